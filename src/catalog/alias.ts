@@ -28,7 +28,8 @@ export function isAliasName(name: string): boolean {
 
 const target = text(1, MAX_NAME_LENGTH).refine((value) => value.split("*").length <= 2, 'a name with at most one "*"');
 
-const long = z.strictObject({
+/** The schema of an entry of `aliases` that is a section. */
+export const aliasSchema = z.strictObject({
   model: target,
   fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
     .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).optional(),
@@ -45,6 +46,6 @@ export function readAlias(name: string, value: unknown, context?: ReadContext): 
   if (typeof value === "string") {
     return { name, model: target.parse(value, context), fallbacks: null, isListed: false };
   }
-  const { model, fallbacks = null, listed } = long.parse(value, context);
+  const { model, fallbacks = null, listed } = aliasSchema.parse(value, context);
   return { name, model, fallbacks, isListed: listed };
 }

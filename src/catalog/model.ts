@@ -182,7 +182,8 @@ const written = z.strictObject({
 
 type Written = z.infer<typeof written>;
 
-const schema: z.ZodType<Model> = written
+/** The schema of a model. */
+export const modelSchema: z.ZodType<Model> = written
   .superRefine((model, context) => {
     if (model.text === false && !hasSection(model)) {
       context.addIssue({ code: "custom", path: ["text"], message: "true, or a section such as image or embedding" });
@@ -198,7 +199,7 @@ const schema: z.ZodType<Model> = written
  * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readModel(value: unknown, context?: ReadContext): Model {
-  return schema.parse(value, context);
+  return modelSchema.parse(value, context);
 }
 
 function modelOf(model: Written): Model {

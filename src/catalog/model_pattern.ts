@@ -27,7 +27,8 @@ const PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/(?:[A-Za-z0-9@_~][A-Za-z0-9._
 const ID_EXPECTATION = '"<provider>/*", or the beginning of names before the star, such as "openrouter/qwen/*"';
 const PRICING_EXPECTATION = "free, or a section with at least one price";
 
-const written = z.strictObject({
+/** The schema of an entry of `models` whose id ends in a star. */
+export const modelPatternSchema = z.strictObject({
   id: z.string(ID_EXPECTATION).max(MAX_NAME_LENGTH, ID_EXPECTATION).regex(PATTERN, ID_EXPECTATION),
   serves: z.array(z.strictObject({ provider: text(1, 64) })).length(1, "a list of one provider").optional(),
   refresh: seconds(10, 604_800).default(3_600_000),
@@ -55,7 +56,7 @@ export function isModelPattern(entry: unknown): boolean {
  * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readModelPattern(value: unknown, context?: ReadContext): ModelPattern {
-  const { id, serves, refresh, pricing, ...others } = written.parse(value, context);
+  const { id, serves, refresh, pricing, ...others } = modelPatternSchema.parse(value, context);
   const isFree = pricing === "free";
   const isPriced = typeof pricing === "object" && pricing !== null && PRICE_NAMES.some((word) => word in pricing);
   if (!isFree && !isPriced && pricing !== undefined) {

@@ -35,8 +35,8 @@ const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null
   server: (field) => field === "admin_key" || field === "admin_keys",
 };
 
-/** Whether a change of an entry takes effect without a restart. */
-function isLive(section: string, name: string): boolean {
+/** Whether a change of an entry takes effect without a restart: `limits`, `text_body`. */
+export function isLive(section: string, name: string): boolean {
   const rule = Object.hasOwn(LIVE_SECTIONS, section) ? LIVE_SECTIONS[section] : undefined;
   return rule === null || rule?.(name) === true;
 }

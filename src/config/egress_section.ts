@@ -12,14 +12,15 @@ export interface EgressConfig {
 
 const CIDR_EXPECTATION = 'a network in CIDR form, such as "10.0.0.0/8" or "fd00::/8"';
 
-const schema: z.ZodType<EgressConfig> = z.strictObject({
+/** The schema of the `egress` section. */
+export const egressSchema: z.ZodType<EgressConfig> = z.strictObject({
   allow: z.array(z.string(CIDR_EXPECTATION).refine(isNetwork, CIDR_EXPECTATION)).default([]),
   ca_file: optional(text(1, 4096)),
 }).transform(({ allow, ca_file }) => ({ allow, caFile: ca_file }));
 
 /** The `egress` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readEgressSection(value: unknown, context?: ReadContext): EgressConfig {
-  return schema.parse(value, context);
+  return egressSchema.parse(value, context);
 }
 
 /** Only four decimal parts for IPv4 and no zone for IPv6: other notations are rarely intended. */

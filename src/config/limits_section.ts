@@ -96,7 +96,8 @@ const MAX_DISK_BYTES = 999_999_999_999_999;
 
 const body = () => bytes(1, MAX_BODY_BYTES);
 
-const schema: z.ZodType<LimitsConfig> = z.strictObject({
+/** The schema of the `limits` section. */
+export const limitsSchema: z.ZodType<LimitsConfig> = z.strictObject({
   memory: optional(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
   min_free_disk: bytes(0, MAX_MEMORY_BYTES).default(64_000_000),
   files_quota: optional(bytes(0, MAX_DISK_BYTES)),
@@ -190,5 +191,5 @@ const schema: z.ZodType<LimitsConfig> = z.strictObject({
 
 /** The `limits` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readLimitsSection(value: unknown, context?: ReadContext): LimitsConfig {
-  return schema.parse(value, context);
+  return limitsSchema.parse(value, context);
 }

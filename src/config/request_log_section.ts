@@ -47,7 +47,8 @@ const section = z.strictObject({
   })).nullish().transform((capture) => capture ?? null),
 });
 
-const schema: z.ZodType<RequestLogConfig> = z.preprocess(
+/** The schema of the `request_log` section. */
+export const requestLogSchema: z.ZodType<RequestLogConfig> = z.preprocess(
   (value) => typeof value === "boolean" ? { enabled: value } : value,
   section,
 ).transform(({ enabled, path, days, max_bytes, capture }) => ({
@@ -60,5 +61,5 @@ const schema: z.ZodType<RequestLogConfig> = z.preprocess(
 
 /** The `request_log` section: `true`, `false` or its options. Throws {@linkcode z.ZodError}. */
 export function readRequestLogSection(value: unknown, context?: ReadContext): RequestLogConfig {
-  return schema.parse(value, context);
+  return requestLogSchema.parse(value, context);
 }

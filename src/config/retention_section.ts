@@ -26,7 +26,8 @@ const MIN_CACHED_CONTENT_SECONDS = 600;
 
 const span = () => optional(seconds(MIN_SECONDS, MAX_SECONDS));
 
-const schema: z.ZodType<RetentionConfig> = z.strictObject({
+/** The schema of the `retention` section. */
+export const retentionSchema: z.ZodType<RetentionConfig> = z.strictObject({
   tasks: span(),
   deliveries: span(),
   files: span().prefault(7 * DAY_SECONDS),
@@ -42,5 +43,5 @@ const schema: z.ZodType<RetentionConfig> = z.strictObject({
 
 /** The `retention` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readRetentionSection(value: unknown, context?: ReadContext): RetentionConfig {
-  return schema.parse(value, context);
+  return retentionSchema.parse(value, context);
 }

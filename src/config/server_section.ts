@@ -102,7 +102,8 @@ function automaticIsolates(): number {
   return Math.min(navigator.hardwareConcurrency, MAX_AUTOMATIC_ISOLATES);
 }
 
-const schema: z.ZodType<ServerConfig> = z.strictObject({
+/** The schema of the `server` section. */
+export const serverSchema: z.ZodType<ServerConfig> = z.strictObject({
   host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
   port: wholeNumber(0, 65535).default(8787),
   trusted_proxies: z.array(
@@ -120,8 +121,11 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
     "a list of keys with different names",
   ),
   admin_listen: optional(z.string(LISTEN_EXPECTATION).transform(readListenAddress)),
-  isolates: z.union([z.literal("auto"), wholeNumber(1, MAX_ISOLATES)], ISOLATES_EXPECTATION).default(1)
-    .transform((count) => count === "auto" ? automaticIsolates() : count),
+  isolates: z.union([
+    z.string().regex(/^auto$/, ISOLATES_EXPECTATION),
+    wholeNumber(1, MAX_ISOLATES),
+  ], ISOLATES_EXPECTATION).default(1)
+    .transform((count) => typeof count === "string" ? automaticIsolates() : count),
   shutdown_grace: seconds(0, 3600).default(30_000),
 }).transform(({
   host,
@@ -153,5 +157,5 @@ const schema: z.ZodType<ServerConfig> = z.strictObject({
 
 /** The `server` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readServerSection(value: unknown, context?: ReadContext): ServerConfig {
-  return schema.parse(value, context);
+  return serverSchema.parse(value, context);
 }

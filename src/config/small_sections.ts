@@ -34,16 +34,19 @@ export interface LogsConfig {
   readonly level: LogLevel;
 }
 
-const billing: z.ZodType<WrittenBilling> = z.strictObject({
+/** The schema of the `billing` section. */
+export const billingSchema: z.ZodType<WrittenBilling> = z.strictObject({
   preauthorize: boolean().default(true),
   unknown_creates: z.enum(["release", "capture"]).default("release"),
   durability: z.enum(["process", "power"]).nullable().default(null),
 }).transform(({ unknown_creates, ...billing }) => ({ ...billing, unknownCreates: unknown_creates }));
 
-const webhooks: z.ZodType<WebhooksConfig> = z.strictObject({ timeout: seconds(0.01, 300).default(10_000) })
+/** The schema of the `webhooks` section. */
+export const webhooksSchema: z.ZodType<WebhooksConfig> = z.strictObject({ timeout: seconds(0.01, 300).default(10_000) })
   .transform(({ timeout }) => ({ timeoutMs: timeout }));
 
-const logs: z.ZodType<LogsConfig> = z.strictObject({
+/** The schema of the `logs` section. */
+export const logsSchema: z.ZodType<LogsConfig> = z.strictObject({
   level: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 
@@ -54,17 +57,17 @@ export type WrittenBilling = Omit<BillingConfig, "durability"> & {
 
 /** The `billing` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readBillingSection(value: unknown, context?: ReadContext): WrittenBilling {
-  return billing.parse(value, context);
+  return billingSchema.parse(value, context);
 }
 
 /** The `webhooks` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readWebhooksSection(value: unknown, context?: ReadContext): WebhooksConfig {
-  return webhooks.parse(value, context);
+  return webhooksSchema.parse(value, context);
 }
 
 /** The `logs` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
 export function readLogsSection(value: unknown, context?: ReadContext): LogsConfig {
-  return logs.parse(value, context);
+  return logsSchema.parse(value, context);
 }
 
 /** Where spans are exported, and which. */
@@ -79,7 +82,8 @@ export interface TracingConfig {
   readonly serviceName: string;
 }
 
-const tracing: z.ZodType<TracingConfig | null> = optional(
+/** The schema of the `tracing` section. */
+export const tracingSchema: z.ZodType<TracingConfig | null> = optional(
   z.strictObject({
     endpoint: httpAddress(),
     headers: HEADERS_FIELD,
@@ -90,12 +94,13 @@ const tracing: z.ZodType<TracingConfig | null> = optional(
 
 /** The `tracing` section; null if tracing is off. Throws {@linkcode z.ZodError}. */
 export function readTracingSection(value: unknown, context?: ReadContext): TracingConfig | null {
-  return tracing.parse(value, context);
+  return tracingSchema.parse(value, context);
 }
 
-const console: z.ZodType<boolean | null> = optional(boolean());
+/** The schema of the setting `console`. */
+export const consoleSchema: z.ZodType<boolean | null> = optional(boolean());
 
 /** The setting `console`; null if it is not set. Throws {@linkcode z.ZodError} if it is not a boolean. */
 export function readConsoleSection(value: unknown, context?: ReadContext): boolean | null {
-  return console.parse(value, context);
+  return consoleSchema.parse(value, context);
 }

@@ -16,7 +16,8 @@ const STORE_EXPECTATION = `"kv:" and a path, such as "${DEFAULT_STORE}", "kv::me
 /** What a `postgres:` address must look like. Its value is not printed, since it can have a password. */
 const DATABASE_EXPECTATION = "postgres://USER:PASSWORD@HOST/DATABASE, such as with ?sslmode=verify-full";
 
-const store: z.ZodType<string> = z.string(STORE_EXPECTATION)
+/** The schema of the setting `store`. */
+export const storeSchema: z.ZodType<string> = z.string(STORE_EXPECTATION)
   .regex(/^(kv:[^\p{Cc}]+$|postgres(ql)?:)/u, STORE_EXPECTATION)
   .refine((address) => address.startsWith("kv:") || isDatabaseAddress(address), DATABASE_EXPECTATION)
   .default(DEFAULT_STORE);
@@ -26,15 +27,21 @@ function isDatabaseAddress(address: string): boolean {
     new URL(address).host !== "" && new URL(address).pathname.length > 1;
 }
 
-const folder: z.ZodType<string> = text(1, 4096).default(DEFAULT_FILES);
-const files: z.ZodType<string | BucketAddress> = text(1, 4096).default(DEFAULT_FILES).transform((value, context) => {
-  if (!/^s3:/i.test(value)) return value;
-  const address = readBucketAddress(value);
-  if (address === null) context.addIssue({ code: "custom", message: BUCKET_EXPECTATION });
-  return address ?? value;
-});
-const serve: z.ZodType<FilesServe> = z.enum(["proxy", "redirect"]).default("proxy");
-const credentials: z.ZodType<BucketCredentials | null> = optional(
+/** The schema of the setting `files_folder`. */
+export const filesFolderSchema: z.ZodType<string> = text(1, 4096).default(DEFAULT_FILES);
+/** The schema of the setting `files`. */
+export const filesSchema: z.ZodType<string | BucketAddress> = text(1, 4096).default(DEFAULT_FILES).transform(
+  (value, context) => {
+    if (!/^s3:/i.test(value)) return value;
+    const address = readBucketAddress(value);
+    if (address === null) context.addIssue({ code: "custom", message: BUCKET_EXPECTATION });
+    return address ?? value;
+  },
+);
+/** The schema of the setting `files_serve`. */
+export const filesServeSchema: z.ZodType<FilesServe> = z.enum(["proxy", "redirect"]).default("proxy");
+/** The schema of the setting `files_credentials`. */
+export const filesCredentialsSchema: z.ZodType<BucketCredentials | null> = optional(
   z.strictObject({
     access_key_id: secret(1),
     secret_access_key: secret(1),
@@ -69,27 +76,27 @@ export interface BucketConfig extends BucketAddress {
  * @throws {z.ZodError}
  */
 export function readStoreSection(value: unknown, context?: ReadContext): string {
-  return store.parse(value, context);
+  return storeSchema.parse(value, context);
 }
 
 /** The setting `files`: a folder, or the address of a bucket. Throws {@linkcode z.ZodError}. */
 function readFilesSection(value: unknown, context?: ReadContext): string | BucketAddress {
-  return files.parse(value, context);
+  return filesSchema.parse(value, context);
 }
 
 /** The setting `files_folder`. Throws {@linkcode z.ZodError}. */
 function readFilesFolder(value: unknown, context?: ReadContext): string {
-  return folder.parse(value, context);
+  return filesFolderSchema.parse(value, context);
 }
 
 /** The setting `files_serve`. Throws {@linkcode z.ZodError}. */
 function readFilesServe(value: unknown, context?: ReadContext): FilesServe {
-  return serve.parse(value, context);
+  return filesServeSchema.parse(value, context);
 }
 
 /** The setting `files_credentials`. Throws {@linkcode z.ZodError}. */
 function readFilesCredentials(value: unknown, context?: ReadContext): BucketCredentials | null {
-  return credentials.parse(value, context);
+  return filesCredentialsSchema.parse(value, context);
 }
 
 /** The settings that only a bucket has. */

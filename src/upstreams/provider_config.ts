@@ -131,7 +131,8 @@ type Input = Omit<z.infer<typeof input>, "kind"> & {
   readonly preset: VendorPreset | null;
 };
 
-const schema: z.ZodType<ProviderConfig> = input
+/** The schema of a provider. */
+export const providerSchema: z.ZodType<ProviderConfig> = input
   .transform((provider): Input => {
     const preset = presetOf(provider.kind);
     return { ...provider, kind: preset?.kind ?? provider.kind as Exclude<typeof provider.kind, PresetName>, preset };
@@ -184,7 +185,7 @@ const schema: z.ZodType<ProviderConfig> = input
  * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readProviderConfig(value: unknown, context?: ReadContext): ProviderConfig {
-  return schema.parse(value, context);
+  return providerSchema.parse(value, context);
 }
 
 /** Notes problems of `credentials`. */

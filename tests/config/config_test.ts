@@ -255,6 +255,11 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
     model("pricing: { completon: '1' }"),
     'models[0].pricing.completon: expected a known field (did you mean "completion"?), got "completon"',
   ],
+  "too many threads": ["server: { isolates: 100 }", "server.isolates: expected a whole number from 1 to 64, got 100"],
+  "threads as another text": [
+    "server: { isolates: all }",
+    'server.isolates: expected "auto" or a number from 1 to 64, got "all"',
+  ],
   "a wrong type": ["server: { port: [80] }", "server.port: expected a whole number from 0 to 65535, got a list of 1"],
   "a section that is text": ["limits: many", 'limits: expected a section, got "many"'],
   "a list that is a section": ["models: {}", "models: expected a list, got a section"],

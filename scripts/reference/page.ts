@@ -1,0 +1,172 @@
+import { isLive } from "../../src/config/config_diff.ts";
+import { allSettings, type Setting } from "./settings.ts";
+import { SETTING_TEXTS, type SettingText } from "./texts.ts";
+import { type Default, defaultOf, exampleOf, expectationOf, isNumeric, takes, unitIn } from "./values.ts";
+
+/** A setting with everything that the page says about it. */
+interface DescribedSetting {
+  readonly path: string;
+  readonly text: string;
+  /** What is expected, as problems say it. */
+  readonly value: string;
+  /** Null for a value that is no number. */
+  readonly unit: string | null;
+  readonly fallback: Default;
+  /** What leaving it out means, where {@linkcode fallback} is derived. */
+  readonly otherwise: string | null;
+  /** As an operator would write it. */
+  readonly example: unknown;
+  /** Whether a reload applies a change. */
+  readonly isLive: boolean;
+}
+
+/** What is missing or wrong in the texts: paths without a text, texts without a path, bad examples. */
+export function problemsOfTexts(): string[] {
+  const settings = allSettings();
+  const paths = new Set(settings.map(({ path }) => path));
+  const unused = Object.keys(SETTING_TEXTS).filter((path) => !paths.has(path)).map((path) =>
+    `${path}: no such setting`
+  );
+  return [...settings.flatMap(problemsOfSetting), ...unused];
+}
+
+function problemsOfSetting(setting: Setting): string[] {
+  const text = SETTING_TEXTS[setting.path];
+  if (text === undefined) return [`${setting.path}: has no text in scripts/reference/texts.ts`];
+  const { value, unit, fallback, otherwise, example } = described(setting, text);
+  const problems: string[] = [];
+  if (isNumeric(value) && unit === null) problems.push("has no unit");
+  if (unitIn(value) !== null && text.unit !== undefined) problems.push("has a unit in its schema already");
+  if (example === undefined) problems.push("has no example");
+  else if (!takes(setting.schema, withoutVariables(example))) problems.push("does not take its example");
+  if (fallback.kind === "derived" && otherwise === null) problems.push("does not say what its absence means");
+  if (fallback.kind !== "derived" && text.otherwise !== undefined) problems.push("has a default in its schema already");
+  return problems.map((problem) => `${setting.path}: ${problem}`);
+}
+
+/** All settings with everything that the page says about them. */
+function describedSettings(): DescribedSetting[] {
+  return allSettings().map((setting) => described(setting, SETTING_TEXTS[setting.path] ?? { text: "" }));
+}
+
+function described({ path, schema }: Setting, text: SettingText): DescribedSetting {
+  const value = expectationOf(schema);
+  const unit = unitIn(value) ?? text.unit ?? null;
+  const fallback = defaultOf(schema, unit);
+  const [section = "", field = ""] = path.replaceAll("[]", "").split(".");
+  return {
+    path,
+    text: text.text,
+    value,
+    unit,
+    fallback,
+    otherwise: text.otherwise ?? null,
+    example: text.example ?? exampleOf(schema, fallback),
+    isLive: isLive(section, field),
+  };
+}
+
+/** A variable's value is a secret of 32 characters, or a part of an address. */
+function withoutVariables(example: unknown): unknown {
+  return JSON.parse(JSON.stringify(example).replace(/\$\{\w+\}/g, "0123456789abcdef0123456789abcdef"));
+}
+
+const HEAD = `# Configuration reference
+
+Every setting of \`switchyard.yaml\`. [configuration.md](configuration.md) explains them, with a complete example. This page
+is written by \`deno task reference\` from the schemas that check the file.
+
+- **required**: in each entry or optional section that is there.
+- \`NAME\` stands for a name that you choose, \`[]\` for each item of a list.
+- **Value** is what a [problem](configuration.md#problems) would say is expected. A size is bytes, or a number with B KB MB
+  GB KiB MiB GiB.
+- **Change**: \`reload\` takes effect [without a restart](configuration.md#changing-without-restart), \`restart\` at the next
+  start.
+- \`\${NAME}\` in an example is a [variable of the environment](configuration.md#values-from-the-environment).
+`;
+
+/** The page, by its path in the repository. */
+export const REFERENCE_PAGE = "docs/configuration-reference.md";
+
+/** The page as Markdown, as `deno fmt` leaves it. */
+export async function formattedReference(): Promise<string> {
+  const formatter = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--ext=md", "--line-width=120", "-"],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const output = formatter.output();
+  const input = formatter.stdin.getWriter();
+  await input.write(new TextEncoder().encode(referencePage()));
+  await input.close();
+  const { success, stdout } = await output;
+  if (!success) throw new Error("Cannot format the page");
+  return new TextDecoder().decode(stdout);
+}
+
+function referencePage(): string {
+  const sections = Map.groupBy(describedSettings(), ({ path }) => sectionOf(path));
+  const parts = [...sections].map(([name, settings]) =>
+    [
+      `## ${name}`,
+      "",
+      "| Setting | Meaning | Value | Unit | Default | Example | Change |",
+      "| --- | --- | --- | --- | --- | --- | --- |",
+      ...settings.map(rowOf),
+    ].join("\n")
+  );
+  return [HEAD, ...parts].join("\n") + "\n";
+}
+
+/** The settings of the store and the files have no fields, and share a section of the page. */
+function sectionOf(path: string): string {
+  const [name = ""] = path.split(/[.[]/);
+  return /^(store|files)/.test(name) ? "store and files" : name;
+}
+
+function rowOf({ path, text, value, unit, fallback, otherwise, example, isLive }: DescribedSetting): string {
+  const absent = fallback.kind === "required" ? "**required**" : otherwise ?? defaultText(fallback, unit);
+  const cells = [
+    `\`${path}\``,
+    linksFromReference(text),
+    value,
+    unit ?? "",
+    linksFromReference(absent),
+    code(example),
+    isLive ? "reload" : "restart",
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+/** Texts link to headings of the page that explains the settings. */
+function linksFromReference(text: string): string {
+  return text.replaceAll("](#", "](configuration.md#");
+}
+
+const BYTE_UNITS = [["GB", 1e9], ["MB", 1e6], ["KB", 1e3]] as const;
+
+function defaultText(fallback: Default, unit: string | null): string {
+  if (fallback.kind !== "value") return "";
+  const { value } = fallback;
+  if (typeof value === "number" && unit === "bytes") {
+    const [name, size] = BYTE_UNITS.find(([, size]) => value >= size && value % size === 0) ?? ["", 1];
+    return code(name === "" ? value : `${value / size}${name}`);
+  }
+  // The reader has turned the amount of an account into units of 10⁻¹⁰ USD.
+  return code(typeof value === "bigint" ? String(value / 10_000_000_000n) : value);
+}
+
+/** A value on one line, as YAML in flow style. */
+function code(value: unknown): string {
+  return `\`${flow(value)}\``;
+}
+
+function flow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const fields = Object.entries(value).map(([name, field]) => `${flow(name)}: ${flow(field)}`);
+    return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
+  }
+  // Text in quotes where YAML would read another type, or end the text.
+  return typeof value === "string" && !/^[A-Za-z_./][\w./:-]*$/.test(value) ? JSON.stringify(value) : String(value);
+}
