@@ -71,6 +71,34 @@ stageTest("limits and the overdraft of an account are changed", async (stage) =>
   await page.getByText("$1.50").waitFor();
 });
 
+stageTest("the ledger of an account has its credits and its charges, the newest first", async (stage) => {
+  const { gateway, page, chat, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("accounts/demo");
+  const credit = page.locator("section", { hasText: "A reference is credited once." });
+  await credit.locator("input[name=amount]").fill("3.25");
+  await credit.locator("input[name=reference]").fill("<i>invoice-7</i>");
+  await credit.getByRole("button", { name: "Add credit" }).click();
+  const ledger = page.getByRole("region", { name: "Ledger" });
+  const rows = ledger.getByRole("row");
+  const newest = rows.nth(1);
+  await newest.getByText("<i>invoice-7</i>").waitFor();
+  assertMatch((await newest.innerText()).replaceAll(/\s+/g, " "), /credit <i>invoice-7<\/i> \$3\.25 \$0\.00/);
+  const adjustment = page.locator("section", { hasText: "The ledger shows the reason." });
+  await adjustment.locator("input[name=amount]").fill("-1");
+  await adjustment.locator("input[name=reason]").fill("<b>a wrong</b> credit");
+  await adjustment.getByRole("button", { name: "Adjust the balance" }).click();
+  await newest.getByText("<b>a wrong</b> credit").waitFor();
+  assertMatch((await rows.nth(3).innerText()).replaceAll(/\s+/g, " "), /credit .*\$25\.00/);
+  const charged = await chat("sandbox/chat-1");
+  await codeOf(charged, gateway);
+  await open("accounts/demo");
+  await ledger.getByRole("cell", { name: "charge" }).first().waitFor();
+  assertMatch((await newest.innerText()).replaceAll(/\s+/g, " "), /charge .*sandbox\/chat-1 −\$0\.00/);
+  await newest.getByRole("link", { name: "sandbox/chat-1" }).click();
+  await page.waitForURL(`**/requests/${charged}`);
+});
+
 stageTest("a cached content is listed and deleted", async (stage) => {
   const { gateway, page, open, signIn } = stage;
   const created = await fetch(`${gateway.address}/gencompat/v1beta/cachedContents`, {

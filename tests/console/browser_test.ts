@@ -123,6 +123,33 @@ stageTest("the overview reads again and again while no stream can be opened", as
   await page.waitForResponse((response) => response.url().includes("/overview/events") && response.status() === 200);
 });
 
+stageTest("the colours that were chosen stay, also at the next visit", async (stage) => {
+  const { gateway, page, context, open, signIn } = stage;
+  const colours = async (window = page) => {
+    const [theme, scheme] = await window.evaluate(
+      "[document.documentElement.dataset.theme ?? null, getComputedStyle(document.documentElement).colorScheme]",
+    ) as [string | null, string];
+    return { theme, scheme };
+  };
+  await signIn(gateway.adminKey);
+  assertEquals((await colours()).theme, null);
+  await page.getByRole("button", { name: "Colours of the browser; change to light" }).click();
+  await page.getByRole("button", { name: "Light colours; change to dark" }).click();
+  await page.getByRole("button", { name: "Dark colours; change to those of the browser" }).waitFor();
+  assertEquals(await colours(), { theme: "dark", scheme: "dark" });
+  await page.emulateMedia({ colorScheme: "light" });
+  await open("usage");
+  assertEquals(await colours(), { theme: "dark", scheme: "dark" });
+  const other = await context.newPage();
+  await other.goto(`${gateway.address}/console/usage`);
+  await other.waitForSelector("h1");
+  assertEquals(await colours(other), { theme: "dark", scheme: "dark" });
+  await other.getByRole("button", { name: "Dark colours" }).click();
+  await other.getByRole("button", { name: "Colours of the browser" }).waitFor();
+  await open("usage");
+  assertEquals((await colours()).theme, null);
+});
+
 stageTest("a session that ends elsewhere leads to the sign-in page", async ({ gateway, page, context, signIn }) => {
   await signIn(gateway.adminKey);
   await page.getByText("No request failed").waitFor();

@@ -31,6 +31,28 @@ stageTest("a setting is stored after its difference was shown, and rolled back",
   await checkPage(stage, "configuration", "configuration");
 });
 
+stageTest("an alias is shown by its model, and moved to another model from there", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("configuration/aliases/team%2Fquick");
+  await fillJson(page, "Value as JSON", '"sandbox/chat-1"');
+  await page.click("text=Show the difference");
+  await page.click("text=Apply");
+  await page.getByText("In force, as version 1").waitFor();
+  await open("models?q=team/quick");
+  await page.getByRole("link", { name: "sandbox/chat-1" }).click();
+  await page.getByRole("link", { name: "team/quick" }).click();
+  await page.getByRole("heading", { name: "team/quick" }).waitFor();
+  await fillJson(page, "Value as JSON", '"sandbox/messages-1"');
+  await page.click("text=Show the difference");
+  await page.click("text=Apply");
+  await page.getByText("In force, as version 2").waitFor();
+  await open("models/sandbox%2Fmessages-1");
+  await page.getByRole("link", { name: "team/quick" }).waitFor();
+  await open("models/sandbox%2Fchat-1");
+  assertEquals(await page.getByText("team/quick").count(), 0);
+});
+
 stageTest("a setting with mistakes is refused with its problems, and changes nothing", async (stage) => {
   const { gateway, page, open, signIn } = stage;
   await signIn(gateway.adminKey);

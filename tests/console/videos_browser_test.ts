@@ -84,6 +84,48 @@ stageTest("a caller sees the tasks of its own key alone, plays a result and canc
   assertStringIncludes(await page.locator("[role=alert]").innerText(), "Cannot find the video task");
 }, { start });
 
+stageTest("the thumbnail of a video is shown, and is the first picture of its player", async (stage) => {
+  const { page, open, signIn } = stage;
+  const { create, until, key, adminKey } = gatewayOfTest();
+  const id = await create({ model: "sandbox/video-fal" });
+  while ((await until(id, "completed")).thumbnail_mirror_url === undefined);
+  for (const signedIn of [key, adminKey]) {
+    await signIn(signedIn);
+    await open(`videos/${id}`);
+    if (signedIn === adminKey) await page.click("text=Show the results");
+    const picture = page.getByRole("img", { name: "Thumbnail" });
+    await picture.waitFor();
+    const source = await picture.getAttribute("src") ?? "";
+    assertStringIncludes(source, "/console/api/files/");
+    assertEquals(await page.locator("video").getAttribute("poster"), source);
+    const isDrawn = `[...document.images].some(({ alt, naturalWidth }) => alt === "Thumbnail" && naturalWidth > 100)`;
+    while (!await page.evaluate(isDrawn));
+    await page.click("[aria-label='Sign out']");
+    await page.waitForSelector("input[name=key]");
+  }
+}, { start });
+
+stageTest("all deliveries of a span of time are delivered again", async (stage) => {
+  const { page, open, signIn } = stage;
+  const { create, call, adminKey } = gatewayOfTest();
+  const owner = { authorization: `Bearer ${adminKey}` };
+  const receiver = await call("POST", "/admin/v1/webhook-receivers", { account: "demo", minutes: 5 }, owner);
+  const ids = [await create({ callback_url: receiver.json.url }), await create({ callback_url: receiver.json.url })];
+  const attemptsOf = async (id: string): Promise<number> => {
+    const { json } = await call("GET", `/admin/v1/deliveries/${id}`, undefined, owner);
+    return json.state === "delivered" ? json.attempt_log.length : 0;
+  };
+  await signIn(adminKey);
+  await open("webhooks");
+  for (const id of ids) while (await attemptsOf(id) !== 1);
+  await page.fill("input[name=from]", "2020-01-01T00:00");
+  await page.fill("input[name=to]", "2990-01-01T00:00");
+  await page.selectOption("select[name=state]", "delivered");
+  await page.click("text=Deliver again");
+  await page.getByText("Delivered again: 2.").waitFor();
+  for (const id of ids) while (await attemptsOf(id) !== 2);
+}, { start });
+
 stageTest("deliveries of a span of time are delivered again, also if there are none", async (stage) => {
   const { page, open, signIn } = stage;
   await signIn(gatewayOfTest().adminKey);

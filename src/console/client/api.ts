@@ -1,4 +1,5 @@
 import { endSession, sessionToken } from "./session_state.ts";
+import { TEXTS } from "./texts.ts";
 
 /** A failed call of the gateway's API. */
 export class ApiError extends Error {
@@ -74,11 +75,11 @@ export async function sendForResponse(address: string, init: RequestInit): Promi
     response = await fetch(address, init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError("The gateway cannot be reached", 0, "unreachable", null);
+    throw new ApiError(TEXTS.app.unreachable, 0, "unreachable", null);
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
   if (response.status === 401 && address.startsWith("/console/api/")) endSession();
-  const { code = "unknown", message = `The gateway answered with status ${response.status}` } = body?.error ?? {};
+  const { code = "unknown", message = TEXTS.app.answeredStatus(response.status) } = body?.error ?? {};
   throw new ApiError(message, response.status, code, response.headers.get("x-service-request-id"));
 }

@@ -393,6 +393,10 @@ export interface LedgerEntry {
   /** Changes, signed. */
   readonly balance: string;
   readonly held: string;
+  /** Of a charge. */
+  readonly requests?: readonly { readonly request_id: string; readonly model: string }[];
+  /** Of other entries. */
+  readonly detail?: { readonly reason?: string; readonly model?: string };
 }
 
 /** Sums of usage. Source: docs/api/money.md#usage. */

@@ -17,6 +17,8 @@ export const TEXTS = {
     copied: "Copied",
     done: "Done",
     more: "Show more",
+    unreachable: "The gateway cannot be reached",
+    answeredStatus: (status: number) => `The gateway answered with status ${status}`,
     none: "none",
     roles: {
       read: "Operator, reads",
@@ -526,6 +528,7 @@ export const TEXTS = {
     capture: "Kept bodies",
     captures: { "": "as by default", none: "none", errors: "of failed requests", all: "of all requests" },
     metadata: "Metadata, a line each",
+    metadataExample: "team=search",
     furtherLimits: "Further limits",
     changeLimits: "Change limits",
     limitsHint: "An empty field removes a limit. A change is in force for the next request.",
@@ -562,6 +565,8 @@ export const TEXTS = {
     operation: "Operation",
     change: "Balance",
     heldChange: "Held",
+    detail: "Details",
+    moreCharges: (count: number) => `and ${count} more`,
     noEntriesTitle: "No entries",
     noEntries: "Credits, charges and holds appear here.",
     requests: "Requests of this account",
@@ -607,6 +612,7 @@ export const TEXTS = {
       tools: "Tools",
       addTool: "Add a tool",
       toolDefinition: "Definition as JSON",
+      exampleTool: "The weather of a city",
       mockResult: "Mock result",
       toolProblems: {
         json: "This is not a JSON object.",

@@ -115,7 +115,8 @@ async function resultOf(call: Call, job: VideoJob): Promise<Response> {
   const address = `http://${call.headers.get("host")}/fal/files/${job.id}`;
   if (isVideo(String(body.address))) {
     const duration = directives.seconds ?? (parseInt(String(body.duration)) || 5);
-    return jsonResponse({ video: { url: `${address}/video.mp4`, content_type: "video/mp4", duration }, seed: 1 });
+    const video = { url: `${address}/video.mp4`, content_type: "video/mp4", duration };
+    return jsonResponse({ video, thumbnail: { url: `${address}/picture` }, seed: 1 });
   }
   const { width, height, format } = await shapeOf(body);
   const image = { url: `${address}/picture`, width, height, content_type: `image/${format}` };

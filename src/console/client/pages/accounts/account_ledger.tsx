@@ -6,6 +6,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { dollars } from "../../format.ts";
+import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import type { Account, LedgerEntry, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
@@ -35,11 +36,24 @@ export function AccountLedger({ account: { id, balance, held } }: { readonly acc
             { title: TEXTS.accounts.at, cell: ({ created_at }) => <Instant at={created_at} /> },
             { title: TEXTS.accounts.operation, cell: ({ operation }) => operation },
             { title: TEXTS.accounts.reference, cell: ({ reference }) => reference ?? "" },
+            { title: TEXTS.accounts.detail, cell: Detail },
             { title: TEXTS.accounts.change, isNumeric: true, cell: (entry) => dollars(entry.balance) },
             { title: TEXTS.accounts.heldChange, isNumeric: true, cell: (entry) => dollars(entry.held) },
           ]}
         />
       )}
     </Card>
+  );
+}
+
+/** The reason of an adjustment, the model of a hold, or the requests that were charged together. */
+function Detail({ detail, requests = [] }: LedgerEntry) {
+  const [first, ...others] = requests;
+  if (first === undefined) return detail?.reason ?? detail?.model ?? "";
+  return (
+    <>
+      <a href={hrefOf(`requests/${encodeURIComponent(first.request_id)}`)}>{first.model}</a>
+      {others.length > 0 && ` ${TEXTS.accounts.moreCharges(others.length)}`}
+    </>
   );
 }

@@ -52,7 +52,12 @@ export function LimitInputs({ holder, texts = {}, isOpen = false }: {
           {holder === "key" ? input("expires_at", names.expiresAt, "2027-01-31") : input("overdraft", names.overdraft)}
           {holder === "key" && (
             <Field name={names.metadata}>
-              <textarea name="metadata" rows={2} placeholder="team=search" defaultValue={texts.metadata ?? ""} />
+              <textarea
+                name="metadata"
+                rows={2}
+                placeholder={names.metadataExample}
+                defaultValue={texts.metadata ?? ""}
+              />
             </Field>
           )}
         </div>

@@ -5,7 +5,7 @@ import { Choice } from "../../components/choice.tsx";
 import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
-import { hrefOf, navigate, query, setQuery } from "../../navigation.ts";
+import { navigate, query, setQuery } from "../../navigation.ts";
 import { isOwner } from "../../session_state.ts";
 import type { ConfigInForce, ConfigSetting } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
@@ -13,14 +13,10 @@ import { ConfigHistory } from "./config_history.tsx";
 import { STORED_SECTIONS } from "./config_change.ts";
 import { useConfirmedChange } from "./confirmed_change.tsx";
 import { OwnerBadge, ownerOf } from "./owner_badge.tsx";
+import { settingHref } from "./setting_href.ts";
 
 const VIEWS = ["set", "file", "store", "all"] as const;
 type View = (typeof VIEWS)[number];
-
-/** The address of the page of a setting. */
-function settingHref(section: string, name: string): string {
-  return hrefOf(`configuration/${[section, ...name.split("/")].map(encodeURIComponent).join("/")}`);
-}
 
 /** All settings by section, the reload of the file, and the history. */
 export function ConfigList({ config, onChanged }: { readonly config: ConfigInForce; readonly onChanged: () => void }) {

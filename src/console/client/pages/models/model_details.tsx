@@ -6,6 +6,7 @@ import { number, percent } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { settingHref } from "../configuration/setting_href.ts";
 import { sharesOf } from "./model_facts.ts";
 import { PriceCalculator } from "./price_calculator.tsx";
 
@@ -47,7 +48,9 @@ function Details({ model }: { readonly model: ListedModel }) {
             {aliases.length > 0 && (
               <>
                 <dt>{TEXTS.models.names}</dt>
-                <dd>{aliases.join(", ")}</dd>
+                <dd>
+                  <Aliases names={aliases} />
+                </dd>
               </>
             )}
             {fallbacks.length > 0 && (
@@ -74,6 +77,16 @@ function Details({ model }: { readonly model: ListedModel }) {
       </div>
     </>
   );
+}
+
+/** Other names of a model, which operators change in the configuration. */
+function Aliases({ names }: { readonly names: readonly string[] }) {
+  return names.map((name, place) => (
+    <span key={name}>
+      {place > 0 && ", "}
+      <a href={settingHref("aliases", name)}>{name}</a>
+    </span>
+  ));
 }
 
 function Prices({ pricing }: Pick<ListedModel, "pricing">) {

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../json.ts";
 import { objectIn, parsedJson, textIn } from "../../../json.ts";
 import type { ChatSettings, Media, ProtocolName, Thinking, Tool } from "../conversation.ts";
 import type { OpenedChat } from "../opened_chat.ts";
+import { TEXTS } from "../../../texts.ts";
 import { Pane } from "./pane.ts";
 
 /** A tool as a person writes it. */
@@ -21,7 +22,7 @@ export type CheckedTool =
 const FIRST_TOOL = JSON.stringify(
   {
     name: "get_weather",
-    description: "The weather of a city",
+    description: TEXTS.playground.chat.exampleTool,
     parameters: {
       type: "object",
       properties: { city: { type: "string" } },
