@@ -69,7 +69,7 @@ async function runStep([program = "", ...args]: readonly string[], place: Place)
     signal: AbortSignal.timeout(STEP_MS),
   }).output();
   if (!success) {
-    throw new Error(`"${program} ${args.join(" ")}" failed: ${lastLineOf(new TextDecoder().decode(stderr))}`);
+    throw new Error(`"${program} ${args.join(" ")}" failed: ${reasonIn(new TextDecoder().decode(stderr))}`);
   }
 }
 
@@ -112,7 +112,7 @@ async function firstReply(
   const deadline = performance.now() + FIRST_REPLY_MS;
   let answer = "no connection";
   while (performance.now() < deadline) {
-    if (hasEnded) throw new Error(`it ended before its first reply: ${lastLineOf(output.text)}`);
+    if (hasEnded) throw new Error(`it ended before its first reply: ${reasonIn(output.text)}`);
     const request = installation.request(place, output.text);
     if (request !== null) {
       const reply = await fetch(`http://127.0.0.1:${place.port}${request.path}`, {
@@ -159,8 +159,10 @@ async function bytesBelow(folder: string): Promise<number> {
   return Number(/^\d+/.exec(new TextDecoder().decode(stdout))?.[0] ?? 0) * 1024;
 }
 
-function lastLineOf(text: string): string {
-  return text.trim().split("\n").at(-1)?.trim() ?? "";
+/** The last line that names an error, else the last line. */
+function reasonIn(text: string): string {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return lines.findLast((line) => /\berror\b/i.test(line)) ?? lines.at(-1) ?? "it printed nothing";
 }
 
 function secondsSince(start: number): number {

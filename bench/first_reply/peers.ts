@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Installation } from "./installation.ts";
 
-const LITELLM = "litellm[proxy]==1.109.1";
+const LITELLM = "litellm[proxy]==1.106.2";
 const LITELLM_KEY = "sk-bench-0123456789";
 const PORTKEY = "@portkey-ai/gateway@1.15.2";
 const BIFROST = "@maximhq/bifrost@1.6.3";
