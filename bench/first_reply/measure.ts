@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { freePort, isInstalled } from "../child.ts";
 import { type Installation, ownCaches, type Place } from "./installation.ts";
-import { largestProcessBytes } from "./process_tree.ts";
+import { gatewayProcessBytes } from "./process_tree.ts";
 
 /** What a user waits for and pays, from nothing to the first reply. */
 export interface FirstReply {
@@ -73,7 +73,7 @@ async function runStep([program = "", ...args]: readonly string[], place: Place)
   }
 }
 
-/** Starts the gateway, waits for its first reply, reads its memory after a while, and ends it with all its processes. */
+/** Starts the gateway, waits for its first reply, reads its memory after a while, and ends all its processes. */
 async function startOnce(
   installation: Installation,
   place: Place,
@@ -94,7 +94,7 @@ async function startOnce(
     await firstReply(installation, place, output, child.status);
     const seconds = secondsSince(started);
     await sleep(idleMs);
-    return { seconds, memoryBytes: await largestProcessBytes(child.pid) };
+    return { seconds, memoryBytes: await gatewayProcessBytes(child.pid) };
   } finally {
     await stopGroup(child);
   }

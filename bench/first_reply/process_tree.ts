@@ -4,7 +4,7 @@ import { processState } from "../process_state.ts";
  * The resident bytes of the largest process among one and its descendants, which is the gateway: package runners such
  * as npx stay beside it, and a user may end them. Null without `/proc`, or when all have ended.
  */
-export async function largestProcessBytes(pid: number): Promise<number | null> {
+export async function gatewayProcessBytes(pid: number): Promise<number | null> {
   const pids = [pid, ...descendantsOf(pid, await parents())];
   const states = await Promise.all(pids.map((each) => processState(each).catch(() => null)));
   const sizes = states.flatMap((state) => state === null ? [] : [state.residentBytes]);

@@ -11,7 +11,7 @@ export async function canIsolate(): Promise<boolean> {
   return success;
 }
 
-/** A root with nothing but the files of the image: Deno, the libraries that it loads, the bundle and a folder of data. */
+/** A root with nothing but the files of the image: Deno, the libraries it loads, the bundle and a folder of data. */
 export interface IsolatedRoot {
   readonly image: Image;
   /** The path of the root outside it. */
