@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { checkPage, checkShown, endBrowser, fillJson, stageTest } from "./stage.ts";
 
 stageTest("a setting is stored after its difference was shown, and rolled back", async (stage) => {
@@ -113,7 +113,8 @@ stageTest("JSON is edited with the keyboard, and Escape and Tab leave the editor
   await page.keyboard.press("Control+A");
   await page.keyboard.type('"sandbox/chat-1');
   await page.keyboard.press("Tab");
-  await page.getByText("Escape, then Tab, leaves the editor.").waitFor();
+  const hint = page.getByText("Esc, then Tab, leaves");
+  await hint.waitFor();
   await page.click("text=Show the difference");
   await page.getByText("This is not JSON").waitFor();
   await editor.focus();
@@ -125,6 +126,11 @@ stageTest("JSON is edited with the keyboard, and Escape and Tab leave the editor
   await page.keyboard.press("Enter");
   await page.getByText("Apply").waitFor();
   await checkShown(stage, "configuration-editor");
+  await hint.waitFor({ state: "hidden" });
+  const sizes = "(({ offsetHeight, lastChild }) => [offsetHeight, lastChild.scrollWidth - lastChild.clientWidth])";
+  const head = await page.evaluate(`${sizes}(document.querySelector(".editor-head"))`) as number[];
+  assert(Number(head[0]) <= 24, "the hidden hint has a line of its own in a narrow window");
+  assertEquals(head[1], 0, "the hint is cut in a narrow window");
 });
 
 stageTest("JSON is edited as plain text if the editor cannot be loaded", async ({ gateway, page, open, signIn }) => {

@@ -2,6 +2,7 @@
 export const TEXTS = {
   app: {
     leaveEditor: "Escape, then Tab, leaves the editor.",
+    leaveEditorShort: "Esc, then Tab, leaves",
     name: "Switchyard",
     skip: "Skip to the content",
     menu: "Menu",

@@ -82,7 +82,7 @@ function LoadedEditor({ name, value, onInput, isInvalid = false, children, open 
     <div class="field json-editor">
       <div class="editor-head">
         <span onClick={() => view.current?.focus()}>{name}</span>
-        <span class="hint" aria-hidden="true">{TEXTS.app.leaveEditor}</span>
+        <span class="hint" aria-hidden="true">{TEXTS.app.leaveEditorShort}</span>
       </div>
       <div ref={place} />
       {children}
