@@ -23,19 +23,19 @@ export interface PinnedPost {
   readonly connectMs?: number;
   /** The maximum size of the response body; the connection is closed beyond it. */
   readonly capBytes: number;
-  /** The most bytes of the body of a failure that are kept. Default 0. */
-  readonly keptBytes?: number;
+  /** The most bytes of the body of a response with a status that are kept. Default: 0 of all. */
+  readonly keptBytes?: (status: number) => number;
   /** The time limit for the response body. Default 1 s. */
   readonly bodyMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** The response. Its body is discarded, except for the start of a failure. */
+/** The response. Its body is discarded, except for its start. */
 export interface PostResponse {
   readonly status: number;
   /** The field by its lower-case name; null if missing. */
   header(name: string): string | null;
-  /** The first bytes of the body if the status is 400 or above, as far as they are kept. */
+  /** The first bytes of the body, as far as they are kept; absent if none were to be kept. */
   readonly start?: Uint8Array;
   /** The number of body bytes read, including framing; up to one read above the maximum. */
   readonly bytes: number;
@@ -147,7 +147,8 @@ class Exchange implements Watched {
       if (this.#failure) throw this.#failure;
       const response = await this.#ask(target);
       const { status } = response.head;
-      const start = status >= 400 ? new BodyStart(this.#post.keptBytes ?? 0) : null;
+      const keptBytes = this.#post.keptBytes?.(status) ?? 0;
+      const start = keptBytes > 0 ? new BodyStart(keptBytes) : null;
       const bytes = await this.#drop(response, start);
       return { status, header: (name) => response.head.get(name), bytes, ...start !== null && { start: start.bytes } };
     } finally {

@@ -77,9 +77,20 @@ export async function makeAttempt(parts: AttemptParts): Promise<AttemptEnd> {
   };
 }
 
+/** Of an answer that refuses an event or redirects it: enough for the message of a receiver. */
+const REFUSAL_BYTES = 1_000;
+/** Of an answer that acknowledges an event. Most deliveries have one, and it tells little. */
+const ACKNOWLEDGEMENT_BYTES = 200;
+
+/** How many bytes of an answer with a status an attempt keeps, for operators. */
+export function keptBytesOf(status: number): number {
+  return failureOf(status) === null ? ACKNOWLEDGEMENT_BYTES : REFUSAL_BYTES;
+}
+
 /** Texts of receivers are shown, so characters that control a terminal are removed. */
 function startOf(answer: PostResponse | null): Pick<Attempt, "answerStart"> {
-  const text = new TextDecoder().decode(answer?.start ?? new Uint8Array());
+  // A character that is cut at the end is left out.
+  const text = new TextDecoder().decode(answer?.start ?? new Uint8Array(), { stream: true });
   const shown = text.replace(/[^\P{C}\n\t]/gu, "").trim();
   return shown === "" ? {} : { answerStart: shown };
 }

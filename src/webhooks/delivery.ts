@@ -69,7 +69,7 @@ export interface Attempt {
   readonly reason: string | null;
   /** Number of body bytes received. */
   readonly answerBytes: number;
-  /** The start of the body of a response of 400 or above, for operators; absent if it was empty, or not kept. */
+  /** The start of the body of the response, for operators; absent if it was empty, or not kept. */
   readonly answerStart?: string;
 }
 

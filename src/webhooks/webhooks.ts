@@ -6,7 +6,7 @@ import { createPinnedPoster, type PostResponse } from "../net/pinned_post.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
 import type { Commit, Store } from "../store/store.ts";
-import type { PostEvent } from "./attempt.ts";
+import { keptBytesOf, type PostEvent } from "./attempt.ts";
 import { createAttemptLimiter, MAX_ADMITTED } from "./attempt_limiter.ts";
 import { deliverHandler } from "./deliver.ts";
 import { newDelivery } from "./delivery.ts";
@@ -74,8 +74,6 @@ export interface Webhooks {
 
 /** Maximum number of response bytes read before the connection is closed. */
 const MAX_RESPONSE_BYTES = 16_384;
-/** Of the answer to a failed attempt, for operators: enough for the message of a receiver. */
-const KEPT_RESPONSE_BYTES = 1_000;
 
 /** Creates webhook delivery. */
 export function createWebhooks(parts: WebhookParts): Webhooks {
@@ -105,7 +103,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
           signal,
           timeoutMs,
           capBytes: MAX_RESPONSE_BYTES,
-          keptBytes: KEPT_RESPONSE_BYTES,
+          keptBytes: keptBytesOf,
         });
       });
       const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random, hungMs: timeoutMs / 2 });

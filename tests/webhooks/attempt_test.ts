@@ -6,7 +6,7 @@ import { readCidr } from "../../src/net/address.ts";
 import { createPinnedPoster, type PinnedPoster } from "../../src/net/pinned_post.ts";
 import type { EgressPolicy } from "../../src/net/target.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import { makeAttempt } from "../../src/webhooks/attempt.ts";
+import { keptBytesOf, makeAttempt } from "../../src/webhooks/attempt.ts";
 import type { AttemptEnd, Delivery } from "../../src/webhooks/delivery.ts";
 import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { atLeast, itemAt } from "../support/items.ts";
@@ -59,7 +59,7 @@ async function attemptAt(port: number, options: AttemptOptions = {}): Promise<At
     return await makeAttempt({
       clock: systemClock,
       post: (address, request) =>
-        poster.post(address, { ...request, timeoutMs, capBytes: 16_384, keptBytes: 1_000, bodyMs }),
+        poster.post(address, { ...request, timeoutMs, capBytes: 16_384, keptBytes: keptBytesOf, bodyMs }),
       delivery: { ...delivery, url },
       body: options.body ?? body,
       secrets: [SECRET],
@@ -104,7 +104,7 @@ Deno.test("a body of 100 KB arrives whole", async () => {
   });
 });
 
-Deno.test("the start of the answer is kept if a receiver refuses an event, in pieces or chunks too", async () => {
+Deno.test("the start of each answer is kept, less of one that acknowledges, in pieces or chunks too", async () => {
   const answering = (status: number, text: string): Behaviour => (_request, connection) =>
     sendText(connection, `HTTP/1.1 ${status} No\r\ncontent-length: ${text.length}\r\n\r\n${text}`);
   const chunked: Behaviour = async (_request, connection) => {
@@ -119,8 +119,10 @@ Deno.test("the start of the answer is kept if a receiver refuses an event, in pi
       [answering(403, "wrong\n\u001b[31msignature\u0000 "), "wrong\n[31msignature"],
       [answering(500, "x".repeat(5_000)), "x".repeat(1_000)],
       [answering(500, " "), undefined],
-      [answering(200, "fine"), undefined],
-      [answering(302, "elsewhere"), undefined],
+      [answering(500, `${"x".repeat(999)}\u00e9`), "x".repeat(999)],
+      [answering(200, "fine\u001b[2J"), "fine[2J"],
+      [answering(200, "y".repeat(5_000)), "y".repeat(200)],
+      [answering(302, "elsewhere"), "elsewhere"],
       [chunked, "no such"],
     ] as const
   ) {

@@ -294,7 +294,7 @@ export const TEXTS = {
     at: "Time",
     took: "Took",
     status: "Status",
-    failure: "Failure",
+    outcome: "Outcome",
     answered: "Size of the answer",
     noAttemptsTitle: "No attempt yet",
     noAttempts: "The first attempt follows at once, and further ones at longer and longer intervals.",

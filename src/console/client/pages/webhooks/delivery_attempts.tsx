@@ -30,7 +30,7 @@ export function DeliveryAttempts({ attempts }: { readonly attempts: DeliveryWith
           cell: ({ answer_bytes }) => answer_bytes === null ? "" : bytes(answer_bytes),
         },
         {
-          title: TEXTS.webhooks.failure,
+          title: TEXTS.webhooks.outcome,
           cell: ({ failure, reason, answer_start }) => (
             <>
               {[failure, reason].filter((each) => each !== null).join(": ")}
