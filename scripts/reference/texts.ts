@@ -240,6 +240,26 @@ const PROVIDERS: Record<string, SettingText> = {
     example: "https://login.microsoftonline.us/example/oauth2/v2.0/token",
     otherwise: "the tenant's address at Microsoft",
   },
+  "providers.NAME.project": {
+    text: "Kind `vertex`, and there required: the id of the [project](clouds.md#google-vertex-ai)",
+    example: "example-project",
+    otherwise: "none",
+  },
+  "providers.NAME.location": {
+    text: "Kind `vertex`: a region, `us`, `eu` or `global`",
+    example: "europe-west4",
+    otherwise: "`global`",
+  },
+  "providers.NAME.service_account": {
+    text: "Kind `vertex`: the text of a service account's key file",
+    example: '{"type":"service_account","client_email":"a@b.example","private_key":"-----BEGIN PRIVATE KEY-----…"}',
+    otherwise: "none",
+  },
+  "providers.NAME.service_account_file": {
+    text: "Kind `vertex`: the path of a service account's key file",
+    example: "${GOOGLE_APPLICATION_CREDENTIALS}",
+    otherwise: "none",
+  },
   "providers.NAME.credentials[].name": { text: "A name, for logs and `providers list`", example: "a" },
   "providers.NAME.credentials[].api_key": {
     text: "One of several keys of the vendor; required unless `headers` has it",

@@ -163,7 +163,7 @@ function patchedValue(content: StoredConfig, inForce: LoadedConfig, entry: Confi
 }
 
 /** Fields of a provider that hold credentials. */
-const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials"];
+const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials", "service_account"];
 /** Fields of `entra_id` that decide where its secret is sent. */
 const TOKEN_ADDRESS_FIELDS = ["tenant", "token_url"];
 

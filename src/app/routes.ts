@@ -24,6 +24,7 @@ import { withResume } from "../replays/resume_route.ts";
 import { withReplays } from "../replays/replay_route.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import { canSearch } from "../texts/hosted_search.ts";
+import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextService } from "../texts/text_service.ts";
 import { callerCatalog } from "./caller_catalog.ts";
 import type { ConfigChanges } from "./config_changes.ts";
@@ -264,12 +265,16 @@ function searchesFor(model: Model, { parts }: TextService): boolean {
   if (!model.architecture.outputModalities.includes("text")) return false;
   return model.serves.some(({ provider: id, model: name }) => {
     const provider = parts.providers.get(id);
-    return provider?.text.some((endpoint) => canSearch({ model, provider, endpoint, name })) ?? false;
+    return provider !== undefined &&
+      textEndpointsOf(provider, name).some((endpoint) => canSearch({ model, provider, endpoint, name }));
   });
 }
 
 /** Whether every provider of the model speaks the message protocol. */
 function passesMessages({ serves }: Model, { parts }: TextService): boolean {
-  const speaks = (name: string) => parts.providers.get(name)?.text.some(({ format }) => format === messages.upstream);
-  return serves.every(({ provider }) => speaks(provider) === true);
+  return serves.every(({ provider: id, model }) => {
+    const provider = parts.providers.get(id);
+    return provider !== undefined &&
+      textEndpointsOf(provider, model).some(({ format }) => format.name === messages.upstream.name);
+  });
 }

@@ -8,6 +8,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   "api_key",
   "secret_key",
   "client_secret",
+  "service_account",
   "admin_key",
   "key",
   "headers",

@@ -2,7 +2,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import { withoutSearch } from "../conversation/offered_search.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { idOf } from "../upstreams/provider.ts";
+import { idOf, textEndpointsOf } from "../upstreams/provider.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf } from "./cached_content.ts";
 import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
@@ -51,8 +51,8 @@ export async function translateContent(
   { inlined }: Pick<CacheParts, "inlined">,
   making: CacheCreation,
 ): Promise<TranslatedContent> {
-  const { provider, model } = making;
-  const [endpoint] = provider.text;
+  const { provider, model, serving } = making;
+  const [endpoint] = textEndpointsOf(provider, serving.model);
   if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
   const read = withoutSearch(content.caller.read({ ...making.content, model: model.id }));
   const conversation = await inlined(read, provider, making);

@@ -16,6 +16,7 @@ const SECRET_FIELDS = new Set<PropertyKey>([
   "api_key",
   "secret_key",
   "client_secret",
+  "service_account",
   "keys",
   "admin_key",
   "key",

@@ -15,6 +15,14 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { Owner, StateReference } from "./records.ts";
 import type { StateOwnership } from "./state_ownership.ts";
 
+/** A model at a provider. */
+interface RoutedModel {
+  /** The provider's id. */
+  readonly provider: string;
+  /** The vendor's name of the model. */
+  readonly model: string;
+}
+
 /** A request that may reference state at vendors. */
 export interface StateRequest {
   readonly accountId: string;
@@ -27,7 +35,7 @@ export interface StateRequest {
    * Whether a provider gets the request unchanged. For any other provider it is translated, without ids and hosted
    * tools.
    */
-  readonly passesTo: (provider: Provider) => boolean;
+  readonly passesTo: (provider: Provider, candidate: RoutedModel) => boolean;
   /** Whether the gateway itself created an item for the account, so that it can replace the id by the content. */
   readonly hasItem?: (id: string) => boolean;
 }
@@ -51,7 +59,7 @@ export interface StateParts {
  * @throws {GatewayError} `not_found` for state that the account does not own, whether or not another account does;
  * `invalid_request` naming the field for everything else that is not allowed.
  */
-export function permittedCandidates<C extends { readonly provider: string }>(
+export function permittedCandidates<C extends RoutedModel>(
   request: StateRequest,
   candidates: readonly C[],
   parts: StateParts,
@@ -69,7 +77,7 @@ interface Choice<C> {
   readonly parts: StateParts;
 }
 
-async function candidatesFor<C extends { readonly provider: string }>(
+async function candidatesFor<C extends RoutedModel>(
   references: readonly ContextReference[],
   tools: readonly HostedTool[],
   { request, candidates, parts }: Choice<C>,
@@ -78,7 +86,7 @@ async function candidatesFor<C extends { readonly provider: string }>(
   const named = await namedIn(references, parts);
   const routes = candidates.flatMap((candidate) => {
     const provider = parts.providers.get(candidate.provider);
-    return provider ? [{ candidate, provider, passes: request.passesTo(provider) }] : [];
+    return provider ? [{ candidate, provider, passes: request.passesTo(provider, candidate) }] : [];
   });
   const isPassed = routes.some(({ passes }) => passes);
   const refusals: Refusal[] = [];

@@ -14,7 +14,7 @@ import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import type { Provider } from "../upstreams/provider.ts";
+import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./response_headers.ts";
 import { inlineMedia } from "./inline_media.ts";
@@ -107,9 +107,11 @@ interface Counter {
   readonly counter: TokenCounter;
 }
 
-/** Returns null if the provider's kind has no counter. */
-function counterAt(provider: Provider): Counter | null {
-  for (const endpoint of provider.text) if (endpoint.counter !== null) return { endpoint, counter: endpoint.counter };
+/** Returns null if the provider's kind has no counter for the model. */
+function counterAt(provider: Provider, model: string): Counter | null {
+  for (const endpoint of textEndpointsOf(provider, model)) {
+    if (endpoint.counter !== null) return { endpoint, counter: endpoint.counter };
+  }
   return null;
 }
 
@@ -119,7 +121,7 @@ function hasCounter(
   { providers, missingTokenCounters: missingCounters }: TextParts,
 ): boolean {
   const found = providers.get(provider)!;
-  return counterAt(found) !== null && !missingCounters.has(found.name, model);
+  return counterAt(found, model) !== null && !missingCounters.has(found.name, model);
 }
 
 /** The request to count, and the caller's resources for it. */
@@ -157,7 +159,7 @@ async function requestCount(
   parts: TextParts,
 ): Promise<TokenCount> {
   const provider = parts.providers.get(candidate.provider)!;
-  const { endpoint, counter } = counterAt(provider)!;
+  const { endpoint, counter } = counterAt(provider, candidate.model)!;
   const target: RequestTarget = {
     model: candidate.model,
     provider: provider.name,

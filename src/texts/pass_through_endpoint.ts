@@ -1,16 +1,26 @@
 import type { Candidate } from "../routing/candidates.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
-import type { Provider } from "../upstreams/provider.ts";
+import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { isSameFormat, type TextParts, type TextRequest } from "./attempt.ts";
 import { translationEndpointOf } from "./translation_endpoint.ts";
 import { offersSearch, searchingCandidates } from "./hosted_search.ts";
 
-/** Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten. */
-export function passThroughEndpointOf(request: TextRequest, provider: Provider): TextEndpoint | null {
-  const own = provider.text.find((endpoint) => endpoint.passThrough !== null && isSameFormat(request, endpoint));
+/**
+ * Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten.
+ *
+ * @param candidate Contains the vendor's name of the model.
+ */
+export function passThroughEndpointOf(
+  request: TextRequest,
+  provider: Provider,
+  { model }: Pick<Candidate, "model">,
+): TextEndpoint | null {
+  const own = textEndpointsOf(provider, model).find((endpoint) =>
+    endpoint.passThrough !== null && isSameFormat(request, endpoint)
+  );
   return own && request.cache?.kind !== "emulated" ? own : null;
 }
 
@@ -32,7 +42,8 @@ export function candidatesPermittedFor(
     body: request.body,
     wholeText: request.wholeText,
     model,
-    passesTo: (provider: Provider) => passThroughEndpointOf(request, provider) !== null,
+    passesTo: (provider: Provider, { model }: Pick<Candidate, "model">) =>
+      passThroughEndpointOf(request, provider, { model }) !== null,
     hasItem: (id: string) => parts.items.find(request.accountId, id) !== null,
   };
   const permitted = permittedCandidates(query, threadCandidates(request, candidates, parts), parts);
@@ -49,7 +60,7 @@ function searchingAmong(
 ): readonly Candidate[] {
   const routes = permitted.map((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    const passes = passThroughEndpointOf(request, provider) !== null;
+    const passes = passThroughEndpointOf(request, provider, candidate) !== null;
     return {
       candidate,
       provider,
@@ -68,7 +79,7 @@ function threadCandidates(
   if (!request.format.grammar.isThreaded(request.body)) return candidates;
   const capable = candidates.filter((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    return passThroughEndpointOf(request, provider) !== null && !provider.quirks.has("no_threads");
+    return passThroughEndpointOf(request, provider, candidate) !== null && !provider.quirks.has("no_threads");
   });
   if (capable.length > 0) return capable;
   const expected = "none, because the model's vendor does not store conversations; send the whole conversation";

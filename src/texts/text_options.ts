@@ -3,6 +3,7 @@ import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
+import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
@@ -44,8 +45,8 @@ export function textOptionsOf(
 function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOption | Promise<TextOption> {
   const request = withClampedLimit(original, model);
   const routed = routeTo(request, model, parts);
-  const providersOf = () => routed.map(({ provider }) => parts.providers.get(provider)!);
-  const tariff = reservedTariff(request, model, (tier) => isTierSupported(tier, providersOf(), request));
+  const served = () => routed.map(({ provider, model }) => ({ provider: parts.providers.get(provider)!, model }));
+  const tariff = reservedTariff(request, model, (tier) => isTierSupported(tier, served(), request));
   const priced = tariff === model.tariff ? model : { ...model, tariff };
   const optionFor = (candidates: readonly Candidate[]) => {
     const { measure, rates } = measureOf(request, priced, takesAnyFile(candidates, parts));
@@ -79,5 +80,7 @@ export function routeTo(request: TextRequest, model: Model, parts: TextParts): r
  * pictures.
  */
 function takesAnyFile(candidates: readonly Candidate[], { providers }: TextParts): boolean {
-  return candidates.some(({ provider }) => providers.get(provider)!.text.some(({ format }) => format.takesAnyFile));
+  return candidates.some(({ provider, model }) =>
+    textEndpointsOf(providers.get(provider)!, model).some(({ format }) => format.takesAnyFile)
+  );
 }

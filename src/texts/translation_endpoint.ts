@@ -2,7 +2,7 @@ import type { Model } from "../catalog/model.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Candidate } from "../routing/candidates.ts";
-import type { Provider } from "../upstreams/provider.ts";
+import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { isSameFormat, type TextRequest } from "./attempt.ts";
 import { canSearch, offersSearch } from "./hosted_search.ts";
@@ -22,13 +22,14 @@ export function translationEndpointOf(
   provider: Provider,
   { model, candidate: { model: name } }: TranslationContext,
 ): TextEndpoint {
-  const sameFormat = provider.text.find((each) => isSameFormat(request, each));
-  if (provider.text.length > 1 && offersSearch(request)) {
-    const able = provider.text.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
+  const endpoints = textEndpointsOf(provider, name);
+  const sameFormat = endpoints.find((each) => isSameFormat(request, each));
+  if (endpoints.length > 1 && offersSearch(request)) {
+    const able = endpoints.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
     const [first] = able;
     if (first !== undefined) return sameFormat && able.includes(sameFormat) ? sameFormat : first;
   }
-  return sameFormat ?? endpointFor(provider, request);
+  return sameFormat ?? endpointFor(provider, endpoints, request);
 }
 
 /**
@@ -37,13 +38,17 @@ export function translationEndpointOf(
  *
  * @throws {GatewayError} `route_error` for a provider without text.
  */
-function endpointFor(provider: Provider, request: TextRequest): TextEndpoint {
-  const [first] = provider.text;
+function endpointFor(
+  provider: Provider,
+  endpoints: readonly TextEndpoint[],
+  request: TextRequest,
+): TextEndpoint {
+  const [first] = endpoints;
   if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
-  if (provider.text.length === 1) return first;
+  if (endpoints.length === 1) return first;
   const hasStop = hasStopSequence(request.body);
   const hasAudio = mayHoldAudio(request.outlineText);
-  return provider.text.find(({ format }) => (format.hasStop || !hasStop) && (format.takesAudio || !hasAudio)) ?? first;
+  return endpoints.find(({ format }) => (format.hasStop || !hasStop) && (format.takesAudio || !hasAudio)) ?? first;
 }
 
 function hasStopSequence(body: JsonObject): boolean {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { httpAddress, optional, secret } from "../lib/settings.ts";
+import { httpAddress, optional, secret, text } from "../lib/settings.ts";
 
 /** An application in Microsoft Entra ID whose tokens authorize requests. */
 export interface EntraIdConfig {
@@ -12,17 +12,47 @@ export interface EntraIdConfig {
   readonly tokenUrl: string;
 }
 
+/** A project in Google's Vertex AI. */
+export interface VertexConfig {
+  readonly project: string;
+  /** A region, `us`, `eu` or `global`. Default: `global`. */
+  readonly location: string;
+  /** The account whose tokens authorize requests; null if a key or a header does. */
+  readonly account: ServiceAccountSource | null;
+}
+
+/** The key file of a service account: its text, which is never logged, or its path. */
+export type ServiceAccountSource = { readonly json: string } | { readonly file: string };
+
+/** What is used of the key file of a service account. */
+export interface ServiceAccountKey {
+  readonly email: string;
+  /** Identifies the key; null if the file names none. */
+  readonly keyId: string | null;
+  /** PEM. Never logged. */
+  readonly privateKey: string;
+  /** The address that issues tokens. */
+  readonly tokenUrl: string;
+}
+
+/** The settings of clouds among those of a provider. */
+export interface CloudConfig {
+  /** Tokens in place of `apiKey`, which is null then; only for preset azure. Default: none. */
+  readonly entraId?: EntraIdConfig;
+  /** Only for kind vertex, and there required. */
+  readonly vertex?: VertexConfig;
+}
+
 const DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default";
 const ID_EXPECTATION = "an id of 1 to 100 letters, digits, dots and hyphens";
 const SCOPE_EXPECTATION = "a scope of 1 to 300 visible ASCII characters";
+const PROJECT_EXPECTATION = "the id of a project";
+const LOCATION_EXPECTATION = 'a region such as "europe-west4", or "us", "eu" or "global"';
 
 const id = z.string(ID_EXPECTATION).regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/, ID_EXPECTATION);
 
-/**
- * The fields of `entra_id`. Source: Microsoft identity platform, "OAuth 2.0 client credentials flow"; Azure OpenAI
- * documentation, "Microsoft Entra ID authentication".
- */
-export const entraIdSchema: z.ZodType<EntraIdConfig> = z.strictObject({
+/** Source: Microsoft identity platform, "Client credentials flow"; Azure OpenAI documentation, "Microsoft Entra ID". */
+const entraIdSchema: z.ZodType<EntraIdConfig> = z.strictObject({
   tenant: id,
   client_id: id,
   client_secret: secret(1),
@@ -34,3 +64,123 @@ export const entraIdSchema: z.ZodType<EntraIdConfig> = z.strictObject({
   scope,
   tokenUrl: token_url ?? `https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`,
 }));
+
+const keyFile = z.object({
+  type: z.literal("service_account"),
+  client_email: z.string().regex(/^[\x21-\x7e]{3,320}$/),
+  private_key_id: z.string().max(200).optional(),
+  private_key: z.string().regex(/^\s*-----BEGIN (?:RSA )?PRIVATE KEY-----/),
+  token_uri: httpAddress().default("https://oauth2.googleapis.com/token"),
+}).transform(({ client_email, private_key_id, private_key, token_uri }): ServiceAccountKey => ({
+  email: client_email,
+  keyId: private_key_id ?? null,
+  privateKey: private_key,
+  tokenUrl: token_uri,
+}));
+
+/** Reads the text of a service account's key file; null if it is not one. */
+export function readServiceAccountKey(json: string): ServiceAccountKey | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return null;
+  }
+  return keyFile.safeParse(value).data ?? null;
+}
+
+/** The fields of a provider for clouds, each only for its kind. */
+export const CLOUD_FIELDS = {
+  entra_id: optional(entraIdSchema),
+  project: optional(z.string(PROJECT_EXPECTATION).regex(/^[a-z0-9][a-z0-9.:-]{0,99}$/, PROJECT_EXPECTATION)),
+  location: optional(z.string(LOCATION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, LOCATION_EXPECTATION)),
+  service_account: optional(
+    text(2, 20_000).refine((json) => readServiceAccountKey(json) !== null, "the text of a service account's key file"),
+  ),
+  service_account_file: optional(text(1, 4_096)),
+} satisfies z.ZodRawShape;
+
+/** The fields of {@linkcode CLOUD_FIELDS} as read; null for an absent one. */
+export type CloudInput = { readonly [field in keyof typeof CLOUD_FIELDS]: z.infer<(typeof CLOUD_FIELDS)[field]> };
+
+/** A provider as read, as far as the fields of clouds depend on it. */
+export interface CloudProviderInput extends CloudInput {
+  readonly kind: string;
+  readonly isAzure: boolean;
+  readonly base_url: string | null;
+  readonly api_key: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credentials?: readonly unknown[] | undefined;
+}
+
+/** The header fields that a credential may be in. */
+const CREDENTIAL_HEADERS = ["authorization", "api-key", "x-goog-api-key"];
+const VERTEX_FIELDS = ["project", "location", "service_account", "service_account_file"] as const;
+
+/**
+ * Checks the fields of clouds.
+ *
+ * @param note Notes what was expected of a field.
+ */
+export function checkCloudFields(provider: CloudProviderInput, note: (field: string, expected: string) => void): void {
+  if (provider.entra_id !== null) {
+    if (!provider.isAzure) note("entra_id", 'none, as only kind "azure" has this field');
+    refuseCredentials(provider, "entra_id", note);
+  }
+  if (provider.kind === "vertex") return checkVertex(provider, note);
+  for (const field of VERTEX_FIELDS) {
+    if (provider[field] !== null) note(field, `no such field for kind "${provider.kind}"`);
+  }
+}
+
+function checkVertex(provider: CloudProviderInput, note: (field: string, expected: string) => void): void {
+  if (provider.project === null) note("project", PROJECT_EXPECTATION);
+  if (provider.service_account_file !== null && provider.service_account !== null) {
+    note("service_account_file", "none beside service_account");
+  }
+  if (hasTokens(provider)) refuseCredentials(provider, "a service account", note);
+  else if (provider.api_key === null && provider.credentials === undefined && provider.base_url === null) {
+    note("service_account_file", "the key file of a service account, or its text in service_account, or an api_key");
+  }
+}
+
+/** Whether tokens authorize the provider's requests. */
+export function hasTokens(provider: CloudInput): boolean {
+  return provider.entra_id !== null || provider.service_account !== null || provider.service_account_file !== null;
+}
+
+/** Notes credentials that would be sent in place of tokens. */
+function refuseCredentials(
+  { api_key, credentials, headers }: CloudProviderInput,
+  tokens: string,
+  note: (field: string, expected: string) => void,
+): void {
+  if (api_key) note("api_key", `none beside ${tokens}`);
+  if (credentials !== undefined) note("credentials", `none beside ${tokens}`);
+  const own = Object.keys(headers).find((name) => CREDENTIAL_HEADERS.includes(name.toLowerCase()));
+  if (own !== undefined) note("headers", `no credential beside ${tokens}`);
+}
+
+/** The settings of checked fields. */
+export function cloudConfigOf(provider: CloudProviderInput): CloudConfig {
+  if (provider.kind === "vertex") return { vertex: vertexOf(provider) };
+  return provider.entra_id === null ? {} : { entraId: provider.entra_id };
+}
+
+function vertexOf({ project, location, service_account, service_account_file }: CloudInput): VertexConfig {
+  const account = service_account === null
+    ? service_account_file === null ? null : { file: service_account_file }
+    : { json: service_account };
+  return { project: project ?? "", location: location ?? "global", account };
+}
+
+/**
+ * The base URL of a cloud's region; null for kinds whose address does not depend on one. Source: Vertex AI REST
+ * reference, "Service endpoint", and the host names of Google's Gen AI SDK.
+ */
+export function cloudAddressOf({ kind, location }: CloudProviderInput): string | null {
+  if (kind !== "vertex" || location === null || location === "global") return null;
+  return location === "us" || location === "eu"
+    ? `https://aiplatform.${location}.rep.googleapis.com`
+    : `https://${location}-aiplatform.googleapis.com`;
+}

@@ -77,6 +77,18 @@ const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
 const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
 
 /**
+ * The three formats at Vertex AI. Source: Vertex AI API reference, `FunctionCall` and `FunctionResponse`, which have no
+ * id; Claude on Vertex AI, "Feature support". Its chat completions are a compatible vendor's, except for the search,
+ * which the other two formats have.
+ */
+const VERTEX: readonly Quirk[] = [
+  ...compatibleWithout("no_web_search"),
+  "no_call_ids",
+  "no_output_schemas",
+  "no_threads",
+];
+
+/**
  * Returns the quirks of a provider whose configuration sets none.
  *
  * @param kind The provider's kind in the configuration.
@@ -87,6 +99,8 @@ export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
       return NO_QUIRKS;
     case "anthropic":
       return new Set(isAnthropicRelay(baseUrl.hostname) ? [] : COMPATIBLE_MESSAGES_QUIRKS);
+    case "vertex":
+      return new Set(VERTEX);
     case "ark":
       return new Set(ARK);
     default: {

@@ -30,6 +30,7 @@ const KINDS = {
   alibaba: { ...LISTING, load: async () => (await import("./alibaba/mod.ts")).alibaba },
   replicate: { ...PLAIN, load: async () => (await import("./replicate/mod.ts")).replicate },
   runway: { ...PLAIN, load: async () => (await import("./runway/mod.ts")).runway },
+  vertex: { ...PLAIN, load: async () => (await import("./vertex/mod.ts")).vertex },
 } satisfies Readonly<Record<string, KindEntry>>;
 
 /** A key of {@linkcode KINDS}. */

@@ -20,7 +20,7 @@ export interface Provider {
   readonly outbound: Outbound;
   /** Removes the provider's key, and text that looks like a key, from its messages. */
   readonly redact: Redactor;
-  /** The text endpoints, preferred first for a caller of another format; empty if there are none. */
+  /** The text endpoints of all models, preferred first. See {@linkcode textEndpointsOf}. */
   readonly text: readonly TextEndpoint[];
   /** The image capability; null if its kind has none. */
   readonly images: ImageUpstream | null;
@@ -44,6 +44,17 @@ export interface Provider {
   readonly streamFirstByteMs: number;
   /** The time limit for the first byte of a complete response, which arrives when the model has finished. */
   readonly wholeFirstByteMs: number;
+}
+
+/**
+ * Returns the text endpoints that serve a model, preferred first; empty if there are none.
+ *
+ * @param model The vendor's name of the model.
+ */
+export function textEndpointsOf({ text }: Pick<Provider, "text">, model: string): readonly TextEndpoint[] {
+  return text.some(({ serves }) => serves !== undefined)
+    ? text.filter((endpoint) => endpoint.serves?.(model) ?? true)
+    : text;
 }
 
 /** The id of a provider, with its credential: see `providerIdOf`. */

@@ -1,7 +1,15 @@
 import * as z from "zod";
 import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
 import type { Allowances } from "./allowances.ts";
-import { type EntraIdConfig, entraIdSchema } from "./cloud_config.ts";
+import {
+  checkCloudFields,
+  CLOUD_FIELDS,
+  cloudAddressOf,
+  type CloudConfig,
+  cloudConfigOf,
+  type CloudProviderInput,
+  hasTokens,
+} from "./cloud_config.ts";
 import {
   PRESET_NAMES,
   type PresetName,
@@ -31,7 +39,7 @@ export interface ProviderTimeouts {
 }
 
 /** One configured account at a vendor. `provider.type` selects it by its name, the key of its entry. */
-export interface ProviderConfig {
+export interface ProviderConfig extends CloudConfig {
   /** The vendor kind, also of a preset. */
   readonly kind: ProviderKind;
   /** The base URL as for the vendor's own client, without a trailing slash. Default: see {@linkcode BASE_URLS}. */
@@ -44,8 +52,6 @@ export interface ProviderConfig {
   readonly speaks: TextFormats;
   /** Sent with every request, by lower-case name. The values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Tokens in place of `apiKey`, which is null then; only for preset azure. Default: none. */
-  readonly entraId?: EntraIdConfig;
   /** The timeouts. */
   readonly timeouts: ProviderTimeouts;
   /** What callers may use in addition to their own account's references and tools. Default: nothing. */
@@ -72,6 +78,7 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   alibaba: "https://dashscope-intl.aliyuncs.com",
   replicate: "https://api.replicate.com/v1",
   runway: "https://api.dev.runwayml.com",
+  vertex: "https://aiplatform.googleapis.com",
 };
 
 /**
@@ -108,7 +115,7 @@ const input = z.strictObject({
   base_url: optional(httpAddress()),
   api_key: optional(secret(1)),
   secret_key: optional(secret(1)),
-  entra_id: optional(entraIdSchema),
+  ...CLOUD_FIELDS,
   speaks: z.enum(["chat", "responses", "both"]).optional(),
   headers: HEADERS_FIELD,
   timeouts: z.strictObject({
@@ -139,7 +146,9 @@ export const providerSchema: z.ZodType<ProviderConfig> = input
   })
   .superRefine((provider, context) => {
     refuseBadCredentials(provider, context);
-    refuseBadEntraId(provider, context);
+    checkCloudFields(cloudInputOf(provider), (field, message) => {
+      context.addIssue({ code: "custom", path: [field], message });
+    });
     const { preset } = provider;
     const isOwnAddress = preset?.baseUrl === null;
     if (isOwnAddress && !provider.base_url) {
@@ -148,7 +157,7 @@ export const providerSchema: z.ZodType<ProviderConfig> = input
     const needsKey = isOwnAddress
       ? Object.keys(provider.headers).length === 0
       : !provider.base_url && (preset === null || preset.keyName !== null);
-    if (needsKey && !provider.api_key && !provider.entra_id && provider.credentials === undefined) {
+    if (needsKey && !provider.api_key && !isKeyless(provider) && provider.credentials === undefined) {
       const named = preset === null ? "" : `, here or in the environment variable ${preset.keyName}`;
       context.addIssue({
         code: "custom",
@@ -207,20 +216,19 @@ function refuseBadCredentials({ kind, api_key, secret_key, credentials }: Input,
   }
 }
 
-/** Notes problems of `entra_id`. */
-function refuseBadEntraId({ preset, api_key, headers, credentials, entra_id }: Input, context: z.RefinementCtx): void {
-  if (entra_id === null) return;
-  const note = (field: string, message: string) => context.addIssue({ code: "custom", path: [field], message });
-  if (preset !== presetOf("azure")) note("entra_id", 'none, as only kind "azure" has this field');
-  if (api_key) note("api_key", "none beside entra_id");
-  if (credentials !== undefined) note("credentials", "none beside entra_id");
-  const own = Object.keys(headers).find((name) => ["authorization", "api-key"].includes(name.toLowerCase()));
-  if (own !== undefined) note("headers", "no credential beside entra_id");
+/** Whether the provider needs no key: tokens authorize its requests, or its kind has an own check. */
+function isKeyless(provider: Input): boolean {
+  return provider.kind === "vertex" || hasTokens(provider);
+}
+
+function cloudInputOf(provider: Input): CloudProviderInput {
+  return { ...provider, isAzure: provider.preset === presetOf("azure") };
 }
 
 function providerOf(provider: Input): ProviderConfig {
   const { preset } = provider;
-  const address = provider.base_url ?? preset?.baseUrl ?? BASE_URLS[provider.kind];
+  const cloud = cloudInputOf(provider);
+  const address = provider.base_url ?? preset?.baseUrl ?? cloudAddressOf(cloud) ?? BASE_URLS[provider.kind];
   const baseUrl = withPath(withoutVersion(provider.kind, address), preset?.path);
   const { connect, first_byte, idle } = provider.timeouts;
   const limits = limitsOf(provider);
@@ -229,7 +237,7 @@ function providerOf(provider: Input): ProviderConfig {
     baseUrl,
     ...keyAndHeaders(provider, preset?.keyHeader),
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
-    ...(provider.entra_id !== null && { entraId: provider.entra_id }),
+    ...cloudConfigOf(cloud),
     speaks: provider.speaks ?? preset?.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },

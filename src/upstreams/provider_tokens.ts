@@ -7,12 +7,13 @@ import { fetchEntraToken } from "./azure/entra_id.ts";
 import { createOutbound } from "./outbound.ts";
 import type { Outbound } from "./outbound_call.ts";
 import type { ProviderConfig } from "./provider_config.ts";
+import { fetchServiceAccountToken } from "./vertex/service_account.ts";
 
 /** What the tokens of a provider depend on. */
 export interface TokenParts {
   /** The name that failures contain. */
   readonly provider: string;
-  readonly config: Pick<ProviderConfig, "entraId" | "timeouts">;
+  readonly config: Pick<ProviderConfig, "entraId" | "vertex" | "timeouts">;
   /** The client of the provider, with its certificates and proxies. */
   readonly client: HttpClient;
   readonly clock: Clock;
@@ -26,14 +27,22 @@ const MAX_IDLE_MS = 10_000;
 
 /** Creates the source of a provider's access tokens; undefined if none is configured. It fetches at the first use. */
 export function openTokens(parts: TokenParts): AccessTokens | undefined {
-  const { provider, config: { entraId }, clock } = parts;
-  if (entraId === undefined) return undefined;
-  const issuer = issuerAt(entraId.tokenUrl, entraId.clientSecret, parts);
-  return createAccessTokens((late) => fetchEntraToken(entraId, issuer, provider, late), clock);
+  const { provider, config: { entraId, vertex }, clock } = parts;
+  const issuerAt = (tokenUrl: string, secret: string) => issuerOf(tokenUrl, secret, parts);
+  if (entraId !== undefined) {
+    const issuer = issuerAt(entraId.tokenUrl, entraId.clientSecret);
+    return createAccessTokens((late) => fetchEntraToken(entraId, issuer, provider, late), clock);
+  }
+  const source = vertex?.account;
+  if (!source) return undefined;
+  return createAccessTokens(
+    (late) => fetchServiceAccountToken({ source, provider, issuerAt, now: clock.now(), late }),
+    clock,
+  );
 }
 
 /** The client of the origin that issues tokens. */
-function issuerAt(tokenUrl: string, secret: string, { provider, config, client, clock }: TokenParts): Outbound {
+function issuerOf(tokenUrl: string, secret: string, { provider, config, client, clock }: TokenParts): Outbound {
   const baseUrl = new URL(new URL(tokenUrl).origin);
   return createOutbound({
     provider,

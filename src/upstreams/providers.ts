@@ -114,8 +114,8 @@ interface LoadedParts {
   readonly openTokens: OpenTokens | null;
 }
 
-async function loadTokens({ entraId }: OpenedConfig): Promise<OpenTokens | null> {
-  return entraId === undefined ? null : (await import("./provider_tokens.ts")).openTokens;
+async function loadTokens({ entraId, vertex }: OpenedConfig): Promise<OpenTokens | null> {
+  return entraId || vertex?.account ? (await import("./provider_tokens.ts")).openTokens : null;
 }
 
 function openProvider(
@@ -152,7 +152,7 @@ function openProvider(
     ...(config.credential !== undefined && { credential: config.credential }),
     outbound,
     redact,
-    text: kind.text({ speaks: config.speaks }),
+    text: kind.text({ speaks: config.speaks, ...(config.vertex && { vertex: config.vertex }) }),
     images: kind.images(outbound, clock),
     videos: kind.videos(outbound),
     ...(caches && { caches: caches(outbound) }),

@@ -19,6 +19,12 @@ export interface TextEndpoint {
   /** Passes requests and responses of the same format through; null if they must always be rewritten. */
   readonly passThrough: PassThrough | null;
   /**
+   * Whether the endpoint serves a model, for vendors whose models have different formats. Default: every model.
+   *
+   * @param model The vendor's name of the model.
+   */
+  serves?(model: string): boolean;
+  /**
    * Returns the path below the provider's base URL, with query.
    *
    * @param model The vendor's name of the model.
@@ -87,4 +93,6 @@ export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promi
 export interface TextSettings {
   /** The text formats of the default protocol that the provider supports (kinds `openai` and `xai` only). */
   readonly speaks: "chat" | "responses" | "both";
+  /** The project whose models are called (kind `vertex` only). */
+  readonly vertex?: { readonly project: string; readonly location: string };
 }

@@ -23,7 +23,8 @@ Deno.test("readProviderConfig() adds the vendor's base URL and the default timeo
     quirks: NO_QUIRKS,
   });
   for (const kind of PROVIDER_KINDS) {
-    if (BASE_URLS[kind]) assertEquals(readProviderConfig({ kind, api_key: "k" }).baseUrl, BASE_URLS[kind]);
+    const own = kind === "vertex" ? { project: "p" } : {};
+    if (BASE_URLS[kind]) assertEquals(readProviderConfig({ kind, api_key: "k", ...own }).baseUrl, BASE_URLS[kind]);
     else assertEquals(pathsOf({ kind, api_key: "k" }), ["base_url"]);
   }
 });

@@ -5,6 +5,7 @@ import { upstream } from "./upstream/mod.ts";
 
 export { checkCountRequest, readCountRequest, writeCount } from "./caller/count.ts";
 export { readCount, writeCountRequest } from "./upstream/count.ts";
+export { passThroughTo } from "./pass_through/mod.ts";
 export { wireToolName } from "./upstream/write_tools.ts";
 
 /** The message protocol. Source: Messages API reference. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
@@ -6,13 +7,32 @@ import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
 /** Passes messages through. */
-export const passThrough: PassThrough = {
-  prepare(request) {
-    const { changed, model, outputLimit } = request;
-    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
-    const set = outputLimit === null ? { ...changed, model } : { ...changed, model, max_tokens: outputLimit };
-    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), droppedFields };
-  },
-  watch: () => watcher(),
-  issuedIds,
-};
+export const passThrough: PassThrough = passThroughTo((model) => ({ set: { model }, remove: [] }));
+
+/** The members of a request by which a vendor selects the model and its version of the format. */
+export interface Envelope {
+  /** Members that are set. */
+  readonly set: JsonObject;
+  /** Members that are removed. */
+  readonly remove: readonly string[];
+}
+
+/**
+ * Passes messages through to a vendor whose address contains what others have in the body.
+ *
+ * @param envelopeOf Called with the vendor's name of the model.
+ */
+export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThrough {
+  return {
+    prepare(request) {
+      const { changed, model, outputLimit } = request;
+      const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
+      const envelope = envelopeOf(model);
+      const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
+      const set = { ...changed, ...envelope.set, ...limit };
+      return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", ...envelope.remove] }), droppedFields };
+    },
+    watch: () => watcher(),
+    issuedIds,
+  };
+}
