@@ -9,6 +9,8 @@ export interface ReportedTask {
   readonly usage: { readonly video_seconds: number; readonly video_cost: string };
   readonly error?: { readonly code: string } | null;
   readonly mirror_urls?: readonly string[];
+  readonly thumbnail_mirror_url?: string;
+  readonly last_frame_mirror_url?: string;
 }
 
 /** What was known of a task before a request about it. */

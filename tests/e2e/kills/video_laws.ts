@@ -36,10 +36,11 @@ export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promi
 
 /** Every copy address of a task can be opened. */
 export async function assertMirrorsOpen(tasks: readonly ReportedTask[], { withoutFiles }: VideoFacts): Promise<void> {
-  for (const { id, status, mirror_urls: urls = [] } of tasks) {
+  for (const task of tasks) {
+    const { id, status, mirror_urls: urls = [] } = task;
     const isCopied = status === "completed" && !withoutFiles.has(id);
     assertEquals(urls.length > 0, isCopied, `${id} is ${status} and has ${urls.length} copies`);
-    for (const url of urls) {
+    for (const url of copiesOf(task)) {
       const answer = await fetch(url);
       assertEquals([answer.status, (await answer.bytes()).length > 0], [200, true], url);
     }
@@ -106,10 +107,15 @@ export async function assertVideosPaid(
 
 /** Every file is a copy of a task. */
 export function assertNoStrayFiles(folder: string, tasks: readonly ReportedTask[]): void {
-  const named = new Set(tasks.flatMap(({ mirror_urls: urls = [] }) => urls.map(fileOf)));
+  const named = new Set(tasks.flatMap((task) => copiesOf(task).map(fileOf)));
   const there = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name);
   assertEquals(there.filter((name) => !named.has(name)), [], "no file belongs to nobody");
   assertEquals([...named].filter((name) => !there.includes(name)), [], "every copy is there");
+}
+
+/** Returns the addresses of all copies: of the results, and of the pictures that a vendor adds to them. */
+function copiesOf({ mirror_urls = [], thumbnail_mirror_url, last_frame_mirror_url }: ReportedTask): string[] {
+  return [...mirror_urls, thumbnail_mirror_url, last_frame_mirror_url].filter((url) => url !== undefined);
 }
 
 function fileOf(url: string): string {
