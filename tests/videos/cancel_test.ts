@@ -79,6 +79,40 @@ for (const status of ["failed", "expired"] as const) {
   });
 }
 
+Deno.test("DELETE cancels the task if polls record progress and then read a failure while it runs", async () => {
+  const stage = await openStage();
+  const { store } = stage;
+  const [get, commit] = [store.get.bind(store), store.commit.bind(store)];
+  let isBeforeRead = false;
+  store.commit = async (...args) => {
+    const result = await commit(...args);
+    if (!result.ok) isBeforeRead = true;
+    return result;
+  };
+  store.get = async <T>(keys: Parameters<typeof store.get>[0]) => {
+    if (isBeforeRead) {
+      isBeforeRead = false;
+      stage.vendor.progress = () => ({ status: "failed", code: "upstream_error", message: "It was cancelled" });
+      stage.clock.advance(20_000);
+      await stage.runDue();
+    }
+    return await get<T>(keys);
+  };
+  const id = await stage.create();
+  await stage.runDue();
+  let cancels = 0;
+  stage.vendor.cancel = async () => {
+    if (++cancels > 1) return "gone";
+    stage.vendor.progress = () => ({ status: "pending", isRunning: false, queuePosition: 7 });
+    stage.clock.advance(20_000);
+    await stage.runDue();
+    return "requested";
+  };
+  assertEquals([await cancelOf(stage, id), (await stage.read(id)).status], ["cancelled", "cancelled"]);
+  assertEquals(cancels, 1);
+  assertEquals(await store.balance("demo"), { available: START, held: 0n });
+});
+
 Deno.test("a vendor failure unrelated to a cancel ends the task after the cancel", async () => {
   const stage = await openStage();
   const id = await stage.create();

@@ -39,15 +39,19 @@ export async function cancelVideo(
   keyId: string,
   id: string,
 ): Promise<VideoTask> {
+  let entry = await settledStage(parts, keyId, id);
+  // Held between the attempts too: some vendors report a cancelled job as failed, and a poll could record that.
+  using _held = poller.holdForCancel(id);
   let end: TaskEnd | null = null;
+  // A vendor reports a second cancel of the same job as too late, so it gets one.
+  let endAtVendor: TaskEnd | null = null;
   for (let race = 0; race < MAX_ATTEMPTS; race++) {
-    const entry = await settledStage(parts, keyId, id);
+    if (race > 0) entry = await settledStage(parts, keyId, id);
     const { stage, status } = entry.value;
     // The polling job may have read the cancellation from the vendor before this call recorded it.
     if (status === "cancelled" && end?.status === "cancelled" && stage.step === "submitted") return entry.value;
     if (status !== "pending") throw hasEnded(status);
-    using _held = poller.holdForCancel(id);
-    if (stage.step === "submitted") end = await cancelAtVendor(parts, stage.provider, stage.job);
+    if (stage.step === "submitted") end = endAtVendor ??= await cancelAtVendor(parts, stage.provider, stage.job);
     else end = isSubmitting(entry) ? await endInDoubt(parts, limits, entry) : CANCELLED;
     if (end === null) continue;
     const ended = await endTask(parts, entry, end, null);
