@@ -1,6 +1,8 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
+import { StoreReadError } from "./store_read_error.ts";
+import { StoreWriteError } from "./store_write_error.ts";
 
 /** Tells whether a store takes writes, and refuses new paid work while it does not. */
 export interface WriteGuard {
@@ -78,6 +80,11 @@ export class WriteHealth implements WriteGuard {
     this.#options.log.warn("store_writable", { reason: "the store takes writes again" });
   }
 
+  /** Tries a write at once if the last one failed, as there is a sign that the store is back. Never rejects. */
+  async recheck(): Promise<void> {
+    if (this.#writeError !== null && !this.#isClosed) await this.#probeOnce();
+  }
+
   /** Must be called after each write that failed. */
   noteFailure(error: unknown): void {
     const isNew = this.#writeError === null;
@@ -130,11 +137,16 @@ const RETRY_AFTER_SECONDS = 10;
 /** System errors that mean that a disk takes no writes. */
 const DISK_CODES = /^(ENOSPC|EROFS|EDQUOT|EIO|EFBIG)$/;
 
-/** The error for callers while the gateway cannot write. */
+/** Whether a thrown value means that the store or its disk did not take a write or make a read. */
+export function isStoreFailure(thrown: unknown): boolean {
+  return thrown instanceof StoreWriteError || thrown instanceof StoreReadError || isDiskFailure(thrown);
+}
+
+/** The error for callers while the gateway cannot use its store. */
 export function storageUnavailable(cause?: unknown): GatewayError {
   return new GatewayError(
     "storage_unavailable",
-    "The gateway cannot write to its storage, so nothing was done. Send the request again later",
+    "The gateway cannot use its storage, so nothing was done. Send the request again later",
     { retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
   );
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
+import { isStoreFailure, storageUnavailable } from "../store/write_health.ts";
 import type { PlainError } from "./messages.ts";
 
 /**
@@ -19,6 +20,7 @@ export function plainErrorOf(error: unknown): PlainError {
   if (error instanceof GatewayError) {
     return { kind: "gateway", code: error.code, message: error.message, details: {} };
   }
+  if (isStoreFailure(error)) return plainErrorOf(storageUnavailable());
   if (error instanceof RangeError) return { kind: "range", message: error.message };
   if (!(error instanceof Error)) return { kind: "other", name: typeof error, place: "" };
   const head = `${error.name}: ${error.message}`;

@@ -304,7 +304,7 @@ Deno.test("calls are refused while the oldest charge waits too long for the ledg
   clock.advance(2_000);
   (await meter.admit(unlimitedKey("acme"), 10n)).release();
   clock.advance(1);
-  assertThrows(() => void meter.admit(unlimitedKey("acme"), 10n), GatewayError, "cannot write to its storage");
+  assertThrows(() => void meter.admit(unlimitedKey("acme"), 10n), GatewayError, "cannot use its storage");
   gate.resolve();
   await charged;
   (await meter.admit(unlimitedKey("acme"), 10n)).release();

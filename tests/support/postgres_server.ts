@@ -13,6 +13,8 @@ export interface PostgresServer {
   run(statement: string): Promise<void>;
   /** Ends the server at once, as a crash does, and starts it again. */
   crash(): Promise<void>;
+  /** Ends the server at once, runs something, and starts the server again. */
+  whileDown<T>(run: () => Promise<T>): Promise<T>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
 }
@@ -57,16 +59,22 @@ export async function startPostgres(isDurable = false): Promise<PostgresServer> 
   let child = spawn();
   const url = (database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`;
   await untilReady(url("postgres"));
+  async function whileDown<T>(run: () => Promise<T>): Promise<T> {
+    child.kill("SIGQUIT");
+    await child.status;
+    try {
+      return await run();
+    } finally {
+      child = spawn();
+      await untilReady(url("postgres"));
+    }
+  }
   return {
     port,
     url,
     run: (statement) => withConnection(url("postgres"), async (sql) => void await sql.unsafe(statement)),
-    async crash() {
-      child.kill("SIGQUIT");
-      await child.status;
-      child = spawn();
-      await untilReady(url("postgres"));
-    },
+    crash: () => whileDown(() => Promise.resolve()),
+    whileDown,
     async stop() {
       child.kill("SIGQUIT");
       await child.status;

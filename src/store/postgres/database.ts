@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import postgres from "postgres";
+import { StoreReadError } from "../store_read_error.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 
 /** A pool of connections. */
@@ -123,7 +124,15 @@ export function isLost(error: unknown): boolean {
   return LOST.test(codeOf(error));
 }
 
-/** Runs a statement that changes nothing, and once again if its connection was lost. */
+/** Errors of a server that cannot be reached, starts, stops, has no connection left or took too long. */
+const UNAVAILABLE = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|08|53|57|55P03)/;
+
+/**
+ * Runs a statement that changes nothing, and once again if its connection was lost.
+ *
+ * @throws {StoreReadError} If the server cannot answer now; as a rejection.
+ * @throws {Error} For every other error, with its message alone; as a rejection.
+ */
 export async function read<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -135,9 +144,12 @@ export async function read<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An error with the message alone. */
+/** An error with the message alone, since the error of the database can hold stored values. */
 export function withoutValues(error: unknown): Error {
-  return new Error(`Cannot read the store: ${reasonOf(error)}`);
+  const reason = reasonOf(error);
+  return UNAVAILABLE.test(codeOf(error))
+    ? new StoreReadError(reason)
+    : new Error(`The database refused a statement: ${reason}`);
 }
 
 /** The bytes of an encoded key. */

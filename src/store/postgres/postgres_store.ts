@@ -13,7 +13,7 @@ import { StoreWriteError } from "../store_write_error.ts";
 import { type DueTime, WakeListeners } from "../wake_listeners.ts";
 import { storageUnavailable, type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
 import { commitText } from "./commit_text.ts";
-import { type Database, encodedOf, read, reasonOf, withoutValues } from "./database.ts";
+import { type Database, encodedOf, read, reasonOf } from "./database.ts";
 import { type DatabaseLock, inTurn } from "./database_lock.ts";
 import type { EngineClock } from "./engine_clock.ts";
 import { GroupCommit } from "./group_commit.ts";
@@ -296,7 +296,9 @@ export class PostgresStore implements StoreEngine {
   #pollLater(): void {
     this.#stopPoll = this.#clock.after(POLL_INTERVAL_MS, () => {
       if (this.#closing) return;
-      this.#run(this.#poll()).catch((error) => this.#health.noteFailure(withoutValues(error))).finally(() => {
+      const polled = this.#run(this.#poll());
+      // The first poll that a returned database answers ends the refusals.
+      polled.then(() => this.#health.recheck(), (error) => this.#health.noteFailure(error)).finally(() => {
         if (!this.#closing) this.#pollLater();
       });
     });

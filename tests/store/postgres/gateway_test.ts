@@ -266,6 +266,26 @@ function registerTests(server: PostgresServer): void {
     await first.close();
   });
 
+  Deno.test("gateway on PostgreSQL: without the server calls get 503 also when no key is known, until it is back", async () => {
+    for (const isolates of [1, 2]) {
+      await withFiles(async (files) => {
+        const config = { files, server: { isolates } };
+        const gateway = await startTestGateway({ store, config, clock: quickClock(20) });
+        assertEquals(await chat(gateway), 200);
+        const keyLifetimesMs = 1_000;
+        await server.whileDown(async () => {
+          const until = Date.now() + keyLifetimesMs;
+          const statuses = new Set<number>();
+          do statuses.add(await chat(gateway)); while (Date.now() < until);
+          // A call that was admitted before the gateway noticed is charged from the journal.
+          assertEquals([...statuses.difference(new Set([200]))], [503]);
+        });
+        while (await chat(gateway) !== 200) await new Promise((resolve) => setTimeout(resolve, 5));
+        await gateway.stop();
+      });
+    }
+  });
+
   Deno.test("gateway on PostgreSQL: after a crash of the server requests are served again", async () => {
     await withFiles(async (files) => {
       const gateway = await startTestGateway({ store, config: { files } });
