@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { type BodyLimits, chunksOf } from "../http/body.ts";
 import type { Inbound } from "../http/inbound.ts";
+import { type BodyHash, bodyHashOf } from "./form_hash.ts";
 
-/** Starts the hash of what a request asks for: its path, and its query without a credential. */
-function startHash({ path, query }: Pick<Inbound, "path" | "query">) {
+/** Starts the hash of what a request asks for: its path, and its query without a credential. The body follows. */
+function startHash({ path, query, request, headers = request.headers }: Inbound): BodyHash {
   const parameters = new URLSearchParams(query);
   parameters.delete("key");
-  return createHash("sha256").update(`${path}\n${parameters}\n`);
+  const hash = createHash("sha256").update(`${path}\n${parameters}\n`);
+  return bodyHashOf(hash, headers.get("content-type"));
 }
 
 /**
@@ -17,12 +19,12 @@ function startHash({ path, query }: Pick<Inbound, "path" | "query">) {
 export async function fingerprintOf(inbound: Inbound, limits: BodyLimits): Promise<string> {
   const hash = startHash(inbound);
   for await (const chunk of chunksOf(inbound.request, limits)) hash.update(chunk);
-  return hash.digest("base64url");
+  return hash.digest();
 }
 
 /** The body of a request, hashed while its handler reads it. */
 export class HashedBody {
-  readonly #hash: ReturnType<typeof startHash>;
+  readonly #hash: BodyHash;
   readonly #chunks: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
   #isWhole = false;
 
@@ -44,7 +46,7 @@ export class HashedBody {
   async finish(): Promise<string | null> {
     try {
       while (!this.#isWhole) await this.#next();
-      return this.#hash.digest("base64url");
+      return this.#hash.digest();
     } catch {
       return null;
     }

@@ -160,15 +160,14 @@ Deno.test("images and cached contents are repeated, forms included", async () =>
       body.append(name, value);
     }
     body.append("image", new File([await imageFile()], "a.png"));
-    const encoded = new Response(body);
-    return { type: encoded.headers.get("content-type")!, bytes: await encoded.bytes() };
+    return body;
   };
-  const { type, bytes } = await form();
-  const edit = () =>
-    fetch(`${images.address}/v1/images/edits`, {
+  // Each form has another boundary.
+  const edit = async () =>
+    await fetch(`${images.address}/v1/images/edits`, {
       method: "POST",
-      headers: { authorization: `Bearer ${images.key}`, "content-type": type, ...withKey("edit") },
-      body: bytes,
+      headers: { authorization: `Bearer ${images.key}`, ...withKey("edit") },
+      body: await form(),
     });
   const generate = () =>
     images.post(
