@@ -240,6 +240,11 @@ const PROVIDERS: Record<string, SettingText> = {
     example: "https://login.microsoftonline.us/example/oauth2/v2.0/token",
     otherwise: "the tenant's address at Microsoft",
   },
+  "providers.NAME.api_version": {
+    text: "Kind `azure`: the version of the dated API, whose addresses contain the [deployment](clouds.md#dated-api)",
+    example: "2024-10-21",
+    otherwise: "the v1 API, which needs none",
+  },
   "providers.NAME.project": {
     text: "Kind `vertex`, and there required: the id of the [project](clouds.md#google-vertex-ai)",
     example: "example-project",

@@ -5,6 +5,7 @@ import { alibaba } from "./families/alibaba.ts";
 import { anthropic } from "./families/anthropic.ts";
 import { arkImages } from "./families/ark_images.ts";
 import { arkVideos } from "./families/ark_videos.ts";
+import { azure } from "./families/azure.ts";
 import { bfl } from "./families/bfl.ts";
 import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
@@ -60,6 +61,8 @@ export interface Sandbox {
     readonly fal: string;
     /** Ends in `/replicate/v1`. */
     readonly replicate: string;
+    /** The address of a resource. Ends in `/azure`. */
+    readonly azure: string;
   };
   /** The latest 1,000 requests, oldest first. */
   readonly requests: readonly LoggedRequest[];
@@ -82,6 +85,7 @@ const VENDOR_APIS: readonly VendorApi[] = [
   runway,
   fal,
   replicate,
+  azure,
 ];
 
 /**
@@ -122,6 +126,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       runway: `${origin}/runway`,
       fal: `${origin}/fal`,
       replicate: `${origin}/replicate/v1`,
+      azure: `${origin}/azure`,
     },
     requests: log.entries,
     async stop() {

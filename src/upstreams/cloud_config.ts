@@ -39,6 +39,8 @@ export interface ServiceAccountKey {
 export interface CloudConfig {
   /** Tokens in place of `apiKey`, which is null then; only for preset azure. Default: none. */
   readonly entraId?: EntraIdConfig;
+  /** The version of Azure OpenAI's dated API, such as `2024-10-21`; only for preset azure. Default: the v1 API. */
+  readonly apiVersion?: string;
   /** Only for kind vertex, and there required. */
   readonly vertex?: VertexConfig;
 }
@@ -46,6 +48,7 @@ export interface CloudConfig {
 const DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default";
 const ID_EXPECTATION = "an id of 1 to 100 letters, digits, dots and hyphens";
 const SCOPE_EXPECTATION = "a scope of 1 to 300 visible ASCII characters";
+const VERSION_EXPECTATION = 'a version such as "2024-10-21" or "2025-04-01-preview"';
 const PROJECT_EXPECTATION = "the id of a project";
 const LOCATION_EXPECTATION = 'a region such as "europe-west4", or "us", "eu" or "global"';
 
@@ -92,6 +95,9 @@ export function readServiceAccountKey(json: string): ServiceAccountKey | null {
 /** The fields of a provider for clouds, each only for its kind. */
 export const CLOUD_FIELDS = {
   entra_id: optional(entraIdSchema),
+  api_version: optional(
+    z.string(VERSION_EXPECTATION).regex(/^20[0-9]{2}-[0-9]{2}-[0-9]{2}(?:-preview)?$/, VERSION_EXPECTATION),
+  ),
   project: optional(z.string(PROJECT_EXPECTATION).regex(/^[a-z0-9][a-z0-9.:-]{0,99}$/, PROJECT_EXPECTATION)),
   location: optional(z.string(LOCATION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, LOCATION_EXPECTATION)),
   service_account: optional(
@@ -127,10 +133,18 @@ export function checkCloudFields(provider: CloudProviderInput, note: (field: str
     if (!provider.isAzure) note("entra_id", 'none, as only kind "azure" has this field');
     refuseCredentials(provider, "entra_id", note);
   }
+  if (provider.isAzure) checkAzureAddress(provider, note);
+  else if (provider.api_version !== null) note("api_version", 'none, as only kind "azure" has this field');
   if (provider.kind === "vertex") return checkVertex(provider, note);
   for (const field of VERTEX_FIELDS) {
     if (provider[field] !== null) note(field, `no such field for kind "${provider.kind}"`);
   }
+}
+
+/** An address that was copied from a deployment. */
+function checkAzureAddress({ base_url }: CloudProviderInput, note: (field: string, expected: string) => void): void {
+  if (base_url === null || !new URL(base_url).pathname.includes("/deployments/")) return;
+  note("base_url", "the address of the resource alone, as the name of a deployment belongs in models[].serves");
 }
 
 function checkVertex(provider: CloudProviderInput, note: (field: string, expected: string) => void): void {
@@ -164,7 +178,10 @@ function refuseCredentials(
 /** The settings of checked fields. */
 export function cloudConfigOf(provider: CloudProviderInput): CloudConfig {
   if (provider.kind === "vertex") return { vertex: vertexOf(provider) };
-  return provider.entra_id === null ? {} : { entraId: provider.entra_id };
+  return {
+    ...provider.entra_id !== null && { entraId: provider.entra_id },
+    ...provider.api_version !== null && { apiVersion: provider.api_version },
+  };
 }
 
 function vertexOf({ project, location, service_account, service_account_file }: CloudInput): VertexConfig {

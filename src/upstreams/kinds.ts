@@ -41,6 +41,15 @@ export function loadKind(name: ProviderKind): Promise<UpstreamKind> {
   return KINDS[name].load();
 }
 
+/** Loads the adapter of Azure OpenAI's dated API. */
+export async function loadDeployments(apiVersion: string): Promise<UpstreamKind> {
+  const [{ openaiWithPaths }, { deploymentPaths }] = await Promise.all([
+    import("./openai/mod.ts"),
+    import("./azure/deployment_paths.ts"),
+  ]);
+  return openaiWithPaths(deploymentPaths(apiVersion));
+}
+
 /** Whether providers of the kind take a secret key for signing. */
 export function supportsSecretKey(name: ProviderKind): boolean {
   return KINDS[name].supportsSecretKey;

@@ -229,7 +229,9 @@ function providerOf(provider: Input): ProviderConfig {
   const { preset } = provider;
   const cloud = cloudInputOf(provider);
   const address = provider.base_url ?? preset?.baseUrl ?? cloudAddressOf(cloud) ?? BASE_URLS[provider.kind];
-  const baseUrl = withPath(withoutVersion(provider.kind, address), preset?.path);
+  const baseUrl = provider.api_version === null
+    ? withPath(withoutVersion(provider.kind, address), preset?.path)
+    : withPath(address.replace(/\/openai(?:\/v1)?$/, ""), "/openai");
   const { connect, first_byte, idle } = provider.timeouts;
   const limits = limitsOf(provider);
   return {

@@ -6,7 +6,7 @@ import { originOf } from "../net/http1/wire_request.ts";
 import { NO_PROXIES, type Proxies } from "../net/proxy.ts";
 import type { HeaderFields } from "./authorization.ts";
 import type { CredentialConfig } from "./credential_config.ts";
-import { loadKind } from "./kinds.ts";
+import { loadDeployments, loadKind } from "./kinds.ts";
 import { listModels } from "./model_listing.ts";
 import { createOutbound, type OutboundOptions } from "./outbound.ts";
 import type { UpstreamKind } from "./upstream.ts";
@@ -60,7 +60,8 @@ export async function openProviders(
         const settings = [each, parts.caCerts, parts.proxies];
         const same = known?.opened.get(idOf({ name, ...each }));
         if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
-        const [kind, openTokens] = await Promise.all([loadKind(each.kind), loadTokens(each)]);
+        const loading = each.apiVersion === undefined ? loadKind(each.kind) : loadDeployments(each.apiVersion);
+        const [kind, openTokens] = await Promise.all([loading, loadTokens(each)]);
         return { ...openProvider(name, each, { kind, openTokens }, parts), settings };
       })
     ),

@@ -1,4 +1,5 @@
 import { responses } from "../conversation/codecs/responses/mod.ts";
+import { DOCUMENTED_PATHS, type EndpointPaths } from "./endpoint_paths.ts";
 import type { TextEndpoint, TokenCounter } from "./upstream.ts";
 
 /**
@@ -6,11 +7,14 @@ import type { TextEndpoint, TokenCounter } from "./upstream.ts";
  *
  * @param counter The vendor's token counter; null if it has none.
  */
-export function responsesEndpointWith(counter: TokenCounter | null): TextEndpoint {
+export function responsesEndpointWith(
+  counter: TokenCounter | null,
+  pathOf: EndpointPaths = DOCUMENTED_PATHS,
+): TextEndpoint {
   return {
     format: responses.upstream,
     passThrough: responses.passThrough,
-    path: () => "/responses",
+    path: (model) => pathOf("/responses", model),
     mustInline: () => false,
     counter,
   };

@@ -12,6 +12,7 @@ const TOKEN = "opaque-token-of-acme-0123";
 async function withAzure(
   issued: string,
   play: (gateway: Awaited<ReturnType<typeof startTestGateway>>, tokens: () => (string | null)[]) => Promise<void>,
+  fields: Record<string, unknown> = {},
 ) {
   const vendor = startScriptedUpstream(async (side) => {
     for (let request; (request = await side.request()) !== null;) {
@@ -35,7 +36,7 @@ async function withAzure(
   };
   const gateway = await startTestGateway({
     config: {
-      providers: { azure: { kind: "azure", base_url: new URL(vendor.baseUrl).origin, entra_id } },
+      providers: { azure: { kind: "azure", base_url: new URL(vendor.baseUrl).origin, entra_id, ...fields } },
       models: [textModel("azure/one", ["azure"])],
     },
   });
@@ -50,7 +51,7 @@ async function withAzure(
 
 Deno.test("callers of every protocol reach a deployment by a token of Entra ID, whole and streamed", async () => {
   const issued = answer(200, JSON.stringify({ access_token: TOKEN, expires_in: 3600 }));
-  await withAzure(issued, async (gateway, tokens) => {
+  const callAll = async (gateway: Awaited<ReturnType<typeof startTestGateway>>, tokens: () => (string | null)[]) => {
     for (const face of CALLER_PROTOCOLS) {
       const whole = await sendAs(face, gateway, { model: "azure/one", text: "hi" });
       assertEquals([whole.status, face.textIn(whole.json)], [200, "hello"], face.name);
@@ -59,7 +60,9 @@ Deno.test("callers of every protocol reach a deployment by a token of Entra ID, 
       assert(streamed.text.includes("hello"), face.name);
     }
     assertEquals(tokens(), Array(8).fill(`Bearer ${TOKEN}`));
-  });
+  };
+  await withAzure(issued, callAll);
+  await withAzure(issued, callAll, { api_version: "2024-10-21" });
 });
 
 Deno.test("callers of every protocol get their error if Entra ID refuses the application", async () => {
@@ -75,9 +78,14 @@ Deno.test("callers of every protocol get their error if Entra ID refuses the app
   });
 });
 
-Deno.test("the sample of the documentation is a valid configuration", () => {
+Deno.test("the samples of the documentation are valid configurations", () => {
   const page = Deno.readTextFileSync(new URL("../../docs/clouds.md", import.meta.url));
   const samples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, sample = ""]) => sample);
-  const { providers } = configOf(present(samples[0], "the sample"), { AZURE_CLIENT_SECRET: SECRET });
-  assertEquals(providers.azure?.entraId?.clientSecret, SECRET);
+  const providersOf = (word: string) =>
+    configOf(present(samples.find((sample) => sample.includes(word)), "the sample"), {
+      AZURE_CLIENT_SECRET: SECRET,
+      AZURE_OPENAI_API_KEY: "k",
+    }).providers;
+  assertEquals(providersOf("entra_id").azure?.entraId?.clientSecret, SECRET);
+  assertEquals(providersOf("api_version").azure?.apiVersion, "2025-04-01-preview");
 });

@@ -80,6 +80,27 @@ Deno.test("azure takes the address of a resource, and sends the key in its own h
   ]);
 });
 
+Deno.test("a version selects the dated API of azure, below the address of the resource", () => {
+  const base_url = "https://acme.openai.azure.com";
+  const api_version = "2024-10-21";
+  for (const address of [base_url, `${base_url}/openai`, `${base_url}/openai/v1`]) {
+    const config = readProviderConfig({ kind: "azure", base_url: address, api_key: "k", api_version });
+    assertEquals([config.baseUrl, config.apiVersion], [`${base_url}/openai`, api_version]);
+  }
+  const problems = (fields: Record<string, unknown>) =>
+    assertThrows(() => readProviderConfig({ api_key: "k", ...fields }), z.ZodError).issues
+      .map(({ path, message }) => `${path.join(".")}: ${message}`);
+  assertEquals(problems({ kind: "openai", api_version }), [
+    'api_version: none, as only kind "azure" has this field',
+  ]);
+  assertEquals(problems({ kind: "azure", base_url, api_version: "v1" }), [
+    'api_version: a version such as "2024-10-21" or "2025-04-01-preview"',
+  ]);
+  assertEquals(problems({ kind: "azure", base_url: `${base_url}/openai/deployments/mini` }), [
+    "base_url: the address of the resource alone, as the name of a deployment belongs in models[].serves",
+  ]);
+});
+
 Deno.test("a preset with the address of a vendor has that vendor's built-in models", () => {
   const { models } = configOf("providers: { deepseek: { kind: deepseek, api_key: k } }", {});
   assert(models.some(({ id }) => id.startsWith("deepseek/")));

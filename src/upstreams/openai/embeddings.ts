@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
+import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
 import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../embedding_upstream.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { exchangeVectors } from "../vector_exchange.ts";
@@ -14,7 +15,7 @@ const CARRIED: ReadonlySet<string> = new Set([
 ]);
 
 /** Embeddings of OpenAI and compatible vendors. Source: OpenAI API reference, "Create embeddings". */
-export function openaiEmbeddings(outbound: Outbound): EmbeddingUpstream {
+export function openaiEmbeddings(outbound: Outbound, pathOf: EndpointPaths = DOCUMENTED_PATHS): EmbeddingUpstream {
   return {
     maxInputs: null,
     unsupported: ({ inputs }) =>
@@ -25,7 +26,8 @@ export function openaiEmbeddings(outbound: Outbound): EmbeddingUpstream {
       ...new Set(inputs.flatMap(({ request }) => Object.keys(request ?? {}).filter((name) => !CARRIED.has(name)))),
     ],
     async embed(order, exchange) {
-      const request = { path: "/embeddings", body: bodyOf(order), names: NAMES, count: order.inputs.length };
+      const path = pathOf("/embeddings", order.model);
+      const request = { path, body: bodyOf(order), names: NAMES, count: order.inputs.length };
       const { vectors, usage } = await exchangeVectors(outbound, request, exchange);
       return { vectors, reportedTokens: isObject(usage) ? usage.prompt_tokens ?? usage.total_tokens ?? null : null };
     },

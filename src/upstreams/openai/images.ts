@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
 import { imageRequestOptions } from "../image_request_options.ts";
 import { consumptionOf, generatedImageOf, listedImage, tokenCount } from "../image_reply.ts";
 import type { ImageCall, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
@@ -35,12 +36,12 @@ const ResponseBody = z.object({
  * The Images API of OpenAI and compatible vendors. `response_format` is never sent, because models of the gpt-image
  * family reject it. Responses with URLs are read, too. Source: OpenAI API reference, "Images".
  */
-export function openaiImages(outbound: Outbound): ImageUpstream {
+export function openaiImages(outbound: Outbound, pathOf: EndpointPaths = DOCUMENTED_PATHS): ImageUpstream {
   const send = (order: ImageOrder, call: ImageCall, edits: boolean) => {
-    const { path, body } = requestFor(order, edits, {});
+    const { endpoint, body } = requestFor(order, edits, {});
     return outbound.json(
       "POST",
-      path,
+      pathOf(endpoint, order.model),
       body,
       (response) => readOutcome(response, order, outbound),
       imageRequestOptions(call, readImageError),
@@ -51,10 +52,10 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
     edit: (order, call) => send(order, call, true),
     async *stream(order, call, kind) {
       const edits = kind === "edit" || order.images.length > 0;
-      const { path, body } = requestFor(order, edits, { stream: true, partial_images: order.partialImages });
+      const { endpoint, body } = requestFor(order, edits, { stream: true, partial_images: order.partialImages });
       const response = await outbound.send({
         method: "POST",
-        path,
+        path: pathOf(endpoint, order.model),
         headers: {},
         body,
         firstByteMs: outbound.firstByteMs,
@@ -70,11 +71,11 @@ export function openaiImages(outbound: Outbound): ImageUpstream {
   };
 }
 
-function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { path: string; body: OutboundBody } {
+function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { endpoint: string; body: OutboundBody } {
   const fields = { ...fieldsOf(order, edits), ...extras };
-  if (!edits) return { path: "/images/generations", body: jsonBody(fields) };
+  if (!edits) return { endpoint: "/images/generations", body: jsonBody(fields) };
   const texts = Object.entries(fields).map(([name, value]): FormField => ({ name, text: String(value) }));
-  return { path: "/images/edits", body: multipartBody([...texts, ...filesOf(order)]) };
+  return { endpoint: "/images/edits", body: multipartBody([...texts, ...filesOf(order)]) };
 }
 
 /** `auto` is not sent: it is the default of every model, and not all compatible vendors know it. */

@@ -1,7 +1,10 @@
 import { byFixedHeaders } from "../authorization.ts";
-import { openaiListing } from "../model_listing.ts";
+import { chatEndpointAt } from "../chat_endpoint.ts";
+import type { EndpointPaths } from "../endpoint_paths.ts";
+import { openaiListing, openaiListingAt } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
-import type { UpstreamKind } from "../upstream.ts";
+import { responsesEndpointWith } from "../responses_endpoint.ts";
+import type { TextEndpoint, TextSettings, UpstreamKind } from "../upstream.ts";
 import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 import { openrouterVideos } from "./videos.ts";
@@ -15,12 +18,8 @@ const OPENROUTER_KEY = "https://openrouter.ai/api/v1/key";
 /** OpenAI and compatible vendors, by base URL. Source: OpenAI API reference, "Authentication". */
 export const openai = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
-  text({ speaks }) {
-    // Responses is preferred for translated conversations, because it returns reasoning and accepts it in later turns.
-    if (speaks === "both") return [responsesEndpoint, chatEndpoint];
-    return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
-  },
-  images: openaiImages,
+  text: (settings) => textEndpoints(settings, responsesEndpoint, chatEndpoint),
+  images: (outbound) => openaiImages(outbound),
   videos: openrouterVideos,
   lazy: {
     embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound),
@@ -32,3 +31,28 @@ export const openai = {
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,
 } satisfies UpstreamKind;
+
+/** Vendors of the same formats whose endpoints have other paths, and which have no token counter. */
+export function openaiWithPaths(pathOf: EndpointPaths): UpstreamKind {
+  const responses = responsesEndpointWith(null, pathOf);
+  const chat = chatEndpointAt("/chat/completions", pathOf);
+  return {
+    authorize: openai.authorize,
+    text: (settings) => textEndpoints(settings, responses, chat),
+    images: (outbound) => openaiImages(outbound, pathOf),
+    videos: () => null,
+    lazy: {
+      embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound, pathOf),
+      speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound, pathOf),
+      transcripts: async (outbound) => (await import("./transcripts.ts")).openaiTranscripts(outbound, pathOf),
+    },
+    probe: (outbound, signal) => probeByGet(pathOf("/models", ""))(outbound, signal),
+    models: openaiListingAt(pathOf("/models", "")),
+  };
+}
+
+/** Responses is preferred for translated conversations, because it returns reasoning and accepts it in later turns. */
+function textEndpoints({ speaks }: TextSettings, responses: TextEndpoint, chat: TextEndpoint): readonly TextEndpoint[] {
+  if (speaks === "both") return [responses, chat];
+  return [speaks === "responses" ? responses : chat];
+}

@@ -1,17 +1,18 @@
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { relayedBody } from "../byte_relay.ts";
+import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
 import type { Outbound } from "../outbound_call.ts";
 import type { SpeechOrder, SpeechUpstream } from "../speech_upstream.ts";
 
 const ENCODER = new TextEncoder();
 
 /** Speech of OpenAI and compatible vendors. Source: OpenAI API reference, "Create speech". */
-export function openaiSpeech(outbound: Outbound): SpeechUpstream {
+export function openaiSpeech(outbound: Outbound, pathOf: EndpointPaths = DOCUMENTED_PATHS): SpeechUpstream {
   return {
     async speak(order, { onResponse }) {
       const response = await outbound.send({
         method: "POST",
-        path: "/audio/speech",
+        path: pathOf("/audio/speech", order.model),
         headers: {},
         body: ENCODER.encode(JSON.stringify(bodyOf(order))),
         firstByteMs: outbound.firstByteMs,

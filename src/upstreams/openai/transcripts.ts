@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
 import { type FormField, multipartBody } from "../multipart_body.ts";
 import type { Outbound } from "../outbound_call.ts";
 import type {
@@ -30,12 +31,15 @@ const ENCODER = new TextEncoder();
  * Transcriptions and translations of OpenAI and compatible vendors. Source: OpenAI API reference, "Create
  * transcription", "Create translation".
  */
-export function openaiTranscripts(outbound: Outbound): TranscriptUpstream {
+export function openaiTranscripts(
+  outbound: Outbound,
+  pathOf: EndpointPaths = DOCUMENTED_PATHS,
+): TranscriptUpstream {
   return {
     async transcribe(order, { reserve, onResponse }) {
       const response = await outbound.send({
         method: "POST",
-        path: order.translates ? "/audio/translations" : "/audio/transcriptions",
+        path: pathOf(order.translates ? "/audio/translations" : "/audio/transcriptions", order.model),
         headers: {},
         body: multipartBody(fieldsOf(order)),
         firstByteMs: outbound.firstByteMs,

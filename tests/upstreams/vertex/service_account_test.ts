@@ -81,7 +81,8 @@ Deno.test("vertex: a key or a proxy that authorizes requests replaces the accoun
 
 Deno.test("vertex: the sample of the documentation is a valid configuration", () => {
   const page = Deno.readTextFileSync(new URL("../../../docs/clouds.md", import.meta.url));
-  const [, sample] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
-  const { providers } = configOf(present(sample, "the second sample"), { GOOGLE_APPLICATION_CREDENTIALS: "/key.json" });
+  const samples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+  const sample = present(samples.find((text) => text.includes("kind: vertex")), "the sample");
+  const { providers } = configOf(sample, { GOOGLE_APPLICATION_CREDENTIALS: "/key.json" });
   assertEquals(providers.vertex?.vertex?.account, { file: "/key.json" });
 });
