@@ -1,9 +1,13 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { environmentOf } from "../../src/cli/environment.ts";
-import { collectAnswers } from "../../src/cli/init.ts";
+import { collectAnswers } from "../../src/cli/init/answers.ts";
+import { configFile } from "../../src/cli/init/files.ts";
+import { readPrice } from "../../src/cli/init/price.ts";
 import { InputEndedError, type Terminal, terminalOver } from "../../src/cli/terminal.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
+import { parse } from "yaml";
+import { valueAt } from "../support/items.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 
 const NOTHING = () => undefined;
@@ -37,6 +41,10 @@ function typing(text: string) {
   return { terminal, shown: () => shown.join(""), modes };
 }
 
+function keysOf({ vendors }: Awaited<ReturnType<typeof collectAnswers>>) {
+  return vendors.flatMap(({ key }) => key === null ? [] : [[key.variable, key.value]]);
+}
+
 async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   try {
@@ -48,17 +56,17 @@ async function withFolder(test: (folder: string) => Promise<void>): Promise<void
 
 Deno.test("init asks for what options and environment do not say, and Enter takes the proposal", async () => {
   const env = (name: string) => name === "ANTHROPIC_API_KEY" ? "from-environment" : undefined;
-  const terminal = answering("openai, anthropic", "typed-key", "", "7.50");
+  const terminal = answering("openai, anthropic", "typed-key", "Ada", "", "7.50");
   const answers = await collectAnswers({ port: "9000" }, terminal, env);
-  assertEquals([...answers.keys], [["OPENAI_API_KEY", "typed-key"], ["ANTHROPIC_API_KEY", "from-environment"]]);
-  assertEquals([answers.account, answers.balance, answers.port], ["default", "7.50", "9000"]);
-  assertEquals(terminal.questions.length, 4);
+  assertEquals(keysOf(answers), [["OPENAI_API_KEY", "typed-key"], ["ANTHROPIC_API_KEY", "from-environment"]]);
+  assertEquals([answers.admin, answers.account, answers.balance, answers.port], ["Ada", "default", "7.50", "9000"]);
+  assertEquals(terminal.questions.length, 5);
   assertMatch(terminal.questions[0] ?? "", /\[anthropic\]: $/);
 });
 
 Deno.test("init without a terminal needs a key for each vendor, and refuses what the configuration would", async () => {
   const env = (name: string) => name === "GOOGLE_API_KEY" ? "k" : undefined;
-  assertEquals([...(await collectAnswers({}, null, env)).keys], [["GOOGLE_API_KEY", "k"]]);
+  assertEquals(keysOf(await collectAnswers({}, null, env)), [["GOOGLE_API_KEY", "k"]]);
   const refused = async (options: Parameters<typeof collectAnswers>[0], message: string) => {
     await assertRejects(() => collectAnswers(options, null, env), UsageError, message);
   };
@@ -67,6 +75,11 @@ Deno.test("init without a terminal needs a key for each vendor, and refuses what
   await refused({ account: "a b" }, "--account: expected");
   await refused({ balance: "free" }, "--balance: expected");
   await refused({ port: "99999" }, "--port: expected");
+  await refused({ admin: "command line" }, "--admin: expected");
+  await refused({ vendors: "groq", key: ["groq=env:GOOGLE_API_KEY"] }, "groq=INPUT/OUTPUT");
+  await refused({ vendors: "azure", key: ["azure=env:GOOGLE_API_KEY"] }, "--address azure=URL");
+  await refused({ vendors: "vertex", key: ["vertex=@none.json"] }, "the key file of a service account");
+  await refused({ key: ["openai=@key"] }, "--key: expected VENDOR=… with one of the vendors google");
   await assertRejects(
     () => collectAnswers({}, answering("openai", "a key"), NOTHING),
     UsageError,
@@ -126,6 +139,142 @@ Deno.test("init writes a configuration without secrets, with which the gateway s
     const response = await fetch(`${address}/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
     assertEquals(response.status, 200);
     await response.body?.cancel();
+    gateway.kill("SIGTERM");
+    assertEquals((await gateway.ended).code, 0);
+  });
+});
+
+Deno.test("init: a key comes from a file, the standard input or a variable, and never from an argument", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "openai.key"), "key-in-file-1234\n");
+    await Deno.writeTextFile(join(folder, "piped.key"), "key-in-pipe-1234\n");
+    const args = ["--key", "openai=@openai.key", "--key", "anthropic=@-", "--key", "xai=env:OUR_KEY"];
+    const init = startGatewayProcess({
+      args: ["init", "--no-start", "--vendors", "openai,anthropic,xai", ...args],
+      folder,
+      env: { OUR_KEY: "key-in-variable-1234" },
+      redirects: "< piped.key",
+    });
+    assertEquals((await init.ended).code, 0, init.log());
+    const secrets = await Deno.readTextFile(join(folder, ".env"));
+    assertMatch(secrets, /^OPENAI_API_KEY='key-in-file-1234'$/m);
+    assertMatch(secrets, /^ANTHROPIC_API_KEY='key-in-pipe-1234'$/m);
+    assertMatch(secrets, /^XAI_API_KEY='key-in-variable-1234'$/m);
+  });
+  const refused = async (source: string, message: string, env: (name: string) => string | undefined = NOTHING) => {
+    const error = await assertRejects(
+      () => collectAnswers({ vendors: "openai", key: [`openai=${source}`] }, null, env),
+      UsageError,
+      message,
+    );
+    assertEquals(error.message.includes("sk-typed"), false);
+  };
+  await refused("sk-typed-1234", "expected @FILE, @- for the standard input, or env:NAME");
+  await refused("env:MISSING", "found no key of openai");
+  await refused("@/none/sk-typed", "cannot read the file of openai: NotFound");
+  const env = (name: string) => ({ OURS: "one", OPENAI_API_KEY: "two" })[name];
+  await refused("env:OURS", "the environment variable OPENAI_API_KEY has another key", env);
+});
+
+const SERVICE_ACCOUNT = JSON.stringify({
+  type: "service_account",
+  client_email: "gateway@example.iam.gserviceaccount.com",
+  private_key: "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+});
+
+Deno.test("init configures vendors whose models are listed or named, with their prices", async () => {
+  await withFolder(async (folder) => {
+    const file = join(folder, "account.json");
+    await Deno.writeTextFile(file, SERVICE_ACCOUNT);
+    const options = [
+      ["--vendors", "openai,groq,azure,vertex,ollama,vllm"],
+      ...["openai", "groq", "azure"].map((name) => ["--key", `${name}=env:OUR_KEY`]),
+      ["--key", `vertex=@${file}`],
+      ["--project", "example-project"],
+      ["--address", "azure=https://example.openai.azure.com"],
+      ["--address", "vllm=http://gpu.internal:8000/v1"],
+      ["--models", "azure=mini,large"],
+      ["--models", "vertex=gemini-2.5-pro"],
+      ["--price", "groq=0.15/0.6"],
+      ["--price", "azure=1.25/10"],
+      ["--price", "vertex=free"],
+      ["--admin", "Ada L"],
+    ].flat();
+    const args = ["init", "--no-start", "--port", "0", ...options];
+    const init = startGatewayProcess({ args, folder, env: { OUR_KEY: "key-of-a-vendor-1234" } });
+    assertEquals((await init.ended).code, 0, init.log());
+    assertMatch(init.output(), /models of openai, azure, vertex, and the models that groq, ollama, vllm list/);
+    const { server, providers, models } = parse(await Deno.readTextFile(join(folder, "switchyard.yaml")));
+    assertEquals(server.admin_keys, [{ name: "Ada L", role: "owner", key: "${SWITCHYARD_OWNER_KEY}" }]);
+    assertEquals(providers, {
+      openai: { kind: "openai", api_key: "${OPENAI_API_KEY}" },
+      groq: { kind: "groq", api_key: "${GROQ_API_KEY}" },
+      azure: {
+        kind: "azure",
+        api_key: "${AZURE_OPENAI_API_KEY}",
+        base_url: "https://example.openai.azure.com",
+      },
+      vertex: {
+        kind: "vertex",
+        project: "example-project",
+        service_account_file: "${GOOGLE_APPLICATION_CREDENTIALS}",
+      },
+      ollama: { kind: "ollama" },
+      vllm: { kind: "vllm", base_url: "http://gpu.internal:8000/v1" },
+    });
+    const azure = { prompt: "0.00000125", completion: "0.00001" };
+    assertEquals(models, [
+      { id: "groq/*", pricing: { prompt: "0.00000015", completion: "0.0000006" } },
+      { id: "azure/mini", pricing: azure, serves: [{ provider: "azure", model: "mini" }] },
+      { id: "azure/large", pricing: azure, serves: [{ provider: "azure", model: "large" }] },
+      { id: "vertex/gemini-2.5-pro", serves: [{ provider: "vertex", model: "gemini-2.5-pro" }] },
+      { id: "ollama/*", pricing: "free" },
+      { id: "vllm/*", pricing: "free" },
+    ]);
+    assertMatch(
+      await Deno.readTextFile(join(folder, ".env")),
+      new RegExp(`^GOOGLE_APPLICATION_CREDENTIALS='${file}'$`, "m"),
+    );
+    const checked = startGatewayProcess({ args: ["config", "check"], folder });
+    assertEquals((await checked.ended).code, 0, checked.log());
+  });
+});
+
+Deno.test("init: every question for a vendor of its own kind is asked at a terminal", async () => {
+  const terminal = answering("azure", "k", "https://example.openai.azure.com", "mini", "1/2", "Ada", "", "", "");
+  const answers = await collectAnswers({}, terminal, NOTHING);
+  const { providers, models } = parse(configFile(answers));
+  assertEquals(valueAt(providers, "azure"), {
+    kind: "azure",
+    api_key: "${AZURE_OPENAI_API_KEY}",
+    base_url: "https://example.openai.azure.com",
+  });
+  assertEquals(models[0].id, "azure/mini");
+  assertEquals(terminal.questions.length, 9);
+});
+
+Deno.test("a price for a million tokens becomes the exact price of a token", () => {
+  assertEquals(readPrice("x", "0.15/0.60"), { prompt: "0.00000015", completion: "0.0000006" });
+  assertEquals(readPrice("x", "0.0001/100000"), { prompt: "0.0000000001", completion: "0.1" });
+  assertEquals(readPrice("x", "0/12.5"), { prompt: "0", completion: "0.0000125" });
+  assertEquals(readPrice("x", "free"), null);
+});
+
+Deno.test("changes by the key that init wrote have the name of its admin", async () => {
+  await withFolder(async (folder) => {
+    const env = { OPENAI_API_KEY: "key-of-a-vendor-1234" };
+    const init = startGatewayProcess({ args: ["init", "--no-start", "--port", "0", "--admin", "Ada"], folder, env });
+    assertEquals((await init.ended).code, 0, init.log());
+    const gateway = startGatewayProcess({ args: ["serve"], folder });
+    const [, address = ""] = await gateway.until(/ready at (http:\S+)/);
+    const run = async (...args: string[]) => {
+      const command = startGatewayProcess({ args: [...args, "--gateway", address], folder });
+      assertEquals((await command.ended).code, 0, command.log());
+      return command.output();
+    };
+    await run("accounts", "create", "acme");
+    const [entry] = JSON.parse(await run("audit", "list")).data;
+    assertEquals(entry.actor, "Ada");
     gateway.kill("SIGTERM");
     assertEquals((await gateway.ended).code, 0);
   });

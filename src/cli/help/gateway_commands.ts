@@ -7,12 +7,22 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
   command("init", "", "ask for vendors and their keys, write switchyard.yaml and .env, and start", {
     options: [
       option("vendors", "LIST", "vendors, separated by commas, instead of questions"),
+      option("key", "VENDOR=SOURCE", "where a key is: @FILE, @- for the standard input, or env:NAME"),
+      option("address", "VENDOR=URL", "the address of a resource, or of a server of your own"),
+      option("models", "VENDOR=LIST", "deployments of azure, models of perplexity and vertex"),
+      option("price", "VENDOR=INPUT/OUTPUT", "USD for a million tokens, or free, where no prices are built in"),
+      option("project", "ID", "vertex: the project, whose key file is the key"),
+      option("admin", "NAME", "the name of the admin key, for the log of changes"),
       option("account", "ID", "the first account"),
       option("balance", "USD", "its balance"),
       option("port", "N", "the port to listen on"),
       flag("no-start", "write the files only"),
     ],
-    examples: ["init", "init --vendors openai,anthropic --account acme --balance 50 --no-start"],
+    examples: [
+      "init",
+      "init --vendors openai,anthropic --key openai=@openai.key --admin ada --account acme --balance 50 --no-start",
+      "init --vendors groq,ollama --price groq=0.15/0.60",
+    ],
   }),
   command("serve", "", "start the gateway", {
     options: [

@@ -1,0 +1,89 @@
+import { VENDORS } from "../../config/environment.ts";
+import { PRESET_NAMES, presetOf } from "../../upstreams/kinds.ts";
+import { UsageError } from "../usage_error.ts";
+
+/** A vendor that `init` can configure. */
+export interface InitVendor {
+  /** The name of the provider. */
+  readonly name: string;
+  /** The value of `kind`. */
+  readonly kind: string;
+  /** Variables of the key, of which the first that is set counts; empty if no key is needed. */
+  readonly keyNames: readonly string[];
+  /** The variable of the key if none is set. */
+  readonly keyName: string;
+  /** The base address to write. Null if the kind has one. */
+  readonly baseUrl: string | null;
+  /** The variable of the address, for vendors whose accounts have addresses of their own; else null. */
+  readonly addressName: string | null;
+  /** Whether the key is a file of a service account, in a project. */
+  readonly hasProject: boolean;
+  /**
+   * Where its models come from: built in with their prices, from the vendor's list, or named one by one. All but the
+   * first need a price.
+   */
+  readonly models: "built-in" | "listed" | "named";
+}
+
+/** Vendors whose models are not listed by the name that requests need. */
+const NAMED: ReadonlySet<string> = new Set(["azure", "perplexity"]);
+
+const BUILT_IN: readonly InitVendor[] = VENDORS.map(({ provider, kind, keyNames, baseUrl }) => ({
+  name: provider,
+  kind,
+  keyNames,
+  keyName: keyNames[0] ?? variableOf(provider),
+  baseUrl,
+  addressName: null,
+  hasProject: false,
+  models: "built-in",
+}));
+
+const OTHERS: readonly InitVendor[] = PRESET_NAMES.filter((name) => !BUILT_IN.some((vendor) => vendor.name === name))
+  .map((name) => {
+    const preset = presetOf(name);
+    const keyName = preset?.keyName ?? null;
+    return {
+      name,
+      kind: name,
+      keyNames: keyName === null ? [] : [keyName],
+      keyName: keyName ?? variableOf(name),
+      baseUrl: null,
+      addressName: preset?.baseUrl === null ? `${name.toUpperCase()}_OPENAI_ENDPOINT` : null,
+      hasProject: false,
+      models: NAMED.has(name) ? "named" : "listed",
+    };
+  });
+
+const VERTEX: InitVendor = {
+  name: "vertex",
+  kind: "vertex",
+  keyNames: ["GOOGLE_APPLICATION_CREDENTIALS"],
+  keyName: "GOOGLE_APPLICATION_CREDENTIALS",
+  baseUrl: null,
+  addressName: null,
+  hasProject: true,
+  models: "named",
+};
+
+/** All vendors that `init` can configure. */
+export const INIT_VENDORS: readonly InitVendor[] = [...BUILT_IN, ...OTHERS, VERTEX];
+
+/**
+ * The vendors of a list with commas.
+ *
+ * @throws {UsageError} If one of the names is unknown.
+ */
+export function vendorsIn(names: string): InitVendor[] {
+  const listed = new Set(names.split(",").map((name) => name.trim()).filter((name) => name !== ""));
+  return [...listed].map((name) => {
+    const vendor = INIT_VENDORS.find((each) => each.name === name);
+    if (vendor !== undefined) return vendor;
+    const known = INIT_VENDORS.map((each) => each.name).join(", ");
+    throw new UsageError(`switchyard init: --vendors: expected some of ${known}, got "${name}"`);
+  });
+}
+
+function variableOf(name: string): string {
+  return `${name.toUpperCase().replaceAll("-", "_")}_API_KEY`;
+}
