@@ -13,7 +13,9 @@ import { syncFolder } from "../store/journal/journal_folder.ts";
 import { SCHEMA } from "../store/kv/keys.ts";
 import { BACKUP_FORMAT, CACHES, ENTRIES, type ListedFile, type Manifest } from "./backup_contents.ts";
 import { databaseAdvice } from "./database_advice.ts";
+import { withDevStore } from "./dev_store.ts";
 import { environmentOf } from "./environment.ts";
+import { isConfigNamed } from "./find_gateway.ts";
 import { print } from "./print.ts";
 import { existingStorePath, fileExists } from "./stopped_store.ts";
 import { snapshotStore } from "./store_snapshot.ts";
@@ -29,7 +31,9 @@ import { VERSION } from "./version.ts";
  */
 export async function backupCommand(args: readonly string[]): Promise<number> {
   const { file, hasFiles, configPath } = argumentsIn(args);
-  const config = loadConfig({ path: configPath, env: environmentOf(configPath) });
+  const own = loadConfig({ path: configPath, env: environmentOf(configPath) });
+  const config = await withDevStore(own, isConfigNamed(configPath));
+  if (config !== own) print(`The store is that of "switchyard dev", which runs in this folder`);
   if (storeAddressOf(config.store).engine === "postgres") {
     console.error(databaseAdvice(config));
     return 1;

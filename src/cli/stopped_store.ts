@@ -6,6 +6,7 @@ import { storeAddressOf } from "../config/store_address.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { StoreMissingError } from "../store/kv/database_file.ts";
+import { readStoreHolder } from "../store/kv/process_lock.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { pathOf } from "./find_gateway.ts";
 
@@ -85,7 +86,8 @@ async function missingStoreMessage(config: Config): Promise<string> {
 /** What to do if the store of `dev` may be meant; empty if there is none. */
 async function devHint(config: Config): Promise<string> {
   const path = config.store === DEV_STORE ? null : pathOf(DEV_STORE);
-  return path !== null && await fileExists(path)
-    ? `; to use the store of "switchyard dev", ${path}, start "switchyard dev"`
-    : "";
+  if (path === null || !await fileExists(path)) return "";
+  const isRunning = await readStoreHolder(path).catch(() => null) !== null;
+  const advice = isRunning ? "name no configuration and no store" : 'start "switchyard dev"';
+  return `; to use the store of "switchyard dev", ${path}, ${advice}`;
 }

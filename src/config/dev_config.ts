@@ -5,6 +5,8 @@ import { Problems } from "./problems.ts";
 
 /** The store of `deno task dev`. */
 export const DEV_STORE = "kv:./data/dev.db";
+/** The folder of files of `deno task dev`. */
+export const DEV_FILES = "./data/dev-files";
 
 /** Values that `deno task dev` knows only at run time. */
 export interface DevOptions {
@@ -204,7 +206,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
   const problems = new Problems("dev");
   const tree = {
     store: DEV_STORE,
-    files: "./data/dev-files",
+    files: DEV_FILES,
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
     providers: {
       "sandbox-openai": { kind: "openai", base_url: sandbox.openai, speaks: "both", quirks: [], ...FREE },

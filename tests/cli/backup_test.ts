@@ -264,3 +264,38 @@ Deno.test("backup says what is wrong with its arguments and with a missing store
     assertStringIncludes(missing.complaint, "run the command where the gateway has its files");
   });
 });
+
+Deno.test("while dev runs, a backup is one of its store and its files, unless another store is configured", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const run = async (...args: string[]) => {
+      const child = startGatewayProcess({ args, folder });
+      const { code } = await child.ended;
+      return { code, said: child.output(), complaint: child.log() };
+    };
+    const dev = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
+    await dev.until(/is ready at (\S+)/);
+    await Deno.writeTextFile(`${folder}/data/dev-files/one.mp4`, "a result");
+    const { code, said, complaint } = await run("backup", "dev.tar");
+    assertEquals(code, 0, complaint);
+    assertStringIncludes(said, 'The store is that of "switchyard dev", which runs in this folder');
+    assertMatch(said, /store +\S+\/data\/dev\.db, as of/);
+    assertStringIncludes(said, "1 files with 8 bytes in ./data/dev-files");
+    await Deno.writeTextFile(`${folder}/own.json`, "{}");
+    const named = await run("backup", "named.tar", "--config", "own.json");
+    assertEquals(named.code, 1);
+    assertStringIncludes(named.complaint, "./data/dev.db, name no configuration and no store");
+    dev.kill("SIGTERM");
+    await dev.ended;
+    const stopped = await run("backup", "stopped.tar");
+    assertEquals(stopped.code, 1);
+    assertStringIncludes(
+      stopped.complaint,
+      'to use the store of "switchyard dev", ./data/dev.db, start "switchyard dev"',
+    );
+    await Deno.copyFile(`${folder}/data/dev.db`, `${folder}/data/switchyard.db`);
+    assertMatch((await run("backup", "own.tar")).said, /store +\S+\/data\/switchyard\.db, as of/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
