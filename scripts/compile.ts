@@ -9,6 +9,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { baseProblem } from "./base_runtime.ts";
 import { BUNDLE, MAIN, writeBundle } from "./bundle.ts";
 import { PERMISSIONS, UNSTABLE, V8_OPTION } from "./run_flags.ts";
 
@@ -31,11 +32,27 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`Cannot compile for this target: expected --target all, or one of ${TARGETS.join(", ")}`);
     return 2;
   }
+  const targets = target === "all" ? TARGETS : [target];
+  for (const each of targets) {
+    const problem = await problemOfBase(each);
+    if (problem === null) continue;
+    console.error(problem);
+    return 1;
+  }
   await writeBundle(BUNDLE);
-  for (const each of target === "all" ? TARGETS : [target]) {
+  for (const each of targets) {
     if (!await compile(each)) return 1;
   }
   return 0;
+}
+
+/** Deno takes any file, so that the result would be an executable of another system, or the command line of Deno. */
+async function problemOfBase(target: string | null): Promise<string | null> {
+  const base = Deno.env.get("DENORT_BIN");
+  if (!base) return null;
+  const problem = await baseProblem(base, target ?? Deno.build.target);
+  const needed = `"denort" of Deno ${Deno.version.deno} for ${target ?? "this machine"}`;
+  return problem && `Cannot compile with this DENORT_BIN: ${problem}; set it to ${needed}`;
 }
 
 async function compile(target: string | null): Promise<boolean> {
@@ -51,6 +68,11 @@ async function compile(target: string | null): Promise<boolean> {
     stdout: "inherit",
     stderr: "piped",
   }).output();
+  if (success && target === null && !await isOurs(output)) {
+    await Deno.remove(output);
+    console.error(`Cannot compile ${output}: the result does not start; expected a base that is "denort" of this Deno`);
+    return false;
+  }
   if (success) {
     console.log(`Compiled ${output}`);
     return true;
@@ -63,6 +85,12 @@ async function compile(target: string | null): Promise<boolean> {
       : message,
   );
   return false;
+}
+
+async function isOurs(path: string): Promise<boolean> {
+  const run = new Deno.Command(path, { args: ["--version"], stdin: "null", stdout: "piped", stderr: "null" });
+  const { success, stdout } = await run.output().catch(() => ({ success: false, stdout: new Uint8Array() }));
+  return success && new TextDecoder().decode(stdout).includes(`Deno ${Deno.version.deno})`);
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
