@@ -77,9 +77,13 @@ function anchorOf(heading: string, used: Map<string, number>): string {
   return count === 0 ? base : `${base}-${count}`;
 }
 
-/** The address of the page that a relative link leads to; null if it is none. */
+/** The address of the page that a relative link leads to; null if it is none. A link out of `docs` leads to none. */
 function pageAddress(href: string, from: string, texts: PageTexts): string | null {
-  const { pathname, hash } = new URL(href, `http://docs/${from}`);
-  const name = decodeURIComponent(pathname.slice(1)).replace(/\.md$/, "");
+  const { pathname, hash } = new URL(href, `http://repository${FOLDER}${from}`);
+  if (!pathname.startsWith(FOLDER)) return null;
+  const name = decodeURIComponent(pathname.slice(FOLDER.length)).replace(/\.md$/, "");
   return texts.has(name) ? `/docs/${name}${hash}` : null;
 }
+
+/** Where the pages are in the repository. */
+const FOLDER = "/docs/";
