@@ -16,14 +16,14 @@ import type { RouterOptions } from "./router.ts";
 export function routerOptions(baseUrl: () => string, { hasAdmin }: { readonly hasAdmin: boolean }): RouterOptions {
   const advice = {
     default: () =>
-      `the base address of OpenAI's clients is ${baseUrl()}/v1 (with /chat/completions, /responses, /models, /images and ` +
-      `/videos below it), of Anthropic's ${baseUrl()}/msgcompat and of Google's ${baseUrl()}/gencompat`,
+      `the base address of OpenAI's clients is ${baseUrl()}/v1 (with /chat/completions, /responses, /embeddings, ` +
+      `/images, /audio, /videos, /moderations, /rerank and /models below it), of Anthropic's ${baseUrl()}/msgcompat and of Google's ${baseUrl()}/gencompat`,
     message: () =>
       `the base address of Anthropic's clients is ${baseUrl()}/msgcompat (with /v1/messages, ` +
       `/v1/messages/count_tokens and /v1/models below it)`,
     content: () =>
       `the base address of Google's clients is ${baseUrl()}/gencompat (with /v1beta/models/{model}:generateContent, ` +
-      `:streamGenerateContent and :countTokens, /v1beta/models and /v1beta/cachedContents below it)`,
+      `:streamGenerateContent, :countTokens, :embedContent and :batchEmbedContents, /v1beta/models and /v1beta/cachedContents below it)`,
   };
   return {
     rewriteRules: REWRITE_RULES,
