@@ -55,4 +55,8 @@ async function npmPack(folder: string): Promise<string> {
   return filename;
 }
 
-if (import.meta.main) console.log(`Built ${await buildPackage()}`);
+if (import.meta.main) {
+  const path = await buildPackage();
+  const { size } = await Deno.stat(path);
+  console.log(`Built ${path} with ${(size / 1_000_000).toFixed(1)} MB`);
+}

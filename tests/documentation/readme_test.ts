@@ -36,3 +36,10 @@ Deno.test("documentation: the index lists every guide once", async () => {
   }
   assertEquals(listed.toSorted(), pages.toSorted());
 });
+
+Deno.test("documentation: guides on installing have no sizes of builds, which bench measures", async () => {
+  for (const page of ["README.md", "docs/installing.md", "docs/get-started.md"]) {
+    const text = (await Deno.readTextFile(join(ROOT, page))).replaceAll(/^- \*\*[^]*?(?=\n- |\n\n)/gm, "");
+    assertEquals(text.match(/\d+(?:\.\d+)? [MG]B/g) ?? [], [], page);
+  }
+});
