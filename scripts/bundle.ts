@@ -48,8 +48,14 @@ export async function writeBundle(folder: string): Promise<void> {
   }
 }
 
+/** Names the commit where the source is without its history, as in the build of the container. */
+const COMMIT_NAME = "SWITCHYARD_COMMIT";
+
 /** The commit of the source, with `+` if files were changed since; null outside a repository. */
 async function commitOf(): Promise<string | null> {
+  const given = Deno.env.get(COMMIT_NAME) ?? "";
+  if (/^[0-9a-f]{7,64}\+?$/.test(given)) return given;
+  if (given !== "") throw new Error(`Cannot bundle: ${COMMIT_NAME}: expected a commit in hexadecimal, got "${given}"`);
   const [commit, changes] = await Promise.all([
     outputOf("git", "rev-parse", "--short=12", "HEAD"),
     outputOf("git", "status", "--porcelain", "--untracked-files=no"),
