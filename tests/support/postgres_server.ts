@@ -27,8 +27,12 @@ const UNPRIVILEGED_ID = 65_534;
  * Starts a server with an empty folder.
  *
  * @param isDurable Whether writes survive a loss of power, for measurements. Default false, which is faster.
+ * @param tls The certificate and key of the server in PEM. Default: it takes no encrypted connections.
  */
-export async function startPostgres(isDurable = false): Promise<PostgresServer> {
+export async function startPostgres(
+  isDurable = false,
+  tls: { readonly certificate: string; readonly key: string } | null = null,
+): Promise<PostgresServer> {
   const folder = await Deno.makeTempDir();
   await Deno.chmod(folder, 0o755);
   const programs = await programsFor(folder);
@@ -43,8 +47,15 @@ export async function startPostgres(isDurable = false): Promise<PostgresServer> 
     ...options,
   }).output();
   if (!made.success) throw new Error(`initdb failed: ${new TextDecoder().decode(made.stderr)}`);
+  if (tls !== null) {
+    for (const [name, text] of [["server.crt", tls.certificate], ["server.key", tls.key]] as const) {
+      await Deno.writeTextFile(join(data, name), text, { mode: 0o600 });
+      if (Deno.uid() === 0) await Deno.chown(join(data, name), UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+    }
+  }
   const port = freePort();
   const settings = {
+    ...(tls !== null && { ssl: "on" }),
     port: String(port),
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { isIP } from "node:net";
 import postgres from "postgres";
 import { StoreReadError } from "../store_read_error.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
@@ -30,6 +31,7 @@ export function connect(
 ): Database {
   return postgres(url, {
     max: maxConnections,
+    ...verifiedAddress(url),
     ...isLasting && { max_lifetime: null },
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
@@ -53,6 +55,18 @@ export function connect(
       jit: "off",
     },
   });
+}
+
+/**
+ * The options that check the certificate of a server whose address is an IP address. The client passes none as the name
+ * to check, so that the certificate would have to be one for `localhost`.
+ */
+function verifiedAddress(url: string): { readonly ssl?: { readonly host: string } } {
+  if (!URL.canParse(url)) return {};
+  const { hostname, searchParams } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const isVerified = ["verify-full", "verify-ca"].includes(searchParams.get("sslmode") ?? "");
+  return isVerified && isIP(host) !== 0 ? { ssl: { host } } : {};
 }
 
 /** `user@host:port/database` of an address, for messages: without the password and the parameters. */
