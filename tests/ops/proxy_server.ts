@@ -68,6 +68,24 @@ ${server} }`,
   },
 ];
 
+/** The balancer of `ops/container/compose.nodes.yaml`, without TLS, in front of these gateways. */
+export function balancerOf(gateways: readonly [string, string]): ProxyKind {
+  return {
+    name: "caddy",
+    sample: "Caddyfile.nodes",
+    async configure({ folder, text, port }) {
+      const path = join(folder, "Caddyfile");
+      const file = replaced(text, {
+        "{\n\tservers {": "{\n\tadmin off\n\tservers {",
+        ":8787 {": `http://127.0.0.1:${port} {`,
+        "gateway-1:8787 gateway-2:8787": gateways.join(" "),
+      });
+      await Deno.writeTextFile(path, file);
+      return ["run", "--config", path, "--adapter", "caddyfile"];
+    },
+  };
+}
+
 /**
  * Returns the path of a proxy's program. Debian's package is unpacked if it is not installed.
  *
@@ -86,16 +104,16 @@ export async function proxyProgram(name: string, folder: string): Promise<string
 
 const TRIES = 5;
 
-/** Starts a proxy with its sample of `ops/proxies`, in front of the gateway at `upstream`. */
+/** Starts a proxy with its sample of `ops/proxies`, in front of the gateway at `upstream`, or of those of the kind. */
 export async function startProxy(
   kind: ProxyKind,
   program: string,
-  { folder, upstream }: { readonly folder: string; readonly upstream: string },
+  { folder, upstream }: { readonly folder: string; readonly upstream: string | null },
 ): Promise<RunningProxy> {
   await Deno.writeTextFile(join(folder, "cert.pem"), TEST_CERTIFICATE);
   await Deno.writeTextFile(join(folder, "key.pem"), TEST_KEY);
   const sample = await Deno.readTextFile(`${ROOT}ops/proxies/${kind.sample}`);
-  const text = replaced(sample, { "127.0.0.1:8787": upstream });
+  const text = upstream === null ? sample : replaced(sample, { "127.0.0.1:8787": upstream });
   let printed = "";
   for (let tries = 0; tries < TRIES; tries++) {
     const port = freePort(); // Another process can take it before the proxy does.
