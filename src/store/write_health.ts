@@ -1,8 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
-import { StoreReadError } from "./store_read_error.ts";
-import { StoreWriteError } from "./store_write_error.ts";
+import { StoreReadError, StoreWriteError } from "./store_errors.ts";
 
 /** Tells whether a store takes writes, and refuses new paid work while it does not. */
 export interface WriteGuard {

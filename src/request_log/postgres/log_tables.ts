@@ -1,5 +1,5 @@
-import { checkServer, connect, type Database, placeOf, reasonOf } from "../../store/postgres/database.ts";
-import { applySteps } from "../../store/postgres/migrate.ts";
+import { checkServer, codeOf, connect, type Database, placeOf, reasonOf } from "../../store/postgres/database.ts";
+import { applySteps, schemaVersion } from "../../store/postgres/migrate.ts";
 import { ROW_COLUMNS, type RowValue, type StoredRow } from "../row.ts";
 import { POSITIONS_PER_MS, type SearchedRows, type VisitedRows } from "../search.ts";
 import { LOG_SCHEMA, LOG_STEPS } from "./schema.ts";
@@ -14,8 +14,19 @@ const SELECTED = ["position", ...ROW_COLUMNS].join(", ");
 const WIDTH = ROW_COLUMNS.length;
 const ACCOUNT_COLUMN = ROW_COLUMNS.indexOf("account_id");
 const KEY_COLUMN = ROW_COLUMNS.indexOf("key_id");
-const RECORD = `position bigint, ended_at bigint, request_id text, account_id text, key_id text, model text,
+const RECORD = `n int, least bigint, ended_at bigint, request_id text, account_id text, key_id text, model text,
   served_model text, provider text, status int, code text, message text, attempts text, facts text`;
+
+/** Positions follow each other, and none is before the time of its row: `n` more than the last one, or than `least`. */
+const APPEND = appendStatement("true");
+const APPEND_MISSING = appendStatement("not exists (select from requests q where q.request_id = r.request_id)");
+/** The error for a row that no partition takes. */
+const NO_PARTITION = "23514";
+/** The errors for a table, and for its type, that another session has created since. */
+const ADDED_BY_ANOTHER = new Set(["42P07", "23505"]);
+
+/** A row with what decides its position. */
+type PlacedRow = Readonly<Record<string, RowValue>>;
 
 /** The rows of one day. */
 interface Partition {
@@ -46,9 +57,10 @@ export class LogTables implements SearchedRows {
     const sql = connect({ url, maxConnections: MAX_CONNECTIONS, statementTimeoutMs, schema: LOG_SCHEMA });
     try {
       await checkServer(sql, placeOf(url));
-      const { from } = await applySteps(sql, LOG_STEPS, LOG_SCHEMA);
-      if (from > LOG_STEPS.length + 1) {
-        throw new Error(`the request log has schema ${from}, and this version reads up to ${LOG_STEPS.length + 1}`);
+      const found = await schemaVersion(sql, LOG_SCHEMA);
+      if (found < LOG_STEPS.length) await applySteps(sql, LOG_STEPS, LOG_SCHEMA);
+      if (found > LOG_STEPS.length + 1) {
+        throw new Error(`the request log has schema ${found}, and this version reads up to ${LOG_STEPS.length + 1}`);
       }
       return new LogTables(sql);
     } catch (error) {
@@ -58,41 +70,28 @@ export class LogTables implements SearchedRows {
   }
 
   /**
-   * Appends rows in one transaction. The lock of the last position orders the writes of all gateways, so that a reader
-   * that continues after a position misses no row.
+   * Appends rows in one statement. The lock of the last position orders the writes of all gateways, so that a reader
+   * that continues after a position misses no row. It is no transaction of several statements: if the connection is cut
+   * between two, the client throws where nobody can catch it, and the thread of the log ends.
    *
    * @param values Of {@linkcode ROW_COLUMNS}, one row after the other. The first column is when the request ended.
    * @param isRepeat Whether an earlier call with these rows may have written them.
    */
   async append(values: readonly RowValue[], isRepeat: boolean): Promise<void> {
     const keys = this.#newKeys(values);
-    const days = new Set<number>();
-    await this.sql.begin(async (transaction) => {
-      const [row] = await transaction`select position from last_position for update`;
-      let last = Number(row?.position ?? 0);
-      const rows: Record<string, RowValue>[] = [];
-      for (let at = 0; at < values.length; at += WIDTH) {
-        last = Math.max(last + 1, Number(values[at]) * POSITIONS_PER_MS);
-        days.add(dayOf(last / POSITIONS_PER_MS));
-        rows.push(recordOf(last, values, at));
-      }
-      for (const day of days) if (!this.#days.has(day)) await transaction.unsafe(partitionOf(day));
-      await transaction.unsafe(
-        `insert into requests (${SELECTED}) select ${SELECTED} from jsonb_to_recordset($1::text::jsonb) as r (${RECORD})
-         where ${isRepeat ? "not exists (select from requests q where q.request_id = r.request_id)" : "true"}`,
-        [JSON.stringify(rows)],
-      );
-      if (keys.size > 0) {
-        await transaction.unsafe(
-          `insert into keys select key_id, account_id
-             from jsonb_to_recordset($1::text::jsonb) as r (key_id text, account_id text)
-           on conflict (key_id) do update set account_id = excluded.account_id`,
-          [JSON.stringify([...keys].map(([key_id, account_id]) => ({ key_id, account_id })))],
-        );
-      }
-      await transaction`update last_position set position = ${last}`;
-    });
-    for (const day of days) this.#days.add(day);
+    const rows = placedRows(values);
+    const least = Number(rows.at(-1)?.least ?? 0);
+    const known = JSON.stringify([...keys].map(([key_id, account_id]) => ({ key_id, account_id })));
+    const write = () =>
+      this.#run(isRepeat ? APPEND_MISSING : APPEND, [JSON.stringify(rows), known, rows.length, least]);
+    for (const day of new Set(rows.map(({ ended_at }) => dayOf(Number(ended_at))))) await this.#addDay(day);
+    try {
+      await write();
+    } catch (error) {
+      if (codeOf(error) !== NO_PARTITION) throw error;
+      await this.#addDaysOfNext(rows);
+      await write();
+    }
     if (this.#knownKeys.size + keys.size > MAX_KNOWN_KEYS) this.#knownKeys.clear();
     for (const key of keys.keys()) this.#knownKeys.add(key);
   }
@@ -158,6 +157,26 @@ export class LogTables implements SearchedRows {
     return keys;
   }
 
+  /** Adds the partition of a day. Another gateway may add it at the same time. */
+  async #addDay(day: number): Promise<void> {
+    if (this.#days.has(day)) return;
+    await this.sql.unsafe(partitionOf(day)).catch((error) => {
+      if (!ADDED_BY_ANOTHER.has(codeOf(error))) throw error;
+    });
+    this.#days.add(day);
+  }
+
+  /** Adds the partitions of rows that follow the last position, which is later if another gateway's clock is ahead. */
+  async #addDaysOfNext(rows: readonly PlacedRow[]): Promise<void> {
+    this.#days.clear();
+    const [row] = await this.#run("select position from last_position", []);
+    const last = Number(row?.position ?? 0);
+    for (const { ended_at, n } of rows) {
+      const position = Math.max(last + Number(n), Number(ended_at) * POSITIONS_PER_MS);
+      await this.#addDay(dayOf(position / POSITIONS_PER_MS));
+    }
+  }
+
   async #delete(sql: string, value: string | number, limit: number): Promise<number> {
     const removed = await this.#run(
       `delete from requests where position in (select position from requests where ${sql} order by position limit $2)`,
@@ -176,14 +195,39 @@ export function logFailureOf(error: unknown): string {
   return reasonOf(error);
 }
 
-/** A row as an object for `jsonb`, which takes no lone surrogates. */
-function recordOf(position: number, values: readonly RowValue[], at: number): Record<string, RowValue> {
-  const record: Record<string, RowValue> = { position };
-  for (const [column, name] of ROW_COLUMNS.entries()) {
-    const value = values[at + column] ?? null;
-    record[name] = typeof value === "string" ? value.toWellFormed() : value;
+/** Writes rows (`$1`), keys (`$2`) and the last position, from the number of rows (`$3`) and their `least` (`$4`). */
+function appendStatement(condition: string): string {
+  const columns = ROW_COLUMNS.map((name) => `r.${name}`).join(", ");
+  return `
+    with moved as (
+      update last_position set position = $3::int + greatest(before.position, $4::bigint)
+      from (select position from last_position for update) before
+      returning before.position as last
+    ), written as (
+      insert into requests (${SELECTED})
+      select r.n + greatest(moved.last, r.least), ${columns}
+      from jsonb_to_recordset($1::text::jsonb) as r (${RECORD}), moved where ${condition}
+    )
+    insert into keys
+    select r.key_id, r.account_id from jsonb_to_recordset($2::text::jsonb) as r (key_id text, account_id text)
+    on conflict (key_id) do update set account_id = excluded.account_id`;
+}
+
+/** Rows as objects for `jsonb`, which takes no lone surrogates. They are numbered, with the `least` of those up to each. */
+function placedRows(values: readonly RowValue[]): PlacedRow[] {
+  const rows: PlacedRow[] = [];
+  let least = 0;
+  for (let at = 0; at < values.length; at += WIDTH) {
+    const n = rows.length + 1;
+    least = Math.max(least, Number(values[at]) * POSITIONS_PER_MS - n);
+    const row: Record<string, RowValue> = { n, least };
+    for (const [column, name] of ROW_COLUMNS.entries()) {
+      const value = values[at + column] ?? null;
+      row[name] = typeof value === "string" ? value.toWellFormed() : value;
+    }
+    rows.push(row);
   }
-  return record;
+  return rows;
 }
 
 function dayOf(ms: number): number {

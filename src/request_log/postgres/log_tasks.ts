@@ -148,9 +148,12 @@ async function allOf(remove: (limit: number) => Promise<number>): Promise<number
   return removed;
 }
 
-/** Whether the server could not be connected to. */
+const AWAY =
+  /ECONNREFUSED|CONNECT_TIMEOUT|ECONNRESET|EPIPE|socket has been ended|CONNECTION_(CLOSED|ENDED|DESTROYED)|57P0[123]/;
+
+/** Whether the server could not be connected to, or not for long enough to check its version and the tables. */
 function isAway(error: unknown): boolean {
-  return /ECONNREFUSED|CONNECT_TIMEOUT|ECONNRESET/.test(logFailureOf(error));
+  return AWAY.test(logFailureOf(error));
 }
 
 function pause(): Promise<void> {

@@ -2,7 +2,7 @@ import { Batch, type Change, type LoadedValue, type Transaction, type VersionOf,
 import { kvKeyOf } from "./keys.ts";
 import { addSizes, type CommitSize, fits } from "../commit_size.ts";
 import { KV_LIMITS } from "./limits.ts";
-import { StoreWriteError } from "../store_write_error.ts";
+import { StoreWriteError } from "../store_errors.ts";
 import { WriteMetrics } from "../store_metrics.ts";
 import { ValueCache } from "./value_cache.ts";
 import type { Version } from "../store.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { isIP } from "node:net";
 import postgres from "postgres";
-import { StoreReadError } from "../store_read_error.ts";
+import { StoreReadError } from "../store_errors.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 
 /** A pool of connections. */
@@ -159,7 +159,7 @@ export async function read<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** An error with the message alone, since the error of the database can hold stored values. */
-export function withoutValues(error: unknown): Error {
+function withoutValues(error: unknown): Error {
   const reason = reasonOf(error);
   return UNAVAILABLE.test(codeOf(error))
     ? new StoreReadError(reason)

@@ -1,5 +1,5 @@
 import type { CommitResult } from "../store.ts";
-import { StoreWriteError } from "../store_write_error.ts";
+import { StoreWriteError } from "../store_errors.ts";
 import { WriteMetrics } from "../store_metrics.ts";
 import { commitResultOf, type CommitText, type ResultRow } from "./commit_text.ts";
 import { codeOf, type Database, isLost, reasonOf, repeated } from "./database.ts";

@@ -11,11 +11,15 @@ export interface Migrated {
   readonly to: number;
 }
 
-/** The version of the schema in a database; 0 if there is none. */
-async function schemaVersion(sql: Database): Promise<number> {
-  const [table] = await sql`select to_regclass('switchyard.schema') is not null as exists`;
+/**
+ * The version of a schema in a database; 0 if there is none.
+ *
+ * @param schema As for {@linkcode applySteps}.
+ */
+export async function schemaVersion(sql: Database, schema = "switchyard"): Promise<number> {
+  const [table] = await sql`select to_regclass(${`${schema}.schema`}) is not null as exists`;
   if (table?.exists !== true) return 0;
-  const [row] = await sql`select coalesce(max(version), 0)::int as version from switchyard.schema`;
+  const [row] = await sql`select coalesce(max(version), 0)::int as version from ${sql(`${schema}.schema`)}`;
   return Number(row?.version);
 }
 

@@ -1,6 +1,6 @@
 import { encodeStorableKey } from "../key_encoding.ts";
 import type { LeaseDemand, MoneyLeases, SharedBalance } from "../money_leases.ts";
-import { StoreWriteError } from "../store_write_error.ts";
+import { StoreWriteError } from "../store_errors.ts";
 import { bytesOf, read, reasonOf, repeated } from "./database.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
 import type { Readable } from "./read.ts";

@@ -9,7 +9,7 @@ import type { ShareLeases } from "../share_leases.ts";
 import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../store_metrics.ts";
 import { decodeKey } from "../key_encoding.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
-import { StoreWriteError } from "../store_write_error.ts";
+import { StoreWriteError } from "../store_errors.ts";
 import { type DueTime, WakeListeners } from "../wake_listeners.ts";
 import { storageUnavailable, type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
 import { commitText } from "./commit_text.ts";

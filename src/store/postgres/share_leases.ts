@@ -1,7 +1,7 @@
 import { encodeStorableKey } from "../key_encoding.ts";
 import type { ShareDemand, ShareLeases } from "../share_leases.ts";
 import type { Key } from "../store.ts";
-import { StoreWriteError } from "../store_write_error.ts";
+import { StoreWriteError } from "../store_errors.ts";
 import { bytesOf, read, reasonOf } from "./database.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
 import type { Readable } from "./read.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { silentLog } from "../../../src/lib/log.ts";
-import { StoreWriteError } from "../../../src/store/store_write_error.ts";
+import { StoreWriteError } from "../../../src/store/store_errors.ts";
 import type { KvStore } from "../../../src/store/kv/kv_store.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { itemAt } from "../../support/items.ts";

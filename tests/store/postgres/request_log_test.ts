@@ -8,6 +8,7 @@ import { BodyCapture } from "../../../src/http/body_capture.ts";
 import { idsOf, logLaws } from "../../request_log/laws.ts";
 import { recordOf, type TestLog } from "../../request_log/support.ts";
 import { eventually } from "../../support/account_money.ts";
+import { startCutProxy } from "../../support/cut_proxy.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
 
@@ -104,6 +105,30 @@ function registerTests(server: PostgresServer): void {
     assertEquals(log.stats.dropped, 0);
     assertEquals((await idsOf(log)).length, 50);
     await log.close();
+  });
+
+  Deno.test("request log in PostgreSQL: no row is lost or twice when all connections are cut again and again", async () => {
+    const proxy = startCutProxy(server.port);
+    const { log, clock } = openAt((await newDatabase()).replace(`:${server.port}/`, `:${proxy.port}/`));
+    let rows = 0;
+    for (let [cuts, round] = [0, 0]; cuts < 10; round++) {
+      for (let row = 0; row < 5; row++) log.observe(recordOf({ requestId: `req_${++rows}` }));
+      clock.advance(FLUSH_MS);
+      await new Promise((resolve) => setTimeout(resolve, round % 7));
+      cuts += proxy.cut();
+    }
+    await eventually(() => log.stats.queued === 0);
+    assertEquals(log.stats.dropped, 0);
+    const ids: string[] = [];
+    for (let next: number | undefined; ids.length < rows;) {
+      const page = await log.list({ order: "asc", limit: 100, ...next !== undefined && { after: next } });
+      if (page.requests.length === 0) break;
+      ids.push(...page.requests.map(({ requestId }) => requestId));
+      next = page.requests.at(-1)?.position;
+    }
+    assertEquals(ids, Array.from({ length: rows }, (_, index) => `req_${index + 1}`));
+    await log.close();
+    await proxy.stop();
   });
 
   Deno.test("request log in PostgreSQL: bodies are encrypted, read with the secret, and erased with the account", async () => {
