@@ -25,7 +25,8 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
  * Runs `import litellm|bifrost|openrouter-models FILE [--output FILE] [--env-file FILE]`: writes a configuration from
  * that of another program, and prints what could not be carried.
  *
- * @returns The exit code: 1 if the written file must be changed by hand before a gateway can start with it.
+ * @returns The exit code: 1 if the written file must be changed by hand before a gateway can start with it, and if
+ * nothing was written, since a gateway would offer its built-in models in the place of none.
  */
 export async function importCommand(args: readonly string[]): Promise<number> {
   const { values, positionals } = parsed(args, "import");
@@ -64,7 +65,13 @@ interface Import {
 
 async function importFile({ file, read, output, envFile = join(dirname(output), ".env") }: Import): Promise<number> {
   const result = read(await sourceIn(file), file.replace(/^.*[\\/]/, ""));
-  const { yaml, secrets, carried, dropped, problems } = result;
+  const { hasModels, yaml, secrets, carried, dropped, problems } = result;
+  const report = dropped.length === 0 ? "" : `Not carried:\n${dropped.map((line) => `  ${line}`).join("\n")}`;
+  if (!hasModels) {
+    if (report !== "") print(report);
+    console.error(`switchyard: Nothing was written, because no model of "${file}" can be carried`);
+    return 1;
+  }
   const written = secrets.size > 0 ? [output, envFile] : [output];
   for (const path of written) {
     if (await fileExists(path)) throw new UsageError(`switchyard: the file "${path}" exists already`);
@@ -74,10 +81,12 @@ async function importFile({ file, read, output, envFile = join(dirname(output), 
   print(`Wrote ${output} with ${carried}`);
   if (secrets.size > 0) {
     print(
-      `Wrote ${envFile} with ${secrets.size} secrets, readable by its owner alone: ${[...secrets.keys()].join(", ")}`,
+      `Wrote ${envFile} with ${secrets.size} ${
+        secrets.size === 1 ? "secret" : "secrets"
+      }, readable by its owner alone: ${[...secrets.keys()].join(", ")}`,
     );
   }
-  if (dropped.length > 0) print(`Not carried:\n${dropped.map((line) => `  ${line}`).join("\n")}`);
+  if (report !== "") print(report);
   if (problems.length === 0) return 0;
   console.error(`The file must be changed before a gateway can start with it:\n${problems.join("\n")}`);
   return 1;
@@ -99,7 +108,8 @@ async function sourceIn(file: string): Promise<unknown> {
     return JSON.parse(text);
   } catch { /* it is YAML */ }
   try {
-    return parse(text, { maxAliasCount: 1_000, logLevel: "silent" });
+    // As PyYAML reads it: with merge keys, numbers such as 20_000, and the last one of two equal keys.
+    return parse(text, { version: "1.1", uniqueKeys: false, maxAliasCount: 1_000, logLevel: "error" });
   } catch {
     throw new UsageError(`switchyard: the file "${file}" is neither YAML nor JSON`);
   }

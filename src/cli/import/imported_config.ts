@@ -1,8 +1,9 @@
 import { stringify } from "yaml";
 import { isAliasName } from "../../catalog/alias.ts";
 import { isModelId } from "../../catalog/model.ts";
-import { readConfig } from "../../config/config.ts";
-import { ConfigError } from "../../config/config_error.ts";
+import type { ModelUse } from "./model_use.ts";
+import { problemsOf, type ValueKind } from "./written_check.ts";
+import { numberIn } from "./source.ts";
 
 /** A value of the written file: text in which `${NAME}` is a variable, a number, or a map or list of these. */
 export type Written = string | number | boolean | null | readonly Written[] | { readonly [name: string]: Written };
@@ -17,15 +18,19 @@ export interface ImportedServing {
 /** A model while it is imported. */
 export interface ImportedModel {
   readonly id: string;
+  /** What it is for; all of its providers must serve that. */
+  readonly use: ModelUse;
   fields: Record<string, Written>;
-  /** Whether the operator runs its servers, so that no price is expected. */
-  isOwn: boolean;
+  /** Whether it has a price, or needs none. */
+  isPriced: boolean;
   readonly serves: ImportedServing[];
   fallbacks: string[];
 }
 
 /** What an import writes. */
 export interface ImportResult {
+  /** Whether there is a model in the file. A gateway would offer its built-in models in the place of none. */
+  readonly hasModels: boolean;
   readonly yaml: string;
   /** The literal secrets of the source, by the variables that replace them. */
   readonly secrets: ReadonlyMap<string, string>;
@@ -50,7 +55,8 @@ export class ImportedConfig {
   readonly #aliases = new Map<string, string>();
   readonly #accounts: Written[] = [];
   readonly #secrets = new Map<string, string>();
-  readonly #names = new Set<string>();
+  /** The variables in the file. */
+  readonly #variables = new Map<string, ValueKind>();
   readonly #dropped: string[] = [];
   #adminKey: string | null = null;
 
@@ -64,23 +70,46 @@ export class ImportedConfig {
     this.#dropped.push(`${place}: ${why}`);
   }
 
+  /** The name of the variable that a text of the source stands for; null for a literal text. */
+  variableIn(text: string): string | null {
+    const variable = this.#variableIn(text);
+    return variable !== null && VARIABLE.test(variable) ? variable : null;
+  }
+
   /** A text that is not secret: a variable of the source becomes one of ours. */
   text(text: string): string {
-    const variable = this.#variableIn(text);
-    return variable !== null && VARIABLE.test(variable) ? this.#use(variable) : text.replaceAll("$", "$$$$");
+    return this.#plain(text, "address or secret");
+  }
+
+  /** A name without blanks, such as that of a region or of a tenant. */
+  name(text: string): string {
+    return this.#plain(text, "name");
+  }
+
+  /** A whole number, rounded down, or a variable of one; null for anything else. */
+  wholeNumber(value: unknown): number | string | null {
+    const number = numberIn(value);
+    if (number !== null) return Math.floor(number);
+    const variable = typeof value === "string" ? this.variableIn(value) : null;
+    return variable === null ? null : this.#use(variable, "number");
+  }
+
+  /** The text of a key file of Google as a variable. */
+  keyFile(text: string, suggestedName: string): string {
+    return this.secret(text, suggestedName, "key file");
   }
 
   /** A secret as a variable. The value of a literal one is in {@linkcode ImportResult.secrets}. */
-  secret(text: string, suggestedName: string): string {
-    const variable = this.#variableIn(text);
-    if (variable !== null && VARIABLE.test(variable)) return this.#use(variable);
+  secret(text: string, suggestedName: string, kind: ValueKind = "address or secret"): string {
+    const variable = this.variableIn(text);
+    if (variable !== null) return this.#use(variable, kind);
     const base = suggestedName.toUpperCase().replaceAll(/[^A-Z0-9_]/g, "_").replace(/^(?=\d)/, "_");
     for (let serial = 1;; serial++) {
       const name = serial === 1 ? base : `${base}_${serial}`;
-      if (this.#secrets.get(name) === text) return this.#use(name);
-      if (this.#names.has(name)) continue;
+      if (this.#secrets.get(name) === text) return this.#use(name, kind);
+      if (this.#variables.has(name)) continue;
       this.#secrets.set(name, text);
-      return this.#use(name);
+      return this.#use(name, kind);
     }
   }
 
@@ -89,9 +118,14 @@ export class ImportedConfig {
     return /^[a-z]+:\/\/[^/]*@/i.test(text) ? this.secret(text, "PROVIDER_ADDRESS") : this.text(text);
   }
 
-  /** A variable that the other program reads on its own. */
-  variable(name: string): string {
-    return this.#use(name);
+  /**
+   * A variable that the other program reads on its own.
+   *
+   * @param otherwise Its value where it is not set. Default: the gateway does not start without it.
+   */
+  variable(name: string, kind: ValueKind = "address or secret", otherwise: string | null = null): string {
+    const used = this.#use(name, kind);
+    return otherwise === null ? used : `\${${name}:-${otherwise}}`;
   }
 
   /**
@@ -113,16 +147,26 @@ export class ImportedConfig {
     return free;
   }
 
-  /** The model of an id, which is made valid; a new one if there is none. */
-  model(id: string): ImportedModel {
-    const valid = isModelId(id)
-      ? id
-      : id.replaceAll(/[^A-Za-z0-9._:@+~/-]/g, "-").replaceAll(/\/[^A-Za-z0-9@_~]+/g, "/");
+  /** The model of an id, which is made valid; a new one of this use if there is none. */
+  model(id: string, use: ModelUse): ImportedModel {
+    const valid = modelIdOf(id);
     const existing = this.#models.get(valid);
     if (existing) return existing;
-    const model: ImportedModel = { id: valid, fields: {}, isOwn: false, serves: [], fallbacks: [] };
+    const model: ImportedModel = { id: valid, use, fields: {}, isPriced: false, serves: [], fallbacks: [] };
     this.#models.set(valid, model);
     return model;
+  }
+
+  /**
+   * A new model, with a number in its id if the id is in use.
+   *
+   * @param reserved Ids of models that are still to come.
+   */
+  newModel(id: string, use: ModelUse, reserved: ReadonlySet<string> = new Set()): ImportedModel {
+    const valid = modelIdOf(id);
+    let free = valid;
+    for (let serial = 2; this.#models.has(free) || reserved.has(free); serial++) free = `${valid}-${serial}`;
+    return this.model(free, use);
   }
 
   /** Adds all models that a provider lists. */
@@ -156,8 +200,8 @@ export class ImportedConfig {
    */
   finish(source: string): ImportResult {
     this.#dropLostNames();
-    for (const { id, fields, isOwn } of this.#models.values()) {
-      if (fields.pricing === undefined && !isOwn) {
+    for (const { id, isPriced } of this.#models.values()) {
+      if (!isPriced) {
         this.drop(`the model "${id}"`, 'it has no price, so its requests are free until it has "pricing"');
       }
     }
@@ -176,19 +220,31 @@ export class ImportedConfig {
       ...(this.#aliases.size > 0 && { aliases: Object.fromEntries(this.#aliases) }),
     };
     const yaml = `# Imported from ${source}. Every option: docs/configuration.md\n` +
-      (Object.keys(sections).length === 0 ? "" : stringify(sections, { lineWidth: 0 }));
+      (Object.keys(sections).length === 0 ? "" : stringify(sections, { lineWidth: 0, aliasDuplicateObjects: false }));
     const carried = [
-      `${this.#providers.size} providers`,
-      `${models.length} models`,
-      `${patterns.length} patterns of models`,
-      `${this.#aliases.size} aliases`,
-      `${this.#accounts.length} accounts`,
+      counted(this.#providers.size, "provider", "providers"),
+      counted(models.length, "model", "models"),
+      counted(patterns.length, "pattern of models", "patterns of models"),
+      counted(this.#aliases.size, "alias", "aliases"),
+      counted(this.#accounts.length, "account", "accounts"),
     ].join(", ");
-    return { yaml, secrets: this.#secrets, carried, dropped: [...new Set(this.#dropped)], problems: problemsOf(yaml) };
+    return {
+      hasModels: models.length + patterns.length > 0,
+      yaml,
+      secrets: this.#secrets,
+      carried,
+      dropped: [...new Set(this.#dropped)],
+      problems: problemsOf(yaml, this.#variables),
+    };
   }
 
-  #use(variable: string): string {
-    this.#names.add(variable);
+  #plain(text: string, kind: ValueKind): string {
+    const variable = this.variableIn(text);
+    return variable === null ? text.replaceAll("$", "$$$$") : this.#use(variable, kind);
+  }
+
+  #use(variable: string, kind: ValueKind): string {
+    if (!this.#variables.has(variable)) this.#variables.set(variable, kind);
     return `\${${variable}}`;
   }
 
@@ -208,15 +264,12 @@ export class ImportedConfig {
   }
 }
 
-/** Stands for a variable: it is an address and, long enough, a key. */
-const placeholderFor = (name: string) => `https://placeholder.example/${name}`;
+/** "1 model", "2 models". */
+function counted(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
 
-function problemsOf(yaml: string): readonly string[] {
-  try {
-    readConfig(yaml, "switchyard.yaml", (name) => yaml.includes(`\${${name}}`) ? placeholderFor(name) : undefined);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
+/** A text as a valid id of a model: other characters become hyphens. */
+export function modelIdOf(id: string): string {
+  return isModelId(id) ? id : id.replaceAll(/[^A-Za-z0-9._:@+~/-]/g, "-").replaceAll(/\/[^A-Za-z0-9@_~]+/g, "/");
 }

@@ -1,16 +1,24 @@
+import { isChargeable, type PriceName } from "../../billing/tariff.ts";
+import { builtInFields } from "../../catalog/built_in.ts";
 import { ImportedConfig, type ImportResult, type Written } from "./imported_config.ts";
+import { chargeKindsOf, type ModelUse } from "./model_use.ts";
 import { decimalOf } from "./prices.ts";
 import { listIn, mapIn, numberIn, type SourceMap, textIn, textsIn } from "./source.ts";
 
 /** The prices of OpenRouter, with ours. Source: OpenRouter API reference, "List available models". */
-const PRICES: Readonly<Record<string, string>> = {
+const PRICES: Readonly<Record<string, PriceName>> = {
   prompt: "prompt",
   completion: "completion",
   request: "request",
   image: "per_input_image",
+  image_token: "image_input",
+  image_output: "image_output",
   audio: "audio",
+  audio_output: "audio_output",
+  input_audio_cache: "audio_cache_read",
   input_cache_read: "input_cache_read",
   input_cache_write: "input_cache_write_5m",
+  input_cache_write_1h: "input_cache_write_1h",
   web_search: "web_search",
 };
 
@@ -38,45 +46,80 @@ function readModel(config: ImportedConfig, { id, provider, entry }: {
   readonly provider: string;
   readonly entry: SourceMap;
 }): void {
+  const outputs = textsIn(mapIn(entry.architecture).output_modalities);
+  const use = useOf(outputs);
+  const builtIn = builtInFields("openrouter", id);
+  if (use === null || (use === "video" && builtIn?.video === undefined)) {
+    return config.drop(id, `its output, ${outputs.join(" and ")}, is not served at OpenRouter`);
+  }
+  const pricing = use === "video" ? {} : pricesOf(config, id, use, mapIn(entry.pricing));
+  if (pricing === null) return config.drop(id, "its price is not fixed, or is not one that is charged here");
+  const model = config.model(`${provider}/${id.replace(/^~/, "")}`, use);
+  model.serves.push({ provider, model: id });
+  model.isPriced = true;
+  model.fields = {
+    ...factsOf(config, entry, use),
+    ...(use === "video" ? { video: builtIn?.video as Written } : { pricing }),
+    ...((use === "embedding" || use === "rerank") && { [use]: {} }),
+  };
+}
+
+/**
+ * What a model is for; null if OpenRouter serves it in a format of its own, such as images, speech and transcriptions.
+ * Source: OpenRouter documentation, "Models API", `output_modalities`.
+ */
+function useOf(outputs: readonly string[]): ModelUse | null {
+  if (outputs.length === 0 || outputs.includes("text")) return "text";
+  if (outputs.includes("embeddings")) return "embedding";
+  if (outputs.includes("rerank")) return "rerank";
+  return outputs.includes("video") ? "video" : null;
+}
+
+function factsOf(config: ImportedConfig, entry: SourceMap, use: ModelUse): Record<string, Written> {
   const architecture = mapIn(entry.architecture);
   const inputs = textsIn(architecture.input_modalities).filter((each) => MODALITIES.has(each));
   const outputs = textsIn(architecture.output_modalities).filter((each) => MODALITIES.has(each));
-  if (outputs.length > 0 && !outputs.includes("text")) return config.drop(id, "its output is not text");
-  const pricing = pricesOf(config, id, mapIn(entry.pricing));
-  if (pricing === null) return config.drop(id, "its price is not fixed");
-  const model = config.model(`${provider}/${id.replace(/^~/, "")}`);
-  model.serves.push({ provider, model: id });
   const context = numberIn(entry.context_length);
-  const top = mapIn(entry.top_provider);
-  const maxOutput = numberIn(top.max_completion_tokens);
+  const maxOutput = numberIn(mapIn(entry.top_provider).max_completion_tokens);
   const parameters = [...new Set(textsIn(entry.supported_parameters))];
-  const title = config.text(textIn(entry.name) ?? "").slice(0, 200);
+  const title = config.text((textIn(entry.name) ?? "").slice(0, 200));
   const created = numberIn(entry.created);
-  model.fields = {
+  return {
     ...(title !== "" && { name: title }),
     ...(created !== null && created > 0 && { created: Math.floor(created) }),
     ...(context !== null && context > 0 && { context_length: context }),
-    ...(inputs.length > 0 && outputs.length > 0 && {
+    ...(use === "text" && inputs.length > 0 && outputs.length > 0 && {
       architecture: { input_modalities: inputs, output_modalities: outputs },
     }),
-    pricing,
-    ...(maxOutput !== null && maxOutput > 0 && { top_provider: { max_completion_tokens: maxOutput } }),
+    ...(use === "text" && maxOutput !== null && maxOutput > 0 && {
+      top_provider: { max_completion_tokens: maxOutput },
+    }),
     ...(parameters.length > 0 && { supported_parameters: parameters }),
   };
 }
 
-/** Null if the price depends on which model is chosen, which OpenRouter states as -1. */
-function pricesOf(config: ImportedConfig, id: string, prices: SourceMap): Record<string, Written> | null {
+/**
+ * The prices other than zero. Null if one depends on which model is chosen, which OpenRouter states as -1, and if none
+ * of them can be charged, so that the model would be free.
+ */
+function pricesOf(
+  config: ImportedConfig,
+  id: string,
+  use: ModelUse,
+  prices: SourceMap,
+): Record<string, Written> | null {
   const pricing: Record<string, Written> = {};
+  const dropped: string[] = [];
   for (const [name, value] of Object.entries(prices)) {
     const amount = numberIn(value);
+    if (listIn(value).length > 0) dropped.push(name);
     if (amount === null || amount === 0) continue;
     const [ours, decimal] = [PRICES[name], decimalOf(amount)];
     if (decimal === null) return null;
-    if (ours !== undefined) pricing[ours] = decimal;
-    else if (name !== "internal_reasoning" || amount !== numberIn(prices.completion)) {
-      config.drop(id, `the price ${name} has no counterpart`);
-    }
+    if (ours !== undefined && isChargeable(ours, chargeKindsOf(use, false))) pricing[ours] = decimal;
+    else if (name !== "internal_reasoning" || amount !== numberIn(prices.completion)) dropped.push(name);
   }
+  if (Object.keys(pricing).length === 0 && dropped.length > 0) return null;
+  for (const name of dropped) config.drop(id, `the price ${name} has no counterpart`);
   return pricing;
 }
