@@ -22,12 +22,13 @@ export interface VendorModel {
   readonly model: string;
 }
 
-/** The built-in properties of a model; null if it is not built in. At Vertex AI they are those at its maker. */
+/** The built-in properties of a model; null if it is not built in. At clouds they are those at its maker. */
 function builtInOf({ vendor, model }: VendorModel): BuiltIn | null {
   const name = model.replace(/^(google|anthropic)\//, "");
   if (vendor.kind === "vertex") {
     return builtInFields(name.startsWith("claude-") ? "anthropic" : "google", name.replace(/@.*$/, ""));
   }
+  if (vendor.kind === "azure" && name.startsWith("claude-")) return builtInFields("anthropic", name);
   return vendor.family === undefined ? null : builtInFields(vendor.family, model);
 }
 

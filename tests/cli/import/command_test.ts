@@ -188,3 +188,16 @@ Deno.test("import litellm reads YAML as LiteLLM does", async () => {
     });
   });
 });
+
+Deno.test("docs/importing.md shows what the commands print for its sample", async () => {
+  const page = await Deno.readTextFile(new URL("../../../docs/importing.md", import.meta.url));
+  const [, config = ""] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+  const [, session = ""] = /```console\n([^]*?)```/.exec(page) ?? [];
+  const [imported = "", checked = ""] = session.split(/^\$ switchyard .*\n/m).slice(1);
+  await inFolder(async (folder, run) => {
+    await Deno.writeTextFile(`${folder}/config.yaml`, config);
+    assertEquals((await run("import litellm config.yaml")).said, imported);
+    const env = { AZURE_API_BASE: "https://acme.openai.azure.com", AZURE_API_KEY: "k" };
+    assertEquals((await run("config check", env)).said, checked);
+  });
+});
