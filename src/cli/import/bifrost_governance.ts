@@ -3,7 +3,7 @@ import { accessOf } from "./bifrost_access.ts";
 import { budgetOf, type CarriedLimit, ratesOf } from "./bifrost_limits.ts";
 import type { CarriedProvider } from "./bifrost_provider.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
-import { listIn, mapIn, type SourceMap, textIn } from "./source.ts";
+import { idIn, listIn, mapIn, type SourceMap, textIn } from "./source.ts";
 
 const MIN_KEY = 16;
 
@@ -38,11 +38,11 @@ export function readGovernance(context: GovernanceContext, source: SourceMap): v
     rates: maps("rate_limits"),
     owners: new Map(
       (["team", "customer"] as const).flatMap((kind) =>
-        maps(`${kind}s`).map((owner): [string, SourceMap] => [`${kind} ${textIn(owner.id)}`, owner])
+        maps(`${kind}s`).map((owner): [string, SourceMap] => [`${kind} ${idIn(owner.id)}`, owner])
       ),
     ),
     modelLimited: new Set(
-      maps("model_configs").flatMap((each) => each.scope === "virtual_key" ? textIn(each.scope_id) ?? [] : []),
+      maps("model_configs").flatMap((each) => each.scope === "virtual_key" ? idIn(each.scope_id) ?? [] : []),
     ),
   };
   const accounts = new Map<string, Account>();
@@ -60,10 +60,9 @@ export function readGovernance(context: GovernanceContext, source: SourceMap): v
   }
 }
 
-interface Account {
-  readonly id: string;
+interface Account extends Owner {
+  /** Of its first key. */
   readonly place: string;
-  readonly settings: Record<string, Written>;
   readonly keys: Written[];
 }
 
@@ -73,7 +72,7 @@ const LIMITS = ["budget_id", "budget", "budgets", "rate_limit_id", "rate_limit",
 function readKey(governance: Governance, accounts: Map<string, Account>, entry: SourceMap, place: string): void {
   const { config } = governance;
   const leaveOut = (why: string) => config.drop(place, `${why}; the key is left out`);
-  const name = idIn(textIn(entry.name) ?? textIn(entry.id));
+  const name = accountIdOf(textIn(entry.name) ?? idIn(entry.id));
   const value = textIn(entry.value);
   if (!isAccountId(name)) return leaveOut("it has no name");
   if (entry.is_active === false) return leaveOut("it is not active");
@@ -82,7 +81,7 @@ function readKey(governance: Governance, accounts: Map<string, Account>, entry: 
     return leaveOut(`it is shorter than ${MIN_KEY} characters`);
   }
   if (entry.access_profile_id !== undefined) return leaveOut("its access profile is not in the file");
-  if (governance.modelLimited.has(textIn(entry.id) ?? "")) {
+  if (governance.modelLimited.has(idIn(entry.id) ?? "")) {
     return leaveOut("limits of single models have no counterpart");
   }
   const expiry = expiryOf(entry.expires_at);
@@ -93,9 +92,11 @@ function readKey(governance: Governance, accounts: Map<string, Account>, entry: 
   if (typeof owner === "string") return leaveOut(owner);
   const limits = keyLimits(governance, entry, owner === null);
   if ("refused" in limits) return leaveOut(limits.refused);
-  const account: Owner = owner ?? { id: name, settings: limits.account, narrowed: [] };
+  const account: Owner = owner ?? { id: name, source: place, settings: limits.account, narrowed: [] };
   const existing = accounts.get(account.id);
-  if (owner === null && existing !== undefined) return leaveOut("another one has its name");
+  if (existing !== undefined && existing.source !== account.source) {
+    return leaveOut(`another account has the name "${account.id}"`);
+  }
   for (const narrowed of [...account.narrowed, ...limits.narrowed]) config.drop(place, `narrower: ${narrowed}`);
   for (const field of Object.keys(entry)) {
     const isRead = [...READ, ...LIMITS, "provider_configs", "allow_all_providers"].includes(field);
@@ -109,11 +110,11 @@ function readKey(governance: Governance, accounts: Map<string, Account>, entry: 
     ...limits.key,
   };
   if (existing === undefined) {
-    accounts.set(account.id, { id: account.id, place, settings: account.settings, keys: [key] });
+    accounts.set(account.id, { ...account, place, keys: [key] });
   } else existing.keys.push(key);
 }
 
-function idIn(name: string | null): string {
+function accountIdOf(name: string | null): string {
   return (name ?? "").replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, 64);
 }
 
@@ -124,8 +125,11 @@ function expiryOf(value: unknown): number | null | undefined {
   return Number.isNaN(time) || time <= 0 ? undefined : Math.floor(time / 1000);
 }
 
+/** Whose account it is: that of a team, of a customer or of one key. */
 interface Owner {
   readonly id: string;
+  /** Tells owners with the same name apart. */
+  readonly source: string;
   readonly settings: Record<string, Written>;
   readonly narrowed: readonly string[];
 }
@@ -135,39 +139,40 @@ interface Owner {
  * cannot be carried.
  */
 function ownerOf(governance: Governance, entry: SourceMap): Owner | string | null {
-  const [kind, id] = textIn(entry.team_id) !== null
-    ? ["team", textIn(entry.team_id)] as const
-    : ["customer", textIn(entry.customer_id)] as const;
+  const [kind, id] = idIn(entry.team_id) !== null
+    ? ["team", idIn(entry.team_id)] as const
+    : ["customer", idIn(entry.customer_id)] as const;
   if (id === null) return null;
   const owner = governance.owners.get(`${kind} ${id}`);
   if (owner === undefined) return `its ${kind} is not in the file`;
-  const above = textIn(owner.customer_id);
-  if (above !== null && limitsOf(governance, governance.owners.get(`customer ${above}`) ?? {}, "customer").length > 0) {
+  const above = idIn(owner.customer_id);
+  const customer = governance.owners.get(`customer ${above}`);
+  if (above !== null && (customer === undefined || limitsOf(governance, customer, "customer").length > 0)) {
     return "the limits of the customer of its team have no counterpart";
   }
   if (owner.business_unit_id !== undefined) return "the business unit of its team has no counterpart";
-  const account = idIn(textIn(owner.name) ?? id);
+  const account = accountIdOf(textIn(owner.name) ?? id);
   if (!isAccountId(account)) return `its ${kind} has no name`;
   const limits = limitsOf(governance, owner, kind);
   if (limits.filter((limit) => "fields" in limit && "budget" in limit.fields).length > 1) {
     return `its ${kind} has several budgets`;
   }
   const merged = mergedLimits(limits);
-  return "refused" in merged ? `of its ${kind}, ${merged.refused}` : { id: account, ...merged };
+  return "refused" in merged
+    ? `of its ${kind}, ${merged.refused}`
+    : { id: account, source: `${kind} ${id}`, ...merged };
 }
 
 /** The budgets and rates of a key, a team or a customer. */
 function limitsOf({ budgets, rates }: Governance, owner: SourceMap, kind: string): readonly CarriedLimit[] {
-  const id = textIn(owner.id);
+  const [id, budgetId, rateId] = [owner.id, owner.budget_id, owner.rate_limit_id].map(idIn);
   const own = owner.budget === undefined ? [] : [mapIn(owner.budget)];
   const owned = budgets.filter((budget) =>
-    (textIn(owner.budget_id) !== null && textIn(budget.id) === textIn(owner.budget_id)) ||
-    (id !== null && textIn(budget[`${kind}_id`]) === id)
+    (budgetId !== null && idIn(budget.id) === budgetId) || (id !== null && idIn(budget[`${kind}_id`]) === id)
   );
-  const rateId = textIn(owner.rate_limit_id);
-  const rate = rateId === null ? mapIn(owner.rate_limit) : rates.find((each) => textIn(each.id) === rateId);
+  const rate = rateId === null ? mapIn(owner.rate_limit) : rates.find((each) => idIn(each.id) === rateId);
   return [
-    ...(textIn(owner.budget_id) !== null && owned.length === 0 ? [{ refused: "its budget is not in the file" }] : []),
+    ...(budgetId !== null && owned.length === 0 ? [{ refused: "its budget is not in the file" }] : []),
     ...[...owned, ...own, ...listIn(owner.budgets).map(mapIn)].map(budgetOf),
     ...(rate === undefined ? [{ refused: "its rate limit is not in the file" }] : [ratesOf(rate)]),
   ].filter((limit) => "refused" in limit || Object.keys(limit.fields).length > 0);

@@ -1,8 +1,8 @@
-import type { KeyModels } from "./bifrost_models.ts";
+import { type KeyModels, modelsOf } from "./bifrost_models.ts";
 import { azureResource, entraIdOf, isAzureModelHost, vertexFields } from "./cloud_providers.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
 import type { ModelUse } from "./model_use.ts";
-import { mapIn, type SourceMap, textIn, textsIn } from "./source.ts";
+import { idIn, mapIn, type SourceMap, textIn, textsIn } from "./source.ts";
 import { baseUrlOf, type ImportedVendor } from "./vendors.ts";
 
 /** A key of a provider in the source. */
@@ -16,6 +16,29 @@ export interface SourceKey {
   readonly place: string;
   /** The models that it serves. */
   readonly models: KeyModels;
+}
+
+const KEY_FIELDS = /^(id|name|value|models|blacklisted_models|weight|aliases|enabled|description|.*_key_config)$/;
+
+/** Reads a key with its models. Null if no request is sent with it, which is in the report then. */
+export function readKey(
+  config: ImportedConfig,
+  { key, index, place }: Pick<SourceKey, "key" | "index" | "place">,
+  emptyAllowsAll: boolean,
+): SourceKey | null {
+  if (key.enabled === false) {
+    config.drop(place, "it is not enabled");
+    return null;
+  }
+  if (mapIn(key.replicate_key_config).use_deployments_endpoint === true) {
+    config.drop(place, "deployments of Replicate are not served");
+    return null;
+  }
+  for (const field of Object.keys(key)) {
+    if (!KEY_FIELDS.test(field)) config.drop(`${place}.${field}`, "it has no counterpart");
+  }
+  const names = [key.id, key.name].flatMap((each) => idIn(each) ?? []);
+  return { key, index, names, place, models: modelsOf(config, key, place, emptyAllowsAll) };
 }
 
 /**

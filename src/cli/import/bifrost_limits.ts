@@ -47,7 +47,9 @@ export function budgetOf(budget: SourceMap): CarriedLimit {
 
 const COUNTS = [["request", "rpm"], ["token", "tpm"]] as const;
 
-/** The limits of requests and tokens. Those of other periods become their share of a minute, or all of it if shorter. */
+/**
+ * The limits of requests and tokens of a minute: their share of one, or all of it if the period is shorter.
+ */
 export function ratesOf(limit: SourceMap): CarriedLimit {
   const fields: Record<string, Written> = {};
   const narrowed: string[] = [];

@@ -1,10 +1,18 @@
 import type { ImportedConfig } from "./imported_config.ts";
 import { mapIn, type SourceMap, textIn, textsIn } from "./source.ts";
 
+/** A model as a key of a provider serves it. */
+export interface NamedModel {
+  /** Its name at the vendor, such as that of a deployment. */
+  readonly model: string;
+  /** The name that tells what it is. */
+  readonly known: string;
+}
+
 /** The models that a key of a provider serves. */
 export interface KeyModels {
-  /** Their names for callers, with those at the vendor. */
-  readonly names: ReadonlyMap<string, string>;
+  /** By their names for callers. */
+  readonly names: ReadonlyMap<string, NamedModel>;
   /** Whether it also serves all models that the vendor lists. */
   readonly isAll: boolean;
 }
@@ -38,25 +46,30 @@ export function modelsOf(
     config.drop(place, "a pattern cannot leave out blacklisted_models; only models by name are carried");
   }
   return {
-    names: new Map(names.map((name) => [name, aliases.get(name) ?? name])),
+    names: new Map(names.map((name) => [name, aliases.get(name) ?? { model: name, known: name }])),
     isAll: isAll && blocked.length === 0,
   };
 }
 
-/** The names of models with those at the vendor. Aliases with an address of their own are left out. */
-function aliasesOf(config: ImportedConfig, key: SourceMap, place: string): ReadonlyMap<string, string> {
+/**
+ * The aliases of a key. Those with an address of their own are left out. A deployment at Azure is called by what it is,
+ * and has any name there; elsewhere the vendor's name tells it.
+ */
+function aliasesOf(config: ImportedConfig, key: SourceMap, place: string): ReadonlyMap<string, NamedModel> {
+  const isAzure = key.azure_key_config !== undefined;
   const deployments = Object.entries(key).flatMap(([field, value]) =>
     field.endsWith("_key_config") ? Object.entries(mapIn(mapIn(value).deployments)) : []
   );
   return new Map(
-    [...deployments, ...Object.entries(mapIn(key.aliases))].flatMap(([name, value]): [string, string][] => {
+    [...deployments, ...Object.entries(mapIn(key.aliases))].flatMap(([name, value]): [string, NamedModel][] => {
       const alias = mapIn(value);
       const own = Object.keys(alias).find((field) => !/^(model_id|model_name|model_family|description)$/.test(field));
       if (own !== undefined) {
         config.drop(`${place}.aliases.${name}`, `${own} of an alias has no counterpart, so it is left out`);
         return [];
       }
-      return [[name, textIn(value) ?? textIn(alias.model_id) ?? name]];
+      const model = textIn(value) ?? textIn(alias.model_id) ?? name;
+      return [[name, { model, known: textIn(alias.model_name) ?? (isAzure ? name : model) }]];
     }),
   );
 }

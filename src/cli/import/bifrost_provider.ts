@@ -1,5 +1,5 @@
-import { keyProvider, type SourceKey } from "./bifrost_key.ts";
-import { modelsOf } from "./bifrost_models.ts";
+import { keyProvider, readKey, type SourceKey } from "./bifrost_key.ts";
+import type { NamedModel } from "./bifrost_models.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
 import { modelFields, useOf, whyNotServed } from "./model_fields.ts";
 import type { ModelUse } from "./model_use.ts";
@@ -43,7 +43,7 @@ interface Collected extends CarriedProvider {
   hasPattern: boolean;
 }
 
-/** Adds the providers of a provider with their models. Null if nothing of it is carried, which is in the report then. */
+/** Adds a provider, or one for each of its keys, with their models. Null if none is carried, which is in the report. */
 export function readProvider(config: ImportedConfig, source: SourceProvider): CarriedProvider | null {
   const { name, entry } = source;
   const place = `providers.${name}`;
@@ -60,13 +60,9 @@ export function readProvider(config: ImportedConfig, source: SourceProvider): Ca
     models: new Set(),
     hasPattern: false,
   };
-  const keys = listIn(entry.keys).map(mapIn).map((key, index): SourceKey => ({
-    key,
-    index,
-    names: [key.id, key.name].flatMap((each) => textIn(each) ?? []),
-    place: `${place}.keys[${index}]`,
-    models: modelsOf(config, key, `${place}.keys[${index}]`, source.emptyAllowsAll),
-  }));
+  const keys = listIn(entry.keys).map(mapIn).flatMap((key, index) =>
+    readKey(config, { key, index, place: `${place}.keys[${index}]` }, source.emptyAllowsAll) ?? []
+  );
   const common = commonFields(config, entry, place);
   const group: KeyGroup = { config, source, vendor, place, common, collected };
   if (hasOwnAddresses(vendor, keys)) {
@@ -110,6 +106,11 @@ function commonFields(config: ImportedConfig, entry: SourceMap, place: string): 
   for (const field of Object.keys(network)) {
     if (!known.includes(field)) config.drop(`${place}.network_config.${field}`, "it has no counterpart");
   }
+  for (const field of Object.keys(mapIn(entry.custom_provider_config))) {
+    if (field !== "base_provider_type") {
+      config.drop(`${place}.custom_provider_config.${field}`, "it has no counterpart");
+    }
+  }
   const read = ["keys", "network_config", "concurrency_and_buffer_size", "custom_provider_config"];
   for (const field of Object.keys(entry)) {
     if (!read.includes(field)) config.drop(`${place}.${field}`, "it has no counterpart");
@@ -126,9 +127,9 @@ function addKeyProvider(group: KeyGroup, key: SourceKey): void {
   const weight = numberIn(key.key.weight);
   const share = weight !== null && weight >= 0 && weight !== 1 ? { weight } : {};
   for (const [name, model] of key.models.names) {
-    const use = servedUse(group, name, key.place);
+    const use = servedUse(group, name, model, key.place);
     if (use === null) continue;
-    const fields = keyProvider(config, vendor, { ...key, use, model: name });
+    const fields = keyProvider(config, vendor, { ...key, use, model: model.known });
     if (fields === null) return;
     const provider = config.provider(source.name, { ...fields, ...common });
     addModel(group, { provider, name, model, use, key, share });
@@ -162,7 +163,7 @@ function addSharedProvider(group: KeyGroup, keys: readonly SourceKey[]): void {
   };
   for (const key of usable) {
     for (const [name, model] of key.models.names) {
-      const use = servedUse(group, name, place);
+      const use = servedUse(group, name, model, place);
       if (use === null) continue;
       const provider = providerFor(use);
       // Requests for the model can be sent with each of the keys.
@@ -210,9 +211,9 @@ function credentialsOf(
 }
 
 /** What a model is for; null, with a note, if it is not served. */
-function servedUse({ config, vendor }: KeyGroup, name: string, place: string): ModelUse | null {
-  const use = useOf({ vendor, model: name }, null);
-  const why = use === null ? "it is not served" : whyNotServed({ vendor, model: name }, use);
+function servedUse({ config, vendor }: KeyGroup, name: string, { known }: NamedModel, place: string): ModelUse | null {
+  const use = useOf({ vendor, model: known }, null);
+  const why = use === null ? "it is not served" : whyNotServed({ vendor, model: known }, use);
   if (why === null) return use;
   config.drop(`${place}, model ${name}`, why);
   return null;
@@ -221,7 +222,7 @@ function servedUse({ config, vendor }: KeyGroup, name: string, place: string): M
 function addModel({ config, vendor, collected }: KeyGroup, { provider, name, model, use, key, share }: {
   readonly provider: string;
   readonly name: string;
-  readonly model: string;
+  readonly model: NamedModel;
   readonly use: ModelUse;
   readonly key: SourceKey;
   readonly share: { readonly weight?: number };
@@ -230,8 +231,8 @@ function addModel({ config, vendor, collected }: KeyGroup, { provider, name, mod
   noteProvider(collected, key, provider);
   collected.models.add(name);
   if (imported.serves.some((each) => each.provider === provider)) return;
-  imported.serves.push({ provider, model, ...share });
-  const { fields, isPriced } = modelFields({ vendor, model: name }, use, {});
+  imported.serves.push({ provider, model: model.model, ...share });
+  const { fields, isPriced } = modelFields({ vendor, model: model.known }, use, {});
   imported.fields = fields;
   imported.isPriced = isPriced;
 }

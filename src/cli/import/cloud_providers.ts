@@ -47,8 +47,10 @@ export interface VertexSettings {
 
 /** Source: LiteLLM documentation, "Vertex AI". */
 const DEFAULT_LOCATION = "us-central1";
-/** The usual variable of the path of a key file. Source: Google Cloud documentation, "Application Default Credentials". */
-const USUAL_FILE = "GOOGLE_APPLICATION_CREDENTIALS";
+/**
+ * The usual variable of the path of a key file. Source: Google Cloud documentation, "Application Default Credentials".
+ */
+const DEFAULT_KEY_FILE = "GOOGLE_APPLICATION_CREDENTIALS";
 
 /**
  * The fields of a provider of kind `vertex`.
@@ -73,14 +75,16 @@ export function vertexFields(config: ImportedConfig, settings: VertexSettings, p
 const PATH = /^([.~/\\]|[A-Za-z]:[\\/])[^{]*$|^[^{]*\.json$/;
 
 function accountOf(config: ImportedConfig, credentials: string | null, place: string): Record<string, Written> {
-  if (credentials === null) return { service_account_file: config.variable(USUAL_FILE) };
+  if (credentials === null) return { service_account_file: config.variable(DEFAULT_KEY_FILE) };
   const variable = config.variableIn(credentials);
   if (variable === null) {
     return PATH.test(credentials)
       ? { service_account_file: config.text(credentials) }
       : { service_account: config.keyFile(onOneLine(credentials), "VERTEX_CREDENTIALS") };
   }
-  if (variable === USUAL_FILE || /FILE|PATH/.test(variable)) return { service_account_file: config.text(credentials) };
+  if (variable === DEFAULT_KEY_FILE || /FILE|PATH/.test(variable)) {
+    return { service_account_file: config.text(credentials) };
+  }
   config.drop(place, `${variable} is read as the text of a key file; if it is a path, write service_account_file`);
   return { service_account: config.keyFile(credentials, variable) };
 }

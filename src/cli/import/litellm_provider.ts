@@ -45,13 +45,13 @@ export function callingVendor(vendor: ImportedVendor, model: string): ImportedVe
 
 /** The fields of the provider, without limits. Null if it is not carried, which is in the report then. */
 export function providerFields(config: ImportedConfig, called: CalledModel): Record<string, Written> | null {
-  const { vendor, params } = called;
+  const { vendor } = called;
   const fields = vendor.kind === "vertex"
     ? vertexProvider(config, called)
     : vendor.name === "azure" || vendor.name === "azure_ai"
     ? azureProvider(config, called)
     : plainProvider(config, called);
-  return fields === null ? null : { ...fields, ...commonFields(config, params) };
+  return fields === null ? null : { ...fields, ...commonFields(config, called) };
 }
 
 function plainProvider(config: ImportedConfig, { vendor, use, params, place }: CalledModel) {
@@ -118,12 +118,13 @@ function dropped(config: ImportedConfig, place: string, why: string): null {
   return null;
 }
 
-function commonFields(config: ImportedConfig, params: SourceMap): Record<string, Written> {
+function commonFields(config: ImportedConfig, { params, place }: CalledModel): Record<string, Written> {
   const headers = Object.entries(mapIn(params.extra_headers)).flatMap(([name, value]) => {
     const text = textIn(value);
     return text === null ? [] : [[name, config.secret(text, `HEADER_${name}`)] as const];
   });
   const timeout = numberIn(params.timeout);
+  if (timeout === null && params.timeout !== undefined) config.drop(place, "timeout is no number");
   return {
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
     ...(timeout !== null && timeout > 0 && { timeouts: { first_byte: timeout } }),
@@ -133,11 +134,14 @@ function commonFields(config: ImportedConfig, params: SourceMap): Record<string,
 const LIMITS = [["rpm", "rpm"], ["tpm", "tpm"], ["max_parallel_requests", "concurrency"]] as const;
 
 /**
- * Limits of a deployment, as those of its provider. Null if one of them is no number or lets nothing pass, so that the
- * deployment would have no limit here; it is in the report then.
+ * Limits of a deployment, as those of its provider. Null if one of them has no counterpart: the deployment would be
+ * without it here, and is in the report.
  */
 export function limitsOf(config: ImportedConfig, params: SourceMap, place: string): Record<string, Written> | null {
   const limits: Record<string, Written> = {};
+  if (params.max_budget !== undefined && params.max_budget !== null) {
+    return dropped(config, place, "max_budget: a budget of a deployment has no counterpart, so it is left out with it");
+  }
   for (const [from, to] of LIMITS) {
     if (params[from] === undefined || params[from] === null) continue;
     const limit = config.wholeNumber(params[from]);

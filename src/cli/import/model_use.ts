@@ -37,7 +37,7 @@ const MODES: Readonly<Record<string, ModelUse>> = {
   video_generation: "video",
 };
 
-/** The use of a `mode` of LiteLLM; null for one that this gateway does not serve, such as `completion` or `realtime`. */
+/** The use of a `mode` of LiteLLM; null for one that this gateway does not serve, such as `realtime`. */
 export function useOfMode(mode: string): ModelUse | null {
   return Object.hasOwn(MODES, mode) ? MODES[mode] ?? null : null;
 }

@@ -18,6 +18,11 @@ export function textIn(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
 }
 
+/** The id in a value: a text, or a number as text; null if it is neither. */
+export function idIn(value: unknown): string | null {
+  return typeof value === "number" ? String(value) : textIn(value);
+}
+
 /** The number in a value, also as text; null if it is none. */
 export function numberIn(value: unknown): number | null {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;

@@ -137,8 +137,10 @@ Deno.test("import bifrost leaves out a virtual key that would be wider", () => {
     { name: "slow", provider_configs: openAll, rate_limit: { request_max_limit: 5, request_reset_duration: "1h" } },
     { name: "late", provider_configs: openAll, expires_at: "soon" },
     { name: "off", provider_configs: openAll, is_active: false },
+    { name: "lost-customer", provider_configs: openAll, team_id: "t" },
     { name: "kept", provider_configs: openAll },
-  ]);
+    { name: "namesake", provider_configs: openAll, team_id: 2 },
+  ], { teams: [{ id: "t", name: "Team", customer_id: "lost" }, { id: 2, name: "kept" }] });
   assertEquals(keys, { kept: { providers: ["openai"] } });
   for (
     const line of [
@@ -157,6 +159,8 @@ Deno.test("import bifrost leaves out a virtual key that would be wider", () => {
       "virtual_keys[11]: its limit of requests is less than one a minute",
       "virtual_keys[12]: its expires_at is no time",
       "virtual_keys[13]: it is not active",
+      "virtual_keys[14]: the limits of the customer of its team have no counterpart",
+      'virtual_keys[16]: another account has the name "kept"',
     ]
   ) assertStringIncludes(report, line);
 });
@@ -350,6 +354,11 @@ Deno.test("import bifrost carries the vendors that the gateway serves, with the 
         network_config: { stream_idle_timeout_in_seconds: 30 },
       },
       mistral: one([]),
+      groq: one(["fast", "ears"], {
+        aliases: { fast: "llama-3", ears: { model_id: "whisper-large-v3" } },
+        enabled: true,
+      }),
+      deepseek: one(["*"], { enabled: false }),
       xai: one(["*"], { blacklisted_models: ["grok-4.6"] }),
       bedrock: one(["*"]),
     },
@@ -364,9 +373,13 @@ Deno.test("import bifrost carries the vendors that the gateway serves, with the 
       ["replicate/black-forest-labs/flux-schnell", "replicate"],
       ["runway/gen4_turbo", "runway"],
       ["vllm/llama", "vllm"],
+      ["groq/fast", "groq"],
+      ["groq/ears", "groq"],
       ["ollama/*", undefined],
     ],
   );
+  const ears = models.find(({ id }: { id: string }) => id === "groq/ears");
+  assertEquals([ears.transcription, ears.serves], [{}, [{ provider: "groq", model: "whisper-large-v3" }]]);
   assertEquals(providers.ollama, { kind: "ollama", base_url: "http://gpu:11434/v1" });
   assertEquals(providers.vllm, { kind: "vllm", base_url: "${VLLM}/v1", timeouts: { idle: 30 } });
   const report = result.dropped.join("\n");
@@ -375,6 +388,7 @@ Deno.test("import bifrost carries the vendors that the gateway serves, with the 
       "providers.runway, model gen9: the modes and lengths of its videos are not in the source",
       'providers.mistral.keys[0]: its "models" is empty, which allows none; with "version": 1 in the file it allows all',
       "providers.xai.keys[0]: a pattern cannot leave out blacklisted_models; only models by name are carried",
+      "providers.deepseek.keys[0]: it is not enabled",
       "providers.bedrock: the vendor is not one that is imported",
     ]
   ) assertStringIncludes(report, line);

@@ -253,6 +253,7 @@ Deno.test("import litellm makes no deployment wider than it was", () => {
     modelList({
       none: [{ model: "openai/gpt-5.5", rpm: 0 }],
       many: [{ model: "openai/gpt-5.5", tpm: "many" }],
+      capped: [{ model: "openai/gpt-5.5", max_budget: 5, budget_duration: "1d" }],
       variable: [{ model: "openai/gpt-5.5", rpm: "os.environ/RPM" }],
       "openai/*": [{ model: "openai/*", rpm: 5, max_parallel_requests: 2 }],
       team: [{ model: "openai/gpt-5.5" }, { team_id: "search" }],
@@ -267,8 +268,9 @@ Deno.test("import litellm makes no deployment wider than it was", () => {
   assertEquals(result.dropped, [
     "model_list[0] (none): rpm: expected a number from 1, so it is left out with its limit",
     "model_list[1] (many): tpm: expected a number from 1, so it is left out with its limit",
-    "model_list[4] (team): it belongs to one team; add it, and limit the keys that may use it",
-    "model_list[5] (group): model_info.access_groups has no counterpart",
+    "model_list[2] (capped): max_budget: a budget of a deployment has no counterpart, so it is left out with it",
+    "model_list[5] (team): it belongs to one team; add it, and limit the keys that may use it",
+    "model_list[6] (group): model_info.access_groups has no counterpart",
   ]);
 });
 
