@@ -25,7 +25,7 @@ export const LITELLM = {
         model: "azure/mini",
         api_base: "https://acme.openai.azure.com/",
         api_key: LITERAL,
-        api_version: "2025-01-01",
+        api_version: "v1",
       },
       model_info: { base_model: "azure/gpt-5.4-mini" },
     },

@@ -86,6 +86,11 @@ export class ImportedConfig {
     return this.#plain(text, "name");
   }
 
+  /** The version of an API of Azure: a date, with or without `-preview`. */
+  version(text: string): string {
+    return this.#plain(text, "version");
+  }
+
   /** A whole number, rounded down, or a variable of one; null for anything else. */
   wholeNumber(value: unknown): number | string | null {
     const number = numberIn(value);

@@ -89,7 +89,10 @@ function azureProvider(config: ImportedConfig, { vendor, params, place }: Called
   const base = address === null
     ? config.variable(keyName.replace(/_KEY$/, "_BASE"))
     : config.address(azureResource(address));
-  if (params.api_version !== undefined) config.drop(place, "api_version: deployments are called by the v1 API");
+  const version = versionIn(config, params.api_version);
+  if (version !== null && vendor.name !== "azure") {
+    config.drop(place, "api_version: deployments are called by the v1 API");
+  }
   const key = textIn(params.api_key);
   // A key has priority. Source: LiteLLM, `llms/azure/common_utils.py`.
   const entra = key !== null ? null : entraIdOf(config, {
@@ -106,7 +109,21 @@ function azureProvider(config: ImportedConfig, { vendor, params, place }: Called
     if (entra !== null) return dropped(config, place, "Entra ID is not served for models of Anthropic");
     return { kind: vendor.kind, base_url: `${base}/anthropic`, api_key: secret };
   }
-  return { kind: vendor.kind, base_url: base, ...(entra === null ? { api_key: secret } : { entra_id: entra }) };
+  return {
+    kind: vendor.kind,
+    base_url: base,
+    ...(entra === null ? { api_key: secret } : { entra_id: entra }),
+    ...(version !== null && vendor.name === "azure" && { api_version: version }),
+  };
+}
+
+/** Names of the v1 API among versions. Source: Azure OpenAI documentation, "API version lifecycle". */
+const V1 = /^(v1|latest|preview)$/;
+
+/** The version of the dated API; null for the v1 API. YAML reads a version without quotes as a date. */
+function versionIn(config: ImportedConfig, value: unknown): string | null {
+  const text = value instanceof Date ? value.toISOString().slice(0, 10) : textIn(value);
+  return text === null || V1.test(text) ? null : config.version(text);
 }
 
 function addressIn(params: SourceMap): string | null {

@@ -2,13 +2,14 @@ import { readConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/config_error.ts";
 
 /** What the value of a variable is, where the reader of the gateway checks it. */
-export type ValueKind = "address or secret" | "name" | "number" | "key file";
+export type ValueKind = "address or secret" | "name" | "number" | "version" | "key file";
 
 /** Values for the check of the written file. The first one is an address and, long enough, a key of its own. */
 const PLACEHOLDERS: Readonly<Record<ValueKind, (variable: string) => string>> = {
   "address or secret": (variable) => `https://placeholder.example/${variable}`,
   name: () => "placeholder-name",
   number: () => "1",
+  version: () => "2025-04-01-preview",
   "key file": () =>
     JSON.stringify({
       type: "service_account",

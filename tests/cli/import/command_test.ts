@@ -178,6 +178,8 @@ Deno.test("import litellm reads YAML as LiteLLM does", async () => {
       "model_list:",
       "  - model_name: fast",
       "    litellm_params: { <<: *defaults, model: openai/gpt-5.4-mini, rpm: 5, rpm: 7 }",
+      "  - model_name: dated",
+      "    litellm_params: { model: azure/mini, api_version: 2024-10-21 }",
     ];
     await Deno.writeTextFile(`${folder}/config.yaml`, lines.join("\n"));
     const { code, complaint } = await run("import litellm config.yaml");
@@ -185,6 +187,12 @@ Deno.test("import litellm reads YAML as LiteLLM does", async () => {
     const { providers } = parse(await Deno.readTextFile(`${folder}/switchyard.yaml`));
     assertEquals(providers, {
       "openai-fast": { kind: "openai", api_key: "${OPENAI_API_KEY}", rpm: 7, tpm: 20_000 },
+      azure: {
+        kind: "azure",
+        base_url: "${AZURE_API_BASE}",
+        api_key: "${AZURE_API_KEY}",
+        api_version: "2024-10-21",
+      },
     });
   });
 });

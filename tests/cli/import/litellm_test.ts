@@ -56,7 +56,6 @@ Deno.test("import litellm carries models, weights, limits, aliases, fallbacks an
 Deno.test("import litellm names what it does not carry", () => {
   const { dropped } = importLitellm(LITELLM, "config.yaml");
   assertEquals(dropped.filter((line) => !line.includes("gpt-4")), [
-    "model_list[1] (fast): api_version: deployments are called by the v1 API",
     "model_list[3] (team/large): temperature has no counterpart",
     'model_list[5] (elsewhere): the vendor of "bedrock/amazon.nova" is not one that is imported',
     "general_settings.database_url: keys, teams and budgets in LiteLLM's database are not read; create accounts and keys",
@@ -168,7 +167,9 @@ Deno.test("import litellm carries models at Vertex AI and Azure with their accou
         tenant_id: "example.onmicrosoft.com",
         client_id: "11111111-2222-3333-4444-555555555555",
         client_secret: LITERAL,
+        api_version: "2025-04-01-preview",
       }],
+      dated: [{ model: "azure/mini", api_key: LITERAL, api_version: "os.environ/AZURE_API_VERSION" }],
       foundry: [{
         model: "azure_ai/DeepSeek-V3",
         api_base: "https://a.services.ai.azure.com/models",
@@ -179,7 +180,7 @@ Deno.test("import litellm carries models at Vertex AI and Azure with their accou
     "config.yaml",
   );
   const { models, providers } = written(result);
-  assertEquals(models.length, 7);
+  assertEquals(models.length, 8);
   assertEquals(providers.vertex_ai, {
     kind: "vertex",
     project: "${PROJECT}",
@@ -202,7 +203,9 @@ Deno.test("import litellm carries models at Vertex AI and Azure with their accou
       client_id: "11111111-2222-3333-4444-555555555555",
       client_secret: "${AZURE_CLIENT_SECRET}",
     },
+    api_version: "2025-04-01-preview",
   });
+  assertEquals(providers["azure-2"].api_version, "${AZURE_API_VERSION}");
   assertEquals(providers.azure_ai, {
     kind: "azure",
     base_url: "https://a.services.ai.azure.com",
