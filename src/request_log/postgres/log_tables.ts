@@ -213,7 +213,7 @@ function appendStatement(condition: string): string {
     on conflict (key_id) do update set account_id = excluded.account_id`;
 }
 
-/** Rows as objects for `jsonb`, which takes no lone surrogates. They are numbered, with the `least` of those up to each. */
+/** Rows as objects for `jsonb`, which takes no lone surrogates: numbered, with the `least` of all up to each. */
 function placedRows(values: readonly RowValue[]): PlacedRow[] {
   const rows: PlacedRow[] = [];
   let least = 0;
