@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ADMIN_COMMANDS, adminCallFor } from "../../src/cli/admin_call.ts";
-import { type AdminArguments, readAdminArguments } from "../../src/cli/admin_arguments.ts";
+import type { AdminArguments } from "../../src/cli/admin_arguments.ts";
 import { completionFor } from "../../src/cli/help/completion.ts";
 import { COMMANDS, helpFor, nearestOption, wordsOfHelp } from "../../src/cli/help/help.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
@@ -47,20 +47,6 @@ Deno.test("help: every admin command is described, with exactly the options that
     const [command, subcommand = ""] = atLeast(words.split(" "), 1);
     if (words === "ledger verify") continue; // reads the store of a stopped gateway
     assertEquals(options.map(({ name }) => name).sort(), optionsTaken(command, subcommand), words);
-  }
-});
-
-Deno.test("help: the examples of admin commands are accepted", () => {
-  for (const { words, examples } of COMMANDS) {
-    const [first] = atLeast(words.split(" "), 1);
-    if (!ADMIN_COMMANDS.has(first) || words === "ledger verify") continue;
-    for (const example of examples) {
-      const line = (example.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
-      const [command, ...args] = atLeast(line, 1);
-      const { subcommand, rest } = readAdminArguments(command, args);
-      assertEquals(`${command} ${subcommand}`, words);
-      adminCallFor(command, subcommand, rest);
-    }
   }
 });
 
