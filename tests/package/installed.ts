@@ -1,20 +1,24 @@
 import { join } from "node:path";
 import { buildPackage } from "../../scripts/package.ts";
 
-/** The package, installed with npm into a folder that has nothing else. */
-export interface InstalledPackage {
+/** A program in a folder that has nothing else. */
+export interface InstalledProgram {
   readonly folder: string;
-  /** The modules of the bundle. */
-  readonly app: string;
   run(...args: string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
   /** Starts a gateway, and resolves when it accepts connections. */
   start(...args: string[]): Promise<StartedGateway>;
 }
 
-/** A gateway that runs from the package. */
+/** The package, installed with npm. */
+export interface InstalledPackage extends InstalledProgram {
+  /** The modules of the bundle. */
+  readonly app: string;
+}
+
+/** A gateway that runs from the program. */
 export interface StartedGateway {
   readonly address: string;
-  /** Sends SIGTERM to the program that npm installed. Returns its exit code and the lines of the log. */
+  /** Sends SIGTERM to the program. Returns its exit code and the lines of the log. */
   stop(): Promise<{ readonly code: number; readonly log: string }>;
 }
 
@@ -31,20 +35,43 @@ export async function installPackage(folder: string): Promise<InstalledPackage> 
   const { success, stderr } = await npm.output();
   if (!success) throw new Error(`npm cannot install the package: ${new TextDecoder().decode(stderr)}`);
   const modules = join(folder, "node_modules");
-  const program = join(modules, ".bin", "switchyard");
+  return {
+    ...programIn(folder, [join(modules, ".bin", "switchyard")], { env: {} }),
+    app: join(modules, "@switchyard", "gateway", "app"),
+  };
+}
+
+/**
+ * A program that runs in a folder, with an empty cache of Deno.
+ *
+ * @param words The program, and what precedes each of its arguments.
+ * @param options `env` is added to the variables of this process, or replaces them if `clearEnv` is set.
+ */
+export function programIn(
+  folder: string,
+  [program = "", ...before]: readonly string[],
+  { env, clearEnv = false }: { readonly env: Readonly<Record<string, string>>; readonly clearEnv?: boolean },
+): InstalledProgram {
   const options = {
     cwd: folder,
-    env: { DENO_DIR: join(folder, "cache"), PORT: "0", HOST: "127.0.0.1", NO_COLOR: "1" },
+    clearEnv,
+    env: { DENO_DIR: join(folder, "cache"), PORT: "0", HOST: "127.0.0.1", NO_COLOR: "1", ...env },
   };
   return {
     folder,
-    app: join(modules, "@switchyard", "gateway", "app"),
     async run(...args) {
-      const { code, stdout, stderr } = await new Deno.Command(program, { ...options, args }).output();
+      const { code, stdout, stderr } = await new Deno.Command(program, { ...options, args: [...before, ...args] })
+        .output();
       return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
     },
     async start(...args) {
-      const child = new Deno.Command(program, { ...options, args, stdout: "piped", stderr: "piped" }).spawn();
+      const command = new Deno.Command(program, {
+        ...options,
+        args: [...before, ...args],
+        stdout: "piped",
+        stderr: "piped",
+      });
+      const child = command.spawn();
       const log = new Response(child.stderr).text();
       const isReady = Promise.withResolvers<string>();
       let printed = "";
