@@ -6,11 +6,19 @@ import { similarityOf } from "../vectors.ts";
 import { badParameter, checkPresent, checkRange } from "./openai_fields.ts";
 import { failureMessage } from "./openai_messages.ts";
 
-const FIELDS: ReadonlySet<string> = new Set(["model", "query", "documents", "top_n", "user", "truncate"]);
+const FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "query",
+  "documents",
+  "top_n",
+  "user",
+  "truncate",
+  "max_tokens_per_doc",
+]);
 const MAX_DOCUMENTS = 1_000;
 const DOCUMENTS_PER_UNIT = 100;
 
-/** `POST /v1/rerank`, in the format of OpenRouter, Jina and vLLM. */
+/** `POST /v1/rerank`, in the format of OpenRouter, Jina and vLLM, with what Cohere adds. */
 export async function rankDocuments(call: Call): Promise<Response> {
   const body = bodyOf(call, "We could not parse the JSON body of your request.");
   const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
