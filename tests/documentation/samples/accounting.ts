@@ -1,0 +1,49 @@
+import type { CodeBlock } from "./code_blocks.ts";
+import { isConfiguration } from "./configurations.ts";
+import { PAGES_ON_DEV } from "./pages_on_dev.ts";
+import type { Scenario } from "./session.ts";
+
+/** A block that the tests of samples leave out: the page, a text in the block, and a file or a reason. */
+type Entry = readonly [page: string, holds: string, why: string];
+
+/** Blocks that another file of tests runs or compares, by its path. */
+export const TESTED_ELSEWHERE: readonly Entry[] = [
+  ["docs/webhooks.md", "createHmac", "tests/webhooks/docs_test.ts"],
+  ["docs/webhooks.md", "new Webhook(", "tests/webhooks/docs_test.ts"],
+  ["docs/webhooks.md", "def is_from_switchyard", "tests/webhooks/docs_test.ts"],
+  ["docs/webhooks.md", "func IsFromSwitchyard", "tests/webhooks/docs_test.ts"],
+];
+
+/** Blocks that no test runs, and why. */
+export const UNTESTED: readonly Entry[] = [
+  ["docs/money.md", "available − charges", "a formula"],
+  ["docs/money.md", "limit = max(", "a formula"],
+  ["docs/money.md", "overdraft ≤ Σ", "a formula"],
+];
+
+/** What tests blocks, by name. Each block is tested by one of them, or is in a list above. */
+export const CHECKS: Readonly<Record<string, (block: CodeBlock) => boolean>> = {
+  "a configuration": isConfiguration,
+  "commands on dev": (block) => isRunBy(block, PAGES_ON_DEV),
+  "another file": (block) => isListed(block, TESTED_ELSEWHERE),
+  "nothing": (block) => isListed(block, UNTESTED),
+};
+
+/** Languages of commands, of their output, and of bodies. */
+const RUN: readonly string[] = ["sh", "bash", "console", "json", "http", "text", ""];
+
+/** Whether scenarios run a block. */
+export function isRunBy(block: CodeBlock, scenarios: readonly Scenario[]): boolean {
+  return RUN.includes(block.language) && scenarios.some((scenario) => isIn(block, scenario)) &&
+    !isListed(block, TESTED_ELSEWHERE) && !isListed(block, UNTESTED);
+}
+
+/** Whether a block is in the part of a page that a scenario is for. */
+export function isIn({ page, heading }: CodeBlock, scenario: Scenario): boolean {
+  return page === scenario.page && (scenario.heading === undefined || heading === scenario.heading);
+}
+
+/** Whether a list has a block. */
+export function isListed({ page, text }: CodeBlock, list: readonly Entry[]): boolean {
+  return list.some(([listed, holds]) => page === listed && text.includes(holds));
+}

@@ -1,0 +1,135 @@
+import { plainPng } from "../../support/heavy_media.ts";
+import { ask, askAdmin, CHAT, createKey, idOf, untilEnded } from "./gateway_requests.ts";
+import type { Scenario, Session } from "./session.ts";
+
+/** The pages whose samples are run on the gateway of `dev`. */
+export const PAGES_ON_DEV: readonly Scenario[] = [
+  { page: "README.md" },
+  { page: "CONTRIBUTING.md" },
+  { page: "docs/addresses.md" },
+  {
+    page: "docs/get-started.md",
+    before: { "videos/01a20371": untilCompleted },
+    refused: { "ledger verify": "stop the gateway first" },
+  },
+  { page: "docs/api/caches.md" },
+  { page: "docs/api/chat-completions.md" },
+  { page: "docs/api/dry-runs.md", before: { "X-Service-Dry-Run": useKeyOfOneRequest } },
+  {
+    page: "docs/api/errors.md",
+    answers: {
+      '"param"': (session) => ask(session, "POST", "/v1/chat/completions", { body: { model: "sandbox/chat-1" } }),
+      references_conflict: (session) => ask(session, "POST", "/v1/videos", { body: CONFLICTING_REFERENCES }),
+      request_id: (session) => ask(session, "POST", "/msgcompat/v1/messages", { body: { model: "sandbox/chat-1" } }),
+      fieldViolations: (session) =>
+        ask(session, "POST", "/gencompat/v1beta/cachedContents", { body: { model: "sandbox/chat-1", ttl: "1" } }),
+      '"amount"': creditTwice,
+    },
+  },
+  { page: "docs/api/generate-content.md" },
+  {
+    page: "docs/api/health.md",
+    answers: { '"providers"': async (session) => (await askAdmin(session, "GET", "/readyz?verbose")).json },
+  },
+  { page: "docs/api/idempotency.md" },
+  {
+    page: "docs/api/images.md",
+    answers: {
+      dry_run: (session) =>
+        ask(session, "POST", "/v1/images/generations", {
+          headers: { "x-service-dry-run": "true" },
+          body: { model: "sandbox/image-reference-1", prompt: "A lighthouse at dusk", quality: "low", n: 3 },
+        }),
+    },
+  },
+  {
+    page: "docs/api/limits.md",
+    answers: {
+      '"object": "key"': async (session) => {
+        const fields = {
+          name: "ci",
+          models: ["sandbox/*"],
+          rpm: 60,
+          concurrency: 4,
+          budget: { amount: "20", per: "month" },
+        };
+        return await ask(session, "GET", "/v1/key", { key: await createKey(session, fields) });
+      },
+      insufficient_credits: async (session) => {
+        const key = await createKey(session, { budget: { amount: "0.0000001", per: "month" } });
+        return await ask(session, "POST", "/v1/chat/completions", { key, body: CHAT });
+      },
+    },
+  },
+  { page: "docs/api/messages.md" },
+  {
+    page: "docs/api/money.md",
+    answers: { estimated_requests: ({ printed }) => JSON.parse(printed.at(-1)?.text ?? "") },
+  },
+  { page: "docs/api/responses.md" },
+  { page: "docs/api/resuming.md" },
+  { page: "docs/api/routing.md" },
+  { page: "docs/api/text.md" },
+  { page: "docs/api/videos.md", before: { unsigned_urls: untilCompleted, "/events": createVideo } },
+  { page: "docs/caches.md" },
+  { page: "docs/testing.md" },
+  {
+    page: "docs/videos.md",
+    before: { "first.png": (session) => Deno.writeFile(`${session.stage.folder}/first.png`, plainPng(256, 256)) },
+    answers: { camera_fixed: createWithOptions },
+  },
+];
+
+const REFERENCE = { type: "image_url", image_url: { url: "https://vendor.example/a.png" } };
+
+const VIDEO = { model: "sandbox/video-1", prompt: "A lighthouse at dusk" };
+
+const CONFLICTING_REFERENCES = {
+  ...VIDEO,
+  frame_images: [{ ...REFERENCE, frame_type: "first_frame" }],
+  input_references: [REFERENCE],
+};
+
+/** The page uses a key that has had its one request of this minute. */
+async function useKeyOfOneRequest(session: Session): Promise<void> {
+  const key = await createKey(session, { rpm: 1 });
+  await ask(session, "POST", "/v1/chat/completions", { key, body: CHAT });
+  session.variables.KEY = key;
+}
+
+/** The same credit with two amounts. */
+async function creditTwice(session: Session): Promise<unknown> {
+  const credit = async (amount: string) =>
+    await askAdmin(session, "POST", "/admin/v1/accounts/demo/credit", { amount, reference: "invoice-errors" });
+  await credit("1");
+  return (await credit("2")).json;
+}
+
+/** Waits for the video that the page has created. The page then shows its task. */
+async function untilCompleted(session: Session): Promise<void> {
+  const { text } = await untilEnded(session, idOf(session, "01a2"));
+  session.printed.push({ text, isSuccess: true });
+}
+
+/** Creates a video, whose events the page then shows. */
+async function createVideo(session: Session): Promise<void> {
+  const task = await ask(session, "POST", "/v1/videos", { body: VIDEO });
+  session.printed.push({ text: JSON.stringify(task), isSuccess: true });
+}
+
+/** The options of a provider are taken by a create. Gives the sample, if so. */
+async function createWithOptions(session: Session, sample: unknown): Promise<unknown> {
+  const { provider: { options } } = sample as { provider: { options: Record<string, unknown> } };
+  const results = await Promise.all(
+    Object.entries(options).map(async ([name, own]) => {
+      const body = {
+        model: name === "fal" ? "sandbox/video-queue-1" : "sandbox/video-1",
+        prompt: "A lighthouse at dusk",
+        provider: { options: { [`sandbox-${name}`]: own } },
+      };
+      return await ask(session, "POST", "/v1/videos", { body, headers: { "x-service-dry-run": "true" } });
+    }),
+  );
+  const isTaken = results.every((result) => (result as { dry_run?: unknown }).dry_run === true);
+  return isTaken ? sample : results;
+}
