@@ -39,7 +39,10 @@ function fetchDirectly(url: string, { method = "GET", headers, body, signal }: G
     incoming.on("error", fail);
     incoming.on("end", () => {
       const status = incoming.statusCode ?? 0;
-      resolve(new Response(NULL_BODY_STATUSES.has(status) ? null : new Blob(chunks), { status }));
+      const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values = []]) =>
+        values.map((value): [string, string] => [name, value])
+      );
+      resolve(new Response(NULL_BODY_STATUSES.has(status) ? null : new Blob(chunks), { status, headers }));
     });
   });
   outgoing.on("error", fail);
