@@ -1,7 +1,8 @@
 import type { CodeBlock } from "./code_blocks.ts";
 import { isConfiguration } from "./configurations.ts";
 import { PAGES_ON_DEV } from "./pages_on_dev.ts";
-import type { Scenario } from "./session.ts";
+import { PAGES_ON_OWN } from "./pages_on_own.ts";
+import type { Scenario } from "./scenario.ts";
 
 /** A block that the tests of samples leave out: the page, a text in the block, and a file or a reason. */
 type Entry = readonly [page: string, holds: string, why: string];
@@ -25,6 +26,7 @@ export const UNTESTED: readonly Entry[] = [
 export const CHECKS: Readonly<Record<string, (block: CodeBlock) => boolean>> = {
   "a configuration": isConfiguration,
   "commands on dev": (block) => isRunBy(block, PAGES_ON_DEV),
+  "commands on a gateway of their own": (block) => isRunBy(block, PAGES_ON_OWN),
   "another file": (block) => isListed(block, TESTED_ELSEWHERE),
   "nothing": (block) => isListed(block, UNTESTED),
 };
@@ -33,13 +35,13 @@ export const CHECKS: Readonly<Record<string, (block: CodeBlock) => boolean>> = {
 const RUN: readonly string[] = ["sh", "bash", "console", "json", "http", "text", ""];
 
 /** Whether scenarios run a block. */
-export function isRunBy(block: CodeBlock, scenarios: readonly Scenario[]): boolean {
+export function isRunBy(block: CodeBlock, scenarios: readonly Pick<Scenario, "page" | "heading">[]): boolean {
   return RUN.includes(block.language) && scenarios.some((scenario) => isIn(block, scenario)) &&
     !isListed(block, TESTED_ELSEWHERE) && !isListed(block, UNTESTED);
 }
 
 /** Whether a block is in the part of a page that a scenario is for. */
-export function isIn({ page, heading }: CodeBlock, scenario: Scenario): boolean {
+export function isIn({ page, heading }: CodeBlock, scenario: Pick<Scenario, "page" | "heading">): boolean {
   return page === scenario.page && (scenario.heading === undefined || heading === scenario.heading);
 }
 

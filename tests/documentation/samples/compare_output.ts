@@ -1,6 +1,6 @@
 import type { CurlResult } from "./curl.ts";
 import { compareTexts } from "./expected_output.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./scenario.ts";
 
 /**
  * Compares a sample with what the last command printed. Later commands use the ids of this run in place of those that

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { atLeast } from "../../support/items.ts";
-import type { Stage } from "./session.ts";
+import type { Stage } from "./scenario.ts";
 
 /** Starts `switchyard dev` in a new folder. Commands on that folder's `switchyard.yaml` find it by its store. */
 export async function startDevStage(): Promise<Stage> {

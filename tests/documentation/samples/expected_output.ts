@@ -29,6 +29,8 @@ const KINDS: readonly { readonly found: RegExp; readonly matched: string; readon
   { found: /\bretry ?after ?\d+ ?s\b/, matched: "retry ?after ?\\d+ ?s", isName: false },
   { found: /\b\d+ ?ms\b/, matched: "\\d+ ?ms", isName: false },
   { found: /"[a-z_]*_ms": ?\d+/, matched: '"[a-z_]*_ms": ?\\d+', isName: false },
+  { found: /^[0-9a-f]{8}$/, matched: "[0-9a-f]{8}", isName: false },
+  { found: /\b\d+\.\d GB\b/, matched: "\\d+\\.\\d GB", isName: false },
   { found: /\bsignature=\w+…/, matched: "signature=[\\w-]+", isName: false },
   { found: /#link=\w+…/, matched: "#link=\\w+", isName: false },
   { found: /…/, matched: "[^]*?", isName: false },

@@ -1,5 +1,5 @@
 import { type Answer, callerOf } from "../../support/gateway_call.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./scenario.ts";
 
 /** A caller's request. */
 export interface Request {

@@ -1,6 +1,6 @@
 import { plainPng } from "../../support/heavy_media.ts";
 import { ask, askAdmin, CHAT, createKey, idOf, untilEnded } from "./gateway_requests.ts";
-import type { Scenario, Session } from "./session.ts";
+import type { Scenario, Session } from "./scenario.ts";
 
 /** The pages whose samples are run on the gateway of `dev`. */
 export const PAGES_ON_DEV: readonly Scenario[] = [

@@ -2,7 +2,8 @@ import { assertEquals } from "@std/assert";
 import { readCodeBlocks } from "./code_blocks.ts";
 import { startDevStage } from "./dev_stage.ts";
 import { PAGES_ON_DEV } from "./pages_on_dev.ts";
-import { runBlocks, sessionOn } from "./session.ts";
+import { runBlocks } from "./run_blocks.ts";
+import { sessionOn } from "./scenario.ts";
 import { isIn, isRunBy } from "./accounting.ts";
 
 const blocks = (await readCodeBlocks()).filter((block) => isRunBy(block, PAGES_ON_DEV));

@@ -5,7 +5,7 @@ import { curl } from "./curl.ts";
 import { compareTexts } from "./expected_output.ts";
 import type { Printed } from "./printed.ts";
 import { runProgram } from "./program.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./scenario.ts";
 import { withVariables } from "./shell_commands.ts";
 
 const { tasks } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))) as {
