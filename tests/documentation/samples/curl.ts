@@ -18,6 +18,9 @@ interface CurlCall {
   readonly isHeadShown: boolean;
 }
 
+/** A stream that does not end, and never has what its sample shows, is read for so long. */
+const MAX_STREAM_MS = 20_000;
+
 /**
  * Sends the request of a `curl` command line: the options `-X`, `-H`, `-d`, `-F`, `-i`, `-s` and `-N`.
  *
@@ -33,11 +36,17 @@ export async function curl(
   const { url, method, headers, body, isHeadShown } = await callOf(words, folder);
   const abort = new AbortController();
   const response = await fetch(url, { method, headers, body, signal: abort.signal, redirect: "manual" });
+  const timer = setTimeout(() => abort.abort(), MAX_STREAM_MS);
   let text = "";
-  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += piece;
-    if (isEnough(text)) break;
+  try {
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece;
+      if (isEnough(text)) break;
+    }
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
   }
+  clearTimeout(timer);
   abort.abort();
   const head = [...response.headers].map(([name, value]) => `${name}: ${value}`);
   return { status: response.status, head, body: text, isHeadShown };

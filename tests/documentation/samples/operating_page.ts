@@ -1,15 +1,6 @@
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ask, askAdmin, CHAT, untilEnded } from "./gateway_requests.ts";
-import { modelOf, type OwnStage, type OwnStageOptions } from "./own_stage.ts";
-import type { Scenario, Session } from "./scenario.ts";
-
-/** A part of a page that is run on a gateway of its own. */
-export interface OwnScenario extends Scenario<OwnStage> {
-  /** Options of its gateway. */
-  readonly options?: OwnStageOptions;
-}
-
-type OwnSession = Session<OwnStage>;
+import { modelOf, type OwnScenario, type OwnSession } from "./own_stage.ts";
 
 const PAGE = "docs/operating.md";
 const [OPUS, GPT] = ["anthropic/claude-opus-4.5", "openai/gpt-5.2"];

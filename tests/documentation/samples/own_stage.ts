@@ -9,7 +9,7 @@ import { jsonLog, type LeveledLog } from "../../../src/lib/log.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { closedOrigin } from "../../support/video_gateway.ts";
 import { type SampleVendor, startSampleVendor } from "./sample_vendor.ts";
-import type { Stage } from "./scenario.ts";
+import type { Scenario, Session, Stage } from "./scenario.ts";
 
 /** A gateway whose configuration a page describes. */
 export interface OwnStage extends Stage {
@@ -29,6 +29,15 @@ export interface OwnStageOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
 }
+
+/** A part of a page that is run on a gateway of its own. */
+export interface OwnScenario extends Scenario<OwnStage> {
+  /** Options of its gateway. */
+  readonly options?: OwnStageOptions;
+}
+
+/** A session on such a gateway. */
+export type OwnSession = Session<OwnStage>;
 
 /**
  * Starts a gateway with the configuration `switchyard.yaml` in a new folder, with the vendors `openai` and `azure` and
@@ -86,6 +95,13 @@ interface Parts {
   readonly adminKey: string;
 }
 
+/** A model of the simulated vendor. */
+export const VIDEO_MODEL = {
+  id: "sandbox/video-1",
+  video: { modes: ["text2video"], price_per_second: { default: "0.10" } },
+  serves: [{ provider: "ark", model: "seedance-sandbox" }],
+};
+
 /** A model of these providers. Its prices make simple sums. */
 export function modelOf(id: string, ...providers: readonly string[]): Record<string, unknown> {
   return {
@@ -110,11 +126,7 @@ function sectionsOf({ folder, vendor, sandbox, key, adminKey }: Parts): Record<s
     models: [
       modelOf("openai/gpt-5", "openai"),
       modelOf("openai/gpt-5-mini", "openai", "azure"),
-      {
-        id: "sandbox/video-1",
-        video: { modes: ["text2video"], price_per_second: { default: "0.10" } },
-        serves: [{ provider: "ark", model: "seedance-sandbox" }],
-      },
+      VIDEO_MODEL,
     ],
     limits: { vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 } },
     aliases: { fast: "openai/gpt-5-mini" },

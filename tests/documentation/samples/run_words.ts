@@ -18,7 +18,7 @@ export async function runWords(session: Session, words: readonly string[], outpu
   switch (program) {
     case "curl": {
       const isCut = output !== null && args.some((word) => /^-i?N$/.test(word));
-      const shown = output?.replace(/^(?:[a-z-]+: [^\n]*\n)+\n/, "") ?? "";
+const shown = args.includes("-iN") ? output?.replace(/^(?:[a-z-]+: [^\n]*\n)+\n/, "") : output;
       const isEnough = (body: string) => isCut && compareTexts(`${shown}…`, body).problem === null;
       const response = await curl(args, session.stage.folder, isEnough);
       return { text: response.body, isSuccess: response.status < 400, isCut, response };
