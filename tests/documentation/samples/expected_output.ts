@@ -25,6 +25,7 @@ const KINDS: readonly { readonly found: RegExp; readonly matched: string; readon
   { found: /\bv1,[\w/+=]{20,}/, matched: "v1,[\\w/+=]+", isName: false },
   { found: /\b20\d\d-\d\d-\d\dT[\d:.]+Z/, matched: "20\\d\\d-\\d\\d-\\d\\dT[\\d:.]+Z", isName: false },
   { found: /\b1[78]\d{8}(?:\.\d+)?\b/, matched: "1[78]\\d{8}(?:\\.\\d+)?", isName: false },
+  { found: /\bsignature: [\w-]{43}/, matched: "signature: [\\w-]{43}", isName: false },
   { found: /\bid: [\w-]{16}\b/, matched: "id: [\\w-]{16}", isName: false },
   { found: /\bretry ?after ?\d+ ?s\b/, matched: "retry ?after ?\\d+ ?s", isName: false },
   { found: /\b\d+ ?ms\b/, matched: "\\d+ ?ms", isName: false },

@@ -1,4 +1,5 @@
 import { plainPng } from "../../support/heavy_media.ts";
+import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { ask, askAdmin, CHAT, createKey, idOf, untilEnded } from "./gateway_requests.ts";
 import type { Scenario, Session } from "./scenario.ts";
 
@@ -7,6 +8,8 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   { page: "README.md" },
   { page: "CONTRIBUTING.md" },
   { page: "docs/addresses.md" },
+  { page: "docs/configuration.md", heading: "Facts of models" },
+  { page: "docs/console.md" },
   {
     page: "docs/get-started.md",
     before: { "videos/01a20371": untilCompleted },
@@ -72,13 +75,43 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   { page: "docs/api/text.md" },
   { page: "docs/api/videos.md", before: { unsigned_urls: untilCompleted, "/events": createVideo } },
   { page: "docs/caches.md" },
+  { page: "docs/installing.md" },
   { page: "docs/testing.md" },
   {
     page: "docs/videos.md",
     before: { "first.png": (session) => Deno.writeFile(`${session.stage.folder}/first.png`, plainPng(256, 256)) },
     answers: { camera_fixed: createWithOptions },
   },
+  {
+    page: "docs/webhooks.md",
+    heading: "While developing",
+    before: { "webhooks trigger": startApplication },
+    runs: { "webhooks listen": listen },
+  },
 ];
+
+/** The application at the port of the page. It runs until the tests end. */
+function startApplication({ replaced }: Session): void {
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => new Response(null, { status: 204 }),
+  );
+  server.unref();
+  replaced.set("localhost:3000", `localhost:${server.addr.port}`);
+}
+
+/** What `webhooks listen` prints until it has forwarded an event. */
+async function listen(session: Session): Promise<string> {
+  startApplication(session);
+  const args = ["webhooks", "listen", "--forward", `http://${session.replaced.get("localhost:3000")}/hook`];
+  const process = startGatewayProcess({ args, folder: session.stage.folder });
+  await process.until(/Listening/);
+  await ask(session, "POST", "/v1/videos", { body: VIDEO });
+  await process.until(/forwarded to .*\n/);
+  process.kill("SIGTERM");
+  await process.ended;
+  return process.output();
+}
 
 const REFERENCE = { type: "image_url", image_url: { url: "https://vendor.example/a.png" } };
 

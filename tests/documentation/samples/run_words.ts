@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { COMMANDS } from "../../../src/cli/help/help.ts";
 import { ROOT } from "../../architecture/source_files.ts";
 import { curl } from "./curl.ts";
@@ -18,7 +18,7 @@ export async function runWords(session: Session, words: readonly string[], outpu
   switch (program) {
     case "curl": {
       const isCut = output !== null && args.some((word) => /^-i?N$/.test(word));
-const shown = args.includes("-iN") ? output?.replace(/^(?:[a-z-]+: [^\n]*\n)+\n/, "") : output;
+      const shown = args.includes("-iN") ? output?.replace(/^(?:[a-z-]+: [^\n]*\n)+\n/, "") : output;
       const isEnough = (body: string) => isCut && compareTexts(`${shown}…`, body).problem === null;
       const response = await curl(args, session.stage.folder, isEnough);
       return { text: response.body, isSuccess: response.status < 400, isCut, response };
@@ -57,7 +57,7 @@ async function runSwitchyard({ stage }: Session, args: readonly string[]): Promi
   const { folder, address } = stage;
   const options = optionsOf(args);
   if (GATEWAY_COMMANDS.includes(args[0])) return { text: stage.greeting ?? "", isSuccess: true };
-  const line = args.map((word) => /^[\w./-]+\.(?:yaml|json|tar)$/.test(word) ? join(folder, word) : word);
+  const line = args.map((word) => /^[\w./-]+\.(?:yaml|json|tar)$/.test(word) ? join(folder, basename(word)) : word);
   const isNamed = line.includes("--config") || (args[1] === "check" && line.length > 2);
   if (options.includes("--config") && !isNamed) line.push("--config", join(folder, "switchyard.yaml"));
   if (options.includes("--gateway")) line.push("--gateway", address);
