@@ -1,4 +1,5 @@
 import type { CodeBlock } from "./code_blocks.ts";
+import { isClientSetting } from "./client_settings.ts";
 import { isConfiguration } from "./configurations.ts";
 import { PAGES_ON_DEV } from "./pages_on_dev.ts";
 import { PAGES_ON_OWN } from "./pages_on_own.ts";
@@ -37,6 +38,7 @@ export const CHECKS: Readonly<Record<string, (block: CodeBlock) => boolean>> = {
   "a configuration": isConfiguration,
   "commands on dev": (block) => isRunBy(block, PAGES_ON_DEV),
   "commands on a gateway of their own": (block) => isRunBy(block, PAGES_ON_OWN),
+  "settings of clients": isClientSetting,
   "another file": (block) => isListed(block, TESTED_ELSEWHERE),
   "nothing": (block) => isListed(block, UNTESTED),
 };
