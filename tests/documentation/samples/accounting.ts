@@ -3,6 +3,7 @@ import { isClientSetting } from "./client_settings.ts";
 import { isConfiguration } from "./configurations.ts";
 import { PAGES_ON_DEV } from "./pages_on_dev.ts";
 import { PAGES_ON_OWN } from "./pages_on_own.ts";
+import { isProgram } from "./programs.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** A block that the tests of samples leave out: the page, a text in the block, and a file or a reason. */
@@ -10,6 +11,7 @@ type Entry = readonly [page: string, holds: string, why: string];
 
 /** Blocks that another file of tests runs or compares, by its path. */
 export const TESTED_ELSEWHERE: readonly Entry[] = [
+  ["README.md", "git clone", "tests/package/readme_test.ts"],
   ["docs/webhooks.md", "createHmac", "tests/webhooks/docs_test.ts"],
   ["docs/webhooks.md", "new Webhook(", "tests/webhooks/docs_test.ts"],
   ["docs/webhooks.md", "def is_from_switchyard", "tests/webhooks/docs_test.ts"],
@@ -28,6 +30,7 @@ export const UNTESTED: readonly Entry[] = [
   ["docs/installing.md", "docker build", "needs Docker; task test:package runs the image in a root of its own"],
   ["docs/operating.md", "docker run", "needs Docker"],
   ["docs/scaling.md", "switchyard store copy", "needs PostgreSQL; tests/store/postgres/copy_test.ts runs the command"],
+  ["docs/importing.md", "import litellm", "the output of the import is changing"],
   ["docs/money.md", "available − charges", "a formula"],
   ["docs/money.md", "limit = max(", "a formula"],
   ["docs/money.md", "overdraft ≤ Σ", "a formula"],
@@ -38,6 +41,7 @@ export const CHECKS: Readonly<Record<string, (block: CodeBlock) => boolean>> = {
   "a configuration": isConfiguration,
   "commands on dev": (block) => isRunBy(block, PAGES_ON_DEV),
   "commands on a gateway of their own": (block) => isRunBy(block, PAGES_ON_OWN),
+  "a program": isProgram,
   "settings of clients": isClientSetting,
   "another file": (block) => isListed(block, TESTED_ELSEWHERE),
   "nothing": (block) => isListed(block, UNTESTED),

@@ -5,6 +5,13 @@ import type { Scenario, Session } from "./scenario.ts";
 
 /** The pages whose samples are run on the gateway of `dev`. */
 export const PAGES_ON_DEV: readonly Scenario[] = [
+  // First, as a later page adds an account.
+  {
+    page: "docs/webhooks.md",
+    heading: "While developing",
+    before: { "webhooks trigger": startApplication },
+    runs: { "webhooks listen": listen },
+  },
   { page: "README.md" },
   { page: "CONTRIBUTING.md" },
   { page: "docs/addresses.md" },
@@ -67,6 +74,7 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   { page: "docs/api/messages.md" },
   {
     page: "docs/api/money.md",
+    shows: { "data: {": usageChunk },
     answers: { estimated_requests: ({ printed }) => JSON.parse(printed.at(-1)?.text ?? "") },
   },
   { page: "docs/api/responses.md" },
@@ -81,12 +89,6 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
     page: "docs/videos.md",
     before: { "first.png": (session) => Deno.writeFile(`${session.stage.folder}/first.png`, plainPng(256, 256)) },
     answers: { camera_fixed: createWithOptions },
-  },
-  {
-    page: "docs/webhooks.md",
-    heading: "While developing",
-    before: { "webhooks trigger": startApplication },
-    runs: { "webhooks listen": listen },
   },
 ];
 
@@ -136,6 +138,17 @@ async function creditTwice(session: Session): Promise<unknown> {
     await askAdmin(session, "POST", "/admin/v1/accounts/demo/credit", { amount, reference: "invoice-errors" });
   await credit("1");
   return (await credit("2")).json;
+}
+
+/** The last chunk but one of a stream: the usage. */
+async function usageChunk(session: Session): Promise<string> {
+  const { stage: { address }, variables: { KEY } } = session;
+  const response = await fetch(`${address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...CHAT, stream: true, stream_options: { include_usage: true } }),
+  });
+  return (await response.text()).split("\n\n").find((event) => event.includes('"choices":[]')) ?? "";
 }
 
 /** Waits for the video that the page has created. The page then shows its task. */
