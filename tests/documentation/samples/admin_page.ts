@@ -1,4 +1,4 @@
-import { ask, askAdmin, CHAT, untilEnded } from "./gateway_requests.ts";
+import { callAdmin, callGateway, CHAT, untilEnded } from "./gateway_requests.ts";
 import { modelOf, type OwnScenario, type OwnSession, VIDEO_MODEL } from "./own_stage.ts";
 
 const LIMITS = { rpm: 60, tpm: 100_000, concurrency: 4, budget: { amount: "20", per: "month" } };
@@ -20,30 +20,30 @@ export const ADMIN_PAGE: OwnScenario = {
   },
   answers: {
     adminkey_: async (session) => {
-      await askAdmin(session, "POST", "/admin/v1/admin-keys", { name: "ci", role: "write" });
+      await callAdmin(session, "POST", "/admin/v1/admin-keys", { name: "ci", role: "write" });
       return await firstOf(session, "/admin-keys");
     },
     '"actor"': async (session) => {
-      await askAdmin(session, "PATCH", "/admin/v1/accounts/acme", { name: "Acme" });
+      await callAdmin(session, "PATCH", "/admin/v1/accounts/acme", { name: "Acme" });
       return await firstOf(session, "/audit?account=acme");
     },
     '"allow_buckets"': async (session) => {
-      await askAdmin(session, "PATCH", "/admin/v1/accounts/demo", LIMITS);
+      await callAdmin(session, "PATCH", "/admin/v1/accounts/demo", LIMITS);
       return await read(session, "/accounts/demo");
     },
     '"erased_at"': async (session) => {
-      await askAdmin(session, "POST", "/admin/v1/accounts", { id: "globex" });
-      return (await askAdmin(session, "POST", "/admin/v1/accounts/globex/erase")).json;
+      await callAdmin(session, "POST", "/admin/v1/accounts", { id: "globex" });
+      return (await callAdmin(session, "POST", "/admin/v1/accounts/globex/erase")).json;
     },
     '"metadata": { "team"': async (session) => {
       const fields = { ...LIMITS, name: "ci", models: ["openai/*"], ip_allow: ["10.0.0.0/8"], metadata: { team: "x" } };
-      await askAdmin(session, "POST", "/admin/v1/accounts/demo/keys", fields);
+      await callAdmin(session, "POST", "/admin/v1/accounts/demo/keys", fields);
       return await firstOf(session, "/accounts/demo/keys");
     },
     cachedContents: async (session) => {
       const contents = [{ role: "user", parts: [{ text: "The handbook" }] }];
       const body = { model: "openai/gpt-5-mini", contents, ttl: "600s" };
-      await ask(session, "POST", "/gencompat/v1beta/cachedContents", { body });
+      await callGateway(session, "POST", "/gencompat/v1beta/cachedContents", { body });
       return await firstOf(session, "/caches");
     },
     '"span"': async (session) => {
@@ -86,7 +86,7 @@ export const ADMIN_PAGE: OwnScenario = {
 type Body = any;
 
 async function read(session: OwnSession, path: string): Promise<Body> {
-  return (await askAdmin(session, "GET", `/admin/v1${path}`)).json;
+  return (await callAdmin(session, "GET", `/admin/v1${path}`)).json;
 }
 
 async function firstOf(session: OwnSession, path: string): Promise<Body> {
@@ -94,7 +94,7 @@ async function firstOf(session: OwnSession, path: string): Promise<Body> {
 }
 
 async function change(session: OwnSession, method: string, path: string, body: unknown): Promise<Body> {
-  return (await askAdmin(session, method, `/admin/v1${path}`, body)).json;
+  return (await callAdmin(session, method, `/admin/v1${path}`, body)).json;
 }
 
 function post(session: OwnSession, path: string, body: unknown): Promise<Body> {
@@ -102,11 +102,11 @@ function post(session: OwnSession, path: string, body: unknown): Promise<Body> {
 }
 
 async function chat(session: OwnSession, model: string): Promise<void> {
-  await ask(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model } });
+  await callGateway(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model } });
 }
 
 async function createVideo(session: OwnSession): Promise<void> {
   const body = { model: "sandbox/video-1", prompt: "A lighthouse" };
-  const { id } = await ask(session, "POST", "/v1/videos", { body }) as { id: string };
+  const { id } = await callGateway(session, "POST", "/v1/videos", { body }) as { id: string };
   await untilEnded(session, id);
 }

@@ -87,6 +87,9 @@ function isJson(text: string): boolean {
 /** Numbers that differ between two runs, by the name of their field. */
 const VARYING_NUMBER = /_ms$|^retry_after$/;
 
+/** Fields that an answer has only if the gateway saw an intermediate state. */
+const OPTIONAL: ReadonlySet<string> = new Set(["started_at"]);
+
 /** Numbers that are Unix seconds of these decades. */
 function isTime(value: unknown): boolean {
   return typeof value === "number" && value >= 1_700_000_000 && value < 2_000_000_000;
@@ -106,7 +109,8 @@ function jsonProblems(shown: unknown, real: unknown, path: string, ids: Map<stri
   }
   const [fields, others] = [new Map(Object.entries(shown)), new Map(Object.entries(real))];
   const names = new Set([...fields.keys(), ...fields.has("…") ? [] : others.keys()]);
-  return [...names].filter((name) => name !== "…").flatMap((name) =>
+  const compared = [...names].filter((name) => name !== "…" && (others.has(name) || !OPTIONAL.has(name)));
+  return compared.flatMap((name) =>
     fields.has(name) && others.has(name)
       ? jsonProblems(fields.get(name), others.get(name), `${path}.${name}`, ids)
       : [`${path}.${name}: only the ${fields.has(name) ? "sample" : "output"} has it`]

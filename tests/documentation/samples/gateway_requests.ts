@@ -13,19 +13,24 @@ export interface Request {
 export const CHAT = { model: "sandbox/chat-1", messages: [{ role: "user", content: "Say hello" }] };
 
 /** Sends a caller's request, and gives the body of the answer. */
-export async function ask(session: Session, method: string, path: string, request: Request = {}): Promise<unknown> {
+export async function callGateway(
+  session: Session,
+  method: string,
+  path: string,
+  request: Request = {},
+): Promise<unknown> {
   const { body, headers = {}, key = session.variables.KEY ?? "" } = request;
   return (await callerOf(session.stage.address, { authorization: `Bearer ${key}` })(method, path, body, headers)).json;
 }
 
 /** Sends an operator's request. */
-export async function askAdmin({ stage }: Session, method: string, path: string, body?: unknown): Promise<Answer> {
+export async function callAdmin({ stage }: Session, method: string, path: string, body?: unknown): Promise<Answer> {
   return await callerOf(stage.address, { authorization: `Bearer ${stage.adminKey}` })(method, path, body);
 }
 
 /** Creates a key of the account `demo`, with these fields, and gives its secret. */
 export async function createKey(session: Session, fields: Readonly<Record<string, unknown>>): Promise<string> {
-  const { json, text } = await askAdmin(session, "POST", "/admin/v1/accounts/demo/keys", fields);
+  const { json, text } = await callAdmin(session, "POST", "/admin/v1/accounts/demo/keys", fields);
   if (typeof json?.secret !== "string") throw new Error(`no key was created: ${text}`);
   return json.secret;
 }

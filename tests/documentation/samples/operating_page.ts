@@ -1,5 +1,5 @@
 import { ManualClock } from "../../support/manual_clock.ts";
-import { ask, askAdmin, CHAT, untilEnded } from "./gateway_requests.ts";
+import { callAdmin, callGateway, CHAT, untilEnded } from "./gateway_requests.ts";
 import { modelOf, type OwnScenario, type OwnSession } from "./own_stage.ts";
 
 const PAGE = "docs/operating.md";
@@ -81,7 +81,7 @@ function useCreatedKey({ printed, variables }: OwnSession): void {
 
 /** The page names the only key of the account. */
 async function nameKey(session: OwnSession): Promise<void> {
-  const { json } = await askAdmin(session, "GET", "/admin/v1/accounts/acme/keys");
+  const { json } = await callAdmin(session, "GET", "/admin/v1/accounts/acme/keys");
   session.ids.set("key_01a205caac4f00001107514e6755", json.data[0].id);
 }
 
@@ -111,9 +111,9 @@ async function changePrice(session: OwnSession): Promise<void> {
 
 /** Each request uses 1,200 tokens of input and 300 of output. */
 async function spendOnTwoDays(session: OwnSession): Promise<void> {
-  const { json } = await askAdmin(session, "POST", "/admin/v1/accounts", { id: "globex", balance: "25" });
+  const { json } = await callAdmin(session, "POST", "/admin/v1/accounts", { id: "globex", balance: "25" });
   if (json.id !== "globex") throw new Error("no account was created");
-  const key = (await askAdmin(session, "POST", "/admin/v1/accounts/globex/keys", {})).json.secret;
+  const key = (await callAdmin(session, "POST", "/admin/v1/accounts/globex/keys", {})).json.secret;
   for (const model of [OPUS, GPT, GPT]) await chat(session, model);
   await chat(session, OPUS, key);
   clock.advance(24 * 60 * 60 * 1_000);
@@ -123,22 +123,22 @@ async function spendOnTwoDays(session: OwnSession): Promise<void> {
 
 /** Tasks that the page names: one that has ended, and one whose webhook was delivered. */
 async function addTasks(session: OwnSession): Promise<void> {
-  const receiver = await askAdmin(session, "POST", "/admin/v1/webhook-receivers", { account: "acme" });
+  const receiver = await callAdmin(session, "POST", "/admin/v1/webhook-receivers", { account: "acme" });
   const body = { model: "sandbox/video-1", prompt: "A lighthouse", callback_url: receiver.json.url };
-  const { id } = await ask(session, "POST", "/v1/videos", { body }) as { id: string };
+  const { id } = await callGateway(session, "POST", "/v1/videos", { body }) as { id: string };
   await untilEnded(session, id);
   for (const shown of ["01a20371-14d6-7000-a4b6-a3b67b6ded90", "01a1fdfa-778d-7000-9731-e13b87b0015d"]) {
     session.ids.set(shown, id);
   }
-  while ((await askAdmin(session, "GET", `/admin/v1/deliveries/${id}`)).json.state !== "delivered") {
+  while ((await callAdmin(session, "GET", `/admin/v1/deliveries/${id}`)).json.state !== "delivered") {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
 /** An account with a key, which no file declares. */
 async function addCustomer(session: OwnSession): Promise<void> {
-  await askAdmin(session, "POST", "/admin/v1/accounts", { id: "acme" });
-  await askAdmin(session, "POST", "/admin/v1/accounts/acme/keys", {});
+  await callAdmin(session, "POST", "/admin/v1/accounts", { id: "acme" });
+  await callAdmin(session, "POST", "/admin/v1/accounts/acme/keys", {});
 }
 
 /** A vendor that is overloaded, and a model that does not exist. */
@@ -156,30 +156,30 @@ async function succeed(session: OwnSession): Promise<void> {
 /** Requests above the rate of the key, and above the budget of the account. */
 async function refuseTwice(session: OwnSession): Promise<void> {
   if (session.ids.has("req_6b03851e0f3b6d0f2e0c9a41")) return;
-  const { json } = await askAdmin(session, "POST", "/admin/v1/accounts/acme/keys", { rpm: 60 });
+  const { json } = await callAdmin(session, "POST", "/admin/v1/accounts/acme/keys", { rpm: 60 });
   await Promise.all(Array.from({ length: 60 }, () => chat(session, "fast", json.secret)));
   await chat(session, "fast", json.secret);
   await nameLatest(session, "req_6b03851e0f3b6d0f2e0c9a41");
-  await askAdmin(session, "POST", "/admin/v1/accounts/acme/credit", { amount: "100", reference: "invoice-1" });
-  await askAdmin(session, "PATCH", "/admin/v1/accounts/acme", { budget: { amount: "20", per: "month" } });
+  await callAdmin(session, "POST", "/admin/v1/accounts/acme/credit", { amount: "100", reference: "invoice-1" });
+  await callAdmin(session, "PATCH", "/admin/v1/accounts/acme", { budget: { amount: "20", per: "month" } });
   const costly = { ...modelOf("openai/gpt-5-mini", "openai"), pricing: { completion: "0.01" } };
   await reloadWith(session, { models: [costly, modelOf("openai/gpt-5", "openai")] });
-  await ask(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model: "fast", max_tokens: 3_000 } });
+  await callGateway(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model: "fast", max_tokens: 3_000 } });
   await nameLatest(session, "req_6b03851e4c1d7a5b9f00d1c2");
 }
 
 async function reloadWith(session: OwnSession, sections: Readonly<Record<string, unknown>>): Promise<void> {
   await session.stage.writeConfig(sections);
-  const { status, text } = await askAdmin(session, "POST", "/admin/v1/config/reload");
+  const { status, text } = await callAdmin(session, "POST", "/admin/v1/config/reload");
   if (status !== 200) throw new Error(text);
 }
 
 async function chat(session: OwnSession, model: string, key = session.stage.key): Promise<void> {
-  await ask(session, "POST", "/v1/chat/completions", { key, body: { ...CHAT, model } });
+  await callGateway(session, "POST", "/v1/chat/completions", { key, body: { ...CHAT, model } });
 }
 
 /** The page shows the latest request under this id. */
 async function nameLatest(session: OwnSession, id: string): Promise<void> {
-  const { json } = await askAdmin(session, "GET", "/admin/v1/requests?limit=1");
+  const { json } = await callAdmin(session, "GET", "/admin/v1/requests?limit=1");
   session.ids.set(id, json.data[0].id);
 }

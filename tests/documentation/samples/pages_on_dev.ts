@@ -1,6 +1,6 @@
 import { plainPng } from "../../support/heavy_media.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
-import { ask, askAdmin, CHAT, createKey, idOf, untilEnded } from "./gateway_requests.ts";
+import { callAdmin, callGateway, CHAT, createKey, idOf, untilEnded } from "./gateway_requests.ts";
 import type { Scenario, Session } from "./scenario.ts";
 
 /** The pages whose samples are run on the gateway of `dev`. */
@@ -28,25 +28,29 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   {
     page: "docs/api/errors.md",
     answers: {
-      '"param"': (session) => ask(session, "POST", "/v1/chat/completions", { body: { model: "sandbox/chat-1" } }),
-      references_conflict: (session) => ask(session, "POST", "/v1/videos", { body: CONFLICTING_REFERENCES }),
-      request_id: (session) => ask(session, "POST", "/msgcompat/v1/messages", { body: { model: "sandbox/chat-1" } }),
+      '"param"': (session) =>
+        callGateway(session, "POST", "/v1/chat/completions", { body: { model: "sandbox/chat-1" } }),
+      references_conflict: (session) => callGateway(session, "POST", "/v1/videos", { body: CONFLICTING_REFERENCES }),
+      request_id: (session) =>
+        callGateway(session, "POST", "/msgcompat/v1/messages", { body: { model: "sandbox/chat-1" } }),
       fieldViolations: (session) =>
-        ask(session, "POST", "/gencompat/v1beta/cachedContents", { body: { model: "sandbox/chat-1", ttl: "1" } }),
+        callGateway(session, "POST", "/gencompat/v1beta/cachedContents", {
+          body: { model: "sandbox/chat-1", ttl: "1" },
+        }),
       '"amount"': creditTwice,
     },
   },
   { page: "docs/api/generate-content.md" },
   {
     page: "docs/api/health.md",
-    answers: { '"providers"': async (session) => (await askAdmin(session, "GET", "/readyz?verbose")).json },
+    answers: { '"providers"': async (session) => (await callAdmin(session, "GET", "/readyz?verbose")).json },
   },
   { page: "docs/api/idempotency.md" },
   {
     page: "docs/api/images.md",
     answers: {
       dry_run: (session) =>
-        ask(session, "POST", "/v1/images/generations", {
+        callGateway(session, "POST", "/v1/images/generations", {
           headers: { "x-service-dry-run": "true" },
           body: { model: "sandbox/image-reference-1", prompt: "A lighthouse at dusk", quality: "low", n: 3 },
         }),
@@ -63,11 +67,11 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
           concurrency: 4,
           budget: { amount: "20", per: "month" },
         };
-        return await ask(session, "GET", "/v1/key", { key: await createKey(session, fields) });
+        return await callGateway(session, "GET", "/v1/key", { key: await createKey(session, fields) });
       },
       insufficient_credits: async (session) => {
         const key = await createKey(session, { budget: { amount: "0.0000001", per: "month" } });
-        return await ask(session, "POST", "/v1/chat/completions", { key, body: CHAT });
+        return await callGateway(session, "POST", "/v1/chat/completions", { key, body: CHAT });
       },
     },
   },
@@ -108,7 +112,7 @@ async function listen(session: Session): Promise<string> {
   const args = ["webhooks", "listen", "--forward", `http://${session.replaced.get("localhost:3000")}/hook`];
   const process = startGatewayProcess({ args, folder: session.stage.folder });
   await process.until(/Listening/);
-  await ask(session, "POST", "/v1/videos", { body: VIDEO });
+  await callGateway(session, "POST", "/v1/videos", { body: VIDEO });
   await process.until(/forwarded to .*\n/);
   process.kill("SIGTERM");
   await process.ended;
@@ -128,14 +132,14 @@ const CONFLICTING_REFERENCES = {
 /** The page uses a key that has had its one request of this minute. */
 async function useKeyOfOneRequest(session: Session): Promise<void> {
   const key = await createKey(session, { rpm: 1 });
-  await ask(session, "POST", "/v1/chat/completions", { key, body: CHAT });
+  await callGateway(session, "POST", "/v1/chat/completions", { key, body: CHAT });
   session.variables.KEY = key;
 }
 
 /** The same credit with two amounts. */
 async function creditTwice(session: Session): Promise<unknown> {
   const credit = async (amount: string) =>
-    await askAdmin(session, "POST", "/admin/v1/accounts/demo/credit", { amount, reference: "invoice-errors" });
+    await callAdmin(session, "POST", "/admin/v1/accounts/demo/credit", { amount, reference: "invoice-errors" });
   await credit("1");
   return (await credit("2")).json;
 }
@@ -159,7 +163,7 @@ async function untilCompleted(session: Session): Promise<void> {
 
 /** Creates a video, whose events the page then shows. */
 async function createVideo(session: Session): Promise<void> {
-  const task = await ask(session, "POST", "/v1/videos", { body: VIDEO });
+  const task = await callGateway(session, "POST", "/v1/videos", { body: VIDEO });
   session.printed.push({ text: JSON.stringify(task), isSuccess: true });
 }
 
@@ -173,7 +177,7 @@ async function createWithOptions(session: Session, sample: unknown): Promise<unk
         prompt: "A lighthouse at dusk",
         provider: { options: { [`sandbox-${name}`]: own } },
       };
-      return await ask(session, "POST", "/v1/videos", { body, headers: { "x-service-dry-run": "true" } });
+      return await callGateway(session, "POST", "/v1/videos", { body, headers: { "x-service-dry-run": "true" } });
     }),
   );
   const isTaken = results.every((result) => (result as { dry_run?: unknown }).dry_run === true);

@@ -87,7 +87,7 @@ const COMMANDS_OF_TASKS: Readonly<Record<string, readonly string[]>> = {
   start: ["serve"],
 };
 
-/** `npx -y deno@VERSION task …` runs a `switchyard` command. Of other tasks, and of `test`, only the words are checked. */
+/** `npx -y deno@VERSION task …` runs a command. Of other tasks, and of `test`, only the words are checked. */
 async function runNpx(session: Session, [yes, deno, verb, task = "", ...args]: readonly string[]): Promise<Printed> {
   if (yes !== "-y" || deno !== "deno@2.9.6") throw new Error(`expected npx -y deno@2.9.6, got npx ${yes} ${deno}`);
   const command = verb === "task" ? COMMANDS_OF_TASKS[task] : undefined;

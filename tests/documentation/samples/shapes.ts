@@ -18,8 +18,8 @@ const MAPS: ReadonlySet<string> = new Set(
 
 /**
  * The differences between the shape of a sample and that of an answer: names of fields, and types of values. Null has
- * any type. The fields of {@linkcode MAPS} are not compared. A field `…` in a sample stands for further fields, and a text `…` for any value. Of lists, the first
- * elements are compared.
+ * any type. The fields of {@linkcode MAPS} are not compared. A field `…` in a sample stands for further fields, and a
+ * text `…` for any value. Of lists, the first elements are compared.
  */
 export function shapeProblems(sample: unknown, answer: unknown, path = "answer"): string[] {
   if (sample === null || answer === null || sample === "…") return [];

@@ -1,11 +1,11 @@
 import { checkConfig } from "../../../src/config/load_config.ts";
 import { asUnwritableError } from "../../../src/lib/unwritable.ts";
 import { parse } from "yaml";
-import { ask, askAdmin, CHAT } from "./gateway_requests.ts";
+import { callAdmin, callGateway, CHAT } from "./gateway_requests.ts";
 import { modelOf, type OwnScenario, type OwnSession } from "./own_stage.ts";
 import { runProgram } from "./program.ts";
 
-const readiness = async (session: OwnSession) => (await askAdmin(session, "GET", "/readyz?verbose")).json;
+const readiness = async (session: OwnSession) => (await callAdmin(session, "GET", "/readyz?verbose")).json;
 
 /** Pages with few samples. */
 export const SMALL_PAGES: readonly OwnScenario[] = [
@@ -87,7 +87,9 @@ function readOnlyMessage(): string {
 
 async function unknownModelMessage(session: OwnSession): Promise<string> {
   const body = { ...CHAT, model: "sandbox/chat-11" };
-  const { error } = await ask(session, "POST", "/v1/chat/completions", { body }) as { error: { message: string } };
+  const { error } = await callGateway(session, "POST", "/v1/chat/completions", { body }) as {
+    error: { message: string };
+  };
   return error.message;
 }
 
@@ -110,8 +112,8 @@ async function openNewerStore({ stage, replaced }: OwnSession): Promise<string> 
 
 /** A request of the log, which the page names by an id. */
 async function nameRequest(session: OwnSession): Promise<void> {
-  await ask(session, "POST", "/v1/chat/completions", { body: CHAT });
-  const { json } = await askAdmin(session, "GET", "/admin/v1/requests?limit=1");
+  await callGateway(session, "POST", "/v1/chat/completions", { body: CHAT });
+  const { json } = await callAdmin(session, "GET", "/admin/v1/requests?limit=1");
   session.ids.set("req_3e4b4b7c0f6a47d99d6ebdd4", json.data[0].id);
 }
 
@@ -123,7 +125,7 @@ async function searchWithoutPermission(session: OwnSession): Promise<void> {
     messages: [{ role: "user", content: "What is new?" }],
     tools: [{ type: "web_search_20250305", name: "web_search" }],
   };
-  const answer = await ask(session, "POST", "/msgcompat/v1/messages", {
+  const answer = await callGateway(session, "POST", "/msgcompat/v1/messages", {
     body,
     headers: { "anthropic-version": "2023-06-01" },
   });

@@ -1,5 +1,5 @@
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../../support/loopback_certificate.ts";
-import { ask, askAdmin, untilEnded } from "./gateway_requests.ts";
+import { callAdmin, callGateway, untilEnded } from "./gateway_requests.ts";
 import type { OwnScenario, OwnSession } from "./own_stage.ts";
 
 /** The pages about webhooks, but for the tools of development, which are run on `dev`. */
@@ -11,7 +11,7 @@ export const WEBHOOKS_PAGES: readonly OwnScenario[] = [
     before: { "deliveries show": nameDelivery },
     answers: {
       "webhook.delivery": async (session) =>
-        await ask(session, "GET", `/v1/videos/${await deliver(session)}/deliveries`),
+        await callGateway(session, "GET", `/v1/videos/${await deliver(session)}/deliveries`),
     },
     shapes: ["deliveries show", "deliveries redeliver --from"],
   },
@@ -20,7 +20,7 @@ export const WEBHOOKS_PAGES: readonly OwnScenario[] = [
     answers: {
       '"event"': async (session) => {
         const { body } =
-          (await askAdmin(session, "GET", `/admin/v1/deliveries/${await deliver(session)}/request`)).json;
+          (await callAdmin(session, "GET", `/admin/v1/deliveries/${await deliver(session)}/request`)).json;
         return { ...JSON.parse(body), data: { status: "completed" } };
       },
     },
@@ -35,9 +35,9 @@ async function deliver(session: OwnSession): Promise<string> {
   );
   const callback_url = `https://127.0.0.1:${server.addr.port}/hook`;
   const body = { model: "sandbox/video-1", prompt: "A lighthouse", callback_url };
-  const { id } = await ask(session, "POST", "/v1/videos", { body }) as { id: string };
+  const { id } = await callGateway(session, "POST", "/v1/videos", { body }) as { id: string };
   await untilEnded(session, id);
-  while ((await askAdmin(session, "GET", `/admin/v1/deliveries/${id}`)).json.state !== "delivered") {
+  while ((await callAdmin(session, "GET", `/admin/v1/deliveries/${id}`)).json.state !== "delivered") {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   await server.shutdown();
@@ -51,7 +51,7 @@ async function nameDelivery(session: OwnSession): Promise<void> {
 /** The request that a receiver gets. */
 async function deliveredRequest(session: OwnSession): Promise<string> {
   const { headers, body } =
-    (await askAdmin(session, "GET", `/admin/v1/deliveries/${await deliver(session)}/request`)).json;
+    (await callAdmin(session, "GET", `/admin/v1/deliveries/${await deliver(session)}/request`)).json;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return `POST /hook HTTP/1.1\n${lines.join("\n")}\n\n${body}`;
 }
