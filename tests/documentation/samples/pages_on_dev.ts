@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { environmentOf } from "../../../src/cli/environment.ts";
+import { checkConfig } from "../../../src/config/load_config.ts";
 import { plainPng } from "../../support/heavy_media.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { callAdmin, callGateway, CHAT, createKey, idOf, untilEnded } from "./gateway_requests.ts";
@@ -21,6 +24,7 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
     page: "docs/get-started.md",
     before: { "videos/01a20371": untilCompleted },
     refused: { "ledger verify": "stop the gateway first" },
+    runs: { "switchyard init": init },
   },
   { page: "docs/api/caches.md" },
   { page: "docs/api/chat-completions.md" },
@@ -96,6 +100,23 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   },
 ];
 
+/** Runs `init` in a folder of its own, which has the file and the variable with the keys. */
+async function init(session: Session, words: readonly string[]): Promise<string> {
+  const folder = join(session.stage.folder, "init");
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(join(folder, "openai.key"), "sk-of-the-samples\n");
+  const args = words.slice(words.indexOf("init"));
+  const process = startGatewayProcess({ args, folder, env: { GROQ_API_KEY: "gsk-of-the-samples" } });
+  const { code } = await process.ended;
+  if (code !== 0) throw new Error(process.log());
+  const { problems } = checkConfig({
+    path: join(folder, "switchyard.yaml"),
+    env: environmentOf(join(folder, "switchyard.yaml")),
+  });
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  return process.output();
+}
+
 /** The application at the port of the page. It runs until the tests end. */
 function startApplication({ replaced }: Session): void {
   const server = Deno.serve(
@@ -107,9 +128,9 @@ function startApplication({ replaced }: Session): void {
 }
 
 /** What `webhooks listen` prints until it has forwarded an event. */
-async function listen(session: Session): Promise<string> {
+async function listen(session: Session, [, ...words]: readonly string[]): Promise<string> {
   startApplication(session);
-  const args = ["webhooks", "listen", "--forward", `http://${session.replaced.get("localhost:3000")}/hook`];
+  const args = words.map((word) => word.replace("localhost:3000", session.replaced.get("localhost:3000") ?? ""));
   const process = startGatewayProcess({ args, folder: session.stage.folder });
   await process.until(/Listening/);
   await callGateway(session, "POST", "/v1/videos", { body: VIDEO });

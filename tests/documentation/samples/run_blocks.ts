@@ -44,8 +44,9 @@ async function runCommand<S extends Stage>(
   const { text, output } = command;
   await entryFor(scenario.before, text)?.(session);
   const run = entryFor(scenario.runs, text);
-  if (run !== undefined) session.printed.push({ text: await run(session), isSuccess: true });
-  else for (const each of programs.get(command) ?? []) session.printed.push(await runWords(session, each, output));
+  if (run !== undefined) {
+    session.printed.push({ text: await run(session, programs.get(command)?.[0] ?? []), isSuccess: true });
+  } else for (const each of programs.get(command) ?? []) session.printed.push(await runWords(session, each, output));
   const last = session.printed.at(-1);
   if (last === undefined) {
     if (output !== null) throw new Error(`no program was run by ${text}`);

@@ -32,8 +32,8 @@ export interface Scenario<S extends Stage = Stage> {
   readonly heading?: string;
   /** Is called before each such command or block. */
   readonly before?: Readonly<Record<string, (session: Session<S>) => Promise<void> | void>>;
-  /** What runs such a command in place of the command line. Gives what is printed. */
-  readonly runs?: Readonly<Record<string, (session: Session<S>) => Promise<string>>>;
+  /** What runs the words of such a command in place of this process. Gives what is printed. */
+  readonly runs?: Readonly<Record<string, (session: Session<S>, words: readonly string[]) => Promise<string>>>;
   /** What prints such a block, which has no command. */
   readonly shows?: Readonly<Record<string, (session: Session<S>) => Promise<string> | string>>;
   /** The commands that the gateway refuses, each with a part of the message. */

@@ -46,6 +46,7 @@ export const SMALL_PAGES: readonly OwnScenario[] = [
     shows: { "sandbox/chat-11": unknownModelMessage, "c.yaml": () => problemsOf(ALIASES, "c.yaml") },
     answers: { '"files"': readiness },
   },
+  { page: "docs/limits.md" },
   { page: "docs/scaling.md" },
   { page: "docs/troubleshooting.md", before: { "requests show": nameRequest } },
   {
