@@ -16,11 +16,15 @@ export interface CodeBlock {
 
 const FENCE = /^( *)(`{3,}|~{3,})(\S*).*$/;
 
+/** The pages whose samples are tested, by their paths from the root. */
+export async function readPages(): Promise<string[]> {
+  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...await filesOf("docs", ".md")];
+}
+
 /** All blocks of the pages whose samples are tested, in order of pages and lines. */
 export async function readCodeBlocks(): Promise<CodeBlock[]> {
-  const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...await filesOf("docs", ".md")];
   const blocks = await Promise.all(
-    pages.map(async (page) => codeBlocksOf(page, await Deno.readTextFile(join(ROOT, page)))),
+    (await readPages()).map(async (page) => codeBlocksOf(page, await Deno.readTextFile(join(ROOT, page)))),
   );
   return blocks.flat();
 }

@@ -8,9 +8,9 @@ import { runProgram } from "./program.ts";
 import type { Session } from "./scenario.ts";
 import { withVariables } from "./shell_commands.ts";
 
-const { tasks } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))) as {
-  readonly tasks: Readonly<Record<string, { readonly command: string }>>;
-};
+/** The tasks of the repository, by name. */
+export const TASKS: Readonly<Record<string, { readonly command: string }>> =
+  JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))).tasks;
 
 /** Runs a program of a command, with the values of variables and of ids in this run. */
 export async function runWords(session: Session, words: readonly string[], output: string | null): Promise<Printed> {
@@ -70,11 +70,11 @@ async function runSwitchyard({ stage }: Session, args: readonly string[]): Promi
  *
  * @throws {Error} If there is no such command, or it does not take an option of the line.
  */
-function optionsOf(args: readonly string[]): string[] {
+export function optionsOf(args: readonly string[]): string[] {
   const named = COMMANDS.filter(({ words }) => `${args.join(" ")} `.startsWith(`${words} `));
   const command = named.toSorted((a, b) => b.words.length - a.words.length)[0];
   if (command === undefined) throw new Error(`there is no command ${args.join(" ")}`);
-  const names = command.options.map(({ name }) => name);
+  const names = [...command.options.map(({ name }) => name), "--help"];
   const unknown = args.find((word) => word.startsWith("--") && !names.includes(word));
   if (unknown !== undefined) throw new Error(`the command ${command.words} takes no option ${unknown}`);
   return names;
@@ -93,7 +93,7 @@ async function runNpx(session: Session, [yes, deno, verb, task = "", ...args]: r
   const command = verb === "task" ? COMMANDS_OF_TASKS[task] : undefined;
   if (command !== undefined) return await runSwitchyard(session, [...command, ...args]);
   const isKnown = verb === "task"
-    ? Object.hasOwn(tasks, task)
+    ? Object.hasOwn(TASKS, task)
     : verb === "test" && await isTestOfFolder([task, ...args].join(" "));
   if (!isKnown) throw new Error(`there is no task or test for ${[verb, task, ...args].join(" ")}`);
   return { text: "", isSuccess: true };
@@ -101,7 +101,7 @@ async function runNpx(session: Session, [yes, deno, verb, task = "", ...args]: r
 
 /** Whether these are the options of `deno task test`, with a folder of tests at the end. */
 async function isTestOfFolder(args: string): Promise<boolean> {
-  const options = tasks.test?.command.replace(/^deno test (.*) tests\/$/, "$1 ") ?? "";
+  const options = TASKS.test?.command.replace(/^deno test (.*) tests\/$/, "$1 ") ?? "";
   if (!args.startsWith(options)) return false;
   return (await Deno.stat(join(ROOT, args.slice(options.length)))).isDirectory;
 }

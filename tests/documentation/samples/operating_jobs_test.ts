@@ -1,0 +1,55 @@
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { ROOT } from "../../architecture/source_files.ts";
+import { callAdmin, callGateway, CHAT } from "./gateway_requests.ts";
+import { type OwnSession, startOwnStage } from "./own_stage.ts";
+import { runBlocks } from "./run_blocks.ts";
+import { sessionOn } from "./scenario.ts";
+
+const PAGE = "docs/operating.md";
+
+/** Commands that go on until they are stopped. tests/cli/requests_test.ts runs this one. */
+const ENDLESS = "requests tail";
+
+/** Commands that need more than the page's example has, each with a part of their message. */
+const REFUSED = {
+  "accounts erase": "--yes",
+  "ledger verify": "stop the gateway first",
+  "requests bodies": "No bodies are kept",
+};
+
+Deno.test("documentation: the commands in the tables and texts for operators run", async () => {
+  const text = await Deno.readTextFile(join(ROOT, PAGE));
+  const commands = [...new Set([...text.matchAll(/`(switchyard [^`]+)`/g)].map(([, command = ""]) => command))];
+  assert(commands.length > 12, `${commands.length} commands`);
+  const stage = await startOwnStage();
+  try {
+    const session = sessionOn(stage);
+    await callGateway(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model: "openai/gpt-5-mini" } });
+    const { account, id, key } = await latestRequest(session);
+    const shown = commands.filter((command) => !command.includes(ENDLESS)).map((command) =>
+      command.replace("erase ID", `erase ${account}`).replace(/\bKEY(?:_ID)?\b/, key).replace(/\bID\b/, id)
+    );
+    const last = shown.toSorted((a, b) => Number(a.includes("revoke")) - Number(b.includes("revoke")));
+    const block = {
+      page: PAGE,
+      line: 1,
+      language: "console",
+      heading: "",
+      text: last.map((one) => `$ ${one}`).join("\n"),
+    };
+    assertEquals(await runBlocks(session, [block], { page: PAGE, refused: REFUSED }), []);
+  } finally {
+    await stage.stop();
+  }
+});
+
+interface LoggedRequest {
+  readonly account: string;
+  readonly id: string;
+  readonly key: string;
+}
+
+async function latestRequest(session: OwnSession): Promise<LoggedRequest> {
+  return (await callAdmin(session, "GET", "/admin/v1/requests?limit=1")).json.data[0];
+}
