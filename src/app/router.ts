@@ -44,6 +44,8 @@ export interface Router {
    * @param headers Identify the client if the path does not. Default: none.
    */
   match(method: string, path: string, headers?: Headers): Match;
+  /** The routes of the table, in its order. */
+  readonly routes: readonly Pick<Route, "method" | "path">[];
   /** The methods of a path, in the order of the table; empty if the path is unknown. */
   methodsOf(path: string, headers?: Headers): readonly Route["method"][];
   /** The error format of a path. */
@@ -75,6 +77,7 @@ export function createRouter(routes: readonly Route[], options: RouterOptions): 
   }
 
   return {
+    routes,
     match(method, path, headers = NO_HEADERS) {
       const wanted = method === "HEAD" ? "GET" : method;
       const address = rewritePath(path, headers);

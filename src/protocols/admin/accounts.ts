@@ -32,7 +32,8 @@ import { readAmount, readFields, readPage, readSignedAmount } from "./fields.ts"
 /** Reads the body of a request as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
 
-const NewAccount = z.strictObject({
+/** The body of `POST /admin/v1/accounts`. */
+export const NewAccount = z.strictObject({
   id: z.string(),
   balance: z.string().optional(),
   webhook_secret: secret(MIN_SECRET_CHARACTERS).optional(),
@@ -40,17 +41,21 @@ const NewAccount = z.strictObject({
   ...ACCOUNT_FIELDS,
 });
 
-const AccountChange = z.strictObject(ACCOUNT_FIELDS);
+/** The body of `PATCH /admin/v1/accounts/:account`. */
+export const AccountChange = z.strictObject(ACCOUNT_FIELDS);
 
-const NewBuckets = z.strictObject({ allow_buckets: bucketsSchema() });
+/** The body of `POST …/:account/buckets`. */
+export const NewBuckets = z.strictObject({ allow_buckets: bucketsSchema() });
 
 const REFERENCE = z.string().refine(isCreditReference, "1 to 128 visible ASCII characters").optional();
 
-const NewCredit = z.strictObject({ amount: z.string(), reference: REFERENCE });
+/** The body of `POST …/:account/credit`. */
+export const NewCredit = z.strictObject({ amount: z.string(), reference: REFERENCE });
 
 const REASON_EXPECTATION = `1 to ${MAX_REASON_CHARACTERS} characters on one line, without control characters`;
 
-const NewAdjustment = z.strictObject({
+/** The body of `POST …/:account/adjust`. */
+export const NewAdjustment = z.strictObject({
   amount: z.string(),
   reason: z.string(REASON_EXPECTATION).refine(isAdjustmentReason, REASON_EXPECTATION),
   reference: REFERENCE,

@@ -20,7 +20,8 @@ export interface AdminAuditOptions {
 
 const ROLE_EXPECTATION = `one of ${ADMIN_ROLES.join(", ")}`;
 
-const NewAdminKey = z.strictObject({
+/** The body of `POST /admin/v1/admin-keys`. */
+export const NewAdminKey = z.strictObject({
   name: z.string("a name"),
   role: z.enum(ADMIN_ROLES as [AdminRole, ...AdminRole[]], ROLE_EXPECTATION),
 });

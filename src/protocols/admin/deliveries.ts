@@ -23,7 +23,8 @@ const LAST_SECOND = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
 
 const seconds = () => z.int("whole Unix seconds").min(0, "whole Unix seconds").max(LAST_SECOND, "whole Unix seconds");
 
-const Range = z.strictObject({
+/** The body of `POST /admin/v1/deliveries/redeliver`. */
+export const RedeliveredRange = z.strictObject({
   from: seconds(),
   to: seconds(),
   state: z.enum(["exhausted", "delivered"], "exhausted or delivered").default("exhausted"),
@@ -83,7 +84,7 @@ function redeliverHandler(admin: DeliveryAdmin): Handler {
  */
 function redeliverRangeHandler(admin: DeliveryAdmin, readJson: ReadJson): Handler {
   return async (inbound) => {
-    const { from, to, state, after } = readFields(Range, await readJson(inbound));
+    const { from, to, state, after } = readFields(RedeliveredRange, await readJson(inbound));
     if (to <= from) throw invalidField("to", "expected a time after from");
     const range = { state, from: from * 1_000, to: to * 1_000 };
     const { redelivered, next } = await admin.redeliverRange(range, after === undefined ? null : parseCursor(after));

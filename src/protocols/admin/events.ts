@@ -23,7 +23,8 @@ export interface AdminEventOptions {
   readonly now: () => number;
 }
 
-const TestEvent = z.strictObject({
+/** The body of `POST /admin/v1/events`. */
+export const NewTestEvent = z.strictObject({
   event: z.string("the name of an event"),
   account: z.string("an account's id"),
   kept: z.boolean("true or false").default(true),
@@ -55,7 +56,7 @@ function listHandler({ feed }: AdminEventOptions): Handler {
  */
 function testHandler({ feed, readJson, baseUrl, now }: AdminEventOptions): Handler {
   return async (inbound) => {
-    const { event, account, kept } = readFields(TestEvent, await readJson(inbound));
+    const { event, account, kept } = readFields(NewTestEvent, await readJson(inbound));
     const status = statusOfEvent(event);
     if (status === null) {
       throw invalidField("event", `expected one of ${TERMINAL_STATUSES.map(eventOf).join(", ")}`);

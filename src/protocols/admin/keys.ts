@@ -18,7 +18,8 @@ import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readFields, readPage } from "./fields.ts";
 
-const KeySettings = z.strictObject(KEY_FIELDS);
+/** The body of requests that issue or change a key. */
+export const KeySettings = z.strictObject(KEY_FIELDS);
 
 /**
  * `POST /admin/v1/accounts/:account/keys` with the settings of keys, or an empty body: 201 with the key and its secret,
@@ -51,7 +52,8 @@ export function getKeyHandler(store: Store, meter: Pick<LedgerMeter, "limitsLeft
 
 const MAX_OVERLAP_SECONDS = 30 * 86_400;
 const OVERLAP_EXPECTATION = `whole seconds from 0 to ${MAX_OVERLAP_SECONDS}`;
-const Rotation = z.strictObject({
+/** The body of `POST …/:key/rotate`. */
+export const Rotation = z.strictObject({
   overlap: z.int(OVERLAP_EXPECTATION).min(0, OVERLAP_EXPECTATION).max(MAX_OVERLAP_SECONDS, OVERLAP_EXPECTATION)
     .default(0),
 });

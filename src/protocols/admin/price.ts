@@ -16,7 +16,8 @@ const QUANTITY_EXPECTATION = `a number from 0 to ${MAX_QUANTITY} with up to thre
 const quantity = z.number(QUANTITY_EXPECTATION).min(0, QUANTITY_EXPECTATION).max(MAX_QUANTITY, QUANTITY_EXPECTATION)
   .refine((value) => Math.abs(value * 1_000 - Math.round(value * 1_000)) < 1e-3, QUANTITY_EXPECTATION);
 
-const Calculation = z.strictObject({
+/** The body of `POST /admin/v1/models/price`. */
+export const Calculation = z.strictObject({
   model: z.string("the id of a model"),
   quantities: z.strictObject(Object.fromEntries(PRICE_KEYS.map((key) => [key, quantity.optional()])), {
     error: (issue) => issue.code === "invalid_type" ? 'quantities by price, such as {"prompt": 1000}' : undefined,

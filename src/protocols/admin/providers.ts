@@ -87,7 +87,8 @@ export function writeProviders(
   return { data, since: secondsOf(startedAt) };
 }
 
-const Test = z.strictObject({ credential: z.string().nullish() });
+/** The body of `POST …/:provider/test`. */
+export const TestedCredential = z.strictObject({ credential: z.string().nullish() });
 
 /**
  * `POST /admin/v1/providers/:provider/test` with `{credential}`, which may be absent: `{provider, ok, data}` with a
@@ -96,7 +97,7 @@ const Test = z.strictObject({ credential: z.string().nullish() });
 function testHandler({ test, readOptionalJson }: Pick<AdminProviderOptions, "test" | "readOptionalJson">): Handler {
   return async (inbound) => {
     const name = pathParam(inbound.params, "provider");
-    const { credential = null } = readFields(Test, await readOptionalJson(inbound));
+    const { credential = null } = readFields(TestedCredential, await readOptionalJson(inbound));
     return answerJson(writeTests(name, await test(name, credential)));
   };
 }

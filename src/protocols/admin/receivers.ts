@@ -32,11 +32,13 @@ export interface AdminReceiverOptions {
 }
 
 const MINUTES = `whole minutes from 1 to ${MAX_RECEIVER_MINUTES}`;
-const NewReceiver = z.strictObject({
+/** The body of `POST /admin/v1/webhook-receivers`. */
+export const NewReceiver = z.strictObject({
   account: z.string("an account's id"),
   minutes: z.int(MINUTES).min(1, MINUTES).max(MAX_RECEIVER_MINUTES, MINUTES).default(10),
 });
-const TestEvent = z.strictObject({ event: z.string("the name of an event").default("completed") });
+/** The body of `POST …/:id/test`. */
+export const ReceiverTest = z.strictObject({ event: z.string("the name of an event").default("completed") });
 
 /** The endpoints of receivers of webhooks. Source: docs/api/admin.md#webhook-receivers. */
 export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[] {
@@ -55,7 +57,7 @@ export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[]
     route("POST", "/:id/test", async (inbound) => {
       const opened = await receivers();
       const { receiver } = opened.read(pathParam(inbound.params, "id"));
-      const { event } = readFields(TestEvent, await readOptionalJson(inbound));
+      const { event } = readFields(ReceiverTest, await readOptionalJson(inbound));
       const status = statusOfEvent(event);
       if (status === null) throw invalidField("event", `expected one of ${TERMINAL_STATUSES.map(eventOf).join(", ")}`);
       const [at, { id, account }] = [now(), receiver];

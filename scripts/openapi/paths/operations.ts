@@ -1,0 +1,237 @@
+import * as z from "zod";
+import { Calculation } from "../../../src/protocols/admin/price.ts";
+import { TestedCredential } from "../../../src/protocols/admin/providers.ts";
+import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
+import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";
+import * as replies from "../replies/operations.ts";
+import { LoggedRequest, pageOf, RequestBodies } from "../replies/own.ts";
+import { ORDER, PAGE } from "./admin.ts";
+import { REQUEST_PARAMETERS, USAGE_PARAMETERS, USAGE_REPLY } from "./own.ts";
+import { sse } from "./texts.ts";
+
+const face = "admin" as const;
+const text = (name: string, description: string) => inQuery(name, description, z.string());
+const ACCOUNT = text("account", "Only of this account.");
+
+/** The parameters of a list by time. */
+export const TIME_PAGE: readonly Parameter[] = [
+  ...PAGE,
+  ORDER,
+  inQuery("from", "Unix seconds, inclusive.", z.int()),
+  inQuery("to", "Unix seconds, exclusive.", z.int()),
+];
+
+const TASK = inPath("task", "The id of the task.", z.string());
+const task = { 200: { description: "The task", json: replies.AdminTask } };
+
+const TASKS: readonly Operation[] = [
+  {
+    at: "GET /admin/v1/tasks",
+    id: "listTasks",
+    tag: "Tasks",
+    summary: "List video tasks",
+    face,
+    parameters: [
+      ...TIME_PAGE,
+      ACCOUNT,
+      inQuery("status", "Only of this status.", z.enum(VIDEO_STATUSES)),
+      text("model", "Only of this model."),
+    ],
+    replies: { 200: { description: "A page, the newest first by default", json: pageOf(replies.AdminTask) } },
+    errors: [400],
+  },
+  {
+    at: "GET /admin/v1/tasks/{task}",
+    id: "readTask",
+    tag: "Tasks",
+    summary: "Read a video task",
+    face,
+    parameters: [TASK],
+    replies: task,
+    errors: [404],
+  },
+  {
+    at: "POST /admin/v1/tasks/{task}/mirror",
+    id: "mirrorTask",
+    tag: "Tasks",
+    summary: "Copy the results of a task again",
+    face,
+    parameters: [TASK],
+    replies: { 202: task[200] },
+    errors: [403, 404, 409],
+  },
+  {
+    at: "POST /admin/v1/tasks/{task}/cancel",
+    id: "cancelTask",
+    tag: "Tasks",
+    summary: "Cancel a task as its caller would",
+    face,
+    parameters: [TASK],
+    replies: task,
+    errors: [400, 403, 404, 409],
+  },
+  {
+    at: "POST /admin/v1/tasks/{task}/results",
+    id: "readTaskResults",
+    tag: "Tasks",
+    summary: "Read the addresses of what a task made",
+    description: "Needs the role `owner`.",
+    face,
+    parameters: [TASK],
+    replies: { 200: { description: "The addresses", json: replies.VideoResults } },
+    errors: [403, 404, 409],
+  },
+];
+
+const PROVIDER = inPath("provider", "The name of the provider.", z.string());
+
+const MODELS_AND_PROVIDERS: readonly Operation[] = [
+  {
+    at: "GET /admin/v1/models",
+    id: "listAdminModels",
+    tag: "Providers and models",
+    summary: "List models with their providers",
+    face,
+    parameters: PAGE,
+    replies: { 200: { description: "A page", json: pageOf(replies.AdminModel) } },
+    errors: [400],
+  },
+  {
+    at: "POST /admin/v1/models/price",
+    id: "calculatePrice",
+    tag: "Providers and models",
+    summary: "Calculate what quantities cost",
+    face,
+    body: {
+      json: Calculation,
+      examples: { "A thousand tokens": { model: "sandbox/chat-1", quantities: { prompt: 1_000, completion: 200 } } },
+    },
+    replies: { 200: { description: "The cost", json: replies.Price } },
+    errors: [400, 404],
+  },
+  {
+    at: "GET /admin/v1/providers",
+    id: "listProviders",
+    tag: "Providers and models",
+    summary: "Read the state of the providers",
+    face,
+    replies: { 200: { description: "All providers", json: replies.Providers } },
+    errors: [],
+  },
+  {
+    at: "POST /admin/v1/providers/{provider}/test",
+    id: "testProvider",
+    tag: "Providers and models",
+    summary: "Test the credentials of a provider",
+    face,
+    parameters: [PROVIDER],
+    body: { json: TestedCredential, isRequired: false, examples: { "One credential": { credential: "a" } } },
+    replies: { 200: { description: "The results, good or bad", json: replies.ProviderTest } },
+    errors: [403, 404],
+  },
+];
+
+const SPAN = inQuery("span", "The span of time.", replies.SPANS.default("hour"));
+
+const OVERVIEW: readonly Operation[] = [
+  {
+    at: "GET /admin/v1/usage",
+    id: "readUsage",
+    tag: "Overview",
+    summary: "Read what accounts have used",
+    face,
+    parameters: [...USAGE_PARAMETERS, ACCOUNT, text("key", "Only usage of this key.")],
+    replies: USAGE_REPLY,
+    errors: [400, 429],
+  },
+  {
+    at: "GET /admin/v1/traffic",
+    id: "readTraffic",
+    tag: "Overview",
+    summary: "Read requests, errors, cost and latencies of a span",
+    face,
+    parameters: [SPAN],
+    replies: { 200: { description: "The traffic", json: replies.Traffic } },
+    errors: [400],
+  },
+  {
+    at: "GET /admin/v1/overview/events",
+    id: "streamOverview",
+    tag: "Overview",
+    summary: "Follow the traffic and the providers as a stream of events",
+    face,
+    parameters: [SPAN],
+    replies: {
+      200: {
+        description: "The state, and its changes",
+        other: [sse([
+          { name: "traffic", description: "As `GET /admin/v1/traffic`", data: replies.Traffic },
+          { name: "providers", description: "As `GET /admin/v1/providers`", data: replies.Providers },
+        ])],
+      },
+    },
+    errors: [400, 429],
+  },
+  {
+    at: "GET /admin/v1/requests",
+    id: "listRequests",
+    tag: "Overview",
+    summary: "List requests",
+    face,
+    parameters: [ACCOUNT, ...REQUEST_PARAMETERS],
+    replies: { 200: { description: "A page", json: pageOf(LoggedRequest) } },
+    errors: [400, 404, 429],
+  },
+  {
+    at: "GET /admin/v1/requests/{id}",
+    id: "readRequest",
+    tag: "Overview",
+    summary: "Read a request",
+    face,
+    parameters: [inPath("id", "The id of the request.", z.string())],
+    replies: { 200: { description: "The request", json: LoggedRequest } },
+    errors: [404],
+  },
+  {
+    at: "GET /admin/v1/requests/{id}/bodies",
+    id: "readRequestBodies",
+    tag: "Overview",
+    summary: "Read the captured bodies of a request",
+    description: "Needs the role `owner`.",
+    face,
+    parameters: [inPath("id", "The id of the request.", z.string())],
+    replies: { 200: { description: "The bodies", json: RequestBodies } },
+    errors: [403, 404],
+  },
+];
+
+const CACHES: readonly Operation[] = [
+  {
+    at: "GET /admin/v1/caches",
+    id: "listCaches",
+    tag: "Caches",
+    summary: "List cached contents",
+    face,
+    parameters: [...PAGE, ACCOUNT],
+    replies: { 200: { description: "A page", json: pageOf(replies.AdminCache) } },
+    errors: [400],
+  },
+  {
+    at: "DELETE /admin/v1/caches/{cache}",
+    id: "deleteCache",
+    tag: "Caches",
+    summary: "Remove a cached content",
+    face,
+    parameters: [inPath("cache", "The id of the cached content.", z.string())],
+    replies: { 200: { description: "The removed content", json: replies.AdminCache } },
+    errors: [403, 404],
+  },
+];
+
+/** The endpoints of tasks, providers, the overview and caches. */
+export const OVERVIEW_OPERATIONS: readonly Operation[] = [
+  ...TASKS,
+  ...MODELS_AND_PROVIDERS,
+  ...OVERVIEW,
+  ...CACHES,
+];

@@ -1,0 +1,105 @@
+import * as z from "zod";
+import { inPath, inQuery, type Operation } from "../operation.ts";
+import { IF_NONE_MATCH } from "../parameters.ts";
+
+const shared = { tag: "Service", face: "service", auth: "none" } as const;
+const plain = (description: string) => ({ description, other: [{ mediaType: "text/plain" }] });
+const page = { description: "The page", other: [{ mediaType: "text/html" }] };
+
+const Readiness = z.object({
+  status: z.enum(["ready", "not_ready"]),
+  reason: z.string().nullable().optional(),
+  providers: z.array(z.object({ name: z.string(), state: z.enum(["ready", "degraded", "resting", "misconfigured"]) })),
+  files: z.object({ bytes: z.int(), quota_bytes: z.int().nullable(), state: z.string() }),
+}).meta({ id: "Readiness" });
+
+/** The endpoints about the gateway itself. */
+export const SERVICE_OPERATIONS: readonly Operation[] = [
+  {
+    ...shared,
+    at: "GET /",
+    id: "readService",
+    summary: "Name the service",
+    replies: {
+      200: {
+        description: "The service",
+        json: z.object({ service: z.literal("switchyard"), status: z.literal("ok") }),
+      },
+    },
+    errors: [405],
+  },
+  {
+    ...shared,
+    at: "GET /healthz",
+    id: "readHealth",
+    summary: "Check that the process runs",
+    replies: { 200: plain("It runs") },
+    errors: [405],
+  },
+  {
+    ...shared,
+    at: "GET /readyz",
+    id: "readReadiness",
+    summary: "Check that the gateway accepts work",
+    auth: "optional",
+    parameters: [
+      inQuery("verbose", "Adds details as JSON. It needs an admin key, except at `server.admin_listen`.", z.string()),
+    ],
+    replies: {
+      200: { ...plain("It accepts work"), json: Readiness },
+      503: { ...plain("It does not accept work"), json: Readiness },
+    },
+    errors: [405],
+  },
+  {
+    ...shared,
+    at: "GET /openapi.json",
+    id: "readDescription",
+    summary: "Read this description",
+    parameters: [IF_NONE_MATCH],
+    replies: {
+      200: { description: "The description", json: z.looseObject({ openapi: z.string() }), headers: ["ETag"] },
+      304: { description: "Unchanged", headers: ["ETag"] },
+    },
+    errors: [405],
+  },
+  {
+    ...shared,
+    at: "GET /docs",
+    id: "readDocumentation",
+    summary: "Read the documentation",
+    replies: { 200: page },
+    errors: [405],
+  },
+  {
+    ...shared,
+    at: "GET /docs/{path}",
+    id: "readDocumentationPage",
+    summary: "Read a page of the documentation",
+    parameters: [inPath("path", "The name of the page.", z.string())],
+    replies: { 200: { ...page, other: [...page.other, { mediaType: "text/css" }] } },
+    errors: [404],
+  },
+  {
+    ...shared,
+    at: "GET /metrics",
+    id: "readMetrics",
+    summary: "Read metrics in the format of Prometheus",
+    description: "At `server.admin_listen` it needs no key.",
+    face: "admin",
+    auth: "admin",
+    replies: { 200: plain("The metrics") },
+    errors: [403],
+  },
+  {
+    ...shared,
+    at: "POST /webhook-receivers/{id}",
+    id: "receiveWebhook",
+    tag: "Webhooks",
+    summary: "Send an event to a test receiver",
+    parameters: [inPath("id", "The id of the receiver.", z.string())],
+    body: { isAny: true },
+    replies: { 200: { description: "Received", json: z.object({ received: z.literal(true) }) } },
+    errors: [404, 413],
+  },
+];

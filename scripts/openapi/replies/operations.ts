@@ -1,0 +1,179 @@
+import * as z from "zod";
+import type {
+  CachedContent as ConsoleCache,
+  ListedModel as ConsoleModel,
+  ListedProvider as ConsoleProvider,
+  PriceAnswer,
+  ProviderTest as ConsoleProviderTest,
+  TrafficAnswer,
+  VideoResult as ConsoleResult,
+  VideoTask as ConsoleTask,
+} from "../../../src/console/client/shapes.ts";
+import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/metrics/traffic_history.ts";
+import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
+import { about, seconds, usd, written } from "../schema.ts";
+import { Architecture, Pricing, VideoOptions } from "./models.ts";
+
+const instant = () => about(z.int().nullable(), "Unix seconds.");
+const word = () => z.string().nullable();
+
+/** A video task for operators. */
+export const AdminTask = written<ConsoleTask>()(z.object({
+  id: z.uuid(),
+  account: z.string(),
+  key: z.string(),
+  model: z.string(),
+  mode: z.string(),
+  status: z.enum(VIDEO_STATUSES),
+  step: z.string(),
+  step_since: instant(),
+  pinned_provider: word(),
+  provider: word(),
+  credential: word(),
+  upstream_model: word(),
+  upstream_task: word(),
+  attempts: z.int().nullable(),
+  created_at: seconds(),
+  updated_at: seconds(),
+  deadline_at: seconds(),
+  ended_at: instant(),
+  estimate: usd(),
+  hold: z.object({ amount: usd(), state: z.string(), captured: usd() }).nullable(),
+  charge: usd().nullable(),
+  video_seconds: z.number().nullable(),
+  failure: word(),
+  results: z.int(),
+  copies: z.int(),
+  is_copying: z.boolean(),
+  has_callback: z.boolean(),
+})).meta({ id: "AdminTask" });
+
+/** The addresses of what a task made. */
+export const VideoResults = written<{ readonly data: readonly ConsoleResult[] }>()(z.object({
+  data: z.array(z.object({ type: z.enum(["video", "thumbnail", "last_frame"]), index: z.int(), url: z.string() })),
+})).meta({ id: "VideoResults" });
+
+/** A cached content for operators. */
+export const AdminCache = written<ConsoleCache>()(z.object({
+  id: z.string(),
+  name: z.string(),
+  account: z.string(),
+  key: z.string(),
+  model: z.string(),
+  provider: z.string(),
+  stored_at: z.enum(["vendor", "gateway"]),
+  tokens: z.int(),
+  counted_by: word(),
+  created_at: seconds(),
+  updated_at: seconds(),
+  expires_at: seconds(),
+  hits: z.int(),
+  last_hit_at: instant(),
+})).meta({ id: "AdminCache" });
+
+/** A model for operators. */
+export const AdminModel = written<ConsoleModel>()(z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  context_length: z.int(),
+  architecture: Architecture,
+  pricing: Pricing,
+  providers: z.array(z.object({ provider: z.string(), model: z.string(), weight: z.number() })),
+  aliases: z.array(z.string()),
+  fallbacks: z.array(z.string()),
+  video: VideoOptions.nullable(),
+})).meta({ id: "AdminModel" });
+
+/** What quantities cost. */
+export const Price = written<PriceAnswer>()(z.object({
+  model: z.string(),
+  tier: word(),
+  rates: about(z.record(z.string(), z.string()), "US dollars by price, those that are not zero."),
+  charged: z.array(z.object({ price: z.string(), quantity: z.number(), rate: z.string(), cost: usd() })),
+  cost: usd(),
+})).meta({ id: "Price" });
+
+const circuit = {
+  circuit: z.enum(["closed", "half_open", "open"]),
+  failures_in_a_row: z.int(),
+  rests_until: instant(),
+};
+
+const health = {
+  state: z.enum(["ready", "degraded", "resting", "misconfigured"]),
+  misconfigured_since: instant(),
+  ...circuit,
+  connection: z.object(circuit),
+  models: z.array(z.object({
+    model: z.string(),
+    ...circuit,
+    open_for: about(word(), "The account that it is open for; null for all."),
+    last_failure_at: instant(),
+    succeeded: z.int(),
+    failed: z.int(),
+  })),
+  last_failure_at: instant(),
+  succeeded: z.int(),
+  failed: z.int(),
+  limits: z.object({
+    rpm: z.int().nullable(),
+    tpm: z.int().nullable(),
+    concurrency: z.int().nullable(),
+    max_wait: about(z.number(), "Seconds."),
+    open: z.int(),
+    waiting: z.int(),
+  }).nullable(),
+};
+
+const Provider = written<ConsoleProvider>()(z.object({
+  name: z.string(),
+  kind: z.string(),
+  ...health,
+  credentials: z.array(z.object({ name: z.string(), ...health })),
+})).meta({ id: "Provider" });
+
+/** All providers. */
+export const Providers = z.object({ data: z.array(Provider), since: seconds() }).meta({ id: "Providers" });
+
+/** The result of a test. */
+export const ProviderTest = written<ConsoleProviderTest>()(z.object({
+  provider: z.string(),
+  ok: z.boolean(),
+  data: z.array(z.object({
+    credential: word(),
+    ok: z.boolean(),
+    message: z.string(),
+    latency_ms: z.number(),
+    models: z.int().nullable(),
+  })),
+})).meta({ id: "ProviderTest" });
+
+const quantiles = () => z.object({ p50: z.number(), p95: z.number(), p99: z.number() }).nullable();
+
+const TrafficStep = z.object({
+  from: about(z.number(), "Unix seconds."),
+  to: about(z.number(), "Unix seconds."),
+  requests: z.int(),
+  errors: about(z.record(z.string(), z.int()), "By code."),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost: usd(),
+  first_byte_ms: quantiles(),
+  duration_ms: quantiles(),
+}).meta({ id: "TrafficStep" });
+
+/** The spans of traffic. */
+export const SPANS = z.enum(TRAFFIC_SPANS as [TrafficSpan, ...TrafficSpan[]]);
+
+/** The traffic of a span. */
+export const Traffic = written<TrafficAnswer>()(z.object({
+  span: SPANS,
+  data: z.array(TrafficStep),
+  total: TrafficStep,
+  now: z.object({
+    open_streams: z.int(),
+    memory: about(z.object({ in_use: z.int(), limit: z.int() }), "Bytes."),
+    jobs: about(z.record(z.string(), z.number()), "By kind."),
+  }),
+})).meta({ id: "Traffic" });
