@@ -5,6 +5,7 @@
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildConsoleBundle, CONSOLE_BUNDLE } from "../src/console/bundle.ts";
+import { DESCRIPTION_FILE, readDescription } from "../src/documentation/api_description.ts";
 import { PAGES_FILE, readPageTexts } from "../src/documentation/texts.ts";
 import { THREAD_MODULES } from "../src/lib/program_files.ts";
 import { BUILD_FILE } from "../src/cli/version.ts";
@@ -40,6 +41,7 @@ export async function writeBundle(folder: string): Promise<void> {
   const encoder = new TextEncoder();
   files.set(CONSOLE_BUNDLE, encoder.encode(JSON.stringify(await buildConsoleBundle())));
   files.set(PAGES_FILE, encoder.encode(JSON.stringify(Object.fromEntries(await readPageTexts()))));
+  files.set(DESCRIPTION_FILE, encoder.encode(JSON.stringify(await readDescription())));
   files.set(BUILD_FILE, encoder.encode(JSON.stringify({ commit: await commitOf() })));
   for (const [place, contents] of files) {
     const path = join(folder, place);

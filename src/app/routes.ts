@@ -70,7 +70,7 @@ export function createGatewayRouters(
   const access = openAdminAccess(services);
   const metrics = gatewayMetrics({ ...services, large: features.large });
   const adminParts = { services, features, state, configChanges, access };
-  const served = services.roles.serves ? callerRoutes(services, features) : [];
+  const served = services.roles.serves ? callerRoutes(services, features, () => state.baseUrl) : [];
   const forCallers = withReplays(
     withResume(served.map((route) => withLargeBodies(route, large)), {
       holder: features.keptStreams,
@@ -119,10 +119,14 @@ const USAGE_ENDPOINTS = [{ method: "GET", path: "/v1/usage" }] as const;
 const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
 
 /** The documentation, which is loaded by the first request to one of its pages. */
-const DOCUMENTATION_ENDPOINTS = [{ method: "GET", path: "/docs" }, { method: "GET", path: "/docs/:path*" }] as const;
+const DOCUMENTATION_ENDPOINTS = [
+  { method: "GET", path: "/openapi.json" },
+  { method: "GET", path: "/docs" },
+  { method: "GET", path: "/docs/:path*" },
+] as const;
 
 /** The endpoints for callers. */
-function callerRoutes(services: OwnedServices, features: Features): Route[] {
+function callerRoutes(services: OwnedServices, features: Features, baseUrl: () => string): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
   const { texts, caches, webhooks, videos, receivers, keptStreams } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
@@ -157,7 +161,8 @@ function callerRoutes(services: OwnedServices, features: Features): Route[] {
       return (await import("../protocols/default/key.ts")).keyRoutes(services);
     }),
     ...lazyRoutes(DOCUMENTATION_ENDPOINTS, renderDefaultError, async () => {
-      return (await import("./documentation.ts")).createDocumentationRoutes(renderDefaultError);
+      const { createDocumentationRoutes } = await import("./documentation.ts");
+      return createDocumentationRoutes({ renderError: renderDefaultError, baseUrl });
     }),
     ...defaultModelRoutes(catalog, renderDefaultError, callerCatalog(services)),
     ...messageModelRoutes(

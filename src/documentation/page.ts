@@ -1,4 +1,6 @@
 import { marked, type Tokens } from "marked";
+import { escapeHtml, framed } from "./html.ts";
+import { REFERENCE_PATH, REFERENCE_TITLE } from "./reference/page.ts";
 import type { PageTexts } from "./texts.ts";
 
 /** Whether a link leads to another host. */
@@ -27,27 +29,12 @@ export function renderPage(name: string, texts: PageTexts): string {
   return framed(titleOf(tokens), navigationOf(name, texts), marked.parser(tokens, { renderer: render }));
 }
 
-/** A page of HTML in the frame that all pages share. `title` is plain text, the rest HTML. */
-function framed(title: string, navigation: string, main: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)} · Switchyard</title>
-<link rel="stylesheet" href="/docs/style.css">
-</head>
-<body>
-<nav aria-label="Pages">${navigation}</nav>
-<main>${main}</main>
-</body>
-</html>
-`;
-}
-
-/** Links to all pages. `current` is not a link. */
-function navigationOf(current: string, texts: PageTexts): string {
+/**
+ * Links to all pages.
+ *
+ * @param current The page that is shown, which is not a link.
+ */
+export function navigationOf(current: string, texts: PageTexts): string {
   const items = [...texts].map(([name, text]) => {
     const title = escapeHtml(/^# (.*)$/m.exec(text)?.[1]?.replaceAll("`", "") ?? name);
     const label = name.startsWith("api/") ? `API: ${title}` : title;
@@ -55,12 +42,10 @@ function navigationOf(current: string, texts: PageTexts): string {
       ? `<li aria-current="page">${label}</li>`
       : `<li><a href="/docs/${escapeHtml(name)}">${label}</a></li>`;
   });
-  return `<ul>${items.join("")}</ul>`;
-}
-
-/** Text in HTML and in attributes. */
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  const reference = current === REFERENCE_PATH
+    ? `<li aria-current="page">${REFERENCE_TITLE}</li>`
+    : `<li><a href="/docs/${REFERENCE_PATH}">${REFERENCE_TITLE}</a></li>`;
+  return `<ul>${reference}${items.join("")}</ul>`;
 }
 
 function titleOf(tokens: readonly { readonly type: string }[]): string {

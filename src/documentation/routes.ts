@@ -1,31 +1,31 @@
-import type { ErrorRenderer, Route } from "../http/inbound.ts";
+import { type PreparedResponse, preparedResponse } from "../catalog/listing.ts";
+import type { ErrorRenderer, Inbound, Route } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { renderPage } from "./page.ts";
+import { readDescription } from "./api_description.ts";
+import { navigationOf, renderPage } from "./page.ts";
+import { REFERENCE_PATH, renderReference } from "./reference/page.ts";
 import { STYLE } from "./style.ts";
 import { type PageTexts, readPageTexts } from "./texts.ts";
 
 /** The page that `/docs` shows. */
 const FIRST_PAGE = "api/README";
 
+/** Options of {@linkcode documentationRoutes}. */
+export interface DocumentationOptions {
+  readonly renderError: ErrorRenderer;
+  /** Gives the gateway's own address without a final slash. */
+  readonly baseUrl: () => string;
+}
+
 /**
- * `GET /docs`, and every page of the documentation below it. They are public: they contain nothing of this gateway's
- * configuration.
+ * `GET /docs`, every page of the documentation below it with the API reference, and the description of the interface at
+ * `/openapi.json`. They are public: they contain nothing of this gateway's configuration but its address.
  */
-export function documentationRoutes(renderError: ErrorRenderer): Route[] {
-  let texts: Promise<PageTexts> | null = null;
-  const rendered = new Map<string, string>();
-  const page = async (name: string): Promise<Response> => {
-    texts ??= readPageTexts();
-    const all = await texts.catch((error) => {
-      texts = null;
-      throw error;
-    });
-    if (!all.has(name)) throw new GatewayError("not_found", "Cannot find this page: /docs lists all of them");
-    const html = rendered.get(name) ?? renderPage(name, all);
-    rendered.set(name, html);
-    return respond(html, "text/html; charset=utf-8");
-  };
+export function documentationRoutes({ renderError, baseUrl }: DocumentationOptions): Route[] {
+  const page = pageReader();
+  const describe = descriptionReader(baseUrl);
   return [
+    { method: "GET", path: "/openapi.json", renderError, handler: describe },
     { method: "GET", path: "/docs", renderError, handler: () => page(FIRST_PAGE) },
     {
       method: "GET",
@@ -35,6 +35,43 @@ export function documentationRoutes(renderError: ErrorRenderer): Route[] {
         path === "style.css" ? respond(STYLE, "text/css; charset=utf-8") : page(path),
     },
   ];
+}
+
+/** Reads pages by their names; each is rendered once. */
+function pageReader(): (name: string) => Promise<Response> {
+  let texts: Promise<PageTexts> | null = null;
+  const rendered = new Map<string, string>();
+  const render = async (name: string, all: PageTexts): Promise<string | null> => {
+    if (name !== REFERENCE_PATH && !name.startsWith(`${REFERENCE_PATH}/`)) {
+      return all.has(name) ? renderPage(name, all) : null;
+    }
+    const tag = name.slice(REFERENCE_PATH.length + 1);
+    return renderReference(tag, await readDescription(), navigationOf(name, all));
+  };
+  return async (name) => {
+    texts ??= readPageTexts();
+    const all = await texts.catch((error) => {
+      texts = null;
+      throw error;
+    });
+    const html = rendered.get(name) ?? await render(name, all);
+    if (html === null) throw new GatewayError("not_found", "Cannot find this page: /docs lists all of them");
+    rendered.set(name, html);
+    return respond(html, "text/html; charset=utf-8");
+  };
+}
+
+/** The description with the address of this gateway, which can change while it runs. */
+function descriptionReader(baseUrl: () => string): (inbound: Inbound) => Promise<Response> {
+  let made: { readonly url: string; readonly answer: PreparedResponse } | null = null;
+  return async (inbound) => {
+    const url = baseUrl();
+    if (made?.url !== url) {
+      const description = await readDescription();
+      made = { url, answer: preparedResponse({ ...description, servers: [{ url }] }, "public, no-cache") };
+    }
+    return await made.answer(inbound);
+  };
 }
 
 function respond(body: string, mediaType: string): Response {

@@ -14,6 +14,7 @@ pre { padding: .75rem 1rem; overflow: auto; background: #8882; border-radius: 6p
 code { font: .9em ui-monospace, monospace; }
 table { border-collapse: collapse; display: block; overflow: auto; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border: 1px solid #8884; }
+.address { font-size: 1.1em; overflow-wrap: anywhere; }
 summary { cursor: pointer; padding: .3rem 0; }
 @media (max-width: 50rem) { body { display: block; } nav { border: 0; } nav ul { max-height: 10rem; } }
 `;
