@@ -1,5 +1,5 @@
 import { GoogleGenAI } from "@google/genai";
-import { type RunningApp, startApp } from "../../src/app/app.ts";
+import type { RunningApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { jsonLog } from "../../src/lib/log.ts";
@@ -9,6 +9,7 @@ import { PRICING, textModel } from "../support/gateway.ts";
 import { type AccountMoney, accountMoney } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
 import { type Answer, callerOf, type GatewayCall } from "../support/gateway_call.ts";
+import { startCheckedApp } from "../support/apps.ts";
 
 /** A gateway in front of the sandbox's vendors, for tests of caches. */
 export interface CacheGateway {
@@ -79,7 +80,7 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
   const log = jsonLog("debug", (line) => void logLines.push(line));
   const { random } = options;
-  const app = await startApp({ config, log, clock, ...(random && { random }) });
+  const app = await startCheckedApp({ config, log, clock, ...(random && { random }) });
 
   const call = callerOf(app.address, { "x-content-api-key": key });
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type RunningApp, startApp } from "../../src/app/app.ts";
+import type { RunningApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -8,6 +8,7 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { paint } from "../../src/sandbox/pictures/paint.ts";
 import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";
 import type { Pixels } from "../../src/sandbox/pictures/pixels.ts";
+import { startCheckedApp } from "../support/apps.ts";
 
 /** Token prices with simple sums. */
 export const TOKEN_PRICING = {
@@ -119,7 +120,7 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
   const logLines: string[] = [];
   const log = jsonLog("debug", (line) => void logLines.push(line));
   const { clock, random } = options;
-  const app = await startApp({ config, log, ...(clock && { clock }), ...(random && { random }) });
+  const app = await startCheckedApp({ config, log, ...(clock && { clock }), ...(random && { random }) });
   const { address } = app;
   return {
     app,

@@ -1,5 +1,6 @@
 import { type RunningApp, startApp } from "../../src/app/app.ts";
 import type { ServiceOptions } from "../../src/app/services.ts";
+import { checkReplies } from "./reply_checks.ts";
 import { withConnection } from "./postgres_server.ts";
 
 /** A gateway of a test, or several that share a database. */
@@ -21,10 +22,24 @@ const SERVER = Deno.env.get("SWITCHYARD_TEST_DATABASE");
 export async function startApps(options: ServiceOptions): Promise<StartedApps> {
   const isAlone = SERVER === undefined || options.config.store !== "kv::memory:" || options.clock !== undefined;
   if (isAlone) {
-    const app = await startApp(options);
+    const app = await startCheckedApp(options);
     return { app, address: app.address, stop: () => app.stop() };
   }
   return await startPair(options, SERVER);
+}
+
+/** Starts a gateway whose replies are checked against the description of the interface. */
+export async function startCheckedApp(options: ServiceOptions): Promise<RunningApp> {
+  const app = await startApp(options);
+  const addresses = new Set([app.address, app.adminAddress]);
+  const ends = [...addresses].map(checkReplies);
+  return {
+    ...app,
+    async stop() {
+      await app.stop();
+      for (const end of ends) end();
+    },
+  };
 }
 
 async function startPair(options: ServiceOptions, server: string): Promise<StartedApps> {
@@ -37,6 +52,7 @@ async function startPair(options: ServiceOptions, server: string): Promise<Start
   const { config } = options;
   const balancer = startBalancer();
   const address = `http://127.0.0.1:${balancer.port}`;
+  const endChecks = checkReplies(address);
   const shared = {
     ...config,
     store: url.href,
@@ -53,6 +69,7 @@ async function startPair(options: ServiceOptions, server: string): Promise<Start
       await Promise.all(apps.map((app) => app.stop()));
       await run(`drop database ${name} with (force)`);
       await Deno.remove(folder, { recursive: true });
+      endChecks();
     },
   };
 }

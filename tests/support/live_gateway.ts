@@ -1,8 +1,9 @@
-import { type RunningApp, startApp } from "../../src/app/app.ts";
+import type { RunningApp } from "../../src/app/app.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LeveledLog } from "../../src/lib/log.ts";
+import { startCheckedApp } from "./apps.ts";
 
 /** A gateway whose configuration file is a text of the test. */
 export interface LiveTestGateway {
@@ -51,7 +52,7 @@ export async function startLiveGateway(options: LiveGatewayOptions): Promise<Liv
   const source = openConfigSource({ path: "live.json", env: (name) => env[name], readFile: () => text });
   const loaded = source.load({});
   const live = { source, loaded, setLogLevel: (level: LeveledLog["level"]) => void (log.level = level) };
-  const app = await startApp({ config: loaded.config, log, live, ...options.clock && { clock: options.clock } });
+  const app = await startCheckedApp({ config: loaded.config, log, live, ...options.clock && { clock: options.clock } });
   const call = async (method: string, path: string, auth: string, body?: unknown) => {
     const init = { method, headers: { authorization: `Bearer ${auth}`, "content-type": "application/json" } };
     const response = await fetch(

@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { startApp } from "../../../src/app/app.ts";
 import { newApiKey } from "../../../src/billing/api_key.ts";
 import { listKeys } from "../../../src/billing/issued_key.ts";
 import { listLedgerEntries } from "../../../src/billing/ledger.ts";
@@ -12,6 +11,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { eventually } from "../../support/account_money.ts";
 import { SeededRandom } from "./random.ts";
 import { CONTEXT_TOKENS, startWalkVendor, type VendorBehaviour } from "./vendor.ts";
+import { startCheckedApp } from "../../support/apps.ts";
 
 /** The environment can raise it for a longer run. */
 const CALLS = Number(Deno.env.get("SWITCHYARD_TEST_WALK_CALLS") ?? "150");
@@ -48,7 +48,7 @@ for (const manner of ["obeying", "hostile"] as const) {
       "test.json",
       () => undefined,
     );
-    const app = await startApp({ config, log: silentLog, random: () => random.next() });
+    const app = await startCheckedApp({ config, log: silentLog, random: () => random.next() });
     const statuses = new Map<number, number>();
     let left = CALLS;
 
