@@ -2,6 +2,7 @@ import type { KeyRing } from "../billing/key_ring.ts";
 import type { LedgerMeter } from "../billing/meter.ts";
 import type { UsageReports } from "../billing/usage/usage_report.ts";
 import type { Config } from "../config/config.ts";
+import { noBodiesReasonOf } from "../config/request_log_section.ts";
 import type { Route } from "../http/inbound.ts";
 import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -118,7 +119,16 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   };
   const ofProviders = { providers, breaker, slots, startedAt, test, readOptionalJson };
   const routes: readonly AdminRoute[] = [
-    ...adminRoutes({ store, keys, meter, readJson, readOptionalJson, accounts: config.accounts, erase }),
+    ...adminRoutes({
+      store,
+      keys,
+      meter,
+      readJson,
+      readOptionalJson,
+      accounts: config.accounts,
+      noBodiesReason: noBodiesReasonOf(config.requestLog),
+      erase,
+    }),
     ...adminDeliveryRoutes({ admin: deliveries, readJson }),
     ...adminEventRoutes({ feed, readJson, baseUrl, now: () => clock.now() }),
     ...receivers === null ? [] : adminReceiverRoutes({

@@ -6,7 +6,13 @@ import { isModelPattern, type ModelPattern, readModelPattern } from "../catalog/
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
 import { type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
-import { refuseClashes, refuseEndpointPaths, refuseUnlistable, refuseUnusedAdminAddress } from "./cross_checks.ts";
+import {
+  refuseClashes,
+  refuseEndpointPaths,
+  refuseUnkeptCapture,
+  refuseUnlistable,
+  refuseUnusedAdminAddress,
+} from "./cross_checks.ts";
 import { type ConfigTree, layTree, type StoredConfig } from "./config_tree.ts";
 import { isSection, readDocument, type Section } from "./document.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
@@ -187,6 +193,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);
   refuseUnusedAdminAddress(config.server, problems);
+  refuseUnkeptCapture(tree, config.requestLog, problems);
   refuseClashes(tree, providerNames, problems);
   refuseEndpointPaths(config.providers, problems);
   refuseBadNames(tree, tree.models == null ? models as readonly Model[] : [], problems);

@@ -6,6 +6,7 @@ import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import { isSection, type Section } from "./document.ts";
 import { configuredAdminKeys, type ServerConfig } from "./server_section.ts";
 import type { Path, Problems } from "./problems.ts";
+import { noBodiesReasonOf, type RequestLogConfig } from "./request_log_section.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 
 /**
@@ -58,6 +59,19 @@ export function refuseUnusedAdminAddress(server: ServerConfig | null, problems: 
   if (server === null || server.adminListen === null || configuredAdminKeys(server).length > 0) return;
   const expected = "an admin key for the admin API: set server.admin_key, server.admin_keys or SWITCHYARD_ADMIN_KEY";
   problems.addPlain(["server", "admin_listen"], expected, "none");
+}
+
+/** Refuses `capture` of accounts and keys where no bodies are kept, as the setting would have no effect. */
+export function refuseUnkeptCapture(tree: Section, requestLog: RequestLogConfig | null, problems: Problems): void {
+  const reason = requestLog === null ? null : noBodiesReasonOf(requestLog);
+  if (reason === null) return;
+  for (const [account, path] of sectionsOf(tree.accounts, ["accounts"])) {
+    for (const [holder, at] of [[account, path] as const, ...sectionsOf(account.keys, [...path, "keys"])]) {
+      const { capture } = holder;
+      if (capture !== "all" && capture !== "errors") continue;
+      problems.add([...at, "capture"], `none, as no bodies are kept: ${reason}`, capture);
+    }
+  }
 }
 
 /** Names that must be unique. */

@@ -179,6 +179,7 @@ function everyRoute(): Route[] {
       readJson: nothing,
       readOptionalJson: nothing,
       accounts: [],
+      noBodiesReason: null,
       erase: nothing,
     }),
     ...adminCacheRoutes({ admin: nothing }),

@@ -272,6 +272,15 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
     "server.admin_listen: expected an admin key for the admin API: set server.admin_key, server.admin_keys or " +
     "SWITCHYARD_ADMIN_KEY, got none",
   ],
+  "an account whose bodies are not kept": [
+    "accounts: [{ id: one, capture: none }, { id: two, capture: all }]",
+    'accounts[1].capture: expected none, as no bodies are kept: "request_log.capture" is not set, got "all"',
+  ],
+  "a key whose bodies are not kept": [
+    "request_log: { enabled: false, capture: { secret_key: sixteen-letters-a } }\n" +
+    "accounts: [{ id: one, keys: [{ key: sixteen-letters-b, capture: errors }] }]",
+    'accounts[0].keys[0].capture: expected none, as no bodies are kept: "request_log.enabled" is false, got text of 6 characters',
+  ],
   "a bad CIDR": [
     "egress: { allow: [10.0.0.0/33] }",
     'egress.allow[0]: expected a network in CIDR form, such as "10.0.0.0/8" or "fd00::/8", got "10.0.0.0/33"',

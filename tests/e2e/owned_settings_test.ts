@@ -51,11 +51,11 @@ Deno.test("a reload keeps what the API set of undeclared fields, and what it doe
     const account = { id: "acme", rpm: 60 };
     gateway.write({ accounts: [account] });
     await gateway.admin("POST", RELOAD);
-    assertEquals(await change(gateway, "PATCH", "/acme", { tpm: 500, capture: "errors" }), 200);
+    assertEquals(await change(gateway, "PATCH", "/acme", { tpm: 500, concurrency: 3 }), 200);
     gateway.write({ accounts: [{ ...account, rpm: 70 }] });
     await gateway.admin("POST", RELOAD);
-    const { rpm, tpm, capture } = (await gateway.admin("GET", "/accounts/acme")).body;
-    assertEquals([rpm, tpm, capture], [70, 500, "errors"]);
+    const { rpm, tpm, concurrency } = (await gateway.admin("GET", "/accounts/acme")).body;
+    assertEquals([rpm, tpm, concurrency], [70, 500, 3]);
 
     gateway.write({ accounts: [{ id: "acme" }] });
     await gateway.admin("POST", RELOAD);

@@ -28,6 +28,7 @@ import type { Store } from "../../store/store.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readAmount, readFields, readPage, readSignedAmount } from "./fields.ts";
+import { refuseUnkeptCapture } from "./unkept_capture.ts";
 
 /** Reads the body of a request as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
@@ -62,13 +63,17 @@ export const NewAdjustment = z.strictObject({
   allow_negative: z.boolean("true or false").optional(),
 });
 
+/** The dependencies of {@linkcode createAccountHandler}. */
+export type CreateAccountOptions = Pick<ChangeAccountOptions, "store" | "readJson" | "declared" | "noBodiesReason">;
+
 /**
  * `POST /admin/v1/accounts` `{id, balance?, webhook_secret?, allow_buckets?}` and the settings of accounts: 201 with
  * the account and its webhook secret, which is shown only once.
  */
-export function createAccountHandler(store: Store, readJson: ReadJson, declared: DeclaredAccounts): Handler {
+export function createAccountHandler({ store, readJson, declared, noBodiesReason }: CreateAccountOptions): Handler {
   return async (inbound) => {
     const fields = readFields(NewAccount, await readJson(inbound));
+    refuseUnkeptCapture(fields.capture, noBodiesReason);
     const { id, balance, webhook_secret: given, allow_buckets: allowBuckets, ...settings } = fields;
     declared.refuseAccountFields(id, fields);
     const opening = {
@@ -147,15 +152,19 @@ export interface ChangeAccountOptions {
   /** What only the configuration file changes. */
   readonly declared: DeclaredAccounts;
   readonly readJson: ReadJson;
+  /** See {@linkcode refuseUnkeptCapture}. */
+  readonly noBodiesReason: string | null;
 }
 
 /**
  * `PATCH /admin/v1/accounts/:account`: the account with its settings changed. A field that is given is replaced, null
  * removes it, a missing field is kept (RFC 7396). The change is in force for the next request.
  */
-export function changeAccountHandler({ store, keys, meter, declared, readJson }: ChangeAccountOptions): Handler {
+export function changeAccountHandler(options: ChangeAccountOptions): Handler {
+  const { store, keys, meter, declared, readJson, noBodiesReason } = options;
   return async (inbound) => {
     const changes = readFields(AccountChange, await readJson(inbound));
+    refuseUnkeptCapture(changes.capture, noBodiesReason);
     const id = pathParam(inbound.params, "account");
     declared.refuseAccountFields(id, changes);
     const account = await changeAccountSettings(store, id, changes);

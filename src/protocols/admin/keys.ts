@@ -17,18 +17,26 @@ import type { ReadJson } from "./accounts.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readFields, readPage } from "./fields.ts";
+import { refuseUnkeptCapture } from "./unkept_capture.ts";
 
 /** The body of requests that issue or change a key. */
 export const KeySettings = z.strictObject(KEY_FIELDS);
+
+/** The dependencies of {@linkcode issueKeyHandler}. */
+export interface IssueKeyOptions extends Pick<ChangeKeyOptions, "store" | "noBodiesReason"> {
+  /** Also accepts an empty body. */
+  readonly readOptionalJson: ReadJson;
+}
 
 /**
  * `POST /admin/v1/accounts/:account/keys` with the settings of keys, or an empty body: 201 with the key and its secret,
  * which is shown only once.
  */
-export function issueKeyHandler(store: Store, readOptionalJson: ReadJson): Handler {
+export function issueKeyHandler({ store, readOptionalJson, noBodiesReason }: IssueKeyOptions): Handler {
   return async (inbound) => {
     const { id } = await readAccount(store, pathParam(inbound.params, "account"));
     const settings = readFields(KeySettings, await readOptionalJson(inbound));
+    refuseUnkeptCapture(settings.capture, noBodiesReason);
     const { key, secret } = await issueKey(store, id, settings);
     return answerJson({ ...writeKey(key), secret }, 201);
   };
@@ -87,15 +95,18 @@ export interface ChangeKeyOptions {
   /** What only the configuration file changes. */
   readonly declared: DeclaredAccounts;
   readonly readJson: ReadJson;
+  /** See {@linkcode refuseUnkeptCapture}. */
+  readonly noBodiesReason: string | null;
 }
 
 /**
  * `PATCH /admin/v1/accounts/:account/keys/:key`: the key with its settings changed. A field that is given is replaced,
  * null removes it, a missing field is kept (RFC 7396). The change is in force for the next request.
  */
-export function changeKeyHandler({ store, keys, declared, readJson }: ChangeKeyOptions): Handler {
+export function changeKeyHandler({ store, keys, declared, readJson, noBodiesReason }: ChangeKeyOptions): Handler {
   return async (inbound) => {
     const changes = readFields(KeySettings, await readJson(inbound));
+    refuseUnkeptCapture(changes.capture, noBodiesReason);
     const [account, id] = [pathParam(inbound.params, "account"), pathParam(inbound.params, "key")];
     refuseErased(await readAccount(store, account));
     await declared.refuseKeyFields(account, id, changes);

@@ -41,6 +41,8 @@ export interface AdminOptions {
   readonly readOptionalJson: ReadJson;
   /** The accounts of the configuration. What its file declares is not changed here. */
   readonly accounts: readonly ConfiguredAccount[];
+  /** Why the gateway keeps no bodies, as a clause for people; null if it does. `capture` is refused then. */
+  readonly noBodiesReason: string | null;
   readonly erase: EraseAccount;
 }
 
@@ -48,17 +50,18 @@ const ROOT = "/admin/v1/accounts";
 
 /** The account endpoints of the admin API. */
 export function adminRoutes(options: AdminOptions): AdminRoute[] {
-  const { store, keys, meter, readJson, readOptionalJson, accounts, erase } = options;
+  const { store, keys, meter, readJson, readOptionalJson, accounts, noBodiesReason, erase } = options;
   const declared = new DeclaredAccounts(accounts, store);
   const route = adminRoutesBelow(ROOT);
   const ofAccount = { snapshot: accountSnapshot(store) };
   const ofKey = { snapshot: keySnapshot(store) };
+  const changes = { store, keys, declared, readJson, noBodiesReason };
   const paged = { parameters: PAGE_PARAMETERS };
   return [
-    route("POST", "", createAccountHandler(store, readJson, declared), { createsAccount: true }),
+    route("POST", "", createAccountHandler({ store, readJson, declared, noBodiesReason }), { createsAccount: true }),
     route("GET", "", listAccountsHandler(store), paged),
     route("GET", "/:account", getAccountHandler(store)),
-    route("PATCH", "/:account", changeAccountHandler({ store, keys, meter, declared, readJson }), ofAccount),
+    route("PATCH", "/:account", changeAccountHandler({ ...changes, meter }), ofAccount),
     route("POST", "/:account/credit", creditHandler(store, readJson, meter), ofAccount),
     route("POST", "/:account/adjust", adjustHandler(store, readJson, meter), ofAccount),
     route("POST", "/:account/buckets", bucketsHandler(store, readJson, declared), ofAccount),
@@ -66,10 +69,10 @@ export function adminRoutes(options: AdminOptions): AdminRoute[] {
     route("POST", "/:account/resume", resumeHandler(store, keys), ofAccount),
     route("POST", "/:account/erase", eraseHandler(erase, declared), { role: "owner" }),
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
-    route("POST", "/:account/keys", issueKeyHandler(store, readOptionalJson)),
+    route("POST", "/:account/keys", issueKeyHandler({ store, readOptionalJson, noBodiesReason })),
     route("GET", "/:account/keys", listKeysHandler(store), paged),
     route("GET", "/:account/keys/:key", getKeyHandler(store, meter)),
-    route("PATCH", "/:account/keys/:key", changeKeyHandler({ store, keys, declared, readJson }), ofKey),
+    route("PATCH", "/:account/keys/:key", changeKeyHandler(changes), ofKey),
     route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys, declared), ofKey),
     route("POST", "/:account/keys/:key/rotate", rotateKeyHandler({ store, keys, declared, readOptionalJson }), ofKey),
     route("GET", "/:account/ledger", ledgerHandler(store), { parameters: [...PAGE_PARAMETERS, "order"] }),

@@ -202,3 +202,23 @@ Deno.test("POST …/keys/:key/rotate with an overlap leaves the key before valid
   assertEquals(await Promise.try(() => keys.resolve(old)).catch((error) => error.code), "invalid_api_key");
   assertEquals((await call("POST", "/acme/keys/key_1/rotate")).status, 404);
 });
+
+Deno.test("accounts and keys answer 400 to capture where the configuration keeps no bodies", async () => {
+  const { call } = await openTestAdmin({ noBodiesReason: '"request_log.capture" is not set' });
+  await call("POST", "", { id: "acme", capture: "none" });
+  const { id } = (await call("POST", "/acme/keys", { capture: "none" })).body;
+  const message = 'Cannot read "capture": expected none, as no bodies are kept: "request_log.capture" is not set';
+  for (
+    const [method, path, body] of [
+      ["POST", "", { id: "zeta", capture: "all" }],
+      ["PATCH", "/acme", { capture: "errors" }],
+      ["POST", "/acme/keys", { capture: "errors" }],
+      ["PATCH", `/acme/keys/${id}`, { capture: "all" }],
+    ] as const
+  ) {
+    const refused = await call(method, path, body);
+    assertEquals([refused.status, refused.body.error], [400, { code: "invalid_request", message, field: "capture" }]);
+  }
+  assertEquals((await call("GET", "/zeta")).status, 404);
+  assertEquals((await call("PATCH", "/acme", { capture: null })).status, 200);
+});

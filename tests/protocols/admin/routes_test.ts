@@ -15,6 +15,7 @@ Deno.test("every admin endpoint answers 401 without the admin key and has no eff
     readJson: () => Promise.reject(new Error("body was read")),
     readOptionalJson: () => Promise.reject(new Error("body was read")),
     accounts: [],
+    noBodiesReason: null,
     erase: () => Promise.reject(new Error("the account was erased")),
   };
   const credentials: [string | undefined, string][] = [

@@ -51,7 +51,9 @@ export function withAdminKey(routes: readonly AdminRoute[], store: Store): Route
 }
 
 /** Opens the admin endpoints over a new store. */
-export async function openTestAdmin(): Promise<TestAdmin> {
+export async function openTestAdmin(
+  { noBodiesReason = null }: { noBodiesReason?: string | null } = {},
+): Promise<TestAdmin> {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   const keys = createKeyRing({ store, clock });
@@ -60,7 +62,10 @@ export async function openTestAdmin(): Promise<TestAdmin> {
   const readJson = async ({ request }: { request: Request }) => JSON.parse(await request.text() || "{}") as JsonObject;
   const reads = { readJson, readOptionalJson: readJson };
   const erase = () => Promise.reject(new UnfinishedChangeError(UNFINISHED));
-  const routes = withAdminKey(adminRoutes({ store, keys, meter, ...reads, accounts: [], erase }), store);
+  const routes = withAdminKey(
+    adminRoutes({ store, keys, meter, ...reads, accounts: [], noBodiesReason, erase }),
+    store,
+  );
   const authorization = { authorization: `Bearer ${ADMIN_KEY}` };
   return {
     store,
