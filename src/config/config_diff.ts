@@ -132,25 +132,40 @@ function leavesOf(value: unknown, path: readonly PropertyKey[], tree: ConfigTree
   const leaves = new Map<string, Leaf>();
   const add = (each: unknown, field: string, at: readonly PropertyKey[]) => {
     const parts = partsOf(each);
-    if (parts === null) leaves.set(field, { value: each, isSecret: isSecretPath(at) || tree.isPrivate(at) });
-    else {for (const [key, item] of parts) {
-        add(item, field === "" ? String(key) : `${field}.${String(key)}`, [...at, key]);
-      }}
+    if (parts === null) return void leaves.set(field, { value: each, isSecret: isSecretPath(at) || tree.isPrivate(at) });
+    for (const [key, item, label] of parts) add(item, field === "" ? label : `${field}.${label}`, [...at, key]);
   };
   add(value, "", path);
   return leaves;
 }
 
-/** The parts of a map, or of a list that contains maps; null for anything else. */
-function partsOf(value: unknown): [PropertyKey, unknown][] | null {
-  if (Array.isArray(value)) return value.some(isSection) ? value.map((each, index) => [index, each]) : null;
-  return isSection(value) ? Object.entries(value) : null;
+/** The parts of a map, or of a list that contains maps, with labels; null for anything else. */
+function partsOf(value: unknown): [key: PropertyKey, item: unknown, label: string][] | null {
+  if (Array.isArray(value)) {
+    if (!value.some(isSection)) return null;
+    const names = value.map(nameOf);
+    return value.map((each, index) => [index, each, labelAt(index, names)]);
+  }
+  return isSection(value) ? Object.entries(value).map(([key, item]) => [key, item, key]) : null;
+}
+
+function nameOf(item: unknown): string | null {
+  return isSection(item) && typeof item.name === "string" ? item.name : null;
+}
+
+/** The name of an item, if no other has it and it cannot be taken for a position; else its position. */
+function labelAt(index: number, names: readonly (string | null)[]): string {
+  const name = names[index] ?? null;
+  const isLabel = name !== null && !/^\d+$/.test(name) && names.indexOf(name) === names.lastIndexOf(name);
+  return isLabel ? name : String(index);
 }
 
 /** A setting for the operator's eyes: secrets are replaced. */
 export function withoutSecrets(value: unknown, path: readonly PropertyKey[], tree: ConfigTree): unknown {
-  if (isSecretPath(path)) return "(set)";
   const parts = partsOf(value);
+  // A list of keys, and an item of it with settings, is shown without the keys.
+  const isKeyList = parts !== null && (Array.isArray(value) || typeof path.at(-1) === "number");
+  if (isSecretPath(path) && !isKeyList) return "(set)";
   if (parts === null) {
     if (tree.isPrivate(path)) return "(from the environment)";
     return path[0] === "store" ? shownStore(String(value)) : value;

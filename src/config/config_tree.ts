@@ -19,9 +19,9 @@ export interface ConfigTree {
   readonly source: string;
   /** All sections. Models are present even if all are built in. */
   readonly sections: Section;
-  /** Where an entry is: `models[2]`, `providers.acme`. */
+  /** Where an entry is: `models[2]`, `providers.acme`, `store`. */
   pathOf(section: string, name: string): string;
-  /** The owner of an entry; null if no one sets it. */
+  /** The owner of an entry; null if no one sets it. A setting without fields is the entry "". */
   ownerOf(section: string, name: string): SettingOwner | null;
   /** Whether a value must not be shown, as it came from an expression. */
   isPrivate(path: readonly PropertyKey[]): boolean;
@@ -58,10 +58,10 @@ export function layTree({ source, file, tree, stored, env, problems }: TreeOptio
   return {
     source,
     sections: { ...sections, models },
-    pathOf: (section, name) => `${section}${indexText(sections[section], name)}`,
+    pathOf: (section, name) => name === "" ? section : `${section}${indexText(sections[section], name)}`,
     ownerOf(section, name) {
       if (fromStore.has(`${section} ${name}`)) return "store";
-      if (overridden.has(`${section}.${name}`)) return "environment";
+      if (overridden.has(name === "" ? section : `${section}.${name}`)) return "environment";
       if (entryOf(file, section, name) !== undefined) return "file";
       if (entryOf({ ...sections, models }, section, name) === undefined) return null;
       return section === "models" && hasBuiltIns ? "built_in" : "environment";
@@ -79,9 +79,10 @@ interface Layer {
   readonly problems: Problems;
 }
 
-/** An entry of a section by its name: of `models` and `accounts` by its id. */
+/** An entry of a section by its name: of `models` and `accounts` by its id, of a setting without fields by "". */
 export function entryOf(tree: Section, section: string, name: string): unknown {
   const within = tree[section];
+  if (name === "" && !Array.isArray(within) && !isSection(within)) return within;
   if (Array.isArray(within)) return within.find((each) => isSection(each) && each.id === name);
   return isSection(within) && Object.hasOwn(within, name) ? within[name] : undefined;
 }

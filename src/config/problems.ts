@@ -24,9 +24,15 @@ const SECRET_FIELDS = new Set<PropertyKey>([
   "headers",
 ]);
 
-/** Whether values at a path are never shown: a known secret, or a field whose name says that it is one. */
+/**
+ * Whether values at a path are never shown: a known secret, or a field whose name says that it is one. A list of keys
+ * can contain keys with settings; of these, only the field `key` is secret.
+ */
 export function isSecretPath(path: Path): boolean {
-  return path.some((part) => SECRET_FIELDS.has(part) || /(^|_)(key|keys|secret|token|password)$/.test(String(part)));
+  return path.some((part, index) => {
+    if (/(^|_)keys$/.test(String(part))) return typeof path[index + 1] !== "number" || index + 2 >= path.length;
+    return SECRET_FIELDS.has(part) || /(^|_)(key|secret|token|password)$/.test(String(part));
+  });
 }
 
 /** Collects the problems of a configuration, so that all are reported at once. Each path keeps its first problem. */
