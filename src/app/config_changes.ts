@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { AuditLog } from "../audit/audit_log.ts";
 import { foreignKeysOf, revokeDroppedKeys } from "../billing/dropped_keys.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { StoredConfig } from "../config/config_tree.ts";
 import { type ConfigDiff, diffOf } from "../config/config_diff.ts";
 import { ConfigError } from "../config/config_error.ts";
+import { summaryOf } from "../config/diff_summary.ts";
+import { recordSettings } from "../config/recorded_settings.ts";
 import {
   addStoredVersion,
   listStoredVersions,
@@ -17,6 +20,7 @@ import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
+import { auditedChange, beginConfigChange, type ChangeOrigin, isEmptyDiff } from "./audited_config.ts";
 import type { StartedConfig } from "./start_config.ts";
 
 /** The result of a change. */
@@ -37,6 +41,8 @@ export interface ChangeOptions {
   readonly by: string;
   /** Whether only the difference is returned. Default: false. */
   readonly isDryRun?: boolean;
+  /** Records the change in the audit log. Default: a request of the admin API makes it, which has an entry. */
+  readonly origin?: ChangeOrigin;
 }
 
 /** The parts of the gateway whose configuration changes. */
@@ -81,11 +87,11 @@ export class ConfigChanges {
    *
    * @throws {ConfigError} With all problems. The configuration in force stays.
    */
-  reload({ by, isDryRun = false }: ChangeOptions): Promise<AppliedChange> {
+  reload(options: ChangeOptions): Promise<AppliedChange> {
     return this.#inTurn(async () => {
       const { version, content } = await readStoredConfig(this.#store);
-      return await this.#apply(this.#load(content), version, { by, isDryRun });
-    }, { by, isDryRun });
+      return await this.#apply(this.#load(content), version, options);
+    }, options);
   }
 
   /**
@@ -95,7 +101,8 @@ export class ConfigChanges {
    */
   async follow(): Promise<void> {
     await this.#last;
-    if (await readCurrentVersion(this.#store) !== this.#version) await this.reload({ by: "another gateway" });
+    if (await readCurrentVersion(this.#store) === this.#version) return;
+    await this.reload({ by: "another gateway", origin: "FOLLOW" });
   }
 
   /**
@@ -134,29 +141,45 @@ export class ConfigChanges {
   async #apply(
     loaded: LoadedConfig,
     version: number,
-    { by, isDryRun, content }: ChangeOptions & { readonly content?: StoredConfig },
+    { by, isDryRun, origin, content }: ChangeOptions & { readonly content?: StoredConfig },
   ): Promise<AppliedChange> {
     const before = this.#inForce;
     const diff = diffOf(before.tree, loaded.tree, this.#started.loaded.tree);
     await this.#refuseForeignKeys(loaded);
     if (isDryRun === true) return { diff, version, revokedKeys: [] };
     const config = keepRestartSettings(loaded.config, this.#started.loaded.config);
+    const audit = new AuditLog(this.#store, config.retention.auditMs);
+    const entry = origin === undefined || !await this.#needsEntry(origin, version, diff)
+      ? null
+      : await beginConfigChange(audit, origin);
     let revokedKeys: readonly string[] = [];
     await this.#gateway.replace(config, async () => {
       if (content !== undefined) await this.#keep({ version, at: this.#store.now(), by, diff, content });
       const { store, keys } = this.#gateway.services;
-      const audit = new AuditLog(store, config.retention.auditMs);
       await ensureAuditedAccounts({ store, audit, accounts: config.accounts });
       revokedKeys = await revokeDroppedKeys(keys, store, {
         before: before.config.accounts,
         after: config.accounts,
       });
       for (const { id } of config.accounts) keys.evictAccount(id);
+    }).catch(async (error) => {
+      await entry?.refused();
+      throw error;
     });
     this.#inForce = { ...loaded, config };
     this.#version = version;
     this.#started.setLogLevel(config.logs.level);
+    await entry?.done(auditedChange({ file: this.path, version, diff, revokedKeys }));
+    await (await recordSettings(this.#store, loaded.tree, this.#started.loaded.tree)).save();
     return { diff, version, revokedKeys };
+  }
+
+  /** What another gateway stored has an entry of that gateway's admin API, unless the file here changed too. */
+  async #needsEntry(origin: ChangeOrigin, version: number, diff: ConfigDiff): Promise<boolean> {
+    if (isEmptyDiff(diff)) return false;
+    if (origin !== "FOLLOW") return true;
+    const stored = (await readStoredVersion(this.#store, version))?.diff ?? null;
+    return stored === null || !isDeepStrictEqual({ ...stored, restart: [] }, { ...diff, restart: [] });
   }
 
   async #keep(version: StoredVersion): Promise<void> {
@@ -215,12 +238,6 @@ function keepRestartSettings(next: Config, started: Config): Config {
     server: { ...started.server, adminKey: server.adminKey, adminKeys: server.adminKeys },
     limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling },
   };
-}
-
-function summaryOf({ added, changed, removed, restart }: ConfigDiff): string {
-  const count = (part: ConfigDiff["added"]) => Object.values(part).reduce((sum, { length }) => sum + length, 0);
-  const changes = Object.values(changed).reduce((sum, entries) => sum + Object.keys(entries).length, 0);
-  return `${count(added)} added, ${changes} changed, ${count(removed)} removed, ${restart.length} need a restart`;
 }
 
 function reasonOf(error: unknown): string {

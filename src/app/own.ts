@@ -11,6 +11,7 @@ import { indexOldTasks } from "../videos/tasks/records.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { StoredReplies } from "../texts/stored_replies.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
+import { auditStart } from "./audited_config.ts";
 import { openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
 import type { GatewayTracing } from "./tracing.ts";
@@ -71,11 +72,12 @@ export async function own(services: Services): Promise<OwnedServices> {
 
 /** Migrates records of earlier versions, and creates those that every gateway needs. One gateway does it at a time. */
 async function prepareRecords(
-  { config, store }: Services,
+  { config, store, started, log }: Services,
 ): Promise<Pick<OwnedServices, "signingKeys" | "createdAccounts">> {
   await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);
   const audit = new AuditLog(store, config.retention.auditMs);
+  if (started !== null) await auditStart({ started, store, audit, log });
   return { signingKeys, createdAccounts: await ensureAuditedAccounts({ store, audit, accounts: config.accounts }) };
 }
 

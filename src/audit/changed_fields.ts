@@ -14,7 +14,8 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   "headers",
 ]);
 const HIDDEN = "(secret)";
-const MAX_CHARACTERS = 4_000;
+/** The largest size as JSON of the values before or after a change. */
+export const MAX_VALUE_CHARACTERS = 4_000;
 
 /**
  * Returns the fields in which two states of an object differ, first their values before, then after. Values of secret
@@ -36,7 +37,7 @@ function pick(object: JsonObject, names: readonly string[]): JsonObject {
 function bounded(object: JsonObject | null): JsonObject | null {
   if (object === null) return null;
   const shown = withoutSecrets(object) as JsonObject;
-  if (JSON.stringify(shown).length <= MAX_CHARACTERS) return shown;
+  if (JSON.stringify(shown).length <= MAX_VALUE_CHARACTERS) return shown;
   return typeof shown.id === "string" ? { id: shown.id } : {};
 }
 

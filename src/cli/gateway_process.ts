@@ -105,5 +105,5 @@ function reload({ configChanges }: RunningApp, log: Log): void {
   if (configChanges === null) {
     return log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the configuration is read only at start" });
   }
-  configChanges().then((changes) => changes.reload({ by: "SIGHUP" })).catch(() => {}); // The change itself is logged.
+  configChanges().then((changes) => changes.reload({ by: "SIGHUP", origin: "SIGHUP" })).catch(() => {}); // The change itself is logged.
 }

@@ -47,16 +47,24 @@ export function isLive(section: string, name: string): boolean {
  * @param started The configuration at the start, which settles what needs a restart.
  */
 export function diffOf(before: ConfigTree, after: ConfigTree, started: ConfigTree): ConfigDiff {
+  return differenceOf(leavesBySection(before), leavesBySection(after), leavesBySection(started));
+}
+
+/**
+ * Compares the values of configurations.
+ *
+ * @param first The values at the start, which settle what needs a restart. Default: every change is in force.
+ */
+export function differenceOf(old: SectionLeaves, next: SectionLeaves, first: SectionLeaves | null = null): ConfigDiff {
   const added: Record<string, string[]> = {};
   const removed: Record<string, string[]> = {};
   const changed: Record<string, Record<string, Record<string, ValueChange>>> = {};
   const restart: string[] = [];
-  const [old, next, first] = [entriesOf(before), entriesOf(after), entriesOf(started)];
-  for (const section of new Set([...old.keys(), ...next.keys(), ...first.keys()])) {
+  for (const section of new Set([...old.keys(), ...next.keys(), ...first?.keys() ?? []])) {
     const [from, to] = [old.get(section) ?? NO_ENTRIES, next.get(section) ?? NO_ENTRIES];
-    const start = first.get(section) ?? NO_ENTRIES;
+    const start = first?.get(section) ?? NO_ENTRIES;
     for (const name of new Set([...from.keys(), ...to.keys(), ...start.keys()])) {
-      if (!isLive(section, name)) {
+      if (first !== null && !isLive(section, name)) {
         const changes = changesOf(start.get(name), to.get(name));
         if (Object.keys(changes).length > 0) restart.push(name === "" ? section : `${section}.${name}`);
         continue;
@@ -83,12 +91,15 @@ export function diffWithoutAccount<D extends Pick<ConfigDiff, "changed">>(diff: 
 }
 
 /** A value at a path below an entry. */
-interface Leaf {
+export interface Leaf {
   readonly value: unknown;
   readonly isSecret: boolean;
 }
 
 type Leaves = ReadonlyMap<string, Leaf>;
+
+/** All values of a configuration by section, entry and field: `models`, `acme/one`, `pricing.prompt`. */
+export type SectionLeaves = ReadonlyMap<string, ReadonlyMap<string, Leaves>>;
 
 const NO_ENTRIES: ReadonlyMap<string, Leaves> = new Map();
 
@@ -105,8 +116,8 @@ function changesOf(before: Leaves | undefined, after: Leaves | undefined): Recor
   return changes;
 }
 
-/** All values by section, entry and field. */
-function entriesOf(tree: ConfigTree): Map<string, Map<string, Leaves>> {
+/** Returns all values of a configuration. */
+export function leavesBySection(tree: ConfigTree): SectionLeaves {
   const sections = new Map<string, Map<string, Leaves>>();
   for (const [section, within] of Object.entries(tree.sections)) {
     const entries = new Map<string, Leaves>();

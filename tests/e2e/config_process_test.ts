@@ -32,11 +32,11 @@ async function withServe(
   }
 }
 
-async function writeConfig(folder: string, prompt: string): Promise<void> {
+async function writeConfig(folder: string, prompt: string, sections: Record<string, unknown> = {}): Promise<void> {
   const model = { ...textModel("acme/one", ["acme"]), pricing: { prompt, completion: "0.000002" } };
   await Deno.writeTextFile(
     `${folder}/switchyard.yaml`,
-    JSON.stringify({ providers: { acme: PROVIDER }, models: [model] }),
+    JSON.stringify({ providers: { acme: PROVIDER }, models: [model], ...sections }),
   );
 }
 
@@ -58,10 +58,22 @@ Deno.test("SIGHUP and config apply put the file in force; config diff changes no
       const ran = startGatewayProcess({ args: ["config", ...args], folder, env: ENV });
       return { code: (await ran.ended).code, output: ran.output(), errors: ran.log() };
     };
-    await writeConfig(folder, "0.000005");
+    await writeConfig(folder, "0.000005", { server: { docs_url: "https://docs.example.com" } });
     process.kill("SIGHUP");
     while (!process.log().includes("config_changed")) await new Promise((resolve) => setTimeout(resolve, 20));
+    const line = process.log().split("\n").find((each) => each.includes("config_changed")) ?? "";
+    assertStringIncludes(
+      line,
+      "0 added, 1 changed, 0 removed, 1 need a restart; prices: acme/one pricing.prompt 0.000001 to 0.000005; " +
+        "restart for: server.docs_url, by SIGHUP",
+    );
     assertEquals(await priceOf(address), "0.000005");
+    const { data } = await admin(address, "GET", "/audit?actor=configuration");
+    assertEquals([data[0].method, data[0].path, data[0].after.changed], [
+      "SIGHUP",
+      "config",
+      { models: { "acme/one": { "pricing.prompt": { before: "0.000001", after: "0.000005" } } } },
+    ]);
 
     await writeConfig(folder, "0.000007");
     const diff = await command("diff", "switchyard.yaml");

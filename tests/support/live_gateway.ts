@@ -34,11 +34,14 @@ export interface LiveGatewayOptions {
   readonly store?: string;
   /** Default: the system clock. */
   readonly clock?: Clock;
+  /** Default: a new one. */
+  readonly adminKey?: string;
 }
 
 /** Starts a gateway with a file that the test can change. */
 export async function startLiveGateway(options: LiveGatewayOptions): Promise<LiveTestGateway> {
-  const [key, adminKey] = [newApiKey(), newApiKey()];
+  const { adminKey = newApiKey() } = options;
+  const key = newApiKey();
   const env: Record<string, string> = {};
   let sections: Readonly<Record<string, unknown>> = {
     server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },

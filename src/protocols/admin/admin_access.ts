@@ -105,7 +105,7 @@ export function operatorOf({ operator }: Pick<Inbound, "operator">): string {
 }
 
 async function audited(
-  { handler, snapshot, createsAccount = false, isResultAudited = true }: AdminRoute,
+  { handler, snapshot, createsAccount = false, isResultAudited = true, auditedResult = (body) => body }: AdminRoute,
   inbound: Inbound,
   { name }: AdminIdentity,
   audit: AuditLog,
@@ -129,7 +129,7 @@ async function audited(
     return response;
   }
   const after = isResultAudited ? await bodyOf(response.clone()) : null;
-  await change.done(after, createsAccount && typeof after?.id === "string" ? after.id : account);
+  await change.done(after && auditedResult(after), createsAccount && typeof after?.id === "string" ? after.id : account);
   return response;
 }
 
