@@ -162,7 +162,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
   }
 
   #framesOf(step: ImageStep | null): Iterator<Uint8Array<ArrayBuffer>> {
-    const { request, provider } = this.#opened;
+    const { request, provider, bill } = this.#opened;
     if (step === null) {
       throw new UpstreamFailure(provider, "broken", `Provider "${provider}" ended its stream without an image`, {
         status: 200,
@@ -170,7 +170,8 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
       });
     }
     if (step.type === "partial") return partialFrame(request, step, this.#clock.now());
-    return completedFrames(request, step.work, this.#clock.now());
+    const { cost } = bill.settlement.facts.record; // `#step` has charged it
+    return completedFrames(request, step.work, { cost, now: this.#clock.now() });
   }
 
   /** The estimated consumption of the partial pictures that were shown. */

@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
 import { elementAt } from "../lib/element_at.ts";
+import { withMember } from "../lib/json_member.ts";
+import { type Money, writeMoney } from "../lib/money.ts";
 import { writeFrame } from "../lib/sse.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
 import { type FinishedImages, qualityUsed, sizeUsed, writeUsage } from "./image_response.ts";
@@ -28,14 +30,22 @@ export function* partialFrame(
     quality: request.quality,
     ...writeLook(request, mediaType),
   };
-  yield* frame(`${prefixOf(request)}.partial_image`, piecesOfText(data), facts);
+  yield* frame(`${prefixOf(request)}.partial_image`, piecesOfText(data), JSON.stringify(facts));
 }
 
-/** The finished pictures, one event each; the last one has the usage. */
+/** Finished pictures as they are sent. */
+export interface CompletedFramesOptions {
+  /** The charge; null if it is not known. */
+  readonly cost: Money | null;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** The finished pictures, one event each; the last one has the usage with the cost. */
 export function* completedFrames(
   request: ImageRequest,
   work: FinishedImages,
-  now: number,
+  { cost, now }: CompletedFramesOptions,
 ): Generator<Uint8Array<ArrayBuffer>> {
   const { outcome, images } = work;
   for (const [index, image] of images.entries()) {
@@ -48,7 +58,7 @@ export function* completedFrames(
       ...writeLook(request, elementAt(outcome.images, index).mediaType),
       ...index === images.length - 1 ? { usage: writeUsage(request, work.consumption) } : {},
     };
-    yield* frame(`${prefixOf(request)}.completed`, image.pieces(), facts);
+    yield* frame(`${prefixOf(request)}.completed`, image.pieces(), withCost(JSON.stringify(facts), cost));
   }
 }
 
@@ -57,15 +67,25 @@ export function errorFrame(body: unknown): Uint8Array<ArrayBuffer> {
   return bytesOf(writeFrame({ event: "error", data: JSON.stringify(body) }));
 }
 
-/** One event whose picture is written in chunks: base64 contains nothing that JSON or the framing would escape. */
+/** Adds the cost to the usage, a number with all digits of the charge. Source: docs/api/money.md#charges. */
+function withCost(facts: string, cost: Money | null): string {
+  if (cost === null) return facts;
+  return withMember(facts, ["usage"], { name: "cost", value: writeMoney(cost) }) ?? facts;
+}
+
+/**
+ * One event whose picture is written in chunks: base64 contains nothing that JSON or the framing would escape.
+ *
+ * @param facts The other members, as a JSON object.
+ */
 function* frame(
   type: string,
   picture: Iterable<Uint8Array<ArrayBuffer>>,
-  facts: Record<string, unknown>,
+  facts: string,
 ): Generator<Uint8Array<ArrayBuffer>> {
   yield bytesOf(`event: ${type}\ndata: {"type":"${type}","b64_json":"`);
   yield* picture;
-  yield bytesOf(`",${JSON.stringify(facts).slice(1)}\n\n`);
+  yield bytesOf(`",${facts.slice(1)}\n\n`);
 }
 
 function prefixOf({ kind }: ImageRequest): string {

@@ -45,6 +45,8 @@ Deno.test("the events of a stream have the default protocol's fields, with the u
     const [partial, first, last] = atLeast(events.map(([, data]) => data), 3);
     assertEquals([partial.partial_image_index, partial.size, partial.output_format], [0, "1024x1024", "jpeg"]);
     assertEquals([first.index, "usage" in first, last.index, "usage" in last], [0, false, 1, true]);
+    const spent = 25 - Number(await gateway.balance());
+    assertEquals((last.usage as { cost: number }).cost.toFixed(10), spent.toFixed(10));
     assertEquals([last.model, last.background, last.output_format], ["sandbox/painter-1", "auto", "jpeg"]);
   });
 });
