@@ -1,26 +1,44 @@
+import { createAuthenticate } from "../billing/authenticate.ts";
 import type { Credential } from "../billing/key_ring.ts";
+import { capturedBodyBytes } from "../config/request_log_section.ts";
 import type { CatalogFor } from "../catalog/listing.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import type { KeyLocation } from "../http/credentials.ts";
+import type { WrongKeys } from "../http/wrong_keys.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Services } from "./services.ts";
 
+/** What {@linkcode callerCatalog} needs. */
+export interface CallerCatalogParts extends Pick<Services, "catalog" | "keys" | "meter" | "clock" | "config"> {
+  /** Counts the wrong keys of requests for catalogs alone. */
+  readonly publicWrongKeys: Pick<WrongKeys, "note" | "isSlowed">;
+}
+
 /**
  * Returns the catalog for the caller of a request. The catalogs are public, so a request without a valid key gets the
- * whole one.
+ * whole one, and at once. After some wrong keys of a client, its keys are not looked at for a time: the answers would
+ * else show which of many guesses is a key with limits.
  *
  * @param carriers Where the key may be. Default: the header fields that every protocol accepts.
  */
 export function callerCatalog(
-  { catalog, authenticate }: Pick<Services, "catalog" | "authenticate">,
+  { catalog, keys, meter, clock, config, publicWrongKeys }: CallerCatalogParts,
   carriers?: readonly KeyLocation[],
 ): CatalogFor {
+  const wrongKeys: Pick<WrongKeys, "refuse"> = {
+    refuse(address, error) {
+      publicWrongKeys.note(address);
+      return Promise.reject(error);
+    },
+  };
+  const authenticate = createAuthenticate({ ring: keys, wrongKeys, meter, clock, captureBytes: capturedBodyBytes(config.requestLog) });
   const permitted = ({ limits }: Credential) => permittedCatalog(catalog, limits);
   const publicOrThrow = (error: unknown) => {
     if (error instanceof GatewayError && error.status === 401) return catalog;
     throw error;
   };
   return (inbound) => {
+    if (publicWrongKeys.isSlowed(inbound.remote)) return catalog;
     try {
       const credential = authenticate(inbound, carriers);
       return credential instanceof Promise ? credential.then(permitted, publicOrThrow) : permitted(credential);

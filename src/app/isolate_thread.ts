@@ -6,6 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createAuthenticate } from "../billing/authenticate.ts";
 import { createKeyRing } from "../billing/key_ring.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
+import { capturedBodyBytes } from "../config/request_log_section.ts";
 import type { CapturedBodies } from "../http/body_capture.ts";
 import { HeaderFields } from "../http/headers.ts";
 import { hostOf, isHost } from "../http/host.ts";
@@ -183,7 +184,7 @@ async function openGeneration(
     wrongKeys: state.wrongKeys,
     meter: state,
     clock,
-    captureBytes: requestLog.isEnabled ? requestLog.capture?.bodyBytes ?? null : null,
+    captureBytes: capturedBodyBytes(requestLog),
   });
   const routes = threadRoutes({
     parts,

@@ -6,6 +6,7 @@ import { createUsageReports, type UsageReports } from "../billing/usage/usage_re
 import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
+import { capturedBodyBytes } from "../config/request_log_section.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
@@ -85,6 +86,8 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   readonly authenticate: Authenticate;
   /** Delays the answers to wrong keys of callers and operators. */
   readonly wrongKeys: WrongKeys;
+  /** Counts the wrong keys of requests for catalogs, which are public and not delayed. */
+  readonly publicWrongKeys: WrongKeys;
   readonly meter: LedgerMeter;
   /** The open calls that every account can have, which a change of the configuration sets. */
   readonly openCallLimit: { perAccount: number };
@@ -202,9 +205,10 @@ function buildServices(
       wrongKeys,
       meter,
       clock,
-      captureBytes: config.requestLog.isEnabled ? config.requestLog.capture?.bodyBytes ?? null : null,
+      captureBytes: capturedBodyBytes(config.requestLog),
     }),
     wrongKeys,
+    publicWrongKeys: new WrongKeys(clock),
     meter,
     openCallLimit,
     usageRollup,

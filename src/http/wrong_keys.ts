@@ -60,11 +60,25 @@ export class WrongKeys {
     throw error;
   }
 
+  /** Counts a wrong key without a delay, for a request that is answered without a key as well. */
+  note(address: string): void {
+    this.#count(clientNetworkOf(address));
+  }
+
+  /** Whether a client has used up the wrong keys that are answered at once. */
+  isSlowed(address: string): boolean {
+    const failures = this.#clients.get(clientNetworkOf(address));
+    return failures !== undefined && this.#leftOf(failures) >= FREE_FAILURES;
+  }
+
+  #leftOf({ count, at }: Failures): number {
+    return Math.max(0, count - (this.clock.monotonicMs() - at) / FAILURE_LIFETIME_MS);
+  }
+
   #count(client: string): Failures {
     const now = this.clock.monotonicMs();
     const failures = this.#clients.get(client) ?? { count: 0, at: now, waiting: 0 };
-    const left = Math.max(0, failures.count - (now - failures.at) / FAILURE_LIFETIME_MS);
-    failures.count = Math.min(left + 1, MAX_COUNTED);
+    failures.count = Math.min(this.#leftOf(failures) + 1, MAX_COUNTED);
     failures.at = now;
     this.#clients.delete(client);
     if (this.#clients.size >= MAX_CLIENTS) this.#clients.delete(this.#clients.keys().next().value!);

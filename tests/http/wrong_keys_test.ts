@@ -71,3 +71,15 @@ Deno.test("the number of clients in memory is bounded, and the one with the olde
   }
   assertEquals(await delaysOf(wrongKeys, clock, "192.0.2.1", 1), [0]);
 });
+
+Deno.test("WrongKeys.note() counts without a delay, and a client is slowed until its oldest failures expire", () => {
+  const clock = new ManualClock();
+  const wrongKeys = new WrongKeys(clock);
+  for (let n = 1; n <= 10; n++) {
+    assertEquals(wrongKeys.isSlowed("192.0.2.1"), false);
+    wrongKeys.note("192.0.2.1");
+  }
+  assertEquals([wrongKeys.isSlowed("192.0.2.1"), wrongKeys.isSlowed("192.0.2.2"), clock.waiting], [true, false, 0]);
+  clock.advance(30_000);
+  assertEquals(wrongKeys.isSlowed("192.0.2.1"), false);
+});
