@@ -165,6 +165,16 @@ const ACCOUNTS: Record<string, SettingText> = {
     otherwise: KEPT,
   },
   ...accessLimits("accounts[].keys[]", "the key"),
+  "accounts[].expires_at": {
+    text: "When all keys of the account become invalid: a date, or Unix seconds",
+    example: "2027-01-31",
+    otherwise: KEPT,
+  },
+  "accounts[].metadata": {
+    text: "Texts by name, which the gateway only stores",
+    example: { customer: "C-17" },
+    otherwise: KEPT,
+  },
   "accounts[].webhook_secret": {
     text: "Signs the events of the account, from its creation",
     example: "${DEMO_WEBHOOK_SECRET}",

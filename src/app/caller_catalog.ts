@@ -31,7 +31,13 @@ export function callerCatalog(
       return Promise.reject(error);
     },
   };
-  const authenticate = createAuthenticate({ ring: keys, wrongKeys, meter, clock, captureBytes: capturedBodyBytes(config.requestLog) });
+  const authenticate = createAuthenticate({
+    ring: keys,
+    wrongKeys,
+    meter,
+    clock,
+    captureBytes: capturedBodyBytes(config.requestLog),
+  });
   const permitted = ({ limits }: Credential) => permittedCatalog(catalog, limits);
   const publicOrThrow = (error: unknown) => {
     if (error instanceof GatewayError && error.status === 401) return catalog;

@@ -3,7 +3,7 @@ import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
-import { type AccountChanges, changedAccountSettings } from "./key_settings.ts";
+import { type AccountChanges, changedSettings } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
 import { addCredit } from "./credit.ts";
 import {
@@ -58,7 +58,7 @@ export async function createAccount(
     createdAt: store.now(),
     suspendedAt: null,
     ...bucketsOf(allowBuckets),
-    ...changedAccountSettings({}, settings),
+    ...changedSettings({}, settings),
   };
   const commit = withOverdraft(openingCommit(record, balance, webhookSecret), id, settings);
   const result = await store.commit(null, commit);
@@ -164,8 +164,8 @@ export function setAllowedBuckets(store: Store, id: string, allowBuckets: readon
 export function changeAccountSettings(store: Store, id: string, changes: AccountChanges): Promise<Account> {
   return changeAccount(store, id, (account) => {
     refuseErased(account);
-    const { name: _name, limits: _limits, capture: _capture, ...facts } = account;
-    const after = { ...facts, ...changedAccountSettings(account, changes) };
+    const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...facts } = account;
+    const after = { ...facts, ...changedSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
   }, withOverdraft({}, id, changes));
 }

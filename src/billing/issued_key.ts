@@ -4,7 +4,7 @@ import { newSortableId } from "../lib/ids.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { refuseErased } from "./account.ts";
 import { hashOfKey, newApiKey, visiblePrefixOf } from "./api_key.ts";
-import { changedKeySettings, type KeyChanges } from "./key_settings.ts";
+import { changedSettings, type KeyChanges } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
 import {
   accountKey,
@@ -56,7 +56,7 @@ export function keyRecordOf(secret: string, account: string, now: number, settin
     createdAt: now,
     lastUsedAt: null,
     revokedAt: null,
-    ...changedKeySettings({}, settings),
+    ...changedSettings({}, settings),
   };
 }
 
@@ -110,7 +110,7 @@ export async function changeKey(store: Store, account: string, id: string, chang
 
 function withSettings(key: KeyRecord, changes: KeyChanges): KeyRecord {
   const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...facts } = key;
-  const after = { ...facts, ...changedKeySettings(key, changes) };
+  const after = { ...facts, ...changedSettings(key, changes) };
   return isDeepStrictEqual(key, after) ? key : after;
 }
 

@@ -12,11 +12,11 @@ import {
 } from "../limits/access_settings.ts";
 import type { Money } from "../lib/money.ts";
 
-/** What an operator can set on a key. Every field is optional. */
+/** What an operator can set on a key or an account. Every field is optional. */
 export interface KeySettings {
-  /** For people: where the key is used. */
+  /** For people: where the key is used, or whose account it is. */
   readonly name?: string;
-  /** Unix milliseconds from which the key is refused. Default: it does not expire. */
+  /** Unix milliseconds from which the key, or every key of the account, is refused. Default: it does not expire. */
   readonly expiresAt?: number;
   /** Facts of the operator, which the gateway stores and shows. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface KeySettings {
 }
 
 /** What an operator can set on an account, apart from its overdraft, which is stored with the balance. */
-export type AccountSettings = Pick<KeySettings, "name" | "limits" | "capture">;
+export type AccountSettings = KeySettings;
 
 /** The schemas of the settings of a key, by the names that operators use. Null removes a setting. */
 export const KEY_FIELDS = {
@@ -40,18 +40,9 @@ export const KEY_FIELDS = {
 
 /** The schemas of the settings of an account, by the names that operators use. Null removes a setting. */
 export const ACCOUNT_FIELDS = {
-  name: NAME_FIELD.nullish(),
+  ...KEY_FIELDS,
   overdraft: OVERDRAFT_FIELD.nullish(),
-  capture: CAPTURE_FIELD.nullish(),
-  ...ACCESS_LIMIT_FIELDS,
 };
-
-/** Settings of an account as {@linkcode ACCOUNT_FIELDS} reads them. Undefined: kept. Null: removed. */
-export interface AccountChanges extends LimitChanges {
-  readonly name?: string | null | undefined;
-  readonly overdraft?: Money | null | undefined;
-  readonly capture?: CaptureSetting | null | undefined;
-}
 
 /** Settings of a key as {@linkcode KEY_FIELDS} reads them. Undefined: kept. Null: removed. */
 export interface KeyChanges extends LimitChanges {
@@ -62,20 +53,22 @@ export interface KeyChanges extends LimitChanges {
   readonly capture?: CaptureSetting | null | undefined;
 }
 
-/** Changes the settings of an account by the fields that are given. */
-export function changedAccountSettings(before: AccountSettings, given: AccountChanges): AccountSettings {
+/** Settings of an account as {@linkcode ACCOUNT_FIELDS} reads them. Undefined: kept. Null: removed. */
+export interface AccountChanges extends KeyChanges {
+  readonly overdraft?: Money | null | undefined;
+}
+
+/** Changes settings by the fields that are given. */
+export function changedSettings(before: KeySettings, given: KeyChanges): KeySettings {
   const name = changed(before.name, given.name);
   const limits = changedLimits(before.limits, given);
   const capture = changed(before.capture, given.capture);
-  return { ...name !== undefined && { name }, ...limits && { limits }, ...capture && { capture } };
-}
-
-/** Changes the settings of a key by the fields that are given. */
-export function changedKeySettings(before: KeySettings, given: KeyChanges): KeySettings {
   const expiresAt = changed(before.expiresAt, given.expires_at);
   const metadata = changed(before.metadata, given.metadata);
   return {
-    ...changedAccountSettings(before, given),
+    ...name !== undefined && { name },
+    ...limits && { limits },
+    ...capture && { capture },
     ...expiresAt !== undefined && { expiresAt },
     ...metadata && { metadata },
   };

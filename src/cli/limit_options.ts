@@ -7,14 +7,13 @@ const NONE = "none";
 /** Fields of a request body by name; null removes the setting. */
 export type BodyFields = Readonly<Record<string, unknown>>;
 
-/** The settings of an account among the options: `--overdraft 5 --budget 100/month`. */
+/**
+ * The settings of an account among the options: `--overdraft 5 --budget 100/month`.
+ *
+ * @throws {UsageError} As {@linkcode keySettingsIn}.
+ */
 export function accountSettingsIn(args: AdminArguments): BodyFields {
-  return definedIn({
-    name: valueOf(args, "name"),
-    overdraft: valueOf(args, "overdraft"),
-    ...limitsIn(args),
-    ...captureIn(args),
-  });
+  return { ...keySettingsIn(args), ...definedIn({ overdraft: valueOf(args, "overdraft") }) };
 }
 
 /**
@@ -88,6 +87,6 @@ function metadataIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new UsageError('switchyard keys: --metadata must be a JSON object, such as {"team":"search"}');
+    throw new UsageError('switchyard: --metadata must be a JSON object, such as {"team":"search"}');
   }
 }

@@ -143,7 +143,9 @@ function leavesOf(value: unknown, path: readonly PropertyKey[], tree: ConfigTree
   const leaves = new Map<string, Leaf>();
   const add = (each: unknown, field: string, at: readonly PropertyKey[]) => {
     const parts = partsOf(each);
-    if (parts === null) return void leaves.set(field, { value: each, isSecret: isSecretPath(at) || tree.isPrivate(at) });
+    if (parts === null) {
+      return void leaves.set(field, { value: each, isSecret: isSecretPath(at) || tree.isPrivate(at) });
+    }
     for (const [key, item, label] of parts) add(item, field === "" ? label : `${field}.${label}`, [...at, key]);
   };
   add(value, "", path);

@@ -2,7 +2,14 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { concatBytes } from "../lib/concat_bytes.ts";
 import type { Key, Store } from "../store/store.ts";
-import { type ConfigDiff, differenceOf, isLive, type Leaf, leavesBySection, type SectionLeaves } from "./config_diff.ts";
+import {
+  type ConfigDiff,
+  differenceOf,
+  isLive,
+  type Leaf,
+  leavesBySection,
+  type SectionLeaves,
+} from "./config_diff.ts";
 import type { ConfigTree } from "./config_tree.ts";
 
 /**

@@ -35,7 +35,7 @@ export interface AccessLimits {
 export interface EffectiveLimits {
   readonly key: AccessLimits;
   readonly account: AccessLimits;
-  /** Unix milliseconds from which the key is refused; null if it does not expire. */
+  /** Unix milliseconds from which the key is refused, by itself or with its account; null if neither expires. */
   readonly expiresAt: number | null;
 }
 
@@ -57,11 +57,12 @@ export function captureOf(key?: CaptureSetting, account?: CaptureSetting): Captu
 }
 
 /** Combines the limits of a key and its account; null if neither limits anything. */
-export function effectiveLimitsOf(key: StoredLimits, account: Pick<StoredLimits, "limits">): EffectiveLimits | null {
-  if (key.limits === undefined && key.expiresAt === undefined && account.limits === undefined) return null;
+export function effectiveLimitsOf(key: StoredLimits, account: StoredLimits): EffectiveLimits | null {
+  const expiresAt = Math.min(key.expiresAt ?? Infinity, account.expiresAt ?? Infinity);
+  if (key.limits === undefined && account.limits === undefined && expiresAt === Infinity) return null;
   return {
     key: key.limits ?? NO_LIMITS,
     account: account.limits ?? NO_LIMITS,
-    expiresAt: key.expiresAt ?? null,
+    expiresAt: expiresAt === Infinity ? null : expiresAt,
   };
 }

@@ -92,7 +92,7 @@ for (const face of CALLER_PROTOCOLS) {
     assertEquals((await sendAs(face, inside)).status, 200);
   });
 
-  Deno.test(`${face.name}: an expired key answers as an unknown one`, async () => {
+  Deno.test(`${face.name}: an expired key, and a key of an expired account, answers as an unknown one`, async () => {
     const caller = await callerWith({});
     assertEquals((await sendAs(face, caller)).status, 200);
     await admin("PATCH", caller.path, { expires_at: "2020-01-01" });
@@ -101,6 +101,12 @@ for (const face of CALLER_PROTOCOLS) {
     assertEquals([expired.status, face.errorType(expired.json)], [401, face.errorType(unknown.json)]);
     assertEquals(expired.json.error.message, unknown.json.error.message);
     await admin("PATCH", caller.path, { expires_at: null });
+    assertEquals((await sendAs(face, caller)).status, 200);
+    const account = caller.path.slice(0, caller.path.indexOf("/keys/"));
+    await admin("PATCH", account, { expires_at: "2020-01-01" });
+    const ended = await sendAs(face, caller);
+    assertEquals([ended.status, ended.json.error.message], [401, unknown.json.error.message]);
+    await admin("PATCH", account, { expires_at: null });
     assertEquals((await sendAs(face, caller)).status, 200);
   });
 }
@@ -197,7 +203,15 @@ Deno.test("official clients list the models that their key may use, and all of t
 });
 
 Deno.test("GET /v1/key and /v1/credits show the caller's limits, what is left, and its money", async () => {
-  await admin("POST", "", { id: "shown", name: "Shown Ltd", balance: "5", overdraft: "2", concurrency: 8 });
+  await admin("POST", "", {
+    id: "shown",
+    name: "Shown Ltd",
+    balance: "5",
+    overdraft: "2",
+    concurrency: 8,
+    expires_at: 4_000_000_100,
+    metadata: { customer: "private" },
+  });
   const { id, secret } = await admin("POST", "/shown/keys", {
     name: "ci",
     expires_at: 4_000_000_000,
@@ -211,6 +225,7 @@ Deno.test("GET /v1/key and /v1/credits show the caller's limits, what is left, a
   await sendAs(CHAT, { address: gateway.address, key: String(secret) });
   const key = await read("/v1/key");
   assertEquals([key.id, key.name, key.expires_at, key.limits.rpm], [id, "ci", 4_000_000_000, 60]);
+  assertEquals([key.account.expires_at, JSON.stringify(key).includes("private")], [4_000_000_100, false]);
   assertEquals([key.account.id, key.account.name, key.account.left], ["shown", "Shown Ltd", {
     concurrency: { left: 8 },
   }]);

@@ -97,6 +97,9 @@ Deno.test("names, metadata and overdrafts refuse what a list could not show", ()
 Deno.test("effectiveLimitsOf() is null without any limit, and keeps the key's apart from the account's", () => {
   assertEquals(effectiveLimitsOf({}, {}), null);
   assertEquals(effectiveLimitsOf({ expiresAt: 5 }, {}), { key: {}, account: {}, expiresAt: 5 });
+  assertEquals(effectiveLimitsOf({}, { expiresAt: 5 }), { key: {}, account: {}, expiresAt: 5 });
+  assertEquals(effectiveLimitsOf({ expiresAt: 7 }, { expiresAt: 5 })?.expiresAt, 5);
+  assertEquals(effectiveLimitsOf({ expiresAt: 3 }, { expiresAt: 5 })?.expiresAt, 3);
   assertEquals(effectiveLimitsOf({ limits: { rpm: 1 } }, { limits: { rpm: 2 } }), {
     key: { rpm: 1 },
     account: { rpm: 2 },

@@ -31,7 +31,17 @@ Deno.test("endpointAt() names the endpoint of a path, and every endpoint has a p
 });
 
 Deno.test("isOpenEndpoint() is true for lists of models and the key's own facts, and false for every other path", () => {
-  for (const path of ["/v1/models", "/v1/models/openai/gpt-6", "/v1/videos/models", "/v1/key", "/v1/credits", "/v1/usage", "/v1/requests/req_1"]) {
+  for (
+    const path of [
+      "/v1/models",
+      "/v1/models/openai/gpt-6",
+      "/v1/videos/models",
+      "/v1/key",
+      "/v1/credits",
+      "/v1/usage",
+      "/v1/requests/req_1",
+    ]
+  ) {
     assertEquals(isOpenEndpoint(path), true, path);
   }
   for (const path of [...Object.keys(PATHS), "/gencompat/v1/models/x:embedContent", "/v1/keys"]) {

@@ -17,6 +17,8 @@ const REFERENCE = option("reference", "TEXT", "recorded in the ledger; an amount
 const ACCOUNT_SETTINGS: readonly OptionHelp[] = [
   option("name", "NAME", "a name for people"),
   option("overdraft", "USD", "how far the balance may go below zero"),
+  option("expires", "DATE", "when all keys of the account end: 2027-01-01"),
+  option("metadata", "JSON", "an object to keep with the account"),
   ...LIMITS,
 ];
 const KEY_SETTINGS: readonly OptionHelp[] = [

@@ -333,6 +333,9 @@ export interface Limits {
   readonly tpm: number | null;
   readonly concurrency: number | null;
   readonly budget: { readonly amount: string; readonly per: string } | null;
+  /** Unix seconds. */
+  readonly expires_at: number | null;
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** An account of `GET /admin/v1/accounts`. */
@@ -350,13 +353,11 @@ export interface Account extends Limits {
 export interface AccountKey extends Limits {
   readonly id: string;
   readonly account: string;
-  readonly metadata: Readonly<Record<string, string>>;
   readonly prefix: string;
   /** Unix seconds. */
   readonly created_at: number;
   readonly last_used_at: number | null;
   readonly revoked_at: number | null;
-  readonly expires_at: number | null;
 }
 
 /** A key with what is left of its limits and of those of its account. */

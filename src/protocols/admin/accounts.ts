@@ -211,7 +211,8 @@ export async function shownAccount(store: Store, id: string): Promise<JsonObject
 }
 
 function writeAccount(account: Account): JsonObject {
-  const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, capture, limits, erasure } = account;
+  const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, limits, erasure } = account;
+  const { expiresAt, metadata = {}, capture = "none" } = account;
   return {
     id,
     name: name ?? null,
@@ -222,8 +223,10 @@ function writeAccount(account: Account): JsonObject {
     balance: writeMoney(available),
     held: writeMoney(held),
     overdraft: writeMoney(overdraft),
+    expires_at: expiresAt === undefined ? null : secondsOf(expiresAt),
     ...writeLimits(limits),
-    capture: capture ?? "none",
+    metadata,
+    capture,
   };
 }
 

@@ -129,7 +129,10 @@ async function audited(
     return response;
   }
   const after = isResultAudited ? await bodyOf(response.clone()) : null;
-  await change.done(after && auditedResult(after), createsAccount && typeof after?.id === "string" ? after.id : account);
+  await change.done(
+    after && auditedResult(after),
+    createsAccount && typeof after?.id === "string" ? after.id : account,
+  );
   return response;
 }
 

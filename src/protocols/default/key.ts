@@ -49,16 +49,21 @@ async function showKey(credential: Credential, { store, meter, clock }: KeyRoute
     name: key.name ?? null,
     prefix: key.prefix,
     created_at: secondsOf(key.createdAt),
-    expires_at: key.expiresAt === undefined ? null : secondsOf(key.expiresAt),
+    expires_at: writeExpiry(key),
     limits: writeLimits(key.limits),
     left: writeLeft(left?.key, now),
     account: {
       id: accountId,
       name: account.name ?? null,
+      expires_at: writeExpiry(account),
       limits: writeLimits(account.limits),
       left: writeLeft(left?.account, now),
     },
   };
+}
+
+function writeExpiry({ expiresAt }: { readonly expiresAt?: number }): number | null {
+  return expiresAt === undefined ? null : secondsOf(expiresAt);
 }
 
 async function showCredits({ accountId }: Credential, { store, meter }: KeyRouteParts): Promise<JsonObject> {

@@ -18,6 +18,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     balance: "25.0000000000",
     held: "0.0000000000",
     overdraft: "0.0000000000",
+    expires_at: null,
     models: null,
     endpoints: null,
     providers: null,
@@ -26,6 +27,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     tpm: null,
     concurrency: null,
     budget: null,
+    metadata: {},
     capture: "none",
   });
   assertEquals((await call("GET", "/acme")).body, account);

@@ -117,6 +117,15 @@ Deno.test("PATCH /:account changes limits and overdraft at once for every key of
   const { name, rpm, tpm, overdraft } = changed.body;
   assertEquals([name, rpm, tpm, overdraft], ["Acme", null, 7, "5.0000000000"]);
   assertEquals((await keys.resolve(secret)).limits?.account, { tpm: 7 });
+  const metadata = { customer: "C-17" };
+  const dated = await call("PATCH", "/acme", { expires_at: "2100-01-01", metadata });
+  assertEquals([dated.body.expires_at, dated.body.metadata], [4_102_444_800, metadata]);
+  assertEquals((await call("PATCH", "/acme", { name: "Acme Ltd" })).body.metadata, metadata);
+  await call("PATCH", "/acme", { expires_at: 1 });
+  assertEquals(await Promise.try(() => keys.resolve(secret)).catch((error) => error.code), "invalid_api_key");
+  const endless = await call("PATCH", "/acme", { expires_at: null, metadata: null });
+  assertEquals([endless.body.expires_at, endless.body.metadata], [null, {}]);
+  await keys.resolve(secret);
   assertEquals((await call("PATCH", "/acme", { capture: "errors" })).body.capture, "errors");
   assertEquals((await call("PATCH", "/acme", { capture: null })).body.capture, "none");
   (await meter.admit(unlimitedKey("acme"), 50_000_000_000n)).release();

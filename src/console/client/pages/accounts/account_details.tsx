@@ -3,6 +3,7 @@ import { change, read } from "../../api.ts";
 import { ActionForm, Field } from "../../components/action_form.tsx";
 import { Card } from "../../components/card.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
+import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { SecretShown } from "../../components/secret_shown.tsx";
@@ -60,6 +61,12 @@ function Money({ account }: { readonly account: Account }) {
       <Stat name={TEXTS.accounts.balance}>{dollars(account.balance)}</Stat>
       <Stat name={TEXTS.accounts.held}>{dollars(account.held)}</Stat>
       <Stat name={TEXTS.accounts.overdraft}>{dollars(account.overdraft)}</Stat>
+      {account.expires_at !== null && (
+        <Stat name={TEXTS.accounts.expires}>
+          <Instant at={account.expires_at} />
+        </Stat>
+      )}
+      {Object.entries(account.metadata).map(([name, value]) => <Stat key={name} name={name}>{value}</Stat>)}
       {limits !== "" && <Stat name={TEXTS.accounts.limits}>{limits}</Stat>}
     </dl>
   );

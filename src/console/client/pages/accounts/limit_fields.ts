@@ -10,10 +10,6 @@ export type LimitTexts = Readonly<Record<string, string>>;
 
 /** The settings that a form starts with. */
 export type KnownSettings = Limits & {
-  /** Unix seconds; of keys. */
-  readonly expires_at?: number | null;
-  /** Of keys. */
-  readonly metadata?: Readonly<Record<string, string>>;
   /** USD; of accounts. */
   readonly overdraft?: string;
 };
@@ -22,7 +18,7 @@ const MS = 1_000;
 
 /** The texts with which a form shows settings; empty ones without a setting. */
 export function textsOf(settings: KnownSettings): LimitTexts {
-  const { name, budget, capture, expires_at, metadata = {}, overdraft } = settings;
+  const { name, budget, capture, expires_at, metadata, overdraft } = settings;
   return {
     name: name ?? "",
     ...Object.fromEntries(LIST_FIELDS.map((field) => [field, settings[field]?.join(", ") ?? ""])),
@@ -81,6 +77,8 @@ const NO_SETTINGS: KnownSettings = {
   concurrency: null,
   budget: null,
   capture: null,
+  expires_at: null,
+  metadata: {},
 };
 
 /** The texts of a form that was sent. */

@@ -49,17 +49,16 @@ export function LimitInputs({ holder, texts = {}, isOpen = false }: {
               ))}
             </select>
           </Field>
-          {holder === "key" ? input("expires_at", names.expiresAt, "2027-01-31") : input("overdraft", names.overdraft)}
-          {holder === "key" && (
-            <Field name={names.metadata}>
-              <textarea
-                name="metadata"
-                rows={2}
-                placeholder={names.metadataExample}
-                defaultValue={texts.metadata ?? ""}
-              />
-            </Field>
-          )}
+          {holder === "account" && input("overdraft", names.overdraft)}
+          {input("expires_at", names.expiresAt, "2027-01-31")}
+          <Field name={names.metadata}>
+            <textarea
+              name="metadata"
+              rows={2}
+              placeholder={names.metadataExample}
+              defaultValue={texts.metadata ?? ""}
+            />
+          </Field>
         </div>
       </details>
     </>
