@@ -10,6 +10,7 @@ import type { OwnedServices } from "./own.ts";
 /** The parts whose state is measured when metrics are read. */
 export interface MeasuredParts
   extends Pick<OwnedServices, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams"> {
+  readonly slots: Pick<OwnedServices["slots"], "waitingByProvider">;
   readonly store: Pick<OwnedServices["store"], "isReady" | "metrics">;
   readonly requestLog: Pick<RequestLog, "stats"> | null;
   readonly tracing: Pick<Tracing, "exported" | "dropped"> | null;
@@ -33,6 +34,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
   return async () => [
     ...counts.requests.families(),
     ...circuitFamilies(parts),
+    waitingFamily(parts),
     ...webhookFamilies(counts.log),
     ...await storeFamilies(),
     single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
@@ -66,6 +68,16 @@ function circuitFamilies({ breaker }: MeasuredParts): MetricFamily[] {
       ),
     },
   ];
+}
+
+/** Providers are those of the configuration, so their number is bounded. */
+function waitingFamily({ slots }: MeasuredParts): MetricFamily {
+  return {
+    name: "switchyard_provider_waiting_attempts",
+    help: "Attempts that wait for a free place within the limits of their provider, of providers with limits.",
+    type: "gauge",
+    samples: [...slots.waitingByProvider()].map(([provider, value]) => ({ labels: { provider }, value })),
+  };
 }
 
 /** The log events of webhook attempts, by outcome. */

@@ -27,6 +27,8 @@ export interface AttemptSlots {
 export interface ProcessAttemptSlots extends AttemptSlots {
   /** Replaces the limits. Attempts that have a slot keep it, and count. */
   setLimits(limits: LimitsByProvider): void;
+  /** The number of attempts that wait at each provider with limits, those at its credentials included. */
+  waitingByProvider(): ReadonlyMap<string, number>;
   /** Returns what this process leases of limits that others have too. No attempt follows. Never rejects. */
   close(): Promise<void>;
 }
@@ -81,6 +83,14 @@ export function createAttemptSlots(
     loadOf(id) {
       const queue = queues.get(id);
       return queue === undefined ? null : { limits: queue.limits, open: queue.open, waiting: queue.waiting };
+    },
+    waitingByProvider() {
+      const waiting = new Map<string, number>();
+      for (const [id, queue] of queues) {
+        const name = providerNameOf(id);
+        waiting.set(name, (waiting.get(name) ?? 0) + queue.waiting);
+      }
+      return waiting;
     },
     setLimits(next) {
       const before = queues;

@@ -87,6 +87,12 @@ async function startStage({ limits, inThreads = false, hasSecond = false }: Stag
     gateway,
     vendors,
     load,
+    /** The metric of waiting attempts. */
+    depths: async () => {
+      const headers = { authorization: `Bearer ${adminKey}` };
+      const text = await (await fetch(`${address}/metrics`, { headers })).text();
+      return text.split("\n").filter((line) => line.startsWith("switchyard_provider_waiting_attempts{"));
+    },
     waiting: async (count: number) => void await eventually(async () => (await load()).limits.waiting === count),
     send: (account: "a" | "b", content: string, init: RequestInit & { readonly stream?: boolean } = {}) =>
       fetch(`${address}/v1/chat/completions`, {
@@ -106,7 +112,7 @@ for (const inThreads of [false, true]) {
   const place = inThreads ? "in threads" : "on the main thread";
 
   Deno.test(`a provider's slot is free at the end of a reply, and goes to the account in turn: ${place}`, async () => {
-    const { vendors: { first }, send, waiting, load, stop } = await startStage({
+    const { vendors: { first }, send, waiting, load, depths, stop } = await startStage({
       limits: { concurrency: 1, max_wait: 60 },
       inThreads,
     });
@@ -123,6 +129,7 @@ for (const inThreads of [false, true]) {
       asked.push(ask(account, name));
       await waiting(count + 1);
     }
+    assertEquals(await depths(), ['switchyard_provider_waiting_attempts{provider="first"} 3']);
     for (let served = 1; served <= 4; served++) {
       await eventually(() => first.held.length === 1);
       first.letGo();

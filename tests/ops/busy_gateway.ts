@@ -16,7 +16,7 @@ export interface BusyGateway {
   stop(): Promise<void>;
 }
 
-/** Starts the same as `switchyard dev`, with an admin key and a quota, and creates a video that is not finished. */
+/** Starts the same as `switchyard dev`, with an admin key, a quota and limits of providers, and creates a video that is not finished. */
 export async function startBusyGateway(): Promise<BusyGateway> {
   const sandbox = await startSandbox({ port: 0 });
   const [key, adminKey] = [newApiKey(), newApiKey()];
@@ -29,7 +29,10 @@ export async function startBusyGateway(): Promise<BusyGateway> {
   };
   const config = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
   const limits = { ...config.limits, filesQuotaBytes: 1_000_000_000 };
-  const app = await startApp({ config: { ...config, limits }, log: silentLog });
+  const providers = Object.fromEntries(
+    Object.entries(config.providers).map(([name, each]) => [name, { ...each, limits: { rpm: 1_000, maxWaitMs: 100 } }]),
+  );
+  const app = await startApp({ config: { ...config, limits, providers }, log: silentLog });
 
   const post = async (path: string, body: Record<string, unknown>): Promise<void> => {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
