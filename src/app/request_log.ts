@@ -78,7 +78,8 @@ export async function openCurrentRequestLog(
   };
 }
 
-const MEMORY = ":memory:";
+/** The path of a log of requests in memory. */
+export const MEMORY = ":memory:";
 
 /**
  * The path of the log of requests if it is in a file. The path of the store is real, as for its journal: two links to

@@ -7,7 +7,14 @@ import { checkConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/server_section.ts";
 import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
-import { checkDescriptors, checkDisk, checkFiles, checkFilesBucket, checkVersion } from "../doctor/host_checks.ts";
+import {
+  checkDescriptors,
+  checkDisk,
+  checkFiles,
+  checkFilesBucket,
+  checkRequestLog,
+  checkVersion,
+} from "../doctor/host_checks.ts";
 import { checkClock, checkHosts } from "../doctor/network_checks.ts";
 import { providerFinding } from "../doctor/provider_checks.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -52,7 +59,8 @@ export async function doctor(args: readonly string[]): Promise<number> {
     report(await checkDescriptors());
   } else {
     report(ok("configuration", `${source} is valid`), checkAdmin(config));
-    report(await checkDescriptors(), checkDisk(config), await checkFiles(config), await checkStore(config, options));
+    report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
+    report(await checkStore(config, options));
     report(checkPrices(config));
     if (!options.isOffline) report(...await checkFilesBucket(config));
     if (!options.isOffline) await checkVendors(config, report);

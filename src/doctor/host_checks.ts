@@ -1,5 +1,7 @@
 import { dirname } from "node:path";
+import { MEMORY, requestLogPathOf } from "../app/request_log.ts";
 import type { Config } from "../config/config.ts";
+import { storeAddressOf } from "../config/store_address.ts";
 import { ENOUGH_DESCRIPTORS, softDescriptorLimit } from "../http/listen.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -16,8 +18,10 @@ export function checkVersion(version: string, deno: string = Deno.version.deno):
 }
 
 /** Checks the limit of open files. Each connection needs one. */
-export async function checkDescriptors(): Promise<Finding> {
-  const limit = await softDescriptorLimit();
+export async function checkDescriptors(
+  readLimit: () => Promise<number | null> = softDescriptorLimit,
+): Promise<Finding> {
+  const limit = await readLimit();
   if (limit === null) return ok("descriptors", "the system does not report a limit of open files");
   if (limit >= ENOUGH_DESCRIPTORS) return ok("descriptors", `${limit} open files`);
   return warning(
@@ -30,10 +34,19 @@ export async function checkDescriptors(): Promise<Finding> {
 /** The free space below which a warning is given, as a multiple of `limits.min_free_disk`. */
 const LOW_SPACE_FACTOR = 5;
 
-/** Checks that the disks of the store and of the files have free space. */
-export function checkDisk({ store, files, limits: { minFreeDiskBytes } }: Config): Finding {
-  const path = store.slice(store.indexOf(":") + 1);
-  const free = freeSpaceAt(path === ":memory:" ? [files] : [dirname(path), files, "."])();
+/** Returns the smallest free space of the file systems that contain folders, in bytes; null if it is not known. */
+export type ReadFreeSpace = (folders: readonly string[]) => number | null;
+
+/** Checks that the disks of the store, of the files and of the log of requests have free space. */
+export async function checkDisk(
+  config: Config,
+  readFree: ReadFreeSpace = (folders) => freeSpaceAt(folders)(),
+): Promise<Finding> {
+  const { minFreeDiskBytes } = config.limits;
+  const folders = await Promise.all(
+    (await foldersOf(config)).map((folder) => nearestFolder(folder).catch(() => folder)),
+  );
+  const free = readFree([...new Set(folders)]);
   if (free === null) return ok("disk", "the free space is not known");
   const text = `${megabytes(free)} are free`;
   if (free < minFreeDiskBytes) {
@@ -44,12 +57,61 @@ export function checkDisk({ store, files, limits: { minFreeDiskBytes } }: Config
   return ok("disk", text);
 }
 
+/** The folders in which the gateway writes. */
+async function foldersOf(config: Config): Promise<string[]> {
+  const address = storeAddressOf(config.store);
+  const store = address.engine === "kv" && address.path !== null ? [dirname(address.path)] : [];
+  const log = await requestLogFileOf(config);
+  return [...store, config.files, ...log === null ? [] : [dirname(log)]];
+}
+
+/** The file of the log of requests; null if it is off, in memory or in a database. */
+async function requestLogFileOf(config: Config): Promise<string | null> {
+  const { isEnabled, path } = config.requestLog;
+  if (!isEnabled || (path === null && storeAddressOf(config.store).engine === "postgres")) return null;
+  const found = await requestLogPathOf(config);
+  return found === MEMORY ? null : found;
+}
+
+/** Checks that the log of requests can be written, and that no setting of it is without effect. */
+export async function checkRequestLog(config: Config): Promise<Finding> {
+  const { isEnabled, capture } = config.requestLog;
+  if (!isEnabled && capture !== null) {
+    const advice = "set request_log.enabled to true, or remove request_log.capture";
+    return warning("request log", "off, so request_log.capture has no effect", advice);
+  }
+  if (!isEnabled) return ok("request log", "off");
+  const path = await requestLogFileOf(config);
+  if (path === null) return ok("request log", "in memory, or in the database of the store");
+  try {
+    await checkWritable(path);
+    return ok("request log", `${path} can be written`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.name : typeof error;
+    const advice = "let the gateway's user write there, or change request_log.path";
+    return problem("request log", `${path} cannot be written (${reason})`, advice);
+  }
+}
+
+/** Checks an existing file, or the folder in which it is created. Nothing changes. */
+async function checkWritable(path: string): Promise<void> {
+  try {
+    (await Deno.open(path, { append: true })).close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    await checkFolder(await nearestFolder(dirname(path)));
+  }
+}
+
+async function checkFolder(folder: string): Promise<void> {
+  await Deno.remove(await Deno.makeTempFile({ dir: folder, prefix: ".switchyard-doctor-" }));
+}
+
 /** Checks that files can be written to the folder of results. */
 export async function checkFiles({ files }: Config): Promise<Finding> {
   try {
     const existing = await nearestFolder(files);
-    const path = await Deno.makeTempFile({ dir: existing, prefix: ".switchyard-doctor-" });
-    await Deno.remove(path);
+    await checkFolder(existing);
     return ok("files", existing === files ? `${files} can be written` : `${files} is created at the start`);
   } catch (error) {
     const reason = error instanceof Error ? error.name : typeof error;

@@ -17,7 +17,10 @@ export interface ReachedHost {
  * Checks that the host of each provider can be reached, with a certificate that this machine trusts. No credential is
  * sent. Providers of one host share a finding.
  */
-export async function checkHosts({ providers, egress }: Pick<Config, "providers" | "egress">): Promise<ReachedHost[]> {
+export async function checkHosts(
+  { providers, egress }: Pick<Config, "providers" | "egress">,
+  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): Promise<ReachedHost[]> {
   const namesByOrigin = new Map<string, string[]>();
   for (const [name, { baseUrl }] of Object.entries(providers)) {
     const { origin } = new URL(baseUrl);
@@ -26,26 +29,40 @@ export async function checkHosts({ providers, egress }: Pick<Config, "providers"
   const caCerts = egress.caFile === null ? [] : [await Deno.readTextFile(egress.caFile)];
   using client = Deno.createHttpClient({ caCerts });
   return await Promise.all(
-    [...namesByOrigin].map(([origin, names]) => reach(origin, `host of ${names.join(", ")}`, client)),
+    [...namesByOrigin].map(([origin, names]) => reach(origin, `host of ${names.join(", ")}`, { client, timeoutMs })),
   );
 }
 
-async function reach(origin: string, check: string, client: Deno.HttpClient): Promise<ReachedHost> {
+interface ReachOptions {
+  readonly client: Deno.HttpClient;
+  readonly timeoutMs: number;
+}
+
+async function reach(origin: string, check: string, { client, timeoutMs }: ReachOptions): Promise<ReachedHost> {
   const sentAt = Date.now();
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(origin, { method: "HEAD", redirect: "manual", client, signal });
     await response.body?.cancel();
     const date = Date.parse(response.headers.get("date") ?? "");
     const skewMs = Number.isNaN(date) ? null : (sentAt + Date.now()) / 2 - date;
     return { finding: ok(check, `${origin} answers`), skewMs };
   } catch (error) {
-    return { finding: unreachable(check, origin, error), skewMs: null };
+    return { finding: unreachable({ check, origin, error, timeoutMs }), skewMs: null };
   }
 }
 
-/** The platform's messages name neither a key nor a path. */
-function unreachable(check: string, origin: string, error: unknown): Finding {
+/** A host that a request did not reach. */
+export interface UnreachedHost {
+  readonly check: string;
+  readonly origin: string;
+  /** What `fetch` threw. The platform's messages name neither a key nor a path. */
+  readonly error: unknown;
+  readonly timeoutMs: number;
+}
+
+/** Names the cause, and what to do. */
+export function unreachable({ check, origin, error, timeoutMs }: UnreachedHost): Finding {
   const message = error instanceof Error ? `${error.message} ${(error.cause as Error | undefined)?.message ?? ""}` : "";
   if (/certificate|UnknownIssuer|tls/i.test(message)) {
     const advice = "if a proxy of your own inspects TLS, name its root certificate in egress.ca_file";
@@ -56,7 +73,7 @@ function unreachable(check: string, origin: string, error: unknown): Finding {
   }
   if (/timed out|timeout/i.test(message)) {
     const advice = "check the firewall, and HTTPS_PROXY if the machine needs a proxy";
-    return problem(check, `${origin} did not answer within ${TIMEOUT_MS / 1000} s`, advice);
+    return problem(check, `${origin} did not answer within ${timeoutMs / 1000} s`, advice);
   }
   return problem(check, `${origin} cannot be reached`, "check base_url, the firewall and HTTPS_PROXY");
 }

@@ -3,8 +3,15 @@ import { readConfig } from "../../src/config/config.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import { checkListedModels, checkPrices } from "../../src/doctor/catalog_checks.ts";
 import { writeFinding } from "../../src/doctor/finding.ts";
-import { checkFiles, checkVersion } from "../../src/doctor/host_checks.ts";
-import { checkClock } from "../../src/doctor/network_checks.ts";
+import {
+  checkDescriptors,
+  checkDisk,
+  checkFiles,
+  checkRequestLog,
+  checkVersion,
+} from "../../src/doctor/host_checks.ts";
+import { checkClock, checkHosts, unreachable } from "../../src/doctor/network_checks.ts";
+import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../support/loopback_certificate.ts";
 
 function modelServedAs(name: string, outputs: readonly string[] = ["text"]): Model {
   return {
@@ -68,4 +75,100 @@ Deno.test("another minor version of Deno is a warning", () => {
   const finding = checkVersion("1.0.0", "3.0.0");
   assertEquals(writeFinding(finding).split("\n").length, 2);
   assertStringIncludes(writeFinding(finding), "warning  version: switchyard 1.0.0 on Deno 3.0.0");
+});
+
+Deno.test("a low limit of open files is a warning that names the wanted limit", async () => {
+  assertEquals((await checkDescriptors(() => Promise.resolve(null))).level, "ok");
+  assertEquals((await checkDescriptors(() => Promise.resolve(65_536))).level, "ok");
+  const low = await checkDescriptors(() => Promise.resolve(1_024));
+  assertEquals([low.level, low.text], ["warning", "at most 1024 open files, which that many connections use up"]);
+  assertStringIncludes(low.advice ?? "", "ulimit -n 65536");
+});
+
+function configIn(folder: string, text = ""): ReturnType<typeof readConfig> {
+  const paths = `store: "kv:${folder}/data/store.db"\nfiles: "${folder}/files"\n`;
+  return readConfig(
+    paths + (text === "" ? `request_log: { path: "${folder}/log/requests" }` : text),
+    "test.yaml",
+    () => undefined,
+  );
+}
+
+Deno.test("free space below the limit is a problem, and one little above it a warning, on any disk that is written", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.mkdir(`${folder}/log`);
+  const config = configIn(folder, `request_log: { path: "${folder}/log/requests" }\nlimits: { min_free_disk: 1GB }`);
+  const read: (readonly string[])[] = [];
+  const levelAt = async (free: number | null) =>
+    (await checkDisk(config, (folders) => {
+      read.push(folders);
+      return free;
+    })).level;
+  assertEquals([await levelAt(999_999_999), await levelAt(1_000_000_000), await levelAt(4_999_999_999)], [
+    "problem",
+    "warning",
+    "warning",
+  ]);
+  assertEquals([await levelAt(5_000_000_000), await levelAt(null)], ["ok", "ok"]);
+  assertEquals(read[0], [folder, `${folder}/log`], "folders that do not exist yet count as the nearest above them");
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a log of requests that cannot be written is a problem, and capture without a log a warning", async () => {
+  const folder = await Deno.makeTempDir();
+  const found = (text = "") => checkRequestLog(configIn(folder, text));
+  const fresh = await found();
+  assertEquals([fresh.level, fresh.text], ["ok", `${folder}/log/requests can be written`]);
+  assertEquals(await Array.fromAsync(Deno.readDir(folder)), [], "nothing was created");
+  await Deno.mkdir(`${folder}/log/requests`, { recursive: true });
+  const blocked = await found();
+  assertEquals(blocked.level, "problem");
+  assertStringIncludes(blocked.advice ?? "", "request_log.path");
+  assertEquals((await found("request_log: false")).level, "ok");
+  const unused = await found("request_log: { enabled: false, capture: { secret_key: sixteen-letters-a } }");
+  assertEquals([unused.level, unused.text], ["warning", "off, so request_log.capture has no effect"]);
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** What the check of a host finds at an address. */
+async function hostAt(baseUrl: string, timeoutMs?: number) {
+  const config = readConfig(
+    `providers: { acme: { kind: openai, base_url: "${baseUrl}", api_key: k } }`,
+    "test.yaml",
+    () => undefined,
+  );
+  const [host] = await checkHosts(config, timeoutMs === undefined ? {} : { timeoutMs });
+  return host?.finding;
+}
+
+Deno.test("a host with an untrusted certificate, and one that does not answer in time, are named as such", async () => {
+  const silent = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  await using server = Deno.serve({ ...silent, cert: LOOPBACK_CERTIFICATE, key: LOOPBACK_KEY }, () => new Response());
+  const untrusted = await hostAt(`https://127.0.0.1:${server.addr.port}/v1`);
+  assertEquals([untrusted?.level, untrusted?.text], [
+    "problem",
+    `the certificate of https://127.0.0.1:${server.addr.port} is not trusted`,
+  ]);
+  assertStringIncludes(untrusted?.advice ?? "", "egress.ca_file");
+  const held = Promise.withResolvers<Response>();
+  await using slow = Deno.serve(silent, () => held.promise);
+  const late = await hostAt(`http://127.0.0.1:${slow.addr.port}/v1`, 50);
+  held.resolve(new Response());
+  assertStringIncludes(late?.text ?? "", "did not answer within 0.05 s");
+  assertStringIncludes(late?.advice ?? "", "HTTPS_PROXY");
+});
+
+Deno.test("a name that cannot be resolved is named as such, and other failures have an advice of their own", () => {
+  const found = (message: string) =>
+    unreachable({
+      check: "host of acme",
+      origin: "http://nowhere.invalid",
+      error: new TypeError("fetch failed", { cause: new Error(message) }),
+      timeoutMs: 10_000,
+    });
+  const request = "error sending request for url (http://nowhere.invalid/): client error (Connect): ";
+  const unnamed = found(`${request}dns error: failed to lookup address information: Name or service not known`);
+  assertEquals(unnamed.text, "the name in http://nowhere.invalid cannot be resolved");
+  const refused = found(`${request}tcp connect error: Connection refused (os error 111)`);
+  assertEquals(refused.text, "http://nowhere.invalid cannot be reached");
 });

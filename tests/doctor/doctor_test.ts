@@ -29,6 +29,7 @@ Deno.test("doctor says what works and what to do, and ends with 1 if there is a 
       const part of [
         "ok       configuration:",
         "ok       store:",
+        "ok       request log:",
         "does not exist yet; the start creates it",
         "ok       provider good: the vendor accepts the credential, and lists",
         "problem  provider wrong:",
@@ -66,6 +67,30 @@ Deno.test("doctor finds a running gateway, and names the problems of a broken co
     assertEquals(code, 1);
     assertMatch(said, /problem {2}configuration: .*server\.prot.*\n {9}→ correct it/);
   } finally {
+    await place.remove();
+  }
+});
+
+Deno.test("doctor shows what a running gateway answers that is not ready", async () => {
+  let status = 503;
+  const gateway = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
+    const isReadiness = new URL(url).pathname === "/readyz";
+    return isReadiness
+      ? new Response("not ready: the disk is full\n", { status })
+      : Response.json({ service: "switchyard" });
+  });
+  const place = await makePlace({ port: gateway.addr.port });
+  try {
+    const { code, said } = await place.run("doctor", "--offline");
+    const address = `http://127.0.0.1:${gateway.addr.port}`;
+    assertEquals(code, 1);
+    assertStringIncludes(said, `problem  store: the gateway at ${address} is not ready: the disk is full\n`);
+    assertStringIncludes(said, "→ look at its log");
+    status = 200;
+    const ready = await place.run("doctor", "--offline");
+    assertStringIncludes(ready.said, `ok       store: in use by the gateway at ${address}, which is ready`);
+  } finally {
+    await gateway.shutdown();
     await place.remove();
   }
 });
