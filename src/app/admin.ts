@@ -45,7 +45,6 @@ import type { FileStores } from "./file_stores.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
-import { auditedAnswer } from "./audited_config.ts";
 import type { CountedHits } from "./caches.ts";
 import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
 import type { OtherGateways } from "./other_gateways.ts";
@@ -209,6 +208,6 @@ function configRoutes(
     ...route,
     role: route.method === "GET" ? "read" : "owner",
     parameters: parameters(route.path),
-    auditedResult: auditedAnswer,
+    auditedResult: async (body) => (await import("./audited_config.ts")).auditedAnswer(body),
   }));
 }

@@ -3,12 +3,7 @@ import { MAX_VALUE_CHARACTERS } from "../audit/changed_fields.ts";
 import { CONFIGURATION } from "../audit/records.ts";
 import { boundedDiff } from "../config/bounded_diff.ts";
 import type { ConfigDiff } from "../config/config_diff.ts";
-import { recordSettings } from "../config/recorded_settings.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import type { Log } from "../lib/log.ts";
-import type { Store } from "../store/store.ts";
-import { StoreWriteError } from "../store/store_write_error.ts";
-import type { StartedConfig } from "./start_config.ts";
 
 /**
  * What changed the configuration, if no request of the admin API did: a signal, the start of a gateway, or settings
@@ -56,36 +51,4 @@ export function auditedAnswer(body: JsonObject): JsonObject {
     readonly revoked_keys: readonly string[];
   };
   return auditedChange({ file, version, diff, revokedKeys });
-}
-
-/** Whether a difference has nothing that is in force. What needs a restart changes with the next start. */
-export function isEmptyDiff({ added, removed, changed }: ConfigDiff): boolean {
-  return [added, removed, changed].every((part) => Object.keys(part).length === 0);
-}
-
-/**
- * Records what changed in the configuration since a gateway on the store last had one in force. The first start has no
- * entry. A store that takes no writes does not prevent the start: the next one records the change.
- */
-export async function auditStart(
-  { started, store, audit, log }: {
-    readonly started: StartedConfig;
-    readonly store: Store;
-    readonly audit: AuditLog;
-    readonly log: Log;
-  },
-): Promise<void> {
-  try {
-    const { diff, save } = await recordSettings(store, started.loaded.tree);
-    const isChanged = diff !== null && !isEmptyDiff(diff);
-    const change = isChanged ? await beginConfigChange(audit, "START") : null;
-    await save();
-    if (isChanged) {
-      const { source: { path: file }, version } = started;
-      await change?.done(auditedChange({ file, version, diff, revokedKeys: [] }));
-    }
-  } catch (error) {
-    if (!(error instanceof StoreWriteError)) throw error;
-    log.warn("configuration_unrecorded", { reason: error.name });
-  }
 }

@@ -3,7 +3,7 @@ import { AuditLog } from "../audit/audit_log.ts";
 import { foreignKeysOf, revokeDroppedKeys } from "../billing/dropped_keys.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { StoredConfig } from "../config/config_tree.ts";
-import { type ConfigDiff, diffOf } from "../config/config_diff.ts";
+import { type ConfigDiff, diffOf, isEmptyDiff } from "../config/config_diff.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { summaryOf } from "../config/diff_summary.ts";
 import { recordSettings } from "../config/recorded_settings.ts";
@@ -20,7 +20,7 @@ import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
-import { auditedChange, beginConfigChange, type ChangeOrigin, isEmptyDiff } from "./audited_config.ts";
+import { auditedChange, beginConfigChange, type ChangeOrigin } from "./audited_config.ts";
 import type { StartedConfig } from "./start_config.ts";
 
 /** The result of a change. */

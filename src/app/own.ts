@@ -1,19 +1,23 @@
 import { AuditLog } from "../audit/audit_log.ts";
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { isCacheFileInUse } from "../caches/read.ts";
+import { recordSettings } from "../config/recorded_settings.ts";
 import { FilesUnavailableError } from "../files/files.ts";
 import type { FolderUse } from "../files/folder_use.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
+import type { Log } from "../lib/log.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
+import { StoreWriteError } from "../store/store_write_error.ts";
+import type { Store } from "../store/store.ts";
 import { isFileNeeded } from "../videos/create/inputs.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { indexOldTasks } from "../videos/tasks/records.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { StoredReplies } from "../texts/stored_replies.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
-import { auditStart } from "./audited_config.ts";
 import { openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
+import type { StartedConfig } from "./start_config.ts";
 import type { GatewayTracing } from "./tracing.ts";
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
@@ -77,8 +81,34 @@ async function prepareRecords(
   await indexOldTasks(store);
   const signingKeys = await openSigningKeys(store);
   const audit = new AuditLog(store, config.retention.auditMs);
-  if (started !== null) await auditStart({ started, store, audit, log });
+  if (started !== null) await recordStart({ started, store, audit, log });
   return { signingKeys, createdAccounts: await ensureAuditedAccounts({ store, audit, accounts: config.accounts }) };
+}
+
+/**
+ * Records what changed in the configuration since a gateway on the store last had one in force. The first start has no
+ * entry. A store that takes no writes does not prevent the start: the next one records the change.
+ */
+async function recordStart(
+  { started, store, audit, log }: {
+    readonly started: StartedConfig;
+    readonly store: Store;
+    readonly audit: AuditLog;
+    readonly log: Log;
+  },
+): Promise<void> {
+  try {
+    const { diff, save } = await recordSettings(store, started.loaded.tree);
+    if (diff === null) return await save();
+    const { auditedChange, beginConfigChange } = await import("./audited_config.ts");
+    const change = await beginConfigChange(audit, "START");
+    await save();
+    const { source: { path: file }, version } = started;
+    await change.done(auditedChange({ file, version, diff, revokedKeys: [] }));
+  } catch (error) {
+    if (!(error instanceof StoreWriteError)) throw error;
+    log.warn("configuration_unrecorded", { reason: error.name });
+  }
 }
 
 /**

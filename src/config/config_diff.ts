@@ -82,6 +82,11 @@ export function differenceOf(old: SectionLeaves, next: SectionLeaves, first: Sec
   return { added, removed, changed, restart };
 }
 
+/** Whether a difference has nothing that is in force. What needs a restart changes with the next start. */
+export function isEmptyDiff({ added, removed, changed }: ConfigDiff): boolean {
+  return [added, removed, changed].every((part) => Object.keys(part).length === 0);
+}
+
 /** Returns a difference without the changed values of an account; the same one if it has none. */
 export function diffWithoutAccount<D extends Pick<ConfigDiff, "changed">>(diff: D, account: string): D {
   const { accounts = {}, ...others } = diff.changed;

@@ -6,8 +6,8 @@ const MAX_NAMED = 20;
 const PRICE = /(^|\.)(pricing|price_[a-z_]+)(\.|$)/;
 
 /**
- * Summarizes a difference for the log: `1 added, 2 changed, 0 removed, 1 need a restart`, then the changed prices before
- * and after, and the settings that need a restart. It has no secret, and a bounded number of names.
+ * Summarizes a difference for the log: `1 added, 2 changed, 0 removed, 1 need a restart`, then the changed prices
+ * before and after, and the settings that need a restart. It has no secret, and a bounded number of names.
  */
 export function summaryOf({ added, changed, removed, restart }: ConfigDiff): string {
   const count = (part: ConfigDiff["added"]) => Object.values(part).reduce((sum, { length }) => sum + length, 0);

@@ -5,6 +5,7 @@ import type { Key, Store } from "../store/store.ts";
 import {
   type ConfigDiff,
   differenceOf,
+  isEmptyDiff,
   isLive,
   type Leaf,
   leavesBySection,
@@ -66,7 +67,8 @@ export async function recordSettings(
   const hash = createHash("sha256").update(text).digest("hex");
   if (head?.hash === hash) return { diff: null, save: () => Promise.resolve() };
   const before = head === null ? null : await readLeaves(store, head);
-  const diff = before === null ? null : differenceOf(sectionsOf(before), sectionsOf(leaves));
+  const found = before === null ? null : differenceOf(sectionsOf(before), sectionsOf(leaves));
+  const diff = found === null || isEmptyDiff(found) ? null : found;
   return { diff, save: () => writeLeaves(store, { salt, hash, text, partsBefore: head?.parts ?? 0 }) };
 }
 

@@ -16,7 +16,10 @@ export interface BusyGateway {
   stop(): Promise<void>;
 }
 
-/** Starts the same as `switchyard dev`, with an admin key, a quota and limits of providers, and creates a video that is not finished. */
+/**
+ * Starts the same as `switchyard dev`, with an admin key, a quota and limits of providers, and creates a video that is
+ * not finished.
+ */
 export async function startBusyGateway(): Promise<BusyGateway> {
   const sandbox = await startSandbox({ port: 0 });
   const [key, adminKey] = [newApiKey(), newApiKey()];

@@ -27,8 +27,7 @@ import { secret } from "../../lib/settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
-import { readAmount, readFields, readPage, readSignedAmount } from "./fields.ts";
-import { refuseUnkeptCapture } from "./unkept_capture.ts";
+import { readAmount, readFields, readPage, readSignedAmount, refuseUnkeptCapture } from "./fields.ts";
 
 /** Reads the body of a request as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;

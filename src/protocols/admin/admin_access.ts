@@ -105,7 +105,7 @@ export function operatorOf({ operator }: Pick<Inbound, "operator">): string {
 }
 
 async function audited(
-  { handler, snapshot, createsAccount = false, isResultAudited = true, auditedResult = (body) => body }: AdminRoute,
+  { handler, snapshot, createsAccount = false, isResultAudited = true, auditedResult }: AdminRoute,
   inbound: Inbound,
   { name }: AdminIdentity,
   audit: AuditLog,
@@ -129,10 +129,8 @@ async function audited(
     return response;
   }
   const after = isResultAudited ? await bodyOf(response.clone()) : null;
-  await change.done(
-    after && auditedResult(after),
-    createsAccount && typeof after?.id === "string" ? after.id : account,
-  );
+  const shown = after === null || auditedResult === undefined ? after : await auditedResult(after);
+  await change.done(shown, createsAccount && typeof after?.id === "string" ? after.id : account);
   return response;
 }
 

@@ -14,7 +14,7 @@ export interface AdminRoute extends Route {
   /** Whether the answer is kept in the audit log. Default: true. */
   readonly isResultAudited?: boolean;
   /** Shortens an answer for the audit log. Default: a large one has only its `id` there. */
-  readonly auditedResult?: (body: JsonObject) => JsonObject;
+  readonly auditedResult?: (body: JsonObject) => Promise<JsonObject>;
   /** Whether the response is an account that was created. Default: false. */
   readonly createsAccount?: boolean;
   /**

@@ -1,3 +1,4 @@
+import type { CaptureSetting } from "../../limits/access_limits.ts";
 import * as z from "zod";
 import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
@@ -109,4 +110,16 @@ export function readPage(query: string): { limit: number; after?: string } {
     throw invalidField("after", 'expected the "next" of an earlier page');
   }
   return { limit: Number(limit), after };
+}
+
+/**
+ * Refuses to switch on the capture of bodies where the gateway keeps none, as the setting would have no effect.
+ *
+ * @param capture As the operator gave it. Undefined, null and `none` capture nothing.
+ * @param noBodiesReason Why no bodies are kept, as a clause for people; null if they are.
+ * @throws {GatewayError} `invalid_request`, with the reason.
+ */
+export function refuseUnkeptCapture(capture: CaptureSetting | null | undefined, noBodiesReason: string | null): void {
+  if (noBodiesReason === null || capture === undefined || capture === null || capture === "none") return;
+  throw invalidField("capture", `expected none, as no bodies are kept: ${noBodiesReason}`);
 }

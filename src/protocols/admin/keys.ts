@@ -16,8 +16,7 @@ import type { Store } from "../../store/store.ts";
 import type { ReadJson } from "./accounts.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
-import { readFields, readPage } from "./fields.ts";
-import { refuseUnkeptCapture } from "./unkept_capture.ts";
+import { readFields, readPage, refuseUnkeptCapture } from "./fields.ts";
 
 /** The body of requests that issue or change a key. */
 export const KeySettings = z.strictObject(KEY_FIELDS);
