@@ -235,6 +235,50 @@ stageTest("the playground makes a picture, changes its painted part, and takes i
   assertMatch(await notice.innerText(), /No such picture[^]*req_\w+/);
 }, MEDIA);
 
+stageTest("a painted mask is drawn again after another page and after another use of the picture", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await open("playground/pictures");
+  await page.fill("textarea[name=prompt]", "A lighthouse at dusk");
+  await page.click("text=Create");
+  await page.click("text=Change it");
+  const area = page.locator("canvas");
+  await until(
+    page,
+    "document.querySelector('.mask-area img')?.naturalWidth === document.querySelector('canvas').width",
+  );
+  await area.focus();
+  await page.keyboard.press("Space");
+  await page.locator("button:not([disabled])", { hasText: "Clear the mask" }).waitFor();
+  const pixels = `(() => {
+    const area = document.querySelector("canvas");
+    const { data } = area?.getContext("2d").getImageData(0, 0, area.width, area.height) ?? { data: [] };
+    return data.filter((value, place) => place % 4 === 3 && value > 127).length;
+  })()`;
+  const painted = await page.evaluate(pixels);
+  assert(Number(painted) > 1_000, `${painted} pixels are painted`);
+  await page.getByRole("link", { name: "Requests" }).click();
+  await page.getByRole("heading", { name: "Requests" }).waitFor();
+  await page.getByRole("link", { name: "Playground" }).click();
+  await page.getByRole("link", { name: "Pictures" }).click();
+  await until(page, `${pixels} === ${painted}`);
+  await page.getByRole("button", { name: "References" }).click();
+  await area.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Change the first" }).click();
+  await until(page, `${pixels} === ${painted}`);
+  // What is painted now is added to it.
+  await area.focus();
+  for (let press = 0; press < 8; press++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Space");
+  await until(page, `${pixels} > ${painted}`);
+  const both = await page.evaluate(pixels);
+  await page.getByRole("button", { name: "References" }).click();
+  await page.getByRole("button", { name: "Change the first" }).click();
+  await until(page, `${pixels} === ${both}`);
+  await page.click("text=Clear the mask");
+  await until(page, `${pixels} === 0`);
+}, MEDIA);
+
 stageTest("the playground shows the pictures of a conversation", async (stage) => {
   const { gateway, page, open, signIn } = stage;
   await signIn(gateway.key);
@@ -336,6 +380,9 @@ stageTest("the playground is accessible and fits into the window", async (stage)
   await ask(page, '[[think The city is Bern]] [[tool get_weather {"city":"Bern"}]] How is the weather?', 3);
   await page.locator("article").first().getByRole("button", { name: "Code" }).click();
   await page.locator("article").last().locator("text=/Raw events/").click();
+  await page.getByText("Structured output").click();
+  await page.getByRole("textbox", { name: "JSON Schema of the answer" }).waitFor();
+  await page.locator(".json-editor").nth(1).waitFor();
   await page.evaluate("scrollTo(0, 0)");
   await checkShown(stage, "playground-chat");
 });

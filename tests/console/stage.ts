@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { AxeResults } from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { overflowsOf } from "./overflows.ts";
 import { PATIENCE_MS, type RunningBrowser, startChromium } from "./chromium.ts";
 
 /** Set by `deno task test:console`, because the tests may install a browser. */
@@ -110,6 +111,16 @@ export async function fillJson(page: Page, name: string, text: string): Promise<
   await page.getByRole("textbox", { name }).first().fill(text);
 }
 
+/** The title that the browser shows while the pointer is at the middle of an element; null for none. */
+export async function titleAt(page: Page, selector: string): Promise<string | null> {
+  await page.locator(selector).first().waitFor();
+  return await page.evaluate(`(() => {
+    const { x, y, width, height } = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
+    const found = document.elementFromPoint(x + width / 2, y + height / 2);
+    return found?.closest("[title]")?.title ?? null;
+  })()`) as string | null;
+}
+
 /** Looks for errors, faults of accessibility and overflow in both colours and two widths, and takes pictures. */
 export async function checkPage(stage: Stage, path: string, name: string): Promise<void> {
   for (const look of LOOKS) {
@@ -139,6 +150,7 @@ async function checkLook({ page }: Stage, name: string, { width, name: look }: L
   assertEquals(await page.locator("[role=alert]").count(), 0, `${name}: an error is shown`);
   const widest = await page.evaluate("document.documentElement.scrollWidth");
   assert(Number(widest) <= width, `${name} is ${widest} pixels wide, in a window of ${width}`);
+  assertEquals(await overflowsOf(page), [], `${name}, ${look}: elements are wider than what holds them`);
   assertEquals(await faultsOf(page), [], `${name}, ${look}`);
   if (pictures !== undefined) {
     await page.screenshot({ path: `${pictures}/${name.replaceAll("/", "-")}-${look}.png` });

@@ -8,6 +8,7 @@ import { dataUrl } from "../protocols/media.ts";
 const texts = TEXTS.playground.pictures;
 /** The share of the picture's width that a press of an arrow key moves the brush. */
 const STEP = 0.03;
+const PAINT = "#e0563b";
 
 interface Point {
   readonly x: number;
@@ -18,9 +19,10 @@ interface Point {
  * A picture on which the part that may change is painted, with a pointer or with the keyboard. The canvas lies over the
  * picture and has its size in pixels.
  */
-export function MaskPainter({ picture, hasMask, onChange }: {
+export function MaskPainter({ picture, mask, onChange }: {
   readonly picture: Media;
-  readonly hasMask: boolean;
+  /** What was painted before; null if nothing was. */
+  readonly mask: Media | null;
   /** Gets the mask, transparent where it was painted; null if nothing is painted. */
   readonly onChange: (mask: Media | null) => void;
 }) {
@@ -29,10 +31,18 @@ export function MaskPainter({ picture, hasMask, onChange }: {
   const [cursor, setCursor] = useState<Point>({ x: 0.5, y: 0.5 });
   const last = useRef<Point | null>(null);
 
-  useEffect(() => {
+  /** The masks of what this canvas shows. Another one was painted before the page was left, and is drawn again. */
+  const own = useRef(new WeakSet<Media>());
+  const latest = useRef(mask);
+  latest.current = mask;
+
+  const showMask = async () => {
     const area = canvas.current;
-    if (area !== null && !hasMask) area.getContext("2d")?.clearRect(0, 0, area.width, area.height);
-  }, [hasMask]);
+    if (area === null || (mask !== null && own.current.has(mask))) return;
+    const picture = mask === null ? null : await loadedPicture(mask);
+    if (latest.current === mask) redraw(area, picture);
+  };
+  useEffect(() => void showMask(), [mask]);
 
   /** Paints a line between two points, given as shares of width and height. */
   const paint = (from: Point, to: Point) => {
@@ -40,7 +50,7 @@ export function MaskPainter({ picture, hasMask, onChange }: {
     const context = area?.getContext("2d");
     if (!area || !context) return;
     const width = area.width * brush / 100;
-    context.strokeStyle = context.fillStyle = "#e0563b";
+    context.strokeStyle = context.fillStyle = PAINT;
     context.lineWidth = width;
     context.lineCap = "round";
     context.beginPath();
@@ -55,7 +65,10 @@ export function MaskPainter({ picture, hasMask, onChange }: {
   const finish = async () => {
     last.current = null;
     const area = canvas.current;
-    if (area !== null) onChange(await maskOf(area));
+    if (area === null) return;
+    const made = await maskOf(area);
+    own.current.add(made);
+    onChange(made);
   };
   const pointOf = ({ clientX, clientY }: PointerEvent): Point => {
     const { left = 0, top = 0, width = 1, height = 1 } = canvas.current?.getBoundingClientRect() ?? {};
@@ -85,6 +98,9 @@ export function MaskPainter({ picture, hasMask, onChange }: {
             if (area === null || (area.width === naturalWidth && area.height === naturalHeight)) return;
             area.width = naturalWidth;
             area.height = naturalHeight;
+            // A canvas loses what is painted when its size changes.
+            own.current = new WeakSet();
+            void showMask();
           }}
         />
         <canvas
@@ -119,7 +135,7 @@ export function MaskPainter({ picture, hasMask, onChange }: {
             onInput={(event) => setBrush(event.currentTarget.valueAsNumber)}
           />
         </Field>
-        <button type="button" class="small" disabled={!hasMask} onClick={() => onChange(null)}>
+        <button type="button" class="small" disabled={mask === null} onClick={() => onChange(null)}>
           {texts.clearMask}
         </button>
       </div>
@@ -136,6 +152,26 @@ const MOVES: Readonly<Record<string, Point>> = {
 
 function clamp(share: number): number {
   return Math.min(1, Math.max(0, share));
+}
+
+async function loadedPicture(file: Media): Promise<HTMLImageElement> {
+  const picture = new Image();
+  picture.src = dataUrl(file);
+  await picture.decode();
+  return picture;
+}
+
+/** Paints where the mask is transparent; nothing without a mask. The inverse of {@linkcode maskOf}. */
+function redraw(area: HTMLCanvasElement, mask: HTMLImageElement | null): void {
+  const context = area.getContext("2d");
+  if (context === null) return;
+  context.clearRect(0, 0, area.width, area.height);
+  if (mask === null) return;
+  context.fillStyle = PAINT;
+  context.fillRect(0, 0, area.width, area.height);
+  context.globalCompositeOperation = "destination-out";
+  context.drawImage(mask, 0, 0);
+  context.globalCompositeOperation = "source-over";
 }
 
 /** A PNG of the same size, opaque except where the canvas is painted. */

@@ -119,7 +119,7 @@ function SourcePictures({ state }: { readonly state: PictureState }) {
             <MaskPainter
               key={first.data.length}
               picture={first}
-              hasMask={mask.value !== null}
+              mask={mask.value}
               onChange={(painted) => mask.value = painted}
             />
           )}
