@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startVideoGateway, type VideoGateway } from "../support/video_gateway.ts";
-import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
+import { checkPage, checkShown, endBrowser, stageTest, titleAt } from "./stage.ts";
 
 const CAPTURE = { request_log: { enabled: true, capture: { secret_key: "the-secret-of-the-operator", body: 10_000 } } };
 const MARKUP = '<img src=x onerror="document.title=1">';
@@ -32,6 +32,27 @@ stageTest("requests are filtered by their facts, on a phone on demand", async (s
   await page.getByRole("button", { name: "Filters (1)" }).click();
   await page.click("text=Clear");
   await page.getByText("POST /console/session").first().waitFor();
+});
+
+stageTest("times in rows that are links show UTC on hover, and still lead to the page of the row", async (stage) => {
+  const { page, context, chat, open, signIn, gateway } = stage;
+  const id = await chat("sandbox/chat-1");
+  await signIn(gateway.adminKey);
+  await open("requests");
+  await page.click("text=Live");
+  await page.waitForSelector(`a[href$="${id}"]`);
+  assertMatch(await titleAt(page, ".row-link time") ?? "", / UTC$/);
+  await open("accounts");
+  const created = "td:not(:first-child) time";
+  assertMatch(await titleAt(page, created) ?? "", / UTC$/);
+  const [tab] = await Promise.all([
+    context.waitForEvent("page"),
+    page.locator(created).first().click({ modifiers: ["Control"] }),
+  ]);
+  await tab.waitForURL("**/console/accounts/demo");
+  await tab.close();
+  await page.locator(created).first().click();
+  await page.getByRole("heading", { name: "demo" }).waitFor();
 });
 
 stageTest("a search that is answered in parts goes on to the end of the log", async (stage) => {

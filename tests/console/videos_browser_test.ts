@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startVideoGateway, type VideoGateway } from "../support/video_gateway.ts";
-import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
+import { checkPage, checkShown, endBrowser, stageTest, titleAt } from "./stage.ts";
 
 let videos: VideoGateway | null = null;
 
@@ -124,6 +124,9 @@ stageTest("all deliveries of a span of time are delivered again", async (stage) 
   await page.click("text=Deliver again");
   await page.getByText("Delivered again: 2.").waitFor();
   for (const id of ids) while (await attemptsOf(id) !== 2);
+  await page.reload();
+  await page.locator(".cut").first().waitFor();
+  assertEquals(await titleAt(page, ".cut"), receiver.json.url);
 }, { start });
 
 stageTest("deliveries of a span of time are delivered again, also if there are none", async (stage) => {

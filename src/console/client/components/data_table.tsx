@@ -30,7 +30,11 @@ export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} class={hrefOf === undefined ? undefined : "linked"}>
+            <tr
+              key={keyOf(row)}
+              class={hrefOf === undefined ? undefined : "linked"}
+              onClick={hrefOf === undefined ? undefined : followRow}
+            >
               {columns.map(({ title, cell, isNumeric }, place) => (
                 <td key={title} class={isNumeric ? "numeric" : undefined} data-title={title}>
                   {place === 0 && hrefOf !== undefined
@@ -44,4 +48,11 @@ export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: {
       </table>
     </div>
   );
+}
+
+/** Follows the link of a row by a click on what lies above the link, because a title is shown on hover. */
+function followRow(event: MouseEvent & { readonly currentTarget: HTMLTableRowElement }): void {
+  if (!(event.target instanceof Element) || event.target.closest("a, button, input, select, summary, label")) return;
+  // With the keys that are pressed, so that the browser opens a tab as for the link itself.
+  event.currentTarget.querySelector(".row-link")?.dispatchEvent(new MouseEvent("click", event));
 }
