@@ -3,6 +3,7 @@ import type { LedgerMeter } from "../billing/meter.ts";
 import type { UsageReports } from "../billing/usage/usage_report.ts";
 import type { Config } from "../config/config.ts";
 import { noBodiesReasonOf } from "../config/request_log_section.ts";
+import type { ConfigTree } from "../config/config_tree.ts";
 import type { Route } from "../http/inbound.ts";
 import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -46,7 +47,7 @@ import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
 import type { CountedHits } from "./caches.ts";
-import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
+import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS, SHOWN_CONFIG_ENDPOINTS } from "./admin_endpoints.ts";
 import type { OtherGateways } from "./other_gateways.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
@@ -90,6 +91,8 @@ export interface AdminRouteOptions {
   readonly requestLog: RequestLog | null;
   /** Null if the configuration is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
+  /** What is shown of a configuration that is not changed; null for nothing. */
+  readonly tree: ConfigTree | null;
   /** Gives the gateway's own address without a final slash. */
   readonly baseUrl: () => string;
 }
@@ -147,7 +150,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...traffic === null ? [] : overviewRoutes({ ...traffic, clock, access, ofProviders }),
     ...adminSigningKeyRoutes({ signingKeys }),
     ...requestRoutes(requestLog),
-    ...configChanges === null ? [] : configRoutes({ changes: configChanges, readJson }),
+    ...configChanges === null ? shownConfigRoutes(options) : configRoutes({ changes: configChanges, readJson }),
     ...adminAuditRoutes({ ...access, readJson }),
   ];
   return routes.map((route) => guarded(route, access));
@@ -210,4 +213,19 @@ function configRoutes(
     parameters: parameters(route.path),
     auditedResult: async (body) => (await import("./audited_config.ts")).auditedAnswer(body),
   }));
+}
+
+/** The configuration of a gateway that does not change it. */
+function shownConfigRoutes({ config, tree }: Pick<AdminRouteOptions, "config" | "tree">): AdminRoute[] {
+  if (tree === null) return [];
+  const routes = lazyRoutes(
+    SHOWN_CONFIG_ENDPOINTS,
+    renderAdminError,
+    async () => {
+      const { shownConfig } = await import("./shown_config.ts");
+      const { adminShownConfigRoutes } = await import("../protocols/admin/config.ts");
+      return adminShownConfigRoutes(() => shownConfig({ config, tree, path: null, version: 0, isReadOnly: true }));
+    },
+  );
+  return routes.map((route) => ({ ...route, role: "read", parameters: [] }));
 }

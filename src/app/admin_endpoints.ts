@@ -72,6 +72,9 @@ export const CONFIG_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/config/:section/:name*": ["PUT", "PATCH", "DELETE"],
 });
 
+/** Those of a gateway whose configuration is not changed. */
+export const SHOWN_CONFIG_ENDPOINTS: readonly Endpoint[] = endpointsOf({ "/config": ["GET"] });
+
 /** The addresses of the web console. */
 export const CONSOLE_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "": ["GET"],

@@ -1,22 +1,21 @@
-import { namedEntries, withoutSecrets } from "../config/config_diff.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { entryOf, STORED_SECTIONS, type StoredConfig } from "../config/config_tree.ts";
 import { isSection, type Section } from "../config/document.ts";
-import { defaultSettings } from "../config/default_settings.ts";
 import type { StoredVersion } from "../config/stored_config.ts";
 import { secondsOf } from "../lib/clock.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ConfigAdmin, ConfigAnswer, ConfigEntry } from "../protocols/admin/config.ts";
 import type { AppliedChange, ConfigChanges, StoredChange } from "./config_changes.ts";
+import { shownConfig } from "./shown_config.ts";
 
 /** Creates the operations behind the configuration endpoints of the admin API. */
 export function createConfigAdmin(changes: ConfigChanges): ConfigAdmin {
   const change = (wanted: StoredChange, options: { readonly by: string; readonly isDryRun?: boolean }) =>
     answered(changes, changes.change(wanted, options));
   return {
-    show: () => shownConfig(changes),
+    show: () => shownConfig({ ...changes.inForce, path: changes.path, version: changes.version, isReadOnly: false }),
     reload: (options) => answered(changes, changes.reload(options)),
     replaceAll: (body, options) => change((_, inForce) => storedContentOf(body, inForce), options),
     put: (entry, value, options) =>
@@ -57,39 +56,6 @@ async function answered(changes: ConfigChanges, applied: Promise<AppliedChange>)
     }
     throw error;
   }
-}
-
-/** `{file, version, restart, shadowed, settings}`: each setting with its value and its owner. */
-function shownConfig(changes: ConfigChanges): JsonObject {
-  const { tree, config } = changes.inForce;
-  const settings: Record<string, Record<string, JsonObject>> = {};
-  const ownerText = (section: string, name: string): string => {
-    switch (tree.ownerOf(section, name)) {
-      case "file":
-        return `file ${changes.path ?? tree.source}`;
-      case "store":
-        return `store version ${changes.version}`;
-      case "built_in":
-        return "built in";
-      default:
-        return "environment";
-    }
-  };
-  for (const [section, within] of Object.entries(tree.sections)) {
-    const entries: Record<string, JsonObject> = settings[section] = {};
-    for (const [name, value, path] of namedEntries(section, within)) {
-      entries[name] = {
-        value: withoutSecrets(value, path, tree),
-        owner: ownerText(section, name),
-        ...tree.ownerOf(section, name) === "file" && { path: tree.pathOf(section, name) },
-      };
-    }
-  }
-  for (const [section, fields] of Object.entries(defaultSettings(config))) {
-    const entries = settings[section] ??= {};
-    for (const [name, value] of Object.entries(fields)) entries[name] ??= { value, owner: "default" };
-  }
-  return { file: changes.path, version: changes.version, shadowed: tree.shadowed, settings };
 }
 
 function writeVersion({ version, at, by, diff }: StoredVersion): JsonObject {

@@ -29,7 +29,7 @@ import type { TextService } from "../texts/text_service.ts";
 import { callerCatalog } from "./caller_catalog.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import { type AdminAccess, openAdminAccess } from "./admin_access.ts";
-import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "./admin_endpoints.ts";
+import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS, SHOWN_CONFIG_ENDPOINTS } from "./admin_endpoints.ts";
 import { createConsoleRoutes, hasConsole } from "./console.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
@@ -203,7 +203,9 @@ interface AdminParts extends ConsoleParts {
 function adminRoutesOf({ services, features, state, configChanges, access, metrics }: AdminParts): Route[] {
   if (access === null) return [];
   const { webhooks } = features;
-  const endpoints = [...ADMIN_ENDPOINTS, ...REQUEST_ENDPOINTS, ...configChanges === null ? [] : CONFIG_ENDPOINTS];
+  const shownEndpoints = services.tree === null ? [] : SHOWN_CONFIG_ENDPOINTS;
+  const configEndpoints = configChanges === null ? shownEndpoints : CONFIG_ENDPOINTS;
+  const endpoints = [...ADMIN_ENDPOINTS, ...REQUEST_ENDPOINTS, ...configEndpoints];
   const routes = lazyRoutes(endpoints, renderAdminError, async () => {
     const { createAdminRoutes } = await import("./admin.ts");
     return createAdminRoutes({

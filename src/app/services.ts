@@ -7,6 +7,7 @@ import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import { capturedBodyBytes } from "../config/request_log_section.ts";
+import type { ConfigTree } from "../config/config_tree.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
@@ -42,6 +43,11 @@ export interface ServiceOptions {
   readonly random?: () => number;
   /** How the configuration is changed while the gateway runs, and how it was read. Default: it is not changed. */
   readonly live?: LiveSettings & { readonly loaded: LoadedConfig };
+  /**
+   * The settings of a configuration that is not changed while the gateway runs, as an operator would write them.
+   * Default: null, and the admin API does not show them.
+   */
+  readonly tree?: ConfigTree | null;
   /** Returns the number of log lines that could not be written. Default: none. */
   readonly droppedLogLines?: () => number;
   /** How a store in PostgreSQL is shared with other gateways. Default: it is used beside them. */
@@ -119,7 +125,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
  * @throws What {@linkcode openStore} throws, or a file error if `egress.ca_file` cannot be read.
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
-  const { clock = systemClock, random = Math.random, droppedLogLines = () => 0 } = options;
+  const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
   const { roles = { serves: true, works: true } } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
@@ -129,7 +135,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     const config = started?.loaded.config ?? options.config;
     const ownAddresses = ownAddressesOf(config);
     const configured = await openConfiguredParts(config, { clock, ownAddresses });
-    const shared = { config, log, clock, random, droppedLogLines, roles, counts, started };
+    const shared = { config, log, clock, random, droppedLogLines, roles, counts, started, tree };
     return buildServices(shared, { engine, configured, ownAddresses });
   } catch (error) {
     await engine.close();

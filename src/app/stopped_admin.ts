@@ -71,6 +71,7 @@ export function createStoppedAdmin(
     signingKeys: { rotate: async () => await (await openSigningKeys(store)).rotate() },
     requestLog,
     configChanges: null,
+    tree: null,
     baseUrl: () => config.server.baseUrl ?? "",
   });
   const router = createRouter(routes, { sections: [], renderError: renderAdminError });

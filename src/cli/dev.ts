@@ -21,13 +21,14 @@ export async function dev(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError("switchyard dev: no arguments are expected");
   const key = await ensureSecret(DEV_KEY_PATH);
   const sandbox = await startSandbox({ port: 0 });
-  const config = await withAdminKey(devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name) }));
+  const loaded = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name) });
+  const config = await withAdminKey(loaded.config);
   const output = openProcessOutput(config);
   for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) {
     if (path !== null) await restrictPermissions(path, output.log);
   }
   const code = await runUntilSignal(output, async () => {
-    const app = await startGateway({ config, showSecrets: true }, output);
+    const app = await startGateway({ config, tree: loaded.tree, showSecrets: true }, output);
     await storeWebhookSecret(config, app);
     output.print(devGreeting({ address: app.address, key, consoleLink: await app.createConsoleLink() }));
     return app;

@@ -11,6 +11,8 @@ export interface GatewayCommand {
   readonly config: Config;
   /** How the configuration is changed while the gateway runs. Default: it is not changed. */
   readonly live?: ServiceOptions["live"];
+  /** What is shown of a configuration that is not changed. Default: nothing. */
+  readonly tree?: ServiceOptions["tree"];
   /** Whether the webhook secrets of new accounts are printed. */
   readonly showSecrets: boolean;
   /** How a store in PostgreSQL is shared with other gateways. Default: it is used beside them. */
@@ -24,10 +26,10 @@ export interface GatewayCommand {
  * @throws What {@linkcode startApp} throws.
  */
 export async function startGateway(
-  { config, live, showSecrets, sharing, roles }: GatewayCommand,
+  { config, live, tree, showSecrets, sharing, roles }: GatewayCommand,
   { log, print, droppedLogLines }: ProcessOutput,
 ): Promise<RunningApp> {
-  const given = { ...live && { live }, ...sharing && { sharing }, ...roles && { roles } };
+  const given = { ...live && { live }, ...tree && { tree }, ...sharing && { sharing }, ...roles && { roles } };
   const app = await startApp({ config, log, droppedLogLines, ...given });
   // Jobs start by an alarm. This finds due jobs whose alarm was lost.
   Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());

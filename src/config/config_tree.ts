@@ -5,7 +5,7 @@ import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
 
 /** Where a setting comes from. */
-export type SettingOwner = "file" | "environment" | "store" | "built_in";
+export type SettingOwner = "file" | "environment" | "store" | "built_in" | "command";
 
 /** Settings that live in the store: the entries of each section by name, as an operator would write them. */
 export type StoredConfig = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -15,7 +15,7 @@ export const STORED_SECTIONS = ["providers", "models", "aliases", "limits", "egr
 
 /** The settings of the file, the environment and the store together, as an operator would write them. */
 export interface ConfigTree {
-  /** The name of the file, or `environment`. */
+  /** The name of the file or the command, or `environment`. */
   readonly source: string;
   /** All sections. Models are present even if all are built in. */
   readonly sections: Section;

@@ -1,7 +1,11 @@
-import { type Config, readTree } from "./config.ts";
+import { type LoadedConfig, readTree } from "./config.ts";
+import { type ConfigTree, layTree } from "./config_tree.ts";
 import { applyOverrides } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { Problems } from "./problems.ts";
+
+/** What declares the settings. */
+const COMMAND = "dev";
 
 /** The store of `deno task dev`. */
 export const DEV_STORE = "kv:./data/dev.db";
@@ -202,9 +206,9 @@ const FREE = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
  *
  * @throws {ConfigError} If an override does not fit.
  */
-export function devConfig({ sandbox, key, env }: DevOptions): Config {
-  const problems = new Problems("dev");
-  const tree = {
+export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
+  const problems = new Problems(COMMAND);
+  const declared = {
     store: DEV_STORE,
     files: DEV_FILES,
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
@@ -235,8 +239,14 @@ export function devConfig({ sandbox, key, env }: DevOptions): Config {
     // The results of the simulated vendors are on this machine.
     egress: { allow: ["127.0.0.1/32"] },
   };
+  const tree = { ...declared };
   applyOverrides(tree, env, problems);
-  return readTree(tree, problems);
+  const shown = layTree({ source: COMMAND, file: declared, tree, stored: {}, env, problems });
+  const ownerOf: ConfigTree["ownerOf"] = (section, name) => {
+    const owner = shown.ownerOf(section, name);
+    return owner === "file" ? "command" : owner;
+  };
+  return { config: readTree(tree, problems), tree: { ...shown, ownerOf } };
 }
 
 function servedBy(id: string, name: string, description: string, weights: Record<string, number>): unknown {

@@ -54,6 +54,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     feed: openEventFeed(store, clock),
     signingKeys: await openSigningKeys(store),
     requestLog: null,
+    tree: null,
     configChanges: () => Promise.reject(new Error("The configuration is not changed here")),
     baseUrl: () => "",
   });

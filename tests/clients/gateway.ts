@@ -39,7 +39,7 @@ export async function startClientsGateway(): Promise<ClientsGateway> {
   const key = newApiKey();
   const files = await Deno.makeTempDir();
   const overrides: Record<string, string> = { PORT: "0", SWITCHYARD_STORE: "kv::memory:", SWITCHYARD_FILES: files };
-  const config = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
+  const { config } = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
   const accounts = config.accounts.map((account) => ({ ...account, balance: BALANCE }));
   const byFamily = Object.entries(FAMILIES).map(([family, model]) => ({
     name: aliasOf("*", family as FamilyName),

@@ -20,7 +20,7 @@ const SANDBOX = {
 const KIND_OF: Readonly<Record<string, string>> = { openrouter: "openai" };
 
 Deno.test("devConfig() serves priced models from the sandbox and funds a demo account", () => {
-  const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env: environmentOf({ PORT: "0" }) });
+  const { config } = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env: environmentOf({ PORT: "0" }) });
   assertEquals(config.server.port, 0);
   assertEquals(config.accounts.map(({ id, balance, keys }) => [id, balance, keys]), [
     ["demo", readMoney("25.00"), ["sixteen-letters-or-more"]],
@@ -62,8 +62,16 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
   ]);
 });
 
+Deno.test("devConfig() names the command as the owner of what it sets, and the environment where that decides", () => {
+  const { tree } = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env: environmentOf({ PORT: "0" }) });
+  assertEquals(tree.ownerOf("models", "sandbox/chat-1"), "command");
+  assertEquals(tree.ownerOf("accounts", "demo"), "command");
+  assertEquals(tree.ownerOf("server", "port"), "environment");
+  assertEquals(tree.ownerOf("providers", "acme"), null);
+});
+
 Deno.test("devConfig() needs no vendor key", () => {
   const env = environmentOf({ OPENAI_API_KEY: "vendor-key" });
-  const config = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env });
+  const { config } = devConfig({ sandbox: SANDBOX, key: "sixteen-letters-or-more", env });
   assertEquals(new Set(Object.values(config.providers).map(({ apiKey }) => apiKey)), new Set(["sandbox"]));
 });

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { startTestGateway } from "../support/gateway.ts";
 import { checkPage, checkShown, endBrowser, fillJson, stageTest } from "./stage.ts";
 
 stageTest("a setting is stored after its difference was shown, and rolled back", async (stage) => {
@@ -30,6 +31,19 @@ stageTest("a setting is stored after its difference was shown, and rolled back",
   await page.getByText("In force, as version 3").waitFor();
   await checkPage(stage, "configuration", "configuration");
 });
+
+stageTest("a configuration that does not change is shown, and offers no change", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("configuration");
+  await page.getByText("keeps its configuration until it stops").waitFor();
+  for (const part of ["Write it", "Read the file again", "History"]) {
+    assertEquals(await page.getByText(part).count(), 0, part);
+  }
+  await page.getByRole("link", { name: "sandbox/chat-1" }).click();
+  await page.getByText('"sandbox-openai"').waitFor();
+  assertEquals(await page.getByText("Show the difference").count(), 0);
+}, { start: startTestGateway });
 
 stageTest("an alias is shown by its model, and moved to another model from there", async (stage) => {
   const { gateway, page, open, signIn } = stage;

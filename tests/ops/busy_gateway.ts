@@ -30,7 +30,7 @@ export async function startBusyGateway(): Promise<BusyGateway> {
     SWITCHYARD_FILES: files,
     SWITCHYARD_ADMIN_KEY: adminKey,
   };
-  const config = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
+  const { config } = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
   const limits = { ...config.limits, filesQuotaBytes: 1_000_000_000 };
   const providers = Object.fromEntries(
     Object.entries(config.providers).map(([name, each]) => [name, { ...each, limits: { rpm: 1_000, maxWaitMs: 100 } }]),

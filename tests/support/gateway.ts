@@ -68,7 +68,9 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { app, address, stop } = await startApps({
     config: loaded.config,
     log,
-    ...options.isLive && { live: { source, loaded, setLogLevel: (level) => void (log.level = level) } },
+    ...(options.isLive
+      ? { live: { source, loaded, setLogLevel: (level) => void (log.level = level) } }
+      : { tree: loaded.tree }),
     ...(clock && { clock }),
     ...(random && { random }),
     ...(sharing && { sharing }),

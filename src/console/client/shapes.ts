@@ -241,6 +241,8 @@ export interface ConfigInForce {
   readonly file: string | null;
   /** The version of the settings in the store; 0 for none. */
   readonly version: number;
+  /** Whether it stays until the gateway stops. */
+  readonly is_read_only: boolean;
   /** Settings of the store without effect. */
   readonly shadowed: readonly string[];
   /** By section, then by name. */

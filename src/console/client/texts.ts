@@ -369,6 +369,7 @@ export const TEXTS = {
     owner: "Owner",
     owners: {
       file: "file",
+      command: "command",
       environment: "environment",
       store: "store",
       built: "built in",
@@ -417,8 +418,8 @@ export const TEXTS = {
     noneFound: "Search for another part of its name, or show all settings.",
     badJson: (reason: string) => `This is not JSON: ${reason}`,
     needsObject: 'Expected an object, such as {"base_url": "https://…"}.',
-    unavailableTitle: "This configuration does not change",
-    unavailable: "A gateway that was started with dev has its configuration until it stops.",
+    readOnly:
+      "A gateway that was started with dev keeps its configuration until it stops. A gateway with a switchyard.yaml can change it.",
   },
   caches: {
     title: "Caches",

@@ -55,7 +55,7 @@ export interface AdminConfigOptions {
 export function adminConfigRoutes({ admin, readJson }: AdminConfigOptions): AdminRoute[] {
   const route = adminRoutesBelow("/admin/v1/config");
   return [
-    route("GET", "", () => answerJson(admin.show())),
+    ...adminShownConfigRoutes(() => admin.show()),
     route("PUT", "", async (inbound) => answer(await admin.replaceAll(await readJson(inbound), optionsOf(inbound)))),
     route("POST", "/reload", reloadHandler(admin)),
     route("GET", "/versions", versionsHandler(admin)),
@@ -70,6 +70,11 @@ export function adminConfigRoutes({ admin, readJson }: AdminConfigOptions): Admi
       return answer(await admin.remove(entryOf(inbound), optionsOf(inbound)));
     }),
   ];
+}
+
+/** `GET /admin/v1/config`, which a gateway has also if its configuration does not change. */
+export function adminShownConfigRoutes(show: ConfigAdmin["show"]): AdminRoute[] {
+  return [adminRoutesBelow("/admin/v1/config")("GET", "", () => answerJson(show()))];
 }
 
 function reloadHandler(admin: ConfigAdmin): Handler {

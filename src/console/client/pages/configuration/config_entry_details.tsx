@@ -30,7 +30,7 @@ export function ConfigEntryDetails({ config, section, name, onChanged }: {
   readonly onChanged: () => void;
 }) {
   const setting = config.settings[section]?.[name];
-  const reason = readOnlyReason(setting, section, config.file);
+  const reason = readOnlyReason(setting, section, config);
   return (
     <>
       <p class="back">
@@ -54,8 +54,13 @@ export function ConfigEntryDetails({ config, section, name, onChanged }: {
 }
 
 /** Why a setting cannot be changed here; null if it can be. */
-function readOnlyReason(setting: ConfigSetting | undefined, section: string, file: string | null): string | null {
-  const { ownedByFile, ownedByEnvironment, onlyOwners, onlyRestart } = TEXTS.configuration;
+function readOnlyReason(
+  setting: ConfigSetting | undefined,
+  section: string,
+  { file, is_read_only }: ConfigInForce,
+): string | null {
+  const { readOnly, ownedByFile, ownedByEnvironment, onlyOwners, onlyRestart } = TEXTS.configuration;
+  if (is_read_only) return readOnly;
   const owner = setting === undefined ? null : ownerOf(setting);
   if (owner === "file") return ownedByFile(`${file ?? ""} ${setting?.path ?? section}`.trim());
   if (owner === "environment") return ownedByEnvironment;

@@ -20,7 +20,7 @@ type View = (typeof VIEWS)[number];
 
 /** All settings by section, the reload of the file, and the history. */
 export function ConfigList({ config, onChanged }: { readonly config: ConfigInForce; readonly onChanged: () => void }) {
-  const { file, version, shadowed, settings } = config;
+  const { file, version, is_read_only: isReadOnly, shadowed, settings } = config;
   const view = VIEWS.find((each) => each === query.value.get("view")) ?? "set";
   const text = query.value.get("q") ?? "";
   const sections = Object.entries(settings)
@@ -37,11 +37,13 @@ export function ConfigList({ config, onChanged }: { readonly config: ConfigInFor
           onChange={(value) => setQuery({ view: value })}
         />
       </PageHead>
-      <p class="hint config-facts">
-        {TEXTS.configuration.file}: <code>{file ?? TEXTS.configuration.noFile}</code> · {TEXTS.configuration.version}:
-        {" "}
-        {version === 0 ? TEXTS.configuration.noVersion : version}
-      </p>
+      {isReadOnly ? <p class="notice">{TEXTS.configuration.readOnly}</p> : (
+        <p class="hint config-facts">
+          {TEXTS.configuration.file}: <code>{file ?? TEXTS.configuration.noFile}</code> · {TEXTS.configuration.version}:
+          {" "}
+          {version === 0 ? TEXTS.configuration.noVersion : version}
+        </p>
+      )}
       {shadowed.length > 0 && <p class="notice">{TEXTS.configuration.shadowed(shadowed.join(", "))}</p>}
       <search class="filters card">
         <Field name={TEXTS.configuration.search}>
@@ -62,9 +64,9 @@ export function ConfigList({ config, onChanged }: { readonly config: ConfigInFor
             <Settings section={section} rows={rows} />
           </Card>
         ))}
-        {isOwner() && <NewSetting />}
+        {isOwner() && !isReadOnly && <NewSetting />}
         {isOwner() && file !== null && <Reload onChanged={onChanged} />}
-        <ConfigHistory version={version} onChanged={onChanged} />
+        {!isReadOnly && <ConfigHistory version={version} onChanged={onChanged} />}
       </div>
     </>
   );

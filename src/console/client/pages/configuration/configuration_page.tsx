@@ -1,5 +1,4 @@
 import { read } from "../../api.ts";
-import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
@@ -19,8 +18,6 @@ export const configurationPage: Page = {
   View: Configuration,
 };
 
-const NOT_FOUND = 404;
-
 function Configuration({ rest }: PageProps) {
   const { data, error, reload } = usePolled(
     "configuration",
@@ -36,9 +33,7 @@ function Configuration({ rest }: PageProps) {
     <>
       <PageHead title={TEXTS.configuration.title} />
       {error === null && <Loading />}
-      {error !== null && (error.status === NOT_FOUND
-        ? <EmptyState title={TEXTS.configuration.unavailableTitle}>{TEXTS.configuration.unavailable}</EmptyState>
-        : <ErrorNotice error={error} />)}
+      {error !== null && <ErrorNotice error={error} />}
     </>
   );
 }

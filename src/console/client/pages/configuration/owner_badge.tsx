@@ -13,6 +13,7 @@ export function ownerOf({ owner }: Pick<ConfigSetting, "owner">): SettingOwner {
 
 const TONES: Readonly<Record<SettingOwner, Tone>> = {
   file: "plain",
+  command: "plain",
   environment: "plain",
   store: "good",
   built: "plain",
