@@ -7,16 +7,22 @@ import {
   type PrintedRequest,
   type PrintedRoute,
   shortAmount,
-  timeOf,
 } from "./request_line.ts";
 
-/** Describes in sentences what happened to a request: the choice of providers, the attempts, the reply, the price. */
-export function explain(request: PrintedRequest): string[] {
+/** Writes an instant, given in Unix seconds. */
+export type FormatInstant = (seconds: number) => string;
+
+/**
+ * Describes in sentences what happened to a request: the choice of providers, the attempts, the reply, the price.
+ *
+ * @param format How instants are written. Default: in UTC, with milliseconds.
+ */
+export function explain(request: PrintedRequest, format: FormatInstant = instantOf): string[] {
   return [
-    ...arrivalOf(request),
+    ...arrivalOf(request, format),
     ...modelOf(request),
     ...request.routes.flatMap(routeLines),
-    ...limitLines(request),
+    ...limitLines(request, format),
     ...attemptLines(request),
     ...droppedLines(request),
     ...replyLines(request),
@@ -24,10 +30,10 @@ export function explain(request: PrintedRequest): string[] {
   ];
 }
 
-function arrivalOf(request: PrintedRequest): string[] {
-  const { id, method, path, account, key, client_address } = request;
+function arrivalOf(request: PrintedRequest, format: FormatInstant): string[] {
+  const { id, method, path, account, key, client_address, received_at } = request;
   const caller = account === null ? "without a valid key" : `by account ${account} with key ${key ?? "unknown"}`;
-  return [`${id}: ${method} ${plain(path)} at ${timeOf(request)}, ${caller}, from ${client_address}.`];
+  return [`${id}: ${method} ${plain(path)} at ${format(received_at)}, ${caller}, from ${client_address}.`];
 }
 
 function modelOf({ model, served_model, routes }: PrintedRequest): string[] {
@@ -64,23 +70,23 @@ function routeLines({ model, pin, candidates }: PrintedRoute): string[] {
 }
 
 /** Of a row of an earlier version, neither is known. */
-function limitLines({ refusal, reserved }: PrintedRequest): string[] {
+function limitLines({ refusal, reserved }: PrintedRequest, format: FormatInstant): string[] {
   if (refusal) {
     const { holder, limit, value, resets_at } = refusal;
     const name = limit === "budget" ? `budget of its ${holder}, ${value}` : `limit ${limit} of its ${holder}, ${value}`;
-    return [`It was refused by the ${name}. ${resetText(limit, resets_at)}`];
+    return [`It was refused by the ${name}. ${resetText(limit, resets_at, format)}`];
   }
   if (!reserved) return [];
   const tokens = reserved.tokens === null ? "" : ` and ${reserved.tokens} tokens`;
   return [`It was admitted, and reserved up to ${shortAmount(reserved.amount)} USD${tokens}.`];
 }
 
-function resetText(limit: string, resetsAt: number | null): string {
+function resetText(limit: string, resetsAt: number | null, format: FormatInstant): string {
   if (limit === "concurrency") return "A place is free when another request ends.";
   if (resetsAt === null) return "It does not reset.";
   return limit === "budget"
-    ? `It resets at ${instantOf(resetsAt)}.`
-    : `A request of this size fits from ${instantOf(resetsAt)} on.`;
+    ? `It resets at ${format(resetsAt)}.`
+    : `A request of this size fits from ${format(resetsAt)} on.`;
 }
 
 function attemptLines({ attempts, routes }: PrintedRequest): string[] {
@@ -96,7 +102,13 @@ function attemptText(attempt: PrintedAttempt, only: string): string {
   const vendorId = vendor_request_id === null ? "" : ` The vendor's request id is ${plain(vendor_request_id)}.`;
   if (code === null) return `${target} responded${after}.${vendorId}`;
   const withStatus = status === null ? "" : ` with status ${status}`;
-  return `${target} failed${withStatus}${after}: ${code}: ${plain(message ?? "no message")}.${vendorId}`;
+  return `${target} failed${withStatus}${after}: ${code}: ${sentence(message)}${vendorId}`;
+}
+
+/** A message with a mark at its end. */
+function sentence(message: string | null): string {
+  const text = plain(message ?? "no message").trimEnd();
+  return /[.!?…。！？]["'”’»)\]]*$/.test(text) ? text : `${text}.`;
 }
 
 function droppedLines({ dropped }: PrintedRequest): string[] {
@@ -112,7 +124,7 @@ const ENDS: Readonly<Record<string, string>> = {
 
 function replyLines({ status, error, first_byte_ms, duration_ms, end }: PrintedRequest): string[] {
   const times = `The caller got status ${status} after ${first_byte_ms} ms; the request ended after ${duration_ms} ms.`;
-  const failure = error === null ? [] : [`The error was ${error.code}: ${plain(error.message ?? "no message")}`];
+  const failure = error === null ? [] : [`The error was ${error.code}: ${sentence(error.message)}`];
   const ended = end === null ? undefined : ownValue(ENDS, end);
   return [ended === undefined ? times : `${times} ${ended}`, ...failure];
 }

@@ -7,7 +7,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
-import { dollars, number } from "../../format.ts";
+import { dollars, localTime, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { isOwner } from "../../session_state.ts";
@@ -58,7 +58,7 @@ function Details({ request }: { readonly request: LoggedRequest }) {
       {isForOperators(request) && (
         <Card title={TEXTS.requests.explanation}>
           <div class="explanation">
-            {explain(request).map((line) => (
+            {explain(request, localTime).map((line) => (
               <p key={line} class={line.startsWith("  ") ? "nested" : undefined}>{line.trim()}</p>
             ))}
           </div>
