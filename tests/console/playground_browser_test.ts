@@ -349,6 +349,40 @@ stageTest("a captured request is opened in the playground, with its account, and
   await page.getByText("You said: three <b>").waitFor();
 }, CAPTURE);
 
+stageTest("of a request without a kept body, the playground takes over the model and the protocol", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  const response = await fetch(`${gateway.address}/v1/responses`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/content-1", input: "hello" }),
+  });
+  await response.text();
+  const id = response.headers.get("x-service-request-id");
+  const notices = {
+    [gateway.adminKey]: "The body of this request was not kept",
+    [gateway.key]: "shows no bodies to API keys",
+  };
+  for (const [key, notice] of Object.entries(notices)) {
+    await signIn(key);
+    await open("requests");
+    await page.click("text=Live");
+    await page.click(`a[href$="${id}"]`);
+    await page.getByRole("link", { name: "Open in the playground" }).waitFor();
+    const isOwner = key === gateway.adminKey;
+    assertEquals(await page.getByText("The bodies of this request were not kept").count(), isOwner ? 1 : 0);
+    assertEquals(await page.getByText("Show bodies").count(), 0);
+    await page.click("text=Open in the playground");
+    await page.getByText(notice).waitFor();
+    assertEquals(await page.locator("select[name=protocol]").inputValue(), "responses");
+    assertEquals(await page.locator(".pane select").inputValue(), "sandbox/content-1");
+    await ask(page, "hello");
+    await page.getByText("You said: hello").waitFor();
+    assertEquals(await page.locator("[role=alert]").count(), 0);
+    await page.click("[aria-label='Sign out']");
+    await page.waitForSelector("input[name=key]");
+  }
+});
+
 const REPLY = `# Trains in Bern
 
 A **short** list, with \`code\` and a [link](https://example.com):

@@ -59,6 +59,8 @@ Deno.test({ name: "bodies are kept as the key says, whole and streamed", ...open
     assertEquals((await bodiesOf(await ask(PLAIN_KEY, "hello", { stream }))).status, 404);
     assertEquals((await bodiesOf(await ask(ERRORS_KEY, "hello", { stream }))).status, 404);
   }
+  const kept = async (key: string) => (await admin(`/requests/${await ask(key, "hello")}`)).body.has_bodies;
+  assertEquals([await kept(ALL_KEY), await kept(PLAIN_KEY)], [true, false]);
   const failed = await bodiesOf(await ask(ERRORS_KEY, "[[fail 500]] a failing prompt"));
   assertStringIncludes(failed.body.request, "a failing prompt");
 });

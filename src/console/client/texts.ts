@@ -186,6 +186,8 @@ export const TEXTS = {
     showBodies: "Show bodies",
     openInPlayground: "Open in the playground",
     bodiesHint: "Bodies contain what callers wrote. The audit log records who reads them.",
+    bodiesNotKept:
+      "The bodies of this request were not kept. To keep them, set request_log.capture in switchyard.yaml, and Kept bodies of the key.",
     bodyCut: "Only the start was kept.",
     curl: "As curl",
     curlHint: "The key of the caller is not known, and the body is not shown.",
@@ -581,7 +583,11 @@ export const TEXTS = {
     title: "Playground",
     kinds: "Kind of request",
     tabs: { chat: "Chat", pictures: "Pictures", videos: "Videos" },
-    notWhole: "The body of this request was not kept whole, or it is a form with files, so it cannot be opened.",
+    notWhole: "The body of this request was not kept whole, so only its model and its protocol were taken over.",
+    notKept:
+      "The body of this request was not kept, so only its model and its protocol were taken over. To keep bodies, set request_log.capture in switchyard.yaml, and Kept bodies of the key.",
+    onlyOwners: "Only operators with the role owner read bodies, so only the model and the protocol were taken over.",
+    notForKeys: "The console shows no bodies to API keys, so only the model and the protocol were taken over.",
     notOpened: "The playground has no requests of this kind.",
     notLoaded: "The playground cannot be loaded. Reload the page.",
     account: "Paid by account",

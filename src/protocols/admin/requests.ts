@@ -21,9 +21,10 @@ export function adminRequestRoutes(requests: RequestLog | null): AdminRoute[] {
     }, { parameters: null }),
     route("GET", "/:id", async ({ params }) => {
       const id = pathParam(params, "id");
-      const found = await loggedIn(requests).get(id);
+      const log = loggedIn(requests);
+      const [found, bodies] = await Promise.all([log.get(id), log.bodies(id)]);
       if (found === null) throw new GatewayError("not_found", `No request has the id "${id.slice(0, 100)}"`);
-      return answerJson(writeRequest(found));
+      return answerJson({ ...writeRequest(found), has_bodies: bodies !== null });
     }),
     route("GET", "/:id/bodies", async ({ params }) => {
       const id = pathParam(params, "id");

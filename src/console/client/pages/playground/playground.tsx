@@ -78,12 +78,19 @@ function Kind({ tab }: { readonly tab: Tab }) {
 /** Takes over the request that the address names, once. */
 function Opening({ state }: { readonly state: PlaygroundState }) {
   const [problem, setProblem] = useState<Pick<ApiError, "message" | "requestId"> | null>(null);
+  const [missing, setMissing] = useState<string | null>(null);
   const from = query.value.get("from") ?? "";
   useEffect(() => {
     if (from === "") return;
     setProblem(null);
+    setMissing(null);
     setQuery({ from: "" });
-    openRequest(from, state).catch(setProblem);
+    openRequest(from, state).then(setMissing, setProblem);
   }, [from]);
-  return problem === null ? null : <ErrorNotice error={problem} />;
+  return (
+    <>
+      {problem !== null && <ErrorNotice error={problem} />}
+      {missing !== null && <p class="notice" role="status">{missing}</p>}
+    </>
+  );
 }

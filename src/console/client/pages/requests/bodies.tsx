@@ -10,8 +10,9 @@ interface BodiesAnswer {
 }
 
 /** The captured bodies of a request. They are read only on demand, because the audit log records it. */
-export function Bodies({ id, onRead }: {
+export function Bodies({ id, areKept, onRead }: {
   readonly id: string;
+  readonly areKept: boolean;
   /** Gets the body of the request; null if it was not kept. */
   readonly onRead: (request: string | null) => void;
 }) {
@@ -24,6 +25,7 @@ export function Bodies({ id, onRead }: {
       onRead(read.request);
     }, setError);
   };
+  if (!areKept) return <p class="hint">{TEXTS.requests.bodiesNotKept}</p>;
   if (bodies === null) {
     return (
       <>

@@ -6,6 +6,8 @@ export type LoggedRequest =
   & Omit<PrintedRequest, "account" | "position" | "routes" | "attempts">
   & {
     readonly endpoint: string | null;
+    /** Whether its bodies are kept; undefined in lists, and for its owner. */
+    readonly has_bodies?: boolean;
     readonly routes?: PrintedRequest["routes"];
     readonly account?: string | null;
     readonly attempts: readonly (Omit<PrintedRequest["attempts"][number], "model"> & {

@@ -10,7 +10,7 @@ import { PageHead } from "../../components/page_head.tsx";
 import { dollars, localTime, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
-import { isOwner } from "../../session_state.ts";
+import { canWrite, isOwner, session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 import { explain } from "../../../../request_log/printed/explain.ts";
 import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
@@ -33,6 +33,7 @@ export function RequestDetails({ id }: { readonly id: string }) {
       </p>
       <PageHead title={<code class="title-code">{id}</code>}>
         {data !== null && <StatusBadge status={data.status} />}
+        {data !== null && <PlaygroundLink request={data} />}
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
       {data === null ? error === null && <Loading /> : <Details request={data} />}
@@ -69,18 +70,18 @@ function Details({ request }: { readonly request: LoggedRequest }) {
       </Card>
       <CurlCard request={request} body={body} />
       {isOwner() && (
-        <Card title={TEXTS.requests.bodies} actions={<PlaygroundLink request={request} />} isWide>
-          <Bodies id={request.id} onRead={setBody} />
+        <Card title={TEXTS.requests.bodies} isWide>
+          <Bodies id={request.id} areKept={request.has_bodies === true} onRead={setBody} />
         </Card>
       )}
     </div>
   );
 }
 
-/** Opens a request of which the playground has the kind. */
+/** Opens a request of which the playground has the kind, for who can send requests there. */
 function PlaygroundLink({ request: { id, endpoint } }: { readonly request: LoggedRequest }) {
   const page = playgroundPageOf(endpoint ?? "");
-  if (page === null) return null;
+  if (page === null || (session.value?.kind === "operator" && !canWrite())) return null;
   return <a class="button small" href={hrefOf(page, { from: id })}>{TEXTS.requests.openInPlayground}</a>;
 }
 
