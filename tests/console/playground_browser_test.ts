@@ -305,6 +305,11 @@ stageTest("the playground makes a video, from its estimate to its player, and ca
   await until(page, "document.querySelector('video').readyState > 0");
   assertEquals(await page.evaluate("document.querySelector('video').error"), null);
   assert(Number(await page.evaluate("document.querySelector('video').duration")) > 0.5);
+  const facts = await page.locator(".reply-facts").innerText();
+  assertMatch(facts, /accepted after \d+[^]*the video took \d+/);
+  assertEquals(facts.includes("first byte"), false);
+  await page.locator(".run").getByRole("button", { name: /Raw events/ }).click();
+  assertMatch(await page.locator(".events").innerText(), /"pending"[^]*GET[^]*"completed"/);
   await page.locator(".run").getByRole("button", { name: "Code" }).click();
   assertStringIncludes(await page.locator(".run pre").innerText(), "/v1/videos");
   await checkShown(stage, "playground-videos");
@@ -313,6 +318,34 @@ stageTest("the playground makes a video, from its estimate to its player, and ca
   await page.click("text=Create");
   await page.locator(".run").first().getByRole("button", { name: "Cancel" }).click();
   await page.locator(".run").first().getByText("cancelled").waitFor();
+}, MEDIA);
+
+stageTest("the playground makes videos from a first and a last frame, and from references", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  const picture = (name: string) => ({ name, mimeType: "image/png", buffer: PIXEL });
+  const choose = (title: string, ...names: string[]) =>
+    page.locator("label", { hasText: title }).locator("input").setInputFiles(names.map(picture));
+  const modes = async () => {
+    const headers = { authorization: `Bearer ${gateway.adminKey}` };
+    const { data } = await (await fetch(`${gateway.address}/admin/v1/tasks`, { headers })).json();
+    return data.map(({ mode, status }: Record<string, string>) => `${mode} ${status}`);
+  };
+  await signIn(gateway.key);
+  await open("playground/videos");
+  await page.fill("textarea[name=prompt]", "A lighthouse at dusk");
+  await choose("First frame", "first.png");
+  await page.getByAltText("first.png").waitFor();
+  await choose("Last frame", "last.png");
+  await page.getByAltText("last.png").waitFor();
+  await page.click("text=Create");
+  await page.locator(".run video").waitFor();
+  assertEquals(await modes(), ["img2video_end completed"]);
+  for (const name of ["last.png", "first.png"]) await page.getByRole("button", { name: `Remove ${name}` }).click();
+  await choose("References", "one.png", "two.png");
+  await page.getByAltText("two.png").waitFor();
+  await page.click("text=Create");
+  await page.locator(".run video").nth(1).waitFor();
+  assertEquals(await modes(), ["imgref2video completed", "img2video_end completed"]);
 }, MEDIA);
 
 stageTest("a captured request is opened in the playground, with its account, and sent again", async (stage) => {

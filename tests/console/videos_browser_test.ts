@@ -105,6 +105,18 @@ stageTest("the thumbnail of a video is shown, and is the first picture of its pl
   }
 }, { start });
 
+stageTest("the playground shows the thumbnail of a video that it made", async ({ page, open, signIn }) => {
+  await signIn(gatewayOfTest().key);
+  await open("playground/videos");
+  await page.locator(".play-settings select").first().selectOption("sandbox/video-fal");
+  await page.fill("textarea[name=prompt]", "A lighthouse at dusk [[queue 0]] [[run 0]]");
+  await page.click("text=Create");
+  const picture = page.locator(".run").getByRole("img", { name: "Thumbnail" });
+  await picture.waitFor();
+  assertStringIncludes(await picture.getAttribute("src") ?? "", "/console/api/files/");
+  await page.locator(".run video").waitFor();
+}, { start });
+
 stageTest("all deliveries of a span of time are delivered again", async (stage) => {
   const { page, open, signIn } = stage;
   const { create, call, adminKey } = gatewayOfTest();

@@ -695,6 +695,8 @@ export const TEXTS = {
       estimated: (amount: string) => `estimated ${amount}`,
       cost: (amount: string, seconds: string) => `${amount} for ${seconds} s`,
       queue: (place: string) => `${place} before it`,
+      createdAfter: (time: string) => `accepted after ${time}`,
+      took: (time: string) => `the video took ${time}`,
       progress: "Progress of the video",
       cancel: "Cancel",
       emptyTitle: "Make a video",

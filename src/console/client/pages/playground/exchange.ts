@@ -60,6 +60,12 @@ function takeHead(exchange: Exchange, { headers }: Pick<Response, "headers">): v
   exchange.cost = cost === null ? null : Number(cost);
 }
 
+/** Adds an event. Those above the limit are counted. */
+export function addEvent(exchange: Exchange, event: RawEvent): void {
+  if (exchange.events.length < MAX_EVENTS) exchange.events.push(event);
+  else exchange.furtherEvents++;
+}
+
 /** Options of {@linkcode stream}. */
 export interface StreamOptions {
   readonly signal: AbortSignal;
@@ -80,8 +86,7 @@ export async function stream({ path, body }: WrittenRequest, options: StreamOpti
   const started = performance.now();
   const elapsed = () => performance.now() - started;
   const take = (name: string, data: string) => {
-    if (exchange.events.length < MAX_EVENTS) exchange.events.push({ atMs: elapsed(), name, data });
-    else exchange.furtherEvents++;
+    addEvent(exchange, { atMs: elapsed(), name, data });
     const parsed = parsedJson(data);
     if (parsed !== null) onEvent(parsed);
   };
@@ -135,7 +140,7 @@ export async function callJson(call: JsonCall, exchange: Exchange): Promise<unkn
     takeHead(exchange, response);
     exchange.firstByteMs = performance.now() - started;
     const text = await response.text();
-    exchange.events.push({ atMs: performance.now() - started, name: "", data: text });
+    addEvent(exchange, { atMs: performance.now() - started, name: "", data: text });
     return parsedJson(text);
   } finally {
     exchange.totalMs = performance.now() - started;

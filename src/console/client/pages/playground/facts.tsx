@@ -5,7 +5,7 @@ import type { Exchange } from "./exchange.ts";
 import type { ReplyUsage } from "./reply.ts";
 
 /** What a request used, cost and took, and what the vendor did not get. */
-export function Facts({ exchange, usage = null, cost = exchange.cost, stop = null }: {
+export function Facts({ exchange, usage = null, cost = exchange.cost, stop = null, times = timesOf(exchange) }: {
   readonly exchange: Exchange;
   /** Default: none. */
   readonly usage?: ReplyUsage | null;
@@ -13,16 +13,17 @@ export function Facts({ exchange, usage = null, cost = exchange.cost, stop = nul
   readonly cost?: number | null;
   /** Why the answer ended. Default: not known. */
   readonly stop?: string | null;
+  /** How long its parts took. Default: until the first byte, and in all. */
+  readonly times?: readonly string[];
 }) {
-  const { firstByteMs, totalMs, provider, dropped, requestId } = exchange;
+  const { totalMs, provider, dropped, requestId } = exchange;
   const texts = TEXTS.playground.facts;
   const facts = [
     usage === null ? null : texts.tokens(number(usage.input), number(usage.output)),
     usage === null || usage.cached === 0 ? null : texts.cached(number(usage.cached)),
     usage === null || usage.reasoning === 0 ? null : texts.reasoning(number(usage.reasoning)),
     cost === null ? null : dollars(cost),
-    firstByteMs === null ? null : texts.firstByte(duration(firstByteMs)),
-    totalMs === null ? null : texts.total(duration(totalMs)),
+    ...times,
     provider === null ? null : texts.servedBy(provider),
     stop === null ? null : texts.stop(stop),
   ];
@@ -40,4 +41,12 @@ export function Facts({ exchange, usage = null, cost = exchange.cost, stop = nul
       )}
     </ul>
   );
+}
+
+function timesOf({ firstByteMs, totalMs }: Exchange): string[] {
+  const texts = TEXTS.playground.facts;
+  return [
+    ...firstByteMs === null ? [] : [texts.firstByte(duration(firstByteMs))],
+    ...totalMs === null ? [] : [texts.total(duration(totalMs))],
+  ];
 }

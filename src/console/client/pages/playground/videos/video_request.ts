@@ -1,5 +1,7 @@
 import type { Media } from "../conversation.ts";
 import { type JsonObject, numberIn, objectIn, textIn } from "../../../json.ts";
+import type { VideoResult } from "../../../shapes.ts";
+import { areCopied, ownResultsOf, type ResultAddresses } from "../../videos/own_results.ts";
 import { dataUrl } from "../protocols/media.ts";
 
 /** What a person has chosen for a video. Empty texts leave a choice to the model. */
@@ -29,8 +31,12 @@ export interface VideoTask {
   /** US dollars: estimated until it is completed. */
   readonly cost: number;
   readonly seconds: number;
-  /** Copies at the gateway, then results at the vendor. */
-  readonly urls: readonly string[];
+  /** From the create to the end; null while it is pending. */
+  readonly tookMs: number | null;
+  /** Videos, then their thumbnail and last frame. */
+  readonly results: readonly VideoResult[];
+  /** Whether the gateway has a copy of each result. */
+  readonly isCopied: boolean;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
@@ -69,6 +75,7 @@ export function readTask(body: unknown): VideoTask {
   const { usage, estimate, error } = task;
   const amounts = objectIn(usage ?? estimate);
   const failure = objectIn(error);
+  const addresses = addressesIn(task);
   return {
     id: textIn(task.id),
     status: textIn(task.status),
@@ -77,10 +84,30 @@ export function readTask(body: unknown): VideoTask {
     provider: textIn(task.provider) || null,
     cost: numberIn(amounts.cost),
     seconds: numberIn(amounts.video_seconds),
-    urls: [...textsIn(task.mirror_urls), ...textsIn(task.unsigned_urls)],
+    tookMs: tookMs(task),
+    results: ownResultsOf(addresses),
+    isCopied: areCopied(addresses),
     error: error === undefined || error === null
       ? null
       : { code: textIn(failure.code), message: textIn(failure.message) },
+  };
+}
+
+/** Instants are whole seconds. A task that was completed may have changed later, by copies. */
+function tookMs({ status, created_at, updated_at, completed_at }: JsonObject): number | null {
+  if (status === "pending" || status === undefined) return null;
+  return (numberIn(completed_at ?? updated_at) - numberIn(created_at)) * 1_000;
+}
+
+function addressesIn(task: JsonObject): ResultAddresses {
+  const optional = (name: string) => textIn(task[name]) || undefined;
+  return {
+    unsigned_urls: textsIn(task.unsigned_urls),
+    mirror_urls: textsIn(task.mirror_urls),
+    thumbnail_url: optional("thumbnail_url"),
+    thumbnail_mirror_url: optional("thumbnail_mirror_url"),
+    last_frame_url: optional("last_frame_url"),
+    last_frame_mirror_url: optional("last_frame_mirror_url"),
   };
 }
 

@@ -1,8 +1,9 @@
 import { Badge } from "../../../components/badge.tsx";
 import { ErrorNotice } from "../../../components/error_notice.tsx";
-import { dollars, number } from "../../../format.ts";
+import { dollars, duration, number } from "../../../format.ts";
 import { ownAddress } from "../../../own_address.ts";
 import { TEXTS } from "../../../texts.ts";
+import { ShownResults } from "../../videos/shown_results.tsx";
 import { Facts } from "../facts.tsx";
 import { Inspector } from "../inspector.tsx";
 import { videoSnippet } from "../snippets/video_snippet.ts";
@@ -19,14 +20,14 @@ export function VideoRunView({ run, onCancel }: { readonly run: VideoRun; readon
       <h3>{String(body.model)}</h3>
       <p class="run-prompt">{String(body.prompt)}</p>
       {task !== null && <Progress task={task} onCancel={onCancel} />}
-      {task?.status === "completed" && <Player task={task} prompt={String(body.prompt)} />}
+      {task?.status === "completed" && <Results results={task.results} />}
       {task !== null && task.error !== null && (
         <ErrorNotice error={{ message: `${task.error.code}: ${task.error.message}`, requestId: exchange.requestId }} />
       )}
       {error !== null && <ErrorNotice error={error} />}
       {exchange.totalMs !== null && (
         <>
-          <Facts exchange={exchange} cost={null} />
+          <Facts exchange={exchange} cost={null} times={timesOf(run)} />
           <Inspector exchange={exchange} snippet={(language, baseUrl) => videoSnippet(language, body, baseUrl)} />
         </>
       )}
@@ -61,18 +62,30 @@ function Progress({ task, onCancel }: { readonly task: VideoTask; readonly onCan
   );
 }
 
-/** The copy at the gateway is played; a result that is only at the vendor is a link. */
-function Player({ task: { urls }, prompt }: { readonly task: VideoTask; readonly prompt: string }) {
-  const [url = ""] = urls;
-  const own = URL.canParse(url) ? ownAddress(url) : null;
-  if (url === "") return null;
+/** The create, and the video, which takes much longer. */
+function timesOf({ exchange: { totalMs }, task }: VideoRun): string[] {
+  return [
+    ...totalMs === null ? [] : [texts.createdAfter(duration(totalMs))],
+    ...task?.tookMs === undefined || task.tookMs === null ? [] : [texts.took(duration(task.tookMs))],
+  ];
+}
+
+/** Players, pictures and downloads. A result that is only at the vendor is a link. */
+function Results({ results }: Pick<VideoTask, "results">) {
+  const videos = results.filter(({ type }) => type === "video");
   return (
     <>
-      {own !== null && <video class="player" src={own} controls preload="metadata" aria-label={prompt} />}
+      <ShownResults results={results} />
       <div class="actions">
-        <a class="button small" href={own ?? url} download={own === null ? undefined : "video.mp4"}>
-          {TEXTS.playground.pictures.download}
-        </a>
+        {videos.map(({ url, index }) => {
+          const own = ownAddress(url);
+          const name = videos.length === 1 ? "video.mp4" : `video-${index + 1}.mp4`;
+          return (
+            <a key={index} class="button small" href={own ?? url} download={own === null ? undefined : name}>
+              {TEXTS.playground.pictures.download} {videos.length > 1 && index + 1}
+            </a>
+          );
+        })}
       </div>
     </>
   );

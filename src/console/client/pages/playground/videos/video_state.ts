@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ApiError } from "../../../api.ts";
 import type { Media } from "../conversation.ts";
-import { callJson, type Exchange, newExchange } from "../exchange.ts";
+import { addEvent, callJson, type Exchange, newExchange } from "../exchange.ts";
 import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../../../json.ts";
 import { fileIn } from "../opened_chat.ts";
 import { callerFields } from "../payer.ts";
@@ -11,8 +11,10 @@ import { readTask, type VideoOrder, type VideoTask, writeVideoBody } from "./vid
 export interface VideoRun {
   readonly number: number;
   readonly body: JsonObject;
-  /** Of the create. */
+  /** Of the create. Later answers are added to its events. */
   readonly exchange: Exchange;
+  /** When the create was sent, by `performance.now()`. */
+  readonly sentMs: number;
   /** Null until it is created. */
   readonly task: VideoTask | null;
   /** Why the create, a poll or a cancellation failed. */
@@ -31,6 +33,8 @@ export interface VideoEstimate {
 const POLL_MS = 2_000;
 /** After a failed poll, such as one above the polling limit. */
 const RETRY_MS = 6_000;
+/** After the end of a task, while its results are copied. */
+const MAX_COPY_POLLS = 30;
 const MAX_RUNS = 20;
 
 /** The videos of the playground. Those that are under way are polled also while another page is shown. */
@@ -106,7 +110,8 @@ export class VideoState {
     const body = writeVideoBody(this.order());
     const fields = callerFields();
     const number = this.#count++;
-    const run: VideoRun = { number, body, exchange: newExchange(), task: null, error: null, fields };
+    const sentMs = performance.now();
+    const run: VideoRun = { number, body, exchange: newExchange(), sentMs, task: null, error: null, fields };
     this.runs.value = [run, ...this.runs.value.slice(0, MAX_RUNS - 1)];
     try {
       const call = { method: "POST", path: "/v1/videos", body: JSON.stringify(body), fields } as const;
@@ -119,25 +124,25 @@ export class VideoState {
   }
 
   /** Cancels a video that is under way. */
-  async cancel({ number, task, fields }: VideoRun): Promise<void> {
-    if (task === null) return;
+  async cancel(run: VideoRun): Promise<void> {
+    if (run.task === null) return;
     try {
-      const call = { method: "DELETE", path: `/v1/videos/${task.id}`, body: null, fields } as const;
-      this.#change(number, { task: readTask(await callJson(call, newExchange())), error: null });
+      this.#change(run.number, { task: await callTask("DELETE", run.task.id, run), error: null });
     } catch (error) {
-      this.#change(number, { error: error as ApiError });
+      this.#change(run.number, { error: error as ApiError });
     }
   }
 
   async #poll(number: number): Promise<void> {
     let waitMs = POLL_MS;
+    let copyPolls = 0;
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       const run = this.runs.value.find((each) => each.number === number);
-      if (run === undefined || run.task?.status !== "pending") return;
+      if (run === undefined || run.task === null || isFinal(run.task)) return;
+      if (run.task.status === "completed" && copyPolls++ === MAX_COPY_POLLS) return;
       try {
-        const call = { method: "GET", path: `/v1/videos/${run.task.id}`, body: null, fields: run.fields } as const;
-        this.#change(number, { task: readTask(await callJson(call, newExchange())), error: null });
+        this.#change(number, { task: await callTask("GET", run.task.id, run), error: null });
         waitMs = POLL_MS;
       } catch (error) {
         const { status } = error as ApiError;
@@ -151,4 +156,24 @@ export class VideoState {
   #change(number: number, changes: Partial<VideoRun>): void {
     this.runs.value = this.runs.value.map((run) => run.number === number ? { ...run, ...changes } : run);
   }
+}
+
+/** Whether a task changes no more. Copies of the results can follow its end. */
+function isFinal({ status, isCopied }: VideoTask): boolean {
+  return status !== "pending" && (status !== "completed" || isCopied);
+}
+
+/** Reads or cancels a task, and adds the answer to the events of its run, if it differs from the one before. */
+async function callTask(
+  method: "GET" | "DELETE",
+  id: string,
+  { exchange, sentMs, fields }: VideoRun,
+): Promise<VideoTask> {
+  const call = newExchange();
+  const task = readTask(await callJson({ method, path: `/v1/videos/${id}`, body: null, fields }, call));
+  for (const { data } of call.events) {
+    if (data === exchange.events.at(-1)?.data) continue;
+    addEvent(exchange, { atMs: performance.now() - sentMs, name: method, data });
+  }
+  return task;
 }
