@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Media, Tool } from "../../../../src/console/client/pages/playground/conversation.ts";
 import { PROTOCOL_NAMES, PROTOCOLS } from "../../../../src/console/client/pages/playground/protocols/all.ts";
 import { startTestGateway } from "../../../support/gateway.ts";
@@ -17,6 +17,9 @@ const PICTURE: Media = {
   mediaType: "image/png",
   data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
 };
+
+const MANUAL: Media = { kind: "media", name: "manual.pdf", mediaType: "application/pdf", data: btoa("%PDF-1.4 hello") };
+const NOTES: Media = { kind: "media", name: "notes.md", mediaType: "text/markdown", data: btoa("# Notes of May") };
 
 for (const name of PROTOCOL_NAMES) {
   const protocol = PROTOCOLS[name];
@@ -69,7 +72,23 @@ for (const name of PROTOCOL_NAMES) {
     await gateway.stop();
   });
 
-  Deno.test(`playground: ${name} sends pictures and files, and gets an instance of a schema`, async () => {
+  Deno.test(`playground: ${name} sends a PDF and a text file to each vendor`, async () => {
+    const gateway = await startTestGateway();
+    for (const model of MODELS) {
+      for (const file of [MANUAL, NOTES]) {
+        const message = { role: "user" as const, parts: [{ kind: "text" as const, text: "read" }, file] };
+        const { reply } = await answerOf(protocol, protocol.write({ ...PLAIN, model }, [message]), gateway);
+        assertEquals(reply.error, null, `${model}, ${file.name}`);
+        assertMatch(reply.text, /^You said: read/, `${model}, ${file.name}`);
+        const sent = JSON.stringify(gateway.sandbox.requests.at(-1)?.body);
+        const hasContent = sent.includes(file.data) || sent.includes(atob(file.data));
+        assert(hasContent, `${model} got no content of ${file.name}: ${sent}`);
+      }
+    }
+    await gateway.stop();
+  });
+
+  Deno.test(`playground: ${name} sends pictures, and gets an instance of a schema`, async () => {
     const gateway = await startTestGateway();
     const message = { role: "user" as const, parts: [{ kind: "text" as const, text: "look" }, PICTURE] };
     const { reply } = await answerOf(protocol, protocol.write(PLAIN, [message]), gateway);
