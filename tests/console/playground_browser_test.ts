@@ -279,6 +279,35 @@ stageTest("a painted mask is drawn again after another page and after another us
   await until(page, `${pixels} === 0`);
 }, MEDIA);
 
+stageTest("on a phone, the end of an answer is above the place where the next message is written", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.key);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await open("playground");
+  const placeOf = async (selector: string) => {
+    const box = await page.locator(selector).last().boundingBox();
+    assert(box !== null, selector);
+    return { top: box.y, bottom: box.y + box.height };
+  };
+  const isShown = async () => (await placeOf(".pane")).bottom <= (await placeOf(".composer")).top;
+  await ask(page, "[[words 400]]");
+  assert(await isShown());
+  const [attach, send] = [await placeOf(".composer .file-button"), await placeOf(".composer .primary")];
+  assert(send.top < attach.bottom, "Send has a row of its own");
+  // It follows while an answer arrives, until the person scrolls back.
+  await page.fill("textarea[name=prompt]", "[[gap 40]] [[words 2000]]");
+  await page.click("text=Send");
+  await page.getByText("word150").nth(1).waitFor();
+  assert(await isShown());
+  await page.mouse.wheel(0, -2_000);
+  await until(page, "scrollY < document.documentElement.scrollHeight - innerHeight - 1000");
+  const before = Number(await page.evaluate("scrollY"));
+  await page.getByText("word250").nth(1).waitFor();
+  assertEquals(await page.evaluate("scrollY"), before);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped.").waitFor();
+});
+
 stageTest("the playground shows the pictures of a conversation", async (stage) => {
   const { gateway, page, open, signIn } = stage;
   await signIn(gateway.key);

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { EmptyState } from "../../../components/empty_state.tsx";
 import type { ListedModel } from "../../../shapes.ts";
 import { TEXTS } from "../../../texts.ts";
@@ -7,6 +7,7 @@ import type { ChatState } from "./chat_state.ts";
 import { Composer } from "./composer.tsx";
 import type { Pane, PaneRequest } from "./pane.ts";
 import { PaneView } from "./pane_view.tsx";
+import { useFollowedEnd } from "./followed_end.ts";
 import { Settings } from "./settings.tsx";
 
 /** Conversations with one or two models. */
@@ -14,7 +15,10 @@ export function Chat({ state, models }: { readonly state: ChatState; readonly mo
   const usable = models.filter(({ architecture: { output_modalities: outputs } }) =>
     outputs.includes("text") || outputs.includes("image")
   );
+  const panes = useRef<HTMLDivElement>(null);
+  const composer = useRef<HTMLFormElement>(null);
   useEffect(() => chooseModels(state.panes, usable), [models]);
+  useFollowedEnd({ panes, composer, turns: state.shown.value.map(({ turns }) => turns.value) });
   if (usable.length === 0) {
     return <EmptyState title={TEXTS.models.emptyTitle}>{TEXTS.playground.noModels}</EmptyState>;
   }
@@ -31,7 +35,7 @@ export function Chat({ state, models }: { readonly state: ChatState; readonly mo
     <div class="play">
       <Settings state={state} />
       <div class="play-main">
-        <div class={state.hasTwo.value ? "panes two" : "panes"}>
+        <div ref={panes} class={state.hasTwo.value ? "panes two" : "panes"}>
           {state.shown.value.map((pane, place) => (
             <PaneView
               key={place}
@@ -43,7 +47,7 @@ export function Chat({ state, models }: { readonly state: ChatState; readonly mo
             />
           ))}
         </div>
-        <Composer state={state} requestFor={requestFor} />
+        <Composer form={composer} state={state} requestFor={requestFor} />
       </div>
     </div>
   );

@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { ErrorNotice } from "../../../components/error_notice.tsx";
 import { bytes } from "../../../format.ts";
@@ -11,7 +12,8 @@ import type { Pane, PaneRequest } from "./pane.ts";
 const texts = TEXTS.playground.chat;
 
 /** Where a message is written. It goes to every pane. */
-export function Composer({ state, requestFor }: {
+export function Composer({ form, state, requestFor }: {
+  readonly form: RefObject<HTMLFormElement | null>;
   readonly state: ChatState;
   readonly requestFor: (pane: Pane) => PaneRequest;
 }) {
@@ -48,6 +50,7 @@ export function Composer({ state, requestFor }: {
   };
   return (
     <form
+      ref={form}
       class="card composer"
       onSubmit={(event) => {
         event.preventDefault();
@@ -81,6 +84,7 @@ export function Composer({ state, requestFor }: {
         }}
       />
       {problem !== null && <ErrorNotice message={problem} />}
+      {(hasCalls || !isValid.value) && <p class="hint">{hasCalls ? texts.resultsFirst : texts.invalid}</p>}
       <div class="actions">
         <label class="button file-button">
           {texts.attach}
@@ -102,9 +106,7 @@ export function Composer({ state, requestFor }: {
             {texts.clear}
           </button>
         )}
-        <span class="hint grow">
-          {hasCalls ? texts.resultsFirst : isValid.value ? "" : texts.invalid}
-        </span>
+        <span class="grow" />
         {isRunning
           ? (
             <button type="button" class="danger" onClick={() => panes.forEach((pane) => pane.stop())}>
