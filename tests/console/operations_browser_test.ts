@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startVideoGateway, type VideoGateway } from "../support/video_gateway.ts";
 import { checkPage, checkShown, endBrowser, stageTest, titleAt } from "./stage.ts";
 
@@ -32,6 +32,27 @@ stageTest("requests are filtered by their facts, on a phone on demand", async (s
   await page.getByRole("button", { name: "Filters (1)" }).click();
   await page.click("text=Clear");
   await page.getByText("POST /console/session").first().waitFor();
+});
+
+stageTest("on a phone, a row of a long list is folded, and nothing of it is beside the window", async (stage) => {
+  const { page, chat, open, signIn, gateway } = stage;
+  const id = await chat("sandbox/chat-1");
+  await signIn(gateway.adminKey);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await open("requests");
+  await page.click("text=Live");
+  const row = page.locator("tr", { has: page.locator(`a[href$="${id}"]`) });
+  for (const part of ["200", "demo", "sandbox/chat-1", "sandbox-openai", "$", "ms"]) {
+    const box = await row.locator("td", { hasText: part }).last().boundingBox();
+    assert(box !== null && box.x >= 0 && box.x + box.width <= 360, `${part}: ${JSON.stringify(box)}`);
+  }
+  assertEquals(await row.getByRole("cell").count(), 9);
+  assertEquals(await page.getByRole("columnheader").first().innerText(), "Arrived");
+  await row.click();
+  await page.getByRole("heading", { name: id }).waitFor();
+  await page.locator(".timeline-name", { hasText: "1. sandbox-openai" }).waitFor();
+  const isCut = "[...document.querySelectorAll('.timeline-name')].some((each) => each.scrollWidth > each.clientWidth)";
+  assertEquals(await page.evaluate(isCut), false);
 });
 
 stageTest("times in rows that are links show UTC on hover, and still lead to the page of the row", async (stage) => {

@@ -39,7 +39,7 @@ Deno.test("console: a table has a label, heads of columns, and texts of callers 
       columns={[{ title: "Model", cell: ({ id }) => id }]}
     />,
   );
-  assert(html.includes('aria-label="Models"') && html.includes('<th scope="col">Model</th>'));
+  assert(html.includes('aria-label="Models"') && html.includes('<th scope="col" role="columnheader">Model</th>'));
   assert(html.includes('href="/console/requests/req_1"') && !html.includes("<img"));
 });
 
