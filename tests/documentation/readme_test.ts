@@ -9,6 +9,12 @@ Deno.test("README: fits on two screens", () => {
   assert(count <= 100, `${count} lines`);
 });
 
+Deno.test("README: shows two pictures of the console", async () => {
+  const pictures = [...README.matchAll(/^!\[[^\]]+\]\((docs\/console\/[\w-]+\.png)\)$/gm)].map(([, path = ""]) => path);
+  assertEquals(pictures.length, 2);
+  for (const path of pictures) assert((await Deno.stat(join(ROOT, path))).isFile);
+});
+
 Deno.test("README: every figure stands in the results that its sentence names", async () => {
   const missing: string[] = [];
   let checked = 0;
