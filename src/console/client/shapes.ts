@@ -204,7 +204,7 @@ export interface DeliveryWithAttempts extends Delivery {
     readonly failure: string | null;
     readonly reason: string | null;
     readonly answer_bytes: number | null;
-    /** Of a receiver that refused the event; null if there is none. */
+    /** The start of the receiver's answer, whatever its status; null without an answer. */
     readonly answer_start: string | null;
   }[];
 }
