@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { videoVariantsOf } from "../../../src/console/client/pages/models/model_facts.ts";
-import { curlText } from "../../../src/console/client/pages/requests/curl_text.ts";
+import { curlText, isForPrograms } from "../../../src/console/client/pages/requests/curl_text.ts";
 import { ownResultsOf } from "../../../src/console/client/pages/videos/own_results.ts";
 import { ownTaskEventsOf, taskEventsOf } from "../../../src/console/client/pages/videos/task_events.ts";
 import { ownAddress } from "../../../src/console/client/own_address.ts";
@@ -41,6 +41,23 @@ Deno.test("curlText() has the endpoint, a place for the key in the protocol's fi
   assertEquals(got.split(" \\\n  "), [
     "curl 'https://gateway.example/v1/models'",
     '-H "Authorization: Bearer $API_KEY"',
+  ]);
+});
+
+Deno.test("a sign-in to the console has no command line, as programs do not send it", () => {
+  const paths = [
+    "/v1/models",
+    "/console/api/v1/models",
+    "/console/session",
+    "/console/api",
+    "/consoles",
+    "/admin/v1/x",
+  ];
+  assertEquals(paths.filter((path) => isForPrograms({ path })), [
+    "/v1/models",
+    "/console/api/v1/models",
+    "/consoles",
+    "/admin/v1/x",
   ]);
 });
 

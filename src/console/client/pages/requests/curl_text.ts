@@ -20,6 +20,11 @@ const FORM_FILES: Readonly<Record<string, string>> = {
   "/v1/audio/translations": "file",
 };
 
+/** Whether a program can send a request again. A sign-in to the console is the page's own. */
+export function isForPrograms({ path }: Pick<LoggedRequest, "path">): boolean {
+  return path.startsWith(`${CONSOLE_API}/`) || !/^\/console(\/|$)/.test(path);
+}
+
 /** What a request is sent again with. */
 export interface SentRequest extends Pick<LoggedRequest, "method" | "path"> {
   /** As captured; null if it was not kept. */

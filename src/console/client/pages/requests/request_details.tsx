@@ -16,6 +16,7 @@ import { explain } from "../../../../request_log/printed/explain.ts";
 import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
 import { Bodies } from "./bodies.tsx";
 import { CurlCard } from "./curl_card.tsx";
+import { isForPrograms } from "./curl_text.ts";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";
 import { playgroundPageOf } from "./playground_page_of.ts";
 import { Timeline } from "./timeline.tsx";
@@ -68,7 +69,7 @@ function Details({ request }: { readonly request: LoggedRequest }) {
       <Card title={TEXTS.requests.charges}>
         <Charges request={request} />
       </Card>
-      <CurlCard request={request} body={body} />
+      {isForPrograms(request) && <CurlCard request={request} body={body} />}
       {isOwner() && (
         <Card title={TEXTS.requests.bodies} isWide>
           <Bodies id={request.id} areKept={request.has_bodies === true} onRead={setBody} />
