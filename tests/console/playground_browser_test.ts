@@ -173,7 +173,7 @@ stageTest("a failure in the playground has its message and the id of the request
   assertMatch(await notice.innerText(), /No such thing[^]*req_\w+/);
   await ask(page, "again");
   await page.getByText("You said: again").waitFor();
-});
+}, { failures: [400] });
 
 stageTest("an operator chooses the account that pays in the playground", async (stage) => {
   const { gateway, page, open, signIn } = stage;
@@ -233,7 +233,7 @@ stageTest("the playground makes a picture, changes its painted part, and takes i
   const notice = page.locator(".run [role=alert]");
   await notice.waitFor();
   assertMatch(await notice.innerText(), /No such picture[^]*req_\w+/);
-}, MEDIA);
+}, { ...MEDIA, failures: [400] });
 
 stageTest("a painted mask is drawn again after another page and after another use of the picture", async (stage) => {
   const { gateway, page, open, signIn } = stage;

@@ -41,13 +41,18 @@ export interface StageOptions {
   readonly start?: () => Promise<StageGateway>;
   /** Sections of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /**
+   * The HTTP statuses of failures that the test provokes, and that the page shows. The browser notes them as errors too,
+   * and every other error in its console fails the test. Default: none.
+   */
+  readonly failures?: readonly number[];
 }
 
 /** A test in a window of its own, with a gateway of its own. It fails for each error in the browser's console. */
 export function stageTest(
   name: string,
   test: (stage: Stage) => Promise<void>,
-  { config = {}, start }: StageOptions = {},
+  { config = {}, start, failures = [] }: StageOptions = {},
 ): void {
   Deno.test(`console in a browser: ${name}`, options, async () => {
     const defaults = { isLive: true, config: { request_log: { enabled: true }, ...config } };
@@ -61,8 +66,8 @@ export function stageTest(
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("dialog", (dialog) => void dialog.accept());
     page.on("console", (message) => {
-      // A refused request is shown by the page, and also noted by the browser.
-      if (message.type() === "error" && !message.text().includes("status of 4")) problems.push(message.text());
+      const status = Number(/status of (\d+)/.exec(message.text())?.[1]);
+      if (message.type() === "error" && !failures.includes(status)) problems.push(message.text());
     });
     page.on("request", (request) => {
       const { protocol, origin } = new URL(request.url());
@@ -157,13 +162,12 @@ async function checkLook({ page }: Stage, name: string, { width, name: look }: L
   }
 }
 
-/** Serious faults of accessibility. */
+/** Faults of accessibility, also those that are not serious. */
 async function faultsOf(page: Page): Promise<string[]> {
   const { default: axe } = await import("axe-core");
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate("axe.run()") as AxeResults;
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
 /** The last test of a file: closes its browser. */

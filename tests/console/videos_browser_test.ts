@@ -82,7 +82,7 @@ stageTest("a caller sees the tasks of its own key alone, plays a result and canc
   await page.getByText("No video tasks").waitFor();
   await open(`videos/${done}`);
   assertStringIncludes(await page.locator("[role=alert]").innerText(), "Cannot find the video task");
-}, { start });
+}, { start, failures: [404] });
 
 stageTest("the thumbnail of a video is shown, and is the first picture of its player", async (stage) => {
   const { page, open, signIn } = stage;
