@@ -1,0 +1,49 @@
+import { assert, assertEquals } from "@std/assert";
+import { render } from "preact-render-to-string";
+import { type Column, DataTable } from "../../../src/console/client/components/data_table.tsx";
+
+const COLUMNS: readonly Column<string>[] = ["Time", "Status", "Model", ""].map((title) => ({
+  title,
+  cell: (row) => `${title} ${row}`,
+}));
+
+function shown(columns: readonly Column<string>[], hrefOf?: (row: string) => string | null): string {
+  return render(
+    <DataTable
+      label="Requests"
+      rows={["one", "two"]}
+      keyOf={(row) => row}
+      columns={columns}
+      {...hrefOf && { hrefOf }}
+    />,
+  );
+}
+
+Deno.test("DataTable folds rows of more than three columns in narrow windows, and keeps its roles", () => {
+  assert(shown(COLUMNS).includes('class="table-scroll folding"'));
+  assert(!shown(COLUMNS.slice(0, 3)).includes("folding"));
+  const roles = [...shown(COLUMNS).matchAll(/<(table|thead|tbody|tr|th|td)\b[^>]*? role="(\w+)"/g)];
+  assertEquals(
+    new Set(roles.map(([, element, role]) => `${element} ${role}`)),
+    new Set([
+      "table table",
+      "thead rowgroup",
+      "tbody rowgroup",
+      "tr row",
+      "th columnheader",
+      "td cell",
+    ]),
+  );
+});
+
+Deno.test("DataTable is no landmark, and has no head for a column of controls", () => {
+  const html = shown(COLUMNS);
+  assert(!html.includes('role="region"'));
+  assertEquals(html.match(/<th\b/g)?.length, 3);
+});
+
+Deno.test("DataTable links the rows that lead to a page", () => {
+  const html = shown(COLUMNS, (row) => row === "one" ? "/console/one" : null);
+  assertEquals(html.match(/class="linked"/g)?.length, 1);
+  assertEquals(html.match(/<a [^>]*href="([^"]*)"/)?.[1], "/console/one");
+});
