@@ -7,7 +7,7 @@ import type { FolderUse } from "../files/folder_use.ts";
 import { prepareFolder } from "../files/prepare_folder.ts";
 import type { Log } from "../lib/log.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
-import { StoreWriteError } from "../store/store_write_error.ts";
+import { StoreWriteError } from "../store/store_errors.ts";
 import type { Store } from "../store/store.ts";
 import { isFileNeeded } from "../videos/create/inputs.ts";
 import { openSigningKeys, type SigningKeyRing } from "../videos/results/signing_keys.ts";
