@@ -23,3 +23,21 @@ export function portableAddressOf(source: Source, loss: "image" | "file" | "vide
 function isPortable(url: string): boolean {
   return /^https?:\/\//i.test(url) && !url.startsWith("https://generativelanguage.googleapis.com/");
 }
+
+/** The first base64 characters of the four image types that most formats support. */
+const IMAGE_PREFIXES: readonly (readonly [start: string, mediaType: string])[] = [
+  ["/9j/", "image/jpeg"],
+  ["iVBORw0KGgo", "image/png"],
+  ["R0lGOD", "image/gif"],
+  ["UklGR", "image/webp"],
+];
+
+/**
+ * The media type of an image, detected from its bytes if possible, because vendors reject a wrong one. Null if it is
+ * neither JPEG, PNG, GIF nor WebP.
+ */
+export function commonImageType({ data, mediaType }: Source & { readonly kind: "base64" }): string | null {
+  const detected = IMAGE_PREFIXES.find(([start]) => data.startsWith(start))?.[1];
+  const type = detected ?? mediaType.replace("image/jpg", "image/jpeg");
+  return IMAGE_PREFIXES.some(([, known]) => known === type) ? type : null;
+}

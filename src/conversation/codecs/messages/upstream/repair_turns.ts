@@ -1,21 +1,13 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
+import { type AlternatingTurn, alternatingTurns, visible } from "../../../alternating_turns.ts";
+import type { Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import type { FieldNames } from "../shared/fields.ts";
 import { unsupportedMedia } from "./write_media.ts";
 
-/** A turn of the user or the assistant, the only roles that every vendor of this format supports. */
-export interface AlternatingTurn {
-  /** Always alternates. */
-  readonly role: "user" | "assistant";
-  /** Parts that the format can express. */
-  readonly parts: Part[];
-}
-
 /**
- * Adapts turns to this format: only supported parts, alternating roles, the user first. Instructions between turns
- * become signed user text, and images of the assistant move to the next user turn.
+ * Adapts turns to this format: only supported parts, alternating roles, the user first.
  *
  * @throws {GatewayError} `invalid_request` for audio or video input.
  */
@@ -24,33 +16,8 @@ export function repairTurns(
   target: RequestTarget,
   droppedFields: FieldNames,
 ): AlternatingTurn[] {
-  const repaired: AlternatingTurn[] = [];
-  let assistantImages: ImagePart[] = [];
-  for (const turn of turns) {
-    if (turn.role === "assistant") {
-      const parts = turn.parts.flatMap((part) => assistantParts(part, target, droppedFields));
-      assistantImages.push(...parts.filter((part) => part.kind === "image"));
-      joinTurn(repaired, "assistant", parts.filter((part) => part.kind !== "image"));
-    } else {
-      const parts = turn.role === "user" ? turn.parts.flatMap(userParts) : turn.parts.flatMap(reminderOf);
-      joinTurn(repaired, "user", [...assistantImages, ...parts]);
-      assistantImages = [];
-    }
-  }
-  if (assistantImages.length > 0) droppedFields.add("image");
-  if (repaired[0]?.role !== "user") {
-    droppedFields.add("turn_order");
-    repaired.unshift({ role: "user", parts: [{ kind: "text", text: "." }] });
-  }
-  return repaired;
-}
-
-/** Adds parts to the last turn if it has that role, otherwise as a new turn; no parts add no turn. */
-export function joinTurn(turns: AlternatingTurn[], role: AlternatingTurn["role"], parts: readonly Part[]): void {
-  if (parts.length === 0) return;
-  const latest = turns.at(-1);
-  if (latest?.role === role) latest.parts.push(...parts);
-  else turns.push({ role, parts: [...parts] });
+  const assistant = (part: Part) => assistantParts(part, target, droppedFields);
+  return alternatingTurns(turns, { user: userParts, assistant }, droppedFields);
 }
 
 function userParts(part: Part): Part[] {
@@ -63,24 +30,6 @@ function userParts(part: Part): Part[] {
     default:
       return [part];
   }
-}
-
-function visible(part: TextPart): TextPart[] {
-  return isVisible(part) ? [part] : [];
-}
-
-/** False for blank text, which vendors reject. */
-export function isVisible(part: Part): boolean {
-  return part.kind !== "text" || part.text.trim() !== "";
-}
-
-function reminderOf(part: Part): TextPart[] {
-  if (part.kind !== "text") return [];
-  return visible(part).map(({ text, cache }) => ({
-    kind: "text",
-    text: `<system-reminder>\n${text}\n</system-reminder>`,
-    ...(cache ? { cache } : {}),
-  }));
 }
 
 function assistantParts(part: Part, target: RequestTarget, droppedFields: FieldNames): Part[] {

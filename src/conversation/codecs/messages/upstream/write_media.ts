@@ -3,16 +3,8 @@ import { essenceOf } from "../../../../lib/content_type.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
-import { portableAddressOf } from "../../../media_address.ts";
+import { commonImageType, portableAddressOf } from "../../../media_address.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
-
-/** The first base64 characters of the four image types that this format supports. */
-const IMAGE_PREFIXES: readonly (readonly [start: string, mediaType: string])[] = [
-  ["/9j/", "image/jpeg"],
-  ["iVBORw0KGgo", "image/png"],
-  ["R0lGOD", "image/gif"],
-  ["UklGR", "image/webp"],
-];
 
 /**
  * Writes an image. Its media type is detected from the bytes if possible, because vendors reject a wrong one.
@@ -26,9 +18,8 @@ export function writeImage(part: Omit<ImagePart, "kind">, droppedFields: FieldNa
 
 function imageSource(source: Source): JsonObject {
   if (source.kind === "url") return { type: "url", url: portableAddressOf(source, "image") };
-  const detected = IMAGE_PREFIXES.find(([start]) => source.data.startsWith(start))?.[1];
-  const mediaType = detected ?? source.mediaType.replace("image/jpg", "image/jpeg");
-  if (!IMAGE_PREFIXES.some(([, known]) => known === mediaType)) {
+  const mediaType = commonImageType(source);
+  if (mediaType === null) {
     throw unsupportedMedia(
       "image",
       `expected JPEG, PNG, GIF or WebP for this model, got ${printableType(source.mediaType)}`,

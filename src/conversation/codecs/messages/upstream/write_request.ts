@@ -5,12 +5,12 @@ import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conv
 import { limitCacheMarks } from "./cache_marks.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
-import { pairCalls } from "./pair_calls.ts";
+import { type AlternatingTurn, isVisible, pairCalls } from "../../../alternating_turns.ts";
 import { argumentsOf } from "../../../call_input.ts";
-import { type AlternatingTurn, isVisible, repairTurns } from "./repair_turns.ts";
-import { strictSchema } from "./schema.ts";
+import { repairTurns } from "./repair_turns.ts";
+import { strictSchema } from "../../../enforced_schema.ts";
 import { planThinking } from "./thinking.ts";
-import { wireToolName, writeTools } from "./write_tools.ts";
+import { wireCallId, wireToolName, writeTools } from "./write_tools.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { addDroppedFormatFields } from "../../../output_format_name.ts";
 import { writeTier } from "../../../service_tier.ts";
@@ -28,7 +28,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const droppedFields: FieldNames = new Set();
   const traits = traitsOf(target);
   const turns = withoutBareReasoning(
-    pairCalls(repairTurns(conversation.turns, target, droppedFields), droppedFields),
+    pairCalls(repairTurns(conversation.turns, target, droppedFields), wireCallId, droppedFields),
     traits,
     droppedFields,
   );

@@ -6,7 +6,7 @@ import { objectSchema, plainSchema } from "../../../object_schema.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
-import { strictSchema } from "./schema.ts";
+import { strictSchema } from "../../../enforced_schema.ts";
 import type { WrittenSearch } from "./write_search.ts";
 
 const MAX_NAME_CHARACTERS = 128;

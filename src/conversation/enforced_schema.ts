@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { JsonSchema } from "../../../conversation.ts";
-import { isObject } from "../../../wire_value.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { JsonSchema } from "./conversation.ts";
+import { isObject } from "./wire_value.ts";
 
 /** Keywords that the vendor rejects in an enforced schema, but that a model understands in a description. */
 const DESCRIBED_KEYWORDS = [
@@ -49,8 +49,9 @@ interface Allowance {
 }
 
 /**
- * Converts a schema to the subset that the vendor enforces: closed objects, single types, limits in the description.
- * Source: Messages API reference, "Structured outputs", "JSON Schema limitations".
+ * Converts a schema to the subset that Anthropic and Bedrock enforce: closed objects, single types, limits in the
+ * description. Sources: Messages API reference, "Structured outputs", "JSON Schema limitations"; Amazon Bedrock User
+ * Guide, "Structured outputs".
  */
 export function strictSchema(schema: JsonSchema): JsonObject {
   // The limit grows with the length, so that many small schemas cost no more than one large one.
