@@ -6,7 +6,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import type { FieldSource } from "../http/headers.ts";
+import { type FieldSource, requestHeadersOf } from "../http/headers.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { ClampedLimit } from "../conversation/clamped_limit.ts";
@@ -98,6 +98,25 @@ export function outputLimitOf({ settlement }: Pick<TextAttempt, "settlement">): 
 /** Whether the caller and the vendor use the same format. */
 export function isSameFormat({ format }: Pick<TextRequest, "format">, endpoint: TextEndpoint): boolean {
   return format.name === endpoint.format.name;
+}
+
+/** What is sent of the header fields by which a caller enables features of its format. */
+export interface ForwardedFields {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The members of the body in which some vendors read them instead. */
+  readonly members: JsonObject;
+  /** The names of fields that the vendor does not support as they were sent. */
+  readonly droppedFields: readonly string[];
+}
+
+const NOTHING_MOVED = { members: {}, droppedFields: [] };
+
+/** Returns the caller's header fields as the vendor reads them. */
+export function forwardedFields({ request, endpoint }: Pick<TextAttempt, "request" | "endpoint">): ForwardedFields {
+  const headers = requestHeadersOf(request.header, endpoint.format.forwardedHeaders);
+  return endpoint.fieldsInBody === undefined
+    ? { headers, ...NOTHING_MOVED }
+    : { headers: {}, ...endpoint.fieldsInBody(headers) };
 }
 
 /** The services that text requests use. */

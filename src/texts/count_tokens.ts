@@ -208,7 +208,7 @@ async function sendCountRequest(
     body: jsonBytes(body),
     firstByteMs: COUNT_MS,
     callerSignal,
-    readError: endpoint.format.readError,
+    readError: endpoint.readError ?? endpoint.format.readError,
   });
   const bytes = await response.readAll(65_536);
   try {

@@ -6,7 +6,6 @@ import type { WriteResult } from "../conversation/write_result.ts";
 import type { ByteParts } from "../lib/byte_parts.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
-import { requestHeadersOf } from "../http/headers.ts";
 import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
@@ -15,8 +14,8 @@ import { chargeText } from "./charge_text.ts";
 import { keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
-import { vendorStream } from "./vendor_stream.ts";
-import { outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
+import { vendorEvents, vendorStream } from "./vendor_stream.ts";
+import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
@@ -27,18 +26,19 @@ import { readWholeReply } from "./whole_reply.ts";
  */
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { request, provider, endpoint, candidate } = attempt;
-  const { body, droppedFields } = prepared(attempt, pass, parts);
-  const response = await provider.outbound.send({
+  const forwarded = forwardedFields(attempt);
+  const { body, droppedFields } = prepared(attempt, pass, forwarded, parts);
+  const received = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, request.stream),
-    headers: requestHeadersOf(request.header, endpoint.format.forwardedHeaders),
+    headers: forwarded.headers,
     body,
     firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: cancelSignalOf(attempt),
-    readError: endpoint.format.readError,
+    readError: endpoint.readError ?? endpoint.format.readError,
   });
   if (!request.stream) {
-    const reading = readWholeReply(response, attempt);
+    const reading = readWholeReply(received, attempt);
     const bytes = reading instanceof Promise ? await reading : reading;
     const reply = parsedReplyOf(bytes, attempt);
     const usage = usageOfWhole(reply, attempt);
@@ -49,8 +49,9 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     // not sent all of it was closed.
     returnBodyBuffer(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
-    return wholeResponse(request.record, bytes, responseHeaders(attempt, response, "application/json", droppedFields));
+    return wholeResponse(request.record, bytes, responseHeaders(attempt, received, "application/json", droppedFields));
   }
+  const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadableReply(attempt);
@@ -65,11 +66,16 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
 
 /** Returns the fields that the vendor would not be sent, for a dry run. */
 export function droppedInPassThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): readonly string[] {
-  return prepared(attempt, pass, parts).droppedFields;
+  return prepared(attempt, pass, forwardedFields(attempt), parts).droppedFields;
 }
 
 /** Returns the bytes for the vendor, and the fields that they omit, in the caller's spelling. */
-function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): WriteResult<ByteParts> {
+function prepared(
+  attempt: TextAttempt,
+  pass: PassThrough,
+  forwarded: ForwardedFields,
+  parts: TextParts,
+): WriteResult<ByteParts> {
   const { request, candidate, provider } = attempt;
   const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
   const { body, droppedFields } = pass.prepare({
@@ -78,7 +84,7 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
     body: sent,
     wholeBody,
     outlineText,
-    changed: request.clampedLimit?.set ?? {},
+    changed: { ...request.clampedLimit?.set, ...forwarded.members },
     model: candidate.model,
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
@@ -86,7 +92,10 @@ function prepared(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Wr
     provider: provider.name,
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
-  return { body, droppedFields: request.format.droppedFields(sent, droppedFields) };
+  return {
+    body,
+    droppedFields: [...request.format.droppedFields(sent, droppedFields), ...forwarded.droppedFields],
+  };
 }
 
 /** A byte order mark stays, so that a reply with one is no JSON. */

@@ -19,7 +19,8 @@ export function passThroughEndpointOf(
   { model }: Pick<Candidate, "model">,
 ): TextEndpoint | null {
   const own = textEndpointsOf(provider, model).find((endpoint) =>
-    endpoint.passThrough !== null && isSameFormat(request, endpoint)
+    endpoint.passThrough !== null && isSameFormat(request, endpoint) &&
+    (endpoint.canPass?.(request.outlineText) ?? true)
   );
   return own && request.cache?.kind !== "emulated" ? own : null;
 }

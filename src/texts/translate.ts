@@ -6,7 +6,6 @@ import type { WriteResult } from "../conversation/write_result.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
-import { requestHeadersOf } from "../http/headers.ts";
 import { modelFacts } from "../conversation/known_models.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
@@ -23,10 +22,17 @@ import { canSearch } from "./hosted_search.ts";
 import { inlineMedia, isTextOnly } from "./inline_media.ts";
 import { toCallerReply } from "./caller_reply.ts";
 import { countTextTokens } from "./token_estimate.ts";
-import { vendorStream } from "./vendor_stream.ts";
+import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
-import { isSameFormat, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
+import {
+  type ForwardedFields,
+  forwardedFields,
+  isSameFormat,
+  outputLimitOf,
+  type TextAttempt,
+  type TextParts,
+} from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
@@ -38,17 +44,17 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const { request, provider, endpoint, candidate } = attempt;
   const translating = translated(attempt, parts);
   const translation = translating instanceof Promise ? await translating : translating;
-  const response = await provider.outbound.send({
+  const received = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, request.stream),
-    // Header features apply to a body of their own format, even if it is rewritten.
-    headers: isSameFormat(request, endpoint) ? requestHeadersOf(request.header, endpoint.format.forwardedHeaders) : {},
+    headers: translation.headers,
     body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
     firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: cancelSignalOf(attempt),
-    readError: endpoint.format.readError,
+    readError: endpoint.readError ?? endpoint.format.readError,
   });
-  if (!request.stream) return await answerWhole(response, attempt, translation, parts);
+  if (!request.stream) return await answerWhole(received, attempt, translation, parts);
+  const response = vendorEvents(received, attempt);
   if (response.mediaType !== (endpoint.format.streamMediaType ?? "text/event-stream")) {
     response.cancel();
     throw unreadableReply(attempt);
@@ -90,12 +96,18 @@ function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt
   const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
   const { emulation, droppedFields } = emulationFor(conversation, written.droppedFields);
+  // Header features apply to a body of their own format, even if it is rewritten.
+  const forwarded = isSameFormat(request, attempt.endpoint) ? forwardedFields(attempt) : NOTHING_FORWARDED;
+  const body = forwarded === NOTHING_FORWARDED ? written.body : { ...written.body, ...forwarded.members };
   return {
-    body: request.cache?.kind === "native"
-      ? { ...written.body, cachedContent: request.cache.upstreamName }
-      : written.body,
+    body: request.cache?.kind === "native" ? { ...body, cachedContent: request.cache.upstreamName } : body,
+    headers: forwarded.headers,
     prefix,
-    droppedFields: [...conversation.unsupportedFields, ...request.format.droppedFields(request.body, droppedFields)],
+    droppedFields: [
+      ...conversation.unsupportedFields,
+      ...request.format.droppedFields(request.body, droppedFields),
+      ...forwarded.droppedFields,
+    ],
     emulation,
     names: {
       issuer: attempt.provider.name,
@@ -107,6 +119,7 @@ function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt
   };
 }
 
+const NOTHING_FORWARDED: ForwardedFields = { headers: {}, members: {}, droppedFields: [] };
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 function writtenFor(conversation: Conversation, attempt: TextAttempt): WriteResult<JsonObject> {

@@ -7,6 +7,8 @@ import type { ReplyNames } from "./caller_reply.ts";
 /** A request in the vendor's format, and the data for translating its reply. */
 export interface Translation {
   readonly body: JsonObject;
+  /** The caller's header fields that are sent with it. */
+  readonly headers: Readonly<Record<string, string>>;
   /**
    * The content before the caller's messages, which is added to the body while it is sent. Absent if there is none.
    */

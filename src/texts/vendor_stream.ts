@@ -1,8 +1,17 @@
 import type { StreamSource } from "../calls/stream_relay.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
+import type { TextAttempt } from "./attempt.ts";
+import { FrameMemory } from "./frame_memory.ts";
 
 const DRAIN_MS = 1_000;
+
+/** A vendor's streamed response in the framing that its format's reader expects. */
+export function vendorEvents(response: OutboundResponse, { endpoint, request }: TextAttempt): OutboundResponse {
+  if (endpoint.asEvents === undefined) return response;
+  const memory = new FrameMemory(request.memory);
+  return endpoint.asEvents(response, (bytes) => memory.hold(bytes));
+}
 
 /** A vendor's streamed response as a source. It is cancelled as soon as the caller disconnects. */
 export function vendorStream(response: OutboundResponse, clock: Clock): StreamSource<Uint8Array<ArrayBuffer>> {

@@ -4,8 +4,10 @@ export interface RequestToAuthorize {
   readonly method: string;
   /** Includes the path of the base URL and the query. */
   readonly path: string;
-  /** Returns the bytes of the body, copied if they are in parts; null for no body and for a streamed body. */
-  readonly body: () => Uint8Array | null;
+  /** The header field `host`. */
+  readonly host: string;
+  /** Returns the bytes of the body in its parts, without a copy; none for no body and for a streamed body. */
+  readonly parts: () => readonly Uint8Array[];
   /** The time of the request, in Unix milliseconds, for tokens and signatures that contain a timestamp. */
   readonly now: number;
 }
@@ -16,6 +18,10 @@ export interface Credentials {
   readonly apiKey: string;
   /** Never logged. The key that signs tokens for `apiKey`, for kinds with a key pair; absent for a single key. */
   readonly secretKey?: string;
+  /** Never logged. The token of a temporary key pair; absent for a lasting one. */
+  readonly sessionToken?: string;
+  /** The region that signatures name; absent for kinds without regions. */
+  readonly region?: string;
 }
 
 /** Header values by lower-case name. */
@@ -27,6 +33,19 @@ export type HeaderFields = Readonly<Record<string, string>>;
  * kind `auth` if no token is available.
  */
 export type Authorize = (request: RequestToAuthorize, credentials: Credentials) => HeaderFields | Promise<HeaderFields>;
+
+/** A request whose authorization the vendor rejected: with status 401 or 403, before any work. */
+export interface Rejection {
+  /** The fields that authorized it. */
+  readonly fields: HeaderFields;
+  readonly status: number;
+  /** The vendor's error code; null if the response has none. */
+  readonly code: string | null;
+  /** The vendor's clock at its response, in Unix milliseconds; null if the response does not state it. */
+  readonly vendorTime: number | null;
+  /** The time at which the request was authorized, in Unix milliseconds. */
+  readonly now: number;
+}
 
 /** For vendors with the same fields in every request. The fields are built once per credential. */
 export function byFixedHeaders(fieldsOf: (credentials: Credentials) => HeaderFields): Authorize {

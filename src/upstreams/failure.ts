@@ -51,6 +51,8 @@ export interface FailureFacts {
   readonly isContentRefusal?: boolean | undefined;
   /** The vendor's id of the request, for its support. */
   readonly vendorRequestId?: string | undefined;
+  /** The vendor's clock at its response, in Unix milliseconds; absent if a refusal does not state it. */
+  readonly vendorTime?: number | undefined;
   /** Decimal USD that the vendor bills despite the failure. For the operator's log, never for the caller. */
   readonly costUsd?: string | undefined;
   /** The underlying error, for the log. */

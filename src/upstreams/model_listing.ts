@@ -101,7 +101,9 @@ export function openaiListingAt(path: string): ModelListing {
           inputModalities: objectOf(model.architecture).input_modalities,
         });
       });
-      const next = hasMore === true && typeof last === "string" ? `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(last)}` : null;
+      const next = hasMore === true && typeof last === "string"
+        ? `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(last)}`
+        : null;
       return { models: models.filter((model) => model !== null), next };
     },
   };

@@ -1,4 +1,3 @@
-import { ByteParts } from "../lib/byte_parts.ts";
 import type { Clock } from "../lib/clock.ts";
 import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -9,8 +8,9 @@ import { wheelOf } from "../net/deadline.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
-import { type Origin, originOf } from "../net/http1/wire_request.ts";
-import type { HeaderFields, RequestToAuthorize } from "./authorization.ts";
+import { hostFieldOf, type Origin, originOf } from "../net/http1/wire_request.ts";
+import { partsOf } from "../net/http1/sent_body.ts";
+import type { HeaderFields, Rejection, RequestToAuthorize } from "./authorization.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { isCredentialRejected } from "./rejected_credential.ts";
 import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
@@ -29,10 +29,10 @@ export interface OutboundOptions {
   /** Returns the header fields that authorize a request. Default: none. */
   readonly authorize?: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>;
   /**
-   * Called with the result of `authorize` that the vendor answered with 401. Returns whether the request is authorized
-   * and sent once more. Default: it is not.
+   * Called when the vendor answers with 401 or 403. Returns whether the request is authorized and sent once more.
+   * Default: it is not.
    */
-  readonly onRejected?: (fields: HeaderFields) => boolean;
+  readonly onRejected?: (rejection: Rejection) => boolean;
   /** The maximum silence within a response. */
   readonly idleMs: number;
   /** The time limit for the response head when it arrives only after the work is done. */
@@ -60,13 +60,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const authorizationFor = options.authorize && authorizer(options.authorize);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, "");
   const wheel = wheelOf(options.clock);
+  const host = hostFieldOf(options.origin);
 
-  const authorized = (call: OutboundCall): Authorization | Promise<Authorization> =>
+  const authorized = (call: OutboundCall, now: number): Authorization | Promise<Authorization> =>
     authorizationFor?.({
       method: call.method,
       path: prefix + call.path,
-      body: () => isStreamedBody(call.body) ? null : joinedBytes(call.body),
-      now: options.clock.now(),
+      host,
+      parts: () => isStreamedBody(call.body) ? [] : partsOf(call.body),
+      now,
     }) ?? UNAUTHORIZED;
 
   const exchange = async (call: OutboundCall, { lines }: Authorization): Promise<OutboundResponse> => {
@@ -107,22 +109,20 @@ export function createOutbound(options: OutboundOptions): Outbound {
       return { outbound: sibling, path: url.pathname + url.search };
     },
     async send(call) {
-      const pending = authorized(call);
+      const now = options.clock.now();
+      const pending = authorized(call, now);
       const authorization = pending instanceof Promise ? await pending : pending;
       if (options.onRejected === undefined) return await exchange(call, authorization);
       try {
         return await exchange(call, authorization);
       } catch (error) {
-        if (!isUnauthorized(error) || !options.onRejected(authorization.fields)) throw error;
+        const rejection = rejectionOf(error, authorization, now);
+        if (rejection === null || !options.onRejected(rejection)) throw error;
       }
-      return await exchange(call, await authorized(call));
+      return await exchange(call, await authorized(call, options.clock.now()));
     },
   };
   return outbound;
-}
-
-function joinedBytes(body: Uint8Array | ByteParts | null): Uint8Array | null {
-  return body instanceof ByteParts ? body.joined() : body;
 }
 
 /** The header fields that authorize a request, and the lines that they are sent as. */
@@ -146,8 +146,11 @@ function authorizer(authorize: NonNullable<OutboundOptions["authorize"]>) {
   };
 }
 
-function isUnauthorized(error: unknown): boolean {
-  return error instanceof UpstreamFailure && error.facts.status === 401;
+/** The rejection that a failed request reports; null for another failure. */
+function rejectionOf(error: unknown, { fields }: Authorization, now: number): Rejection | null {
+  if (!(error instanceof UpstreamFailure)) return null;
+  const { status, vendorCode = null, vendorTime = null } = error.facts;
+  return status === 401 || status === 403 ? { fields, status, code: vendorCode, vendorTime, now } : null;
 }
 
 function isAccepted(response: HttpResponse, call: OutboundCall): boolean {
@@ -236,7 +239,7 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
   watch.onReadStart();
   const bytes = await readAll(response, MAX_ERROR_BODY_BYTES).catch(() => new Uint8Array(0));
   const body = parsedOrNull(new TextDecoder().decode(bytes));
-  const error = call.readError(body);
+  const error = call.readError(body, (name) => response.head.get(name));
   const isKeyRejected = isCredentialRejected(response.status, body, error);
   const redirectNote = response.status < 400 ? ": redirects are not followed" : "";
   const fallback = messageOf(options, `responded with status ${response.status}${redirectNote}`);
@@ -252,6 +255,7 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
       field: error.field === null ? undefined : options.redact(error.field),
       reason: error.reason,
       isContentRefusal: error.isContentRefusal,
+      vendorTime: vendorTimeOf(response),
       costUsd: error.costUsd,
       vendorRequestId: vendorRequestIdOf((name) => response.head.get(name)) ?? undefined,
     },
@@ -351,6 +355,12 @@ function retryAfterOf(response: HttpResponse, clock: Clock): number | null {
   const seconds = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : (parseHttpDate(value) - clock.now()) / 1000;
   if (Number.isNaN(seconds)) return null;
   return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_AFTER_SECONDS);
+}
+
+/** The vendor's clock, as the header field `date` states it; undefined if it does not. */
+function vendorTimeOf(response: HttpResponse): number | undefined {
+  const time = parseHttpDate(response.head.get("date") ?? "");
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /**

@@ -31,8 +31,12 @@ export interface OutboundCall {
   readonly freshConnection?: boolean;
   /** True if a redirect is a valid response. Its `location` is not followed here. Default: it is a failure. */
   readonly acceptsRedirect?: boolean;
-  /** Reads an error body in the endpoint's format. */
-  readError(body: unknown): VendorRefusal;
+  /**
+   * Reads an error body in the endpoint's format.
+   *
+   * @param fieldOf Returns a header field of the response by its lower-case name.
+   */
+  readError(body: unknown, fieldOf: (name: string) => string | null): VendorRefusal;
 }
 
 /** A vendor's error, and what its code means where the status alone would be misleading. Undefined means absent. */
@@ -145,5 +149,5 @@ export interface JsonRequestOptions {
   /** Parses the text of the response. Default: `JSON.parse`, which rounds integers beyond 2^53. */
   readonly parse?: (text: string) => unknown;
   /** Reads an error body. Default: the format of the default protocol, which most vendors use. */
-  readonly readError?: (body: unknown) => VendorRefusal;
+  readonly readError?: OutboundCall["readError"];
 }

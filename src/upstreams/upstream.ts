@@ -4,12 +4,12 @@ import type { WriteResult } from "../conversation/write_result.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
-import type { Authorize } from "./authorization.ts";
+import type { Authorize, Credentials, Rejection } from "./authorization.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { LazyCapabilities } from "./capabilities.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
 import type { ModelListing } from "./model_listing.ts";
-import type { Outbound } from "./outbound_call.ts";
+import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
 import type { VideoUpstream } from "./video_upstream.ts";
 
 /** A vendor's text endpoint with one wire format. */
@@ -36,6 +36,34 @@ export interface TextEndpoint {
   mustInline(part: MediaPart): boolean;
   /** The vendor's token counter for this format; null if there is none. */
   readonly counter: TokenCounter | null;
+  /** Reads an error of the vendor. Default: as the format's error body. */
+  readonly readError?: OutboundCall["readError"];
+  /**
+   * Returns a streamed response as server-sent events, for vendors with another framing. Default: it has them.
+   *
+   * @param onHeldBytes Called with the number of bytes of an unfinished frame; an exception ends the reading.
+   */
+  readonly asEvents?: (response: OutboundResponse, onHeldBytes: (bytes: number) => void) => OutboundResponse;
+  /**
+   * Returns what the vendor reads in the body in place of header fields of the caller. Default: the fields are sent.
+   *
+   * @param fields The caller's values of the format's `forwardedHeaders`.
+   */
+  readonly fieldsInBody?: (fields: Readonly<Record<string, string>>) => MovedFields;
+  /**
+   * Whether a request of the endpoint's format can pass through. Default: it can.
+   *
+   * @param outlineText The JSON text of the body without long texts.
+   */
+  readonly canPass?: (outlineText: string) => boolean;
+}
+
+/** Header fields that a vendor reads in the body. */
+export interface MovedFields {
+  /** The members of the body that replace them. */
+  readonly members: JsonObject;
+  /** The names of fields that the vendor does not support as they were sent. */
+  readonly droppedFields: readonly string[];
 }
 
 /** A vendor's own token counter. */
@@ -59,6 +87,11 @@ export interface TokenCounter {
 export interface UpstreamKind {
   /** Authorizes requests. */
   readonly authorize: Authorize;
+  /**
+   * Whether a request is authorized again and sent once more after the vendor rejected its authorization. Default: it
+   * is not.
+   */
+  readonly retriesRejected?: (rejection: Rejection, credentials: Credentials) => boolean;
   /** Header fields that the vendor requires. Default: none. */
   readonly requiredHeaders?: Readonly<Record<string, string>>;
   /** The text endpoints, preferred first for a caller of another format; empty if there are none. */

@@ -1,5 +1,12 @@
 /** The header fields in which vendors send their id of a request, the most frequent first. */
-const FIELDS: readonly string[] = ["x-request-id", "request-id", "x-goog-request-id", "apim-request-id", "x-tt-logid"];
+const FIELDS: readonly string[] = [
+  "x-request-id",
+  "request-id",
+  "x-goog-request-id",
+  "apim-request-id",
+  "x-amzn-requestid",
+  "x-tt-logid",
+];
 
 /** Longer values and others are not ids. */
 const ID = /^[\w.:/+=-]{1,128}$/;

@@ -50,7 +50,7 @@ Deno.test("the sandbox simulates Kling videos, found by either id under the path
 Deno.test("the sandbox's Kling accepts tokens while they are valid", () =>
   onSandbox(async (ask, clock) => {
     const tokenAt = (now: number, apiKey = "access") => {
-      const request = { method: "GET", path: "/", body: () => null, now };
+      const request = { method: "GET", path: "/", host: "vendor.example", parts: () => [], now };
       const fields = byKeyOrToken()(request, { apiKey, secretKey: "secret" });
       return (fields as { authorization: string }).authorization;
     };

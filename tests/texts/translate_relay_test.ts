@@ -48,6 +48,7 @@ function relayFor(caller: CallerFormatName, vendor: CallerFormatName, translatio
   });
   const whole: Translation = {
     body: {},
+    headers: {},
     droppedFields: [],
     emulation: emulationFor(conversationOf(), []).emulation,
     names: { issuer: "acme", tools: new Map(), customTools: new Set() },

@@ -8,7 +8,7 @@ const NOW = 1_800_000_000_000;
 const PAIR = { apiKey: "the-access-key", secretKey: "the-secret-key" };
 
 function fieldsAt(authorize: Authorize, now: number, credentials: Credentials = PAIR) {
-  const fields = authorize({ method: "GET", path: "/", body: () => null, now }, credentials);
+  const fields = authorize({ method: "GET", path: "/", host: "vendor.example", parts: () => [], now }, credentials);
   return fields as { readonly authorization: string };
 }
 
