@@ -202,7 +202,7 @@ const PROVIDERS: Record<string, SettingText> = {
     otherwise: "no key is sent, or that of the preset's variable",
   },
   "providers.NAME.secret_key": {
-    text: "Kind `kling`: signs tokens that name `api_key`",
+    text: "Kinds `kling` and `bedrock`: signs for the access key in `api_key`",
     example: "${KLING_SECRET_KEY}",
     otherwise: "`api_key` itself is sent",
   },
@@ -265,6 +265,16 @@ const PROVIDERS: Record<string, SettingText> = {
     example: "europe-west4",
     otherwise: "`global`",
   },
+  "providers.NAME.region": {
+    text: "Kind `bedrock`: the [region](clouds.md#amazon-bedrock) that is called",
+    example: "us-east-1",
+    otherwise: "that of `AWS_REGION` or of the host in `base_url`",
+  },
+  "providers.NAME.session_token": {
+    text: "Kind `bedrock`: the token of a temporary key pair",
+    example: "${AWS_SESSION_TOKEN}",
+    otherwise: "none",
+  },
   "providers.NAME.service_account": {
     text: "Kind `vertex`: the text of a service account's key file",
     example: '{"type":"service_account","client_email":"a@b.example","private_key":"-----BEGIN PRIVATE KEY-----…"}',
@@ -282,7 +292,7 @@ const PROVIDERS: Record<string, SettingText> = {
     otherwise: "none",
   },
   "providers.NAME.credentials[].secret_key": {
-    text: "Kind `kling`: signs tokens that name `api_key`",
+    text: "Kinds `kling` and `bedrock`: signs for the access key in `api_key`",
     example: "${KLING_SECRET_KEY}",
     otherwise: "none",
   },

@@ -129,7 +129,7 @@ function patchedValue(content: StoredConfig, inForce: LoadedConfig, entry: Confi
 }
 
 /** Fields of a provider that hold credentials. */
-const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials", "service_account"];
+const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials", "service_account", "session_token"];
 /** Fields of `entra_id` that decide where its secret is sent. */
 const TOKEN_ADDRESS_FIELDS = ["tenant", "token_url"];
 

@@ -9,6 +9,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   "secret_key",
   "client_secret",
   "service_account",
+  "session_token",
   "admin_key",
   "key",
   "headers",

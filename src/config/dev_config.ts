@@ -19,6 +19,7 @@ export interface DevOptions {
     readonly openai: string;
     readonly anthropic: string;
     readonly google: string;
+    readonly bedrock: string;
     readonly ark: string;
     readonly bfl: string;
     readonly kling: string;
@@ -216,6 +217,13 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
       "sandbox-openai": { kind: "openai", base_url: sandbox.openai, speaks: "both", quirks: [], ...FREE },
       "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.anthropic, ...FREE },
       "sandbox-google": { kind: "google", base_url: sandbox.google, ...FREE },
+      "sandbox-bedrock": {
+        kind: "bedrock",
+        base_url: sandbox.bedrock,
+        region: "us-east-1",
+        api_key: "sandbox",
+        secret_key: "sandbox-secret",
+      },
       "sandbox-ark": { kind: "ark", base_url: sandbox.ark, ...FREE },
       "sandbox-bfl": { kind: "bfl", base_url: sandbox.bfl, ...FREE },
       "sandbox-kling": { kind: "kling", base_url: sandbox.kling, api_key: "sandbox", secret_key: "sandbox-secret" },
@@ -233,6 +241,10 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
         "sandbox-anthropic": 30,
         "sandbox-google": 20,
       }),
+      {
+        ...textModel("sandbox/converse-1", "Sandbox Converse", "Supports Converse, as at Amazon Bedrock."),
+        serves: [{ provider: "sandbox-bedrock", model: "amazon.nova-2-sandbox-v1:0" }],
+      },
       ...[...IMAGE_MODELS, ...VIDEO_MODELS, ...OTHER_MODELS].map((model) => ({ created: "2026-01-01", ...model })),
     ],
     limits: { vendor_polling: { first: 1, least: 1 } },
@@ -251,5 +263,9 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
 
 function servedBy(id: string, name: string, description: string, weights: Record<string, number>): unknown {
   const serves = Object.entries(weights).map(([provider, weight]) => ({ provider, weight }));
-  return { ...TEXT_MODEL, id, name, description: `A simulated text model. ${description}`, serves };
+  return { ...textModel(id, name, description), serves };
+}
+
+function textModel(id: string, name: string, description: string) {
+  return { ...TEXT_MODEL, id, name, description: `A simulated text model. ${description}` };
 }

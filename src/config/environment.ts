@@ -110,25 +110,58 @@ export function providersFrom(environment: Environment, problems: Problems): Sec
 
 /**
  * The `providers` section with the keys of presets: a provider of `kind: groq` without a key and an address of its own
- * has the key in `GROQ_API_KEY`. Of a preset whose accounts have their own addresses, it has the key at any address.
- * The section itself is not changed, so that no key is shown with it.
+ * has the key in `GROQ_API_KEY`. Of a preset whose accounts have their own addresses, it has the key at any address. A
+ * provider of kind `bedrock` has what the variables of AWS state. The section itself is not changed, so that no key is
+ * shown with it.
  */
 export function withPresetKeys(providers: unknown, environment: Environment, problems: Problems): unknown {
   if (!isSection(providers)) return providers;
   return Object.fromEntries(
     Object.entries(providers).map(([name, provider]) => {
-      if (!isSection(provider) || provider.api_key || provider.credentials || provider.entra_id) {
-        return [name, provider];
+      if (!isSection(provider)) return [name, provider];
+      const variables = Object.entries(
+        provider.kind === "bedrock" ? awsVariablesFor(provider, environment) : presetVariableFor(provider, environment),
+      );
+      if (variables.length === 0) return [name, provider];
+      for (const [field, variable] of variables) {
+        problems.setOrigin(["providers", name, field], `environment: ${variable}`);
       }
-      const preset = presetOf(String(provider.kind));
-      if (provider.base_url && preset?.baseUrl !== null) return [name, provider];
-      const keyName = preset?.keyName;
-      const key = keyName ? environment(keyName) : undefined;
-      if (!keyName || !key) return [name, provider];
-      problems.setOrigin(["providers", name, "api_key"], `environment: ${keyName}`);
-      return [name, { ...provider, api_key: key }];
+      const values = variables.map(([field, variable]) => [field, environment(variable)]);
+      return [name, { ...provider, ...Object.fromEntries(values) }];
     }),
   );
+}
+
+/** The variable of a preset's key that applies to a provider, by field; empty for a provider with a key of its own. */
+function presetVariableFor(provider: Section, environment: Environment): Readonly<Record<string, string>> {
+  if (provider.api_key || provider.credentials || provider.entra_id) return {};
+  const preset = presetOf(String(provider.kind));
+  if (provider.base_url && preset?.baseUrl !== null) return {};
+  const keyName = preset?.keyName;
+  return keyName && environment(keyName) ? { api_key: keyName } : {};
+}
+
+/**
+ * The environment variables of AWS that apply to a provider of kind `bedrock`, by field. Keys apply only to a provider
+ * without a key and an address of its own. Sources: AWS SDKs and Tools Reference Guide, "Environment variables"; Amazon
+ * Bedrock User Guide, "API keys".
+ */
+function awsVariablesFor(provider: Section, environment: Environment): Readonly<Record<string, string>> {
+  const region = provider.region ? undefined : ["AWS_REGION", "AWS_DEFAULT_REGION"].find((name) => environment(name));
+  return {
+    ...(region !== undefined && { region }),
+    ...(!provider.api_key && !provider.credentials && !provider.base_url && awsKeyVariables(environment)),
+  };
+}
+
+function awsKeyVariables(environment: Environment): Readonly<Record<string, string>> {
+  if (environment("AWS_BEARER_TOKEN_BEDROCK")) return { api_key: "AWS_BEARER_TOKEN_BEDROCK" };
+  if (!environment("AWS_ACCESS_KEY_ID") || !environment("AWS_SECRET_ACCESS_KEY")) return {};
+  return {
+    api_key: "AWS_ACCESS_KEY_ID",
+    secret_key: "AWS_SECRET_ACCESS_KEY",
+    ...(environment("AWS_SESSION_TOKEN") && { session_token: "AWS_SESSION_TOKEN" }),
+  };
 }
 
 /** The variables of a vendor's key or keys, by field; empty if the vendor is not enabled. */

@@ -17,6 +17,7 @@ const SECRET_FIELDS = new Set<PropertyKey>([
   "secret_key",
   "client_secret",
   "service_account",
+  "session_token",
   "keys",
   "admin_key",
   "key",

@@ -136,7 +136,7 @@ export interface CallerFormat {
 }
 
 /** Who defined a wire format. */
-export type FormatAuthor = "openai" | "anthropic" | "google";
+export type FormatAuthor = "openai" | "anthropic" | "google" | "amazon";
 
 /**
  * Checks a request, then reads it.

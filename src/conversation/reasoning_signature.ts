@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 export type CallerFormatName = "chat" | "responses" | "messages" | "content";
 
 /** The name of a wire format for conversations, also of one that vendors alone use. */
-export type WireFormatName = CallerFormatName;
+export type WireFormatName = CallerFormatName | "converse";
 
 /**
  * An opaque value that a vendor attaches to reasoning, tool calls or text and expects back byte for byte: `signature`,
@@ -57,5 +57,5 @@ function withDots(issuer: string): string {
 }
 
 function isFormatName(word: string | undefined): word is WireFormatName {
-  return word === "chat" || word === "responses" || word === "messages" || word === "content";
+  return word === "chat" || word === "responses" || word === "messages" || word === "content" || word === "converse";
 }

@@ -59,10 +59,10 @@ export function text(min: number, max: number): z.ZodType<string> {
 }
 
 /** A secret: visible ASCII without spaces, so that it can be sent in a header. */
-export function secret(min: number): z.ZodType<string> {
-  const expectation = `a secret of ${min} to 512 visible ASCII characters`;
+export function secret(min: number, max: number = 512): z.ZodType<string> {
+  const expectation = `a secret of ${min} to ${max} visible ASCII characters`;
   return z.string(expectation).refine(
-    (value) => value.length >= min && value.length <= 512 && /^[\x21-\x7e]+$/.test(value),
+    (value) => value.length >= min && value.length <= max && /^[\x21-\x7e]+$/.test(value),
     expectation,
   );
 }

@@ -6,7 +6,9 @@ import type { SimulatedVendors } from "./simulated_vendors.ts";
 /** A request to one vendor, with its body read. */
 export interface Call {
   readonly method: string;
-  /** The path after the vendor's prefix, percent-encoded as sent. */
+  /** The first segments of the path, which select the vendor: `/openai`. */
+  readonly prefix: string;
+  /** The path after the prefix, percent-encoded as sent. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Headers;

@@ -2,9 +2,9 @@ import type { Frame } from "../lib/frame.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Chunk } from "./chunks.ts";
 
-/** Encodes frames as text. Create one per stream. */
+/** Encodes frames as text or bytes. Create one per stream. */
 export interface FrameEncoder {
-  encode(frames: readonly Frame[]): string;
+  encode(frames: readonly Frame[]): string | Uint8Array;
   /** Returns the text that ends a whole stream. */
   end(): string;
 }
@@ -48,7 +48,10 @@ export function chunkStream(chunks: Iterator<Chunk>, options: ChunkStreamOptions
           if (end !== "") controller.enqueue(text.encode(end));
           return controller.close();
         }
-        if (chunk.kind === "frames") return controller.enqueue(text.encode(encoder.encode(chunk.frames)));
+        if (chunk.kind === "frames") {
+          const encoded = encoder.encode(chunk.frames);
+          return controller.enqueue(typeof encoded === "string" ? text.encode(encoded) : encoded);
+        }
         if (chunk.kind === "end") return chunk.how === "cut" ? await cut(controller) : controller.close();
         await delay(clock, chunk.ms, left.signal);
       }

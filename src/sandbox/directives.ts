@@ -3,7 +3,7 @@ import { parsedOrNull } from "../conversation/wire_value.ts";
 import { ownValue } from "../lib/own_value.ts";
 
 /** The simulated vendors. */
-export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai" | "alibaba";
+export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai" | "alibaba" | "bedrock";
 
 /** A failure before the first byte. */
 export interface RequestedFailure {
@@ -91,7 +91,7 @@ export function readDirectives(prompt: string, vendor: Vendor): Directives {
     text += prompt.slice(at, open);
     at = close + 2;
     const inner = prompt.slice(open + 2, close).trim();
-    const addressee = /^(openai|anthropic|google|ark|xai|alibaba):/.exec(inner)?.[1];
+    const addressee = /^(openai|anthropic|google|ark|xai|alibaba|bedrock):/.exec(inner)?.[1];
     const directive = addressee === undefined ? inner : inner.slice(addressee.length + 1).trimStart();
     const change = changeOf(directive, directives);
     if (change === null) {

@@ -1,4 +1,5 @@
-import { type CallerFormat, type EventWriter, readChecked, type ReplyContext } from "../conversation/caller_format.ts";
+import type { CallerFormat, EventWriter, ReplyContext } from "../conversation/caller_format.ts";
+import type { WireFormatName } from "../conversation/reasoning_signature.ts";
 import type { Frame } from "../lib/frame.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
@@ -31,11 +32,16 @@ export interface GenerationRequest extends ValidRequest {
   readonly directives: Directives;
 }
 
+/** What is needed of a format to simulate its vendor. */
+export interface SimulatedFormat extends Pick<CallerFormat, "check" | "read" | "writeReply" | "eventWriter"> {
+  readonly name: WireFormatName;
+}
+
 /** The properties of a vendor's text endpoint. */
 export interface SimulatedEndpoint {
   readonly vendor: Vendor;
   /** The format of the endpoint. */
-  readonly format: CallerFormat;
+  readonly format: SimulatedFormat;
   /** Whether the vendor caches only at markers. */
   readonly cachesOnlyAtMarkers: boolean;
   /** Whether the format reports the prompt's usage at the start of a stream. */
@@ -67,7 +73,10 @@ export interface SimulatedEndpoint {
  */
 export async function generate(question: ValidRequest, endpoint: SimulatedEndpoint): Promise<Response> {
   const { call, streamed } = question;
-  const conversation = readWith((body) => readChecked(endpoint.format, body), question.body);
+  const conversation = readWith((body) => {
+    endpoint.format.check(body);
+    return endpoint.format.read(body);
+  }, question.body);
   const prompt = promptTextOf(conversation);
   const directives = readDirectives(prompt, endpoint.vendor);
   if (directives.stallMs > 0) await stall(call, directives.stallMs);

@@ -6,6 +6,7 @@ import { anthropic } from "./families/anthropic.ts";
 import { arkImages } from "./families/ark_images.ts";
 import { arkVideos } from "./families/ark_videos.ts";
 import { azure } from "./families/azure.ts";
+import { bedrock } from "./families/bedrock.ts";
 import { bfl } from "./families/bfl.ts";
 import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
@@ -49,6 +50,8 @@ export interface Sandbox {
     readonly xai: string;
     /** Ends in `/alibaba`. */
     readonly alibaba: string;
+    /** Ends in `/bedrock`. */
+    readonly bedrock: string;
     /** Ends in `/bfl/v1`. */
     readonly bfl: string;
     /** Ends in `/kling`. */
@@ -78,6 +81,7 @@ const VENDOR_APIS: readonly VendorApi[] = [
   anthropic,
   google,
   xai,
+  bedrock,
   bfl,
   kling,
   alibaba,
@@ -120,6 +124,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ark: `${origin}/ark/api/v3`,
       xai: `${origin}/xai/v1`,
       alibaba: `${origin}/alibaba`,
+      bedrock: `${origin}/bedrock`,
       bfl: `${origin}/bfl/v1`,
       kling: `${origin}/kling`,
       openrouter: `${origin}/openrouter/api/v1`,
@@ -151,6 +156,7 @@ async function handle(
   }
   const call: Call = {
     method: request.method,
+    prefix: api.prefix,
     path: pathname.slice(api.prefix.length),
     query: searchParams,
     headers: request.headers,

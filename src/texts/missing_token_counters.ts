@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { ERROR_TEXTS } from "../upstreams/error_texts.ts";
 import type { UpstreamFailure } from "../upstreams/failure.ts";
 
 /** How long no request is sent to a token counter that was found missing. */
@@ -31,8 +32,9 @@ function keyOf(provider: string, model: string): string {
 }
 
 /**
- * Whether an error of a counter means that there is no counter: the path or its method is not served. A 404 with an
- * error code whose message names the model concerns the model, which the text request would not find either.
+ * Whether an error of a counter means that there is no counter: the path or its method is not served, or the vendor
+ * says so. A 404 with an error code whose message names the model concerns the model, which the text request would not find
+ * either.
  *
  * @param model The vendor's name of the model.
  */
@@ -41,5 +43,5 @@ export function isMissingTokenCounter(
   model: string,
 ): boolean {
   if (status === 404) return vendorCode === undefined || !message.includes(model);
-  return status === 405 || status === 501;
+  return status === 405 || status === 501 || ERROR_TEXTS.bedrockNoTokenCounter.test(message);
 }

@@ -24,6 +24,14 @@ export interface VertexConfig {
 /** The key file of a service account: its text, which is never logged, or its path. */
 export type ServiceAccountSource = { readonly json: string } | { readonly file: string };
 
+/** A region of Amazon Bedrock. */
+export interface BedrockConfig {
+  /** Signatures name it. Default: that of the host in `base_url`. */
+  readonly region: string;
+  /** The token of a temporary key pair, which is never logged; null for a lasting one. */
+  readonly sessionToken: string | null;
+}
+
 /** What is used of the key file of a service account. */
 export interface ServiceAccountKey {
   readonly email: string;
@@ -43,6 +51,8 @@ export interface CloudConfig {
   readonly apiVersion?: string;
   /** Only for kind vertex, and there required. */
   readonly vertex?: VertexConfig;
+  /** Only for kind bedrock, and there required. */
+  readonly bedrock?: BedrockConfig;
 }
 
 const DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default";
@@ -51,6 +61,12 @@ const SCOPE_EXPECTATION = "a scope of 1 to 300 visible ASCII characters";
 const VERSION_EXPECTATION = 'a version such as "2024-10-21" or "2025-04-01-preview"';
 const PROJECT_EXPECTATION = "the id of a project";
 const LOCATION_EXPECTATION = 'a region such as "europe-west4", or "us", "eu" or "global"';
+
+const REGION_EXPECTATION = 'a region such as "us-east-1"';
+const BEDROCK_KEY_EXPECTATION = "a Bedrock API key, or an access key with its secret_key, here or in the environment " +
+  "variables AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+/** Tokens of temporary credentials have no documented length. */
+const MAX_SESSION_TOKEN_CHARACTERS = 8_192;
 
 const id = z.string(ID_EXPECTATION).regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/, ID_EXPECTATION);
 
@@ -104,6 +120,8 @@ export const CLOUD_FIELDS = {
     text(2, 20_000).refine((json) => readServiceAccountKey(json) !== null, "the text of a service account's key file"),
   ),
   service_account_file: optional(text(1, 4_096)),
+  region: optional(z.string(REGION_EXPECTATION).regex(/^[a-z]{2}[a-z0-9-]{3,40}$/, REGION_EXPECTATION)),
+  session_token: optional(secret(1, MAX_SESSION_TOKEN_CHARACTERS)),
 } satisfies z.ZodRawShape;
 
 /** The fields of {@linkcode CLOUD_FIELDS} as read; null for an absent one. */
@@ -115,13 +133,17 @@ export interface CloudProviderInput extends CloudInput {
   readonly isAzure: boolean;
   readonly base_url: string | null;
   readonly api_key: string | null;
+  readonly secret_key: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials?: readonly unknown[] | undefined;
 }
 
 /** The header fields that a credential may be in. */
 const CREDENTIAL_HEADERS = ["authorization", "api-key", "x-goog-api-key"];
-const VERTEX_FIELDS = ["project", "location", "service_account", "service_account_file"] as const;
+const FIELDS_OF_KINDS = {
+  vertex: ["project", "location", "service_account", "service_account_file"],
+  bedrock: ["region", "session_token"],
+} as const;
 
 /**
  * Checks the fields of clouds.
@@ -135,10 +157,12 @@ export function checkCloudFields(provider: CloudProviderInput, note: (field: str
   }
   if (provider.isAzure) checkAzureAddress(provider, note);
   else if (provider.api_version !== null) note("api_version", 'none, as only kind "azure" has this field');
-  if (provider.kind === "vertex") return checkVertex(provider, note);
-  for (const field of VERTEX_FIELDS) {
-    if (provider[field] !== null) note(field, `no such field for kind "${provider.kind}"`);
+  for (const [kind, fields] of Object.entries(FIELDS_OF_KINDS)) {
+    if (provider.kind === kind) continue;
+    for (const field of fields) if (provider[field] !== null) note(field, `no such field for kind "${provider.kind}"`);
   }
+  if (provider.kind === "vertex") checkVertex(provider, note);
+  if (provider.kind === "bedrock") checkBedrock(provider, note);
 }
 
 /** An address that was copied from a deployment. */
@@ -156,6 +180,28 @@ function checkVertex(provider: CloudProviderInput, note: (field: string, expecte
   else if (provider.api_key === null && provider.credentials === undefined && provider.base_url === null) {
     note("service_account_file", "the key file of a service account, or its text in service_account, or an api_key");
   }
+}
+
+function checkBedrock(provider: CloudProviderInput, note: (field: string, expected: string) => void): void {
+  const { api_key, secret_key, session_token, credentials, headers, base_url } = provider;
+  if (regionOf(provider) === null) note("region", `${REGION_EXPECTATION}, here or in AWS_REGION`);
+  if (session_token !== null && secret_key === null) note("session_token", "none without secret_key");
+  if (api_key !== null && ACCESS_KEY.test(api_key) && secret_key === null) {
+    note("secret_key", "the secret key of the access key in api_key");
+  }
+  const isKeyless = api_key === null && credentials === undefined && Object.keys(headers).length === 0;
+  if (isKeyless && base_url === null) note("api_key", BEDROCK_KEY_EXPECTATION);
+}
+
+/** An access key of AWS, which is of no use without its secret key. Source: IAM user guide, "Unique identifiers". */
+const ACCESS_KEY = /^A[KS]IA[A-Z0-9]{16}$/;
+
+/** The region of a host of Amazon Bedrock, also of an interface endpoint in a VPC. */
+const REGION_IN_HOST =
+  /(?:^|\.)bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:vpce\.)?(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
+
+function regionOf({ region, base_url }: CloudProviderInput): string | null {
+  return region ?? (base_url === null ? null : REGION_IN_HOST.exec(new URL(base_url).hostname)?.[1] ?? null);
 }
 
 /** Whether tokens authorize the provider's requests. */
@@ -178,6 +224,9 @@ function refuseCredentials(
 /** The settings of checked fields. */
 export function cloudConfigOf(provider: CloudProviderInput): CloudConfig {
   if (provider.kind === "vertex") return { vertex: vertexOf(provider) };
+  if (provider.kind === "bedrock") {
+    return { bedrock: { region: regionOf(provider) ?? "", sessionToken: provider.session_token } };
+  }
   return {
     ...provider.entra_id !== null && { entraId: provider.entra_id },
     ...provider.api_version !== null && { apiVersion: provider.api_version },
@@ -193,9 +242,13 @@ function vertexOf({ project, location, service_account, service_account_file }: 
 
 /**
  * The base URL of a cloud's region; null for kinds whose address does not depend on one. Source: Vertex AI REST
- * reference, "Service endpoint", and the host names of Google's Gen AI SDK.
+ * reference, "Service endpoint", and the host names of Google's Gen AI SDK; AWS General Reference, "Amazon Bedrock
+ * endpoints".
  */
-export function cloudAddressOf({ kind, location }: CloudProviderInput): string | null {
+export function cloudAddressOf({ kind, location, region }: CloudProviderInput): string | null {
+  if (kind === "bedrock" && region !== null) {
+    return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
+  }
   if (kind !== "vertex" || location === null || location === "global") return null;
   return location === "us" || location === "eu"
     ? `https://aiplatform.${location}.rep.googleapis.com`

@@ -29,6 +29,8 @@ export interface CredentialInput extends LimitsInput {
 
 const NAME_EXPECTATION = "a name of 1 to 64 lower-case letters, digits and . _ -";
 const MAX_WEIGHT = 1_000_000;
+/** Temporary keys of Amazon Bedrock contain a signed address. */
+export const MAX_KEY_CHARACTERS = 4_096;
 
 /**
  * The schema of a credential.
@@ -38,7 +40,7 @@ const MAX_WEIGHT = 1_000_000;
 export function credentialSchema(headers: z.ZodType<Record<string, string>>): z.ZodType<CredentialInput> {
   return z.strictObject({
     name: z.string(NAME_EXPECTATION).regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, NAME_EXPECTATION),
-    api_key: optional(secret(1)),
+    api_key: optional(secret(1, MAX_KEY_CHARACTERS)),
     secret_key: optional(secret(1)),
     headers,
     weight: number(0, MAX_WEIGHT).default(1),

@@ -88,6 +88,9 @@ const VERTEX: readonly Quirk[] = [
   "no_threads",
 ];
 
+/** Source: Claude on Amazon Bedrock, "Features not supported". */
+const BEDROCK: readonly Quirk[] = ["no_threads", "no_web_search"];
+
 /**
  * Returns the quirks of a provider whose configuration sets none.
  *
@@ -101,6 +104,8 @@ export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
       return new Set(isAnthropicRelay(baseUrl.hostname) ? [] : COMPATIBLE_MESSAGES_QUIRKS);
     case "vertex":
       return new Set(VERTEX);
+    case "bedrock":
+      return new Set(BEDROCK);
     case "ark":
       return new Set(ARK);
     default: {

@@ -3,6 +3,14 @@
  * an error. Each entry names its source, a document or an observation.
  */
 export const ERROR_TEXTS = {
+  /**
+   * Bedrock: a model without a counter, a model that exists only as an inference profile, and a credential that may not
+   * count are reported as an invalid or forbidden request. Observed.
+   */
+  bedrockNoTokenCounter:
+    /\bsupport(?:s|ed)? counting tokens\b|\bmodel identifier is invalid\b|\bperform: bedrock:CountTokens\b/i,
+  /** Bedrock: an API key that is not valid has the code of a missing permission. Source: AWS re:Post, "API keys". */
+  bedrockKeyRejected: /^Authentication failed\b|\bAPI key is (?:not valid|invalid|expired)\b/i,
   /** fal: 400 without a type for a result that is not available yet. Source: fal documentation, "Queue API". */
   falResultPending: /\bstill in progress\b/i,
   /** fal: 403 without a type for an account without a balance. Observed. */

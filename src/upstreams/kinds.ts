@@ -31,6 +31,7 @@ const KINDS = {
   replicate: { ...PLAIN, load: async () => (await import("./replicate/mod.ts")).replicate },
   runway: { ...PLAIN, load: async () => (await import("./runway/mod.ts")).runway },
   vertex: { ...PLAIN, load: async () => (await import("./vertex/mod.ts")).vertex },
+  bedrock: { ...PLAIN, supportsSecretKey: true, load: async () => (await import("./bedrock/mod.ts")).bedrock },
 } satisfies Readonly<Record<string, KindEntry>>;
 
 /** A key of {@linkcode KINDS}. */

@@ -21,7 +21,12 @@ import {
 } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { defaultQuirks } from "./default_quirks.ts";
-import { type CredentialConfig, type CredentialInput, credentialSchema } from "./credential_config.ts";
+import {
+  type CredentialConfig,
+  type CredentialInput,
+  credentialSchema,
+  MAX_KEY_CHARACTERS,
+} from "./credential_config.ts";
 import { LIMIT_FIELDS, limitsOf, maxWaitSchema, type WaitingLimits } from "./provider_limits.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
@@ -79,6 +84,7 @@ export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
   replicate: "https://api.replicate.com/v1",
   runway: "https://api.dev.runwayml.com",
   vertex: "https://aiplatform.googleapis.com",
+  bedrock: "https://bedrock-runtime.us-east-1.amazonaws.com",
 };
 
 /**
@@ -113,7 +119,7 @@ const MAX_CREDENTIALS = 100;
 const input = z.strictObject({
   kind: z.enum([...PROVIDER_KINDS, ...PRESET_NAMES]),
   base_url: optional(httpAddress()),
-  api_key: optional(secret(1)),
+  api_key: optional(secret(1, MAX_KEY_CHARACTERS)),
   secret_key: optional(secret(1)),
   ...CLOUD_FIELDS,
   speaks: z.enum(["chat", "responses", "both"]).optional(),
@@ -218,7 +224,7 @@ function refuseBadCredentials({ kind, api_key, secret_key, credentials }: Input,
 
 /** Whether the provider needs no key: tokens authorize its requests, or its kind has an own check. */
 function isKeyless(provider: Input): boolean {
-  return provider.kind === "vertex" || hasTokens(provider);
+  return provider.kind === "vertex" || provider.kind === "bedrock" || hasTokens(provider);
 }
 
 function cloudInputOf(provider: Input): CloudProviderInput {

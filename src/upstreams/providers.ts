@@ -4,7 +4,8 @@ import { createRedactor, type Redactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import { NO_PROXIES, type Proxies } from "../net/proxy.ts";
-import type { HeaderFields } from "./authorization.ts";
+import type { AccessTokens } from "./access_tokens.ts";
+import type { Credentials, HeaderFields } from "./authorization.ts";
 import type { CredentialConfig } from "./credential_config.ts";
 import { loadDeployments, loadKind } from "./kinds.ts";
 import { listModels } from "./model_listing.ts";
@@ -129,18 +130,24 @@ function openProvider(
   const { connectMs, firstByteMs, idleMs } = config.timeouts;
   const client = createHttpClient({ clock, caCerts, proxies, connectTimeoutMs: connectMs });
   const tokens = openTokens?.({ provider: name, config, client, clock });
-  const secrets = [config.apiKey, config.secretKey, config.entraId?.clientSecret, ...Object.values(config.headers)];
+  const secrets = [
+    config.apiKey,
+    config.secretKey,
+    config.bedrock?.sessionToken,
+    config.entraId?.clientSecret,
+    ...Object.values(config.headers),
+  ];
   const redactFixed = createRedactor(secrets.filter((each) => typeof each === "string"));
   const redact: Redactor = tokens ? (text) => redactFixed(tokens.hide(text)) : redactFixed;
   const headers = { ...kind.requiredHeaders, ...config.headers };
-  const authorize = tokens ? () => tokens.fields() : authorizerOf(kind, config);
+  const { authorize, onRejected } = tokens ? byTokens(tokens) : byCredentials(kind, config);
   const outbound = createOutbound({
     provider: name,
     baseUrl,
     origin: originOf(baseUrl),
     headers,
     ...(authorize && { authorize }),
-    ...(tokens && { onRejected: (fields: HeaderFields) => tokens.reject(fields) }),
+    ...(onRejected && { onRejected }),
     idleMs,
     firstByteMs,
     client,
@@ -170,21 +177,42 @@ function openProvider(
   return { provider, close: () => client.close() };
 }
 
-/**
- * Returns the function that authorizes the provider's requests. It omits fields that the operator sets. Null without a
- * key.
- */
-function authorizerOf(kind: UpstreamKind, config: OpenedConfig): OutboundOptions["authorize"] {
-  const { apiKey, secretKey, headers } = config;
-  if (apiKey === null) return undefined;
-  const credentials = secretKey === undefined ? { apiKey } : { apiKey, secretKey };
+/** How the requests of a provider are authorized; without functions if they need no authorization. */
+type Authorization = Pick<OutboundOptions, "authorize" | "onRejected">;
+
+function byTokens(tokens: AccessTokens): Authorization {
+  return {
+    authorize: () => tokens.fields(),
+    onRejected: ({ status, fields }) => status === 401 && tokens.reject(fields),
+  };
+}
+
+/** The fields of the kind for the provider's key, without those that the operator sets. */
+function byCredentials(kind: UpstreamKind, config: OpenedConfig): Authorization {
+  const { headers } = config;
+  const credentials = credentialsIn(config);
+  if (credentials === null) return {};
   const set = Object.keys(headers);
   const ours = (fields: HeaderFields) => {
     if (!set.some((name) => Object.hasOwn(fields, name))) return fields;
     return Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(headers, name)));
   };
-  return (request) => {
-    const fields = kind.authorize(request, credentials);
-    return fields instanceof Promise ? fields.then(ours) : ours(fields);
+  const { retriesRejected } = kind;
+  return {
+    authorize: (request) => {
+      const fields = kind.authorize(request, credentials);
+      return fields instanceof Promise ? fields.then(ours) : ours(fields);
+    },
+    ...(retriesRejected && { onRejected: (rejection) => retriesRejected(rejection, credentials) }),
+  };
+}
+
+function credentialsIn({ apiKey, secretKey, bedrock }: OpenedConfig): Credentials | null {
+  if (apiKey === null) return null;
+  return {
+    apiKey,
+    ...(secretKey !== undefined && { secretKey }),
+    ...(bedrock && { region: bedrock.region }),
+    ...(bedrock?.sessionToken && { sessionToken: bedrock.sessionToken }),
   };
 }

@@ -187,23 +187,26 @@ Deno.test("init configures vendors whose models are listed or named, with their 
     const file = join(folder, "account.json");
     await Deno.writeTextFile(file, SERVICE_ACCOUNT);
     const options = [
-      ["--vendors", "openai,groq,azure,vertex,ollama,vllm"],
-      ...["openai", "groq", "azure"].map((name) => ["--key", `${name}=env:OUR_KEY`]),
+      ["--vendors", "openai,groq,azure,vertex,bedrock,ollama,vllm"],
+      ...["openai", "groq", "azure", "bedrock"].map((name) => ["--key", `${name}=env:OUR_KEY`]),
       ["--key", `vertex=@${file}`],
       ["--project", "example-project"],
       ["--address", "azure=https://example.openai.azure.com"],
+      ["--address", "bedrock=https://bedrock-runtime.eu-west-1.amazonaws.com"],
       ["--address", "vllm=http://gpu.internal:8000/v1"],
       ["--models", "azure=mini,large"],
       ["--models", "vertex=gemini-2.5-pro"],
+      ["--models", "bedrock=eu.anthropic.claude-x-v1:0"],
       ["--price", "groq=0.15/0.6"],
       ["--price", "azure=1.25/10"],
       ["--price", "vertex=free"],
+      ["--price", "bedrock=3/15"],
       ["--admin", "Ada L"],
     ].flat();
     const args = ["init", "--no-start", "--port", "0", ...options];
     const init = startGatewayProcess({ args, folder, env: { OUR_KEY: "key-of-a-vendor-1234" } });
     assertEquals((await init.ended).code, 0, init.log());
-    assertMatch(init.output(), /models of openai, azure, vertex, and the models that groq, ollama, vllm list/);
+    assertMatch(init.output(), /models of openai, azure, vertex, bedrock, and the models that groq, ollama, vllm list/);
     const { server, providers, models } = parse(await Deno.readTextFile(join(folder, "switchyard.yaml")));
     assertEquals(server.admin_keys, [{ name: "Ada L", role: "owner", key: "${SWITCHYARD_OWNER_KEY}" }]);
     assertEquals(providers, {
@@ -219,6 +222,11 @@ Deno.test("init configures vendors whose models are listed or named, with their 
         project: "example-project",
         service_account_file: "${GOOGLE_APPLICATION_CREDENTIALS}",
       },
+      bedrock: {
+        kind: "bedrock",
+        api_key: "${AWS_BEARER_TOKEN_BEDROCK}",
+        base_url: "https://bedrock-runtime.eu-west-1.amazonaws.com",
+      },
       ollama: { kind: "ollama" },
       vllm: { kind: "vllm", base_url: "http://gpu.internal:8000/v1" },
     });
@@ -228,6 +236,11 @@ Deno.test("init configures vendors whose models are listed or named, with their 
       { id: "azure/mini", pricing: azure, serves: [{ provider: "azure", model: "mini" }] },
       { id: "azure/large", pricing: azure, serves: [{ provider: "azure", model: "large" }] },
       { id: "vertex/gemini-2.5-pro", serves: [{ provider: "vertex", model: "gemini-2.5-pro" }] },
+      {
+        id: "bedrock/eu.anthropic.claude-x-v1:0",
+        pricing: { prompt: "0.000003", completion: "0.000015" },
+        serves: [{ provider: "bedrock", model: "eu.anthropic.claude-x-v1:0" }],
+      },
       { id: "ollama/*", pricing: "free" },
       { id: "vllm/*", pricing: "free" },
     ]);

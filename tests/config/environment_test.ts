@@ -33,7 +33,7 @@ Deno.test("a problem in the environment is reported with its variable", () => {
     'environment: PORT: expected a whole number from 0 to 65535, got "http"',
   ]);
   assertEquals(problemsOf("", { OPENAI_API_KEY: "two words" }), [
-    "environment: OPENAI_API_KEY: expected a secret of 1 to 512 visible ASCII characters, got text of 9 characters",
+    "environment: OPENAI_API_KEY: expected a secret of 1 to 4096 visible ASCII characters, got text of 9 characters",
   ]);
 });
 

@@ -1,4 +1,4 @@
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { Probe } from "./probes.ts";
 
 /** A parameter that is neither sent nor reported as dropped, because its effect is the default. */
@@ -7,7 +7,7 @@ export interface Done {
   /** The titles of its probes: paths and values. */
   readonly title: RegExp;
   /** Default: every format. */
-  readonly to?: readonly CallerFormatName[];
+  readonly to?: readonly WireFormatName[];
   readonly how: string;
 }
 
@@ -24,20 +24,35 @@ export const DONE: readonly Done[] = [
   {
     from: "chat",
     title: /^tools<custom>\.custom\.format = \{"type":"text"\}$/,
-    to: ["messages", "content"],
+    to: ["messages", "content", "converse"],
     how: DEFAULT_BEHAVIOUR,
   },
-  { from: "chat", title: /\.detail = "auto"$/, to: ["messages", "content"], how: DEFAULT_BEHAVIOUR },
-  { from: "chat", title: /^service_tier = "auto"$/, to: ["content"], how: DEFAULT_BEHAVIOUR },
+  { from: "chat", title: /\.detail = "auto"$/, to: ["messages", "content", "converse"], how: DEFAULT_BEHAVIOUR },
+  { from: "chat", title: /^service_tier = "auto"$/, to: ["content", "converse"], how: DEFAULT_BEHAVIOUR },
   { from: "chat", title: /^stream_options\.include_usage = /, how: "the vendor is always asked; the gateway shows it" },
   { from: "chat", title: /^stop = /, to: ["responses"], how: "the gateway ends the text at the sequence" },
-  { from: "chat", title: /^parallel_tool_calls = true$/, to: ["messages", "content"], how: DEFAULT_BEHAVIOUR },
-  { from: "chat", title: /^parallel_tool_calls = false$/, to: ["content"], how: "the gateway keeps the first call" },
+  {
+    from: "chat",
+    title: /^parallel_tool_calls = true$/,
+    to: ["messages", "content", "converse"],
+    how: DEFAULT_BEHAVIOUR,
+  },
+  {
+    from: "chat",
+    title: /^parallel_tool_calls = false$/,
+    to: ["content", "converse"],
+    how: "the gateway keeps the first call",
+  },
   { from: "chat", title: /(functions|tools<function>\.function)\.parameters = \{\}$/, how: "says as much as none" },
   { from: "chat", title: /^tools<function>\.function\.strict = false$/, how: DEFAULT_BEHAVIOUR },
   { from: "responses", title: /<(function|custom_tool)_call_output>\.name(space)? = /, how: "its call tells it" },
   { from: "responses", title: /tools<function>\.parameters = \{\}$/, how: "says as much as none" },
-  { from: "responses", title: /tools<function>\.strict = false$/, to: ["messages", "content"], how: DEFAULT_BEHAVIOUR },
+  {
+    from: "responses",
+    title: /tools<function>\.strict = false$/,
+    to: ["messages", "content", "converse"],
+    how: DEFAULT_BEHAVIOUR,
+  },
   {
     from: "responses",
     title: /^(background|store|stream|stream_options\.include_obfuscation) = false$/,
@@ -48,7 +63,7 @@ export const DONE: readonly Done[] = [
   {
     from: "responses",
     title: /tools<custom>\.format = \{"type":"text"\}$/,
-    to: ["messages", "content"],
+    to: ["messages", "content", "converse"],
     how: DEFAULT_BEHAVIOUR,
   },
   { from: "responses", title: /^include = "reasoning\.encrypted_content"$/, how: "replies always hold it" },
@@ -60,21 +75,26 @@ export const DONE: readonly Done[] = [
   { from: "responses", title: /^input<message>\.(role = "system"|type = "message")$/, how: "says the same" },
   { from: "responses", title: /\.status = "completed"$/, how: "every item of a request is taken as whole" },
   { from: "responses", title: /\.(async|defer_loading) = false$/, how: DEFAULT_BEHAVIOUR },
-  { from: "responses", title: /\.detail = "auto"$/, to: ["messages", "content"], how: DEFAULT_BEHAVIOUR },
+  { from: "responses", title: /\.detail = "auto"$/, to: ["messages", "content", "converse"], how: DEFAULT_BEHAVIOUR },
   { from: "responses", title: /\.output_format = "png"$/, how: DEFAULT_BEHAVIOUR },
   {
     from: "responses",
     title: /^text\.format<json_schema>\.strict = /,
-    to: ["messages", "content"],
+    to: ["messages", "content", "converse"],
     how: "always strict",
   },
   { from: "responses", title: /^reasoning\.effort = "none"$/, to: ["chat"], how: "the target does not reason" },
-  { from: "responses", title: /^service_tier = "auto"$/, to: ["content"], how: DEFAULT_BEHAVIOUR },
-  { from: "responses", title: /^parallel_tool_calls = true$/, to: ["messages", "content"], how: DEFAULT_BEHAVIOUR },
+  { from: "responses", title: /^service_tier = "auto"$/, to: ["content", "converse"], how: DEFAULT_BEHAVIOUR },
+  {
+    from: "responses",
+    title: /^parallel_tool_calls = true$/,
+    to: ["messages", "content", "converse"],
+    how: DEFAULT_BEHAVIOUR,
+  },
   {
     from: "responses",
     title: /^parallel_tool_calls = false$/,
-    to: ["content"],
+    to: ["content", "converse"],
     how: "the gateway keeps the first call",
   },
   {
@@ -97,17 +117,24 @@ export const DONE: readonly Done[] = [
     how: "thoughts are shown anyway",
   },
   { from: "messages", title: /^tools<custom>\.strict = false$/, how: DEFAULT_BEHAVIOUR },
+  { from: "messages", title: /\.ttl = "5m"$/, to: ["converse"], how: "the target's caches have this lifetime" },
+  { from: "messages", title: /\.media_type = "image\//, to: ["converse"], how: "the type follows from the bytes" },
   {
     from: "messages",
     title: /^tools<custom>\.input_schema<object>\.(properties|required) = /,
     how: "names no property",
   },
-  { from: "messages", title: /^service_tier = "auto"$/, to: ["content"], how: DEFAULT_BEHAVIOUR },
-  { from: "messages", title: /\.disable_parallel_tool_use = false$/, to: ["content"], how: DEFAULT_BEHAVIOUR },
+  { from: "messages", title: /^service_tier = "auto"$/, to: ["content", "converse"], how: DEFAULT_BEHAVIOUR },
+  {
+    from: "messages",
+    title: /\.disable_parallel_tool_use = false$/,
+    to: ["content", "converse"],
+    how: DEFAULT_BEHAVIOUR,
+  },
   {
     from: "messages",
     title: /\.disable_parallel_tool_use = true$/,
-    to: ["content"],
+    to: ["content", "converse"],
     how: "the gateway keeps the first call",
   },
   { from: "content", title: /= "(MEDIA_RESOLUTION_|MODE_|THINKING_LEVEL_)UNSPECIFIED"$/, how: DEFAULT_BEHAVIOUR },
@@ -131,7 +158,7 @@ export const DONE: readonly Done[] = [
 ];
 
 /** Why a probe's parameter need not be sent; null when it must be. */
-export function doneByGateway(from: CallerFormatName, to: CallerFormatName, { title }: Probe): string | null {
+export function doneByGateway(from: CallerFormatName, to: WireFormatName, { title }: Probe): string | null {
   return DONE.find((done) => done.from === from && done.title.test(title) && (done.to?.includes(to) ?? true))?.how ??
     null;
 }

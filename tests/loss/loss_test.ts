@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { FORMATS } from "../support/formats.ts";
+import { FORMATS, VENDOR_FORMATS } from "../support/formats.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { DONE, doneByGateway } from "./done_by_gateway.ts";
 import { isSilent } from "./judgement.ts";
@@ -8,7 +8,7 @@ import { parametersOf } from "./parameters.ts";
 import { probesOf } from "./probes.ts";
 
 for (const from of FORMATS) {
-  for (const to of FORMATS.filter((form) => form !== from)) {
+  for (const to of VENDOR_FORMATS.filter((form) => form !== from)) {
     Deno.test(`every parameter of ${from} requests is sent to ${to}, reported as dropped, or rejected by name`, async () => {
       const baselines = new Map<string, Promise<Outcome>>();
       const silent = new Set<string>();

@@ -4,12 +4,12 @@ import { needsInlining } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { WriteResult } from "../../src/conversation/write_result.ts";
 import type { Conversation } from "../../src/conversation/conversation.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { emulationFor } from "../../src/texts/emulation.ts";
 import { inlineMedia } from "../../src/texts/inline_media.ts";
-import { CODECS, TARGETS } from "../support/formats.ts";
+import { CODECS, TARGETS, UPSTREAMS } from "../support/formats.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 
@@ -19,22 +19,24 @@ export type Outcome =
   | { readonly kind: "refused"; readonly field: string; readonly message: string };
 
 /** Translates a request as the text service does, without sending it. */
-export async function outcomeOf(from: CallerFormatName, to: CallerFormatName, body: JsonObject): Promise<Outcome> {
+export async function outcomeOf(from: CallerFormatName, to: WireFormatName, body: JsonObject): Promise<Outcome> {
   try {
     CODECS[from].caller.check(body);
     rejectUnmeteredWork(body);
     const read = CODECS[from].caller.read(body);
     const conversation = await inlineMedia(
       read,
-      ({ source }) => to === "content" && needsInlining(source),
+      ({ source }) => to === "converse" ? source.kind === "url" : to === "content" && needsInlining(source),
       () => Promise.resolve({ mediaType: "image/png", data: "iVBORw0KGgo=" }),
       { memory: UNLIMITED_MEMORY.lease(), callerSignal: () => new AbortController().signal },
     );
     const written = writtenFor(from, to, body, conversation);
     const { droppedFields } = emulationFor(conversation, written.droppedFields);
     const dropped = [...conversation.unsupportedFields, ...CODECS[from].caller.droppedFields(body, droppedFields)];
-    // In one format the path states whether to stream.
-    const told = to === "content" ? { ...written.body, stream: conversation.stream } : written.body;
+    // In two formats the path states whether to stream.
+    const told = to === "content" || to === "converse"
+      ? { ...written.body, stream: conversation.stream }
+      : written.body;
     return { kind: "sent", body: JSON.stringify(told), dropped };
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== "invalid_request") throw error;
@@ -44,12 +46,12 @@ export async function outcomeOf(from: CallerFormatName, to: CallerFormatName, bo
 
 function writtenFor(
   from: CallerFormatName,
-  to: CallerFormatName,
+  to: WireFormatName,
   body: JsonObject,
   conversation: Conversation,
 ): WriteResult<JsonObject> {
   try {
-    return CODECS[to].upstream.writeRequest(conversation, TARGETS[to]);
+    return UPSTREAMS[to].writeRequest(conversation, TARGETS[to]);
   } catch (thrown) {
     throw withCallerFieldName(thrown, CODECS[from].caller, body);
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { FORMATS } from "../support/formats.ts";
+import type { CallerFormatName, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import { VENDOR_FORMATS } from "../support/formats.ts";
 import { doneByGateway } from "./done_by_gateway.ts";
 import { isNameOf, type Outcome, outcomeOf } from "./outcome.ts";
 import { parametersOf } from "./parameters.ts";
@@ -17,7 +17,7 @@ interface Verdict {
 /** Parameters that share a line, and what becomes of each in each vendor's format. */
 interface Row {
   readonly steps: readonly Step[];
-  readonly verdicts: Map<CallerFormatName, { readonly isOwn: boolean; readonly verdict: Verdict }[]>;
+  readonly verdicts: Map<WireFormatName, { readonly isOwn: boolean; readonly verdict: Verdict }[]>;
 }
 
 /** Parameters whose members have lines of their own, with the number of steps of such a line. Others have one line. */
@@ -33,7 +33,7 @@ const BAD_SAMPLE = /expected ("(user|tool_use|tool_result)"|the name of)/;
 
 /** What becomes of the fields of a format's requests at vendors of other formats, as Markdown. */
 export async function fieldsOf(from: CallerFormatName): Promise<string> {
-  const targets = FORMATS.filter((to) => to !== from);
+  const targets = VENDOR_FORMATS.filter((to) => to !== from);
   const rows = (await rowsOf(from, targets)).map(({ steps, verdicts }) => ({
     title: titleOf(steps),
     cells: targets.map((to) => cellOf(steps, verdicts.get(to) ?? [])),
@@ -53,7 +53,7 @@ export async function fieldsOf(from: CallerFormatName): Promise<string> {
   return `${listed.join("\n")}\n\n${table.map((line) => `| ${line.join(" | ")} |`).join("\n")}`;
 }
 
-async function rowsOf(from: CallerFormatName, targets: readonly CallerFormatName[]): Promise<Row[]> {
+async function rowsOf(from: CallerFormatName, targets: readonly WireFormatName[]): Promise<Row[]> {
   const rows = new Map<string, Row>();
   const baselines = new Map<string, Promise<Outcome>>();
   for (const each of probesOf(from, await parametersOf(from))) {
@@ -94,7 +94,7 @@ function titleOf(steps: readonly Step[]): string {
 /** Null for a value that asks for what happens without it, and for a sample that no vendor would take. */
 function verdictOf(
   from: CallerFormatName,
-  to: CallerFormatName,
+  to: WireFormatName,
   probe: Probe,
   outcome: Outcome,
   baseline: Outcome,

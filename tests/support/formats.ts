@@ -2,21 +2,22 @@ import { eventReaderOf } from "./event_reader.ts";
 import { readChecked } from "../../src/conversation/caller_format.ts";
 import type { ReplyContext } from "../../src/conversation/caller_format.ts";
 import type { WireFormat } from "../../src/conversation/format.ts";
-import type { RequestTarget } from "../../src/conversation/upstream_format.ts";
+import type { RequestTarget, UpstreamFormat } from "../../src/conversation/upstream_format.ts";
 import type { Frame } from "../../src/lib/frame.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
+import { converse } from "../../src/conversation/codecs/converse/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
 import { responses } from "../../src/conversation/codecs/responses/mod.ts";
 import type { Conversation } from "../../src/conversation/conversation.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { Reply } from "../../src/conversation/reply.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { replyOf } from "./assemble.ts";
 import { targetOf } from "./conversations.ts";
 
-/** Every codec, by its format. */
+/** Every codec of callers, by its format. */
 export const CODECS: Readonly<Record<CallerFormatName, WireFormat>> = { chat, responses, messages, content };
 
 /** The formats, and every ordered pair of two of them. */
@@ -25,12 +26,25 @@ export const PAIRS: readonly (readonly [from: CallerFormatName, to: CallerFormat
   FORMATS.filter((to) => to !== from).map((to) => [from, to] as const)
 );
 
+/** The formats of vendors: those of callers, and one that vendors alone use. */
+export const VENDOR_FORMATS: readonly WireFormatName[] = [...FORMATS, "converse"];
+
+/** Every codec of vendors, by its format. */
+export const UPSTREAMS: Readonly<Record<WireFormatName, UpstreamFormat>> = {
+  chat: chat.upstream,
+  responses: responses.upstream,
+  messages: messages.upstream,
+  content: content.upstream,
+  converse: converse.upstream,
+};
+
 /** A recent model of each format's author. */
-export const TARGETS: Readonly<Record<CallerFormatName, RequestTarget>> = {
+export const TARGETS: Readonly<Record<WireFormatName, RequestTarget>> = {
   chat: targetOf({ model: "gpt-4.1", provider: "chat-vendor", maxOutputTokens: 32_000 }),
   responses: targetOf({ model: "gpt-5", provider: "responses-vendor", maxOutputTokens: 128_000 }),
   messages: targetOf({ model: "claude-opus-4-5", provider: "messages-vendor", maxOutputTokens: 64_000 }),
   content: targetOf({ model: "gemini-3-flash", provider: "content-vendor", maxOutputTokens: 65_536 }),
+  converse: targetOf({ model: "us.amazon.nova-2-lite-v1:0", provider: "converse-vendor", maxOutputTokens: 64_000 }),
 };
 
 /** The value after it was serialised and parsed. */

@@ -6,6 +6,6 @@ Deno.test("kinds: the table states for each kind whether its adapter lists model
   assertEquals(PROVIDER_KINDS.map((name) => [name, listsModels(name)]), listing);
 });
 
-Deno.test("kinds: only Kling takes a secret key", () => {
-  assertEquals(PROVIDER_KINDS.filter(supportsSecretKey), ["kling"]);
+Deno.test("kinds: Kling and Bedrock take a secret key", () => {
+  assertEquals(PROVIDER_KINDS.filter(supportsSecretKey), ["kling", "bedrock"]);
 });

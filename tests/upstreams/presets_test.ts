@@ -51,7 +51,7 @@ Deno.test("the key of a preset comes from its vendor's environment variable", ()
   assertEquals(keyOf("providers: { fast: { kind: groq, base_url: 'http://relay.example/v1' } }", env), null);
   assertEquals(keyOf("providers: { fast: { kind: openai, base_url: 'http://relay.example/v1' } }", env), null);
   assertEquals(problemsOf("providers: { fast: { kind: groq } }", { GROQ_API_KEY: "two words" }), [
-    "environment: GROQ_API_KEY: expected a secret of 1 to 512 visible ASCII characters, got text of 9 characters",
+    "environment: GROQ_API_KEY: expected a secret of 1 to 4096 visible ASCII characters, got text of 9 characters",
   ]);
 });
 

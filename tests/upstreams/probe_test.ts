@@ -17,6 +17,7 @@ const PATHS = {
   kling: "/base/v1/videos/text2video?pageNum=1&pageSize=1",
   runway: "/base/v1/organization",
   replicate: "/base/account",
+  bedrock: "/base/async-invoke?maxResults=1",
 } as const;
 
 for (const [kind, path] of Object.entries(PATHS)) {
@@ -72,6 +73,22 @@ Deno.test("google: the probe reads a 400 as a rejected key", async () => {
   await withVendor("google", [{ status: 400, body }], async ({ probe }) => {
     assertEquals((await assertRejects(() => probe!(IDLE), UpstreamFailure)).kind, "auth");
   });
+});
+
+Deno.test("bedrock: a credential that may not list invocations is valid", async () => {
+  const forbidden = (message: string) => [{ status: 403, body: { __type: "AccessDeniedException", message } }];
+  await withVendor(
+    "bedrock",
+    forbidden("User: a is not authorized to perform: bedrock:ListAsyncInvokes"),
+    ({ probe }) => probe!(IDLE),
+  );
+  await withVendor(
+    "bedrock",
+    forbidden("Authentication failed: Please make sure your API Key is valid."),
+    async ({ probe }) => {
+      assertEquals((await assertRejects(() => probe!(IDLE), UpstreamFailure)).kind, "auth");
+    },
+  );
 });
 
 Deno.test("fal: there is no probe", async () => {

@@ -23,9 +23,10 @@ Deno.test("readProviderConfig() adds the vendor's base URL and the default timeo
     quirks: NO_QUIRKS,
   });
   for (const kind of PROVIDER_KINDS) {
-    const own = kind === "vertex" ? { project: "p" } : {};
-    if (BASE_URLS[kind]) assertEquals(readProviderConfig({ kind, api_key: "k", ...own }).baseUrl, BASE_URLS[kind]);
-    else assertEquals(pathsOf({ kind, api_key: "k" }), ["base_url"]);
+    const own = { vertex: { project: "p" }, bedrock: { region: "us-east-1" } };
+    if (BASE_URLS[kind]) {
+      assertEquals(readProviderConfig({ kind, api_key: "k", ...own[kind as "vertex"] }).baseUrl, BASE_URLS[kind]);
+    } else assertEquals(pathsOf({ kind, api_key: "k" }), ["base_url"]);
   }
 });
 

@@ -9,7 +9,7 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
       option("vendors", "LIST", "vendors, separated by commas, instead of questions"),
       option("key", "VENDOR=SOURCE", "where a key is: @FILE, @- for the standard input, or env:NAME"),
       option("address", "VENDOR=URL", "the address of a resource, or of a server of your own"),
-      option("models", "VENDOR=LIST", "deployments of azure, models of perplexity and vertex"),
+      option("models", "VENDOR=LIST", "deployments of azure, models of perplexity, vertex and bedrock"),
       option("price", "VENDOR=INPUT/OUTPUT", "USD for a million tokens, or free, where no prices are built in"),
       option("project", "ID", "vertex: the project, whose key file is the key"),
       option("admin", "NAME", "the name of the admin key, for the log of changes"),

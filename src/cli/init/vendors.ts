@@ -66,8 +66,19 @@ const VERTEX: InitVendor = {
   models: "named",
 };
 
+const BEDROCK: InitVendor = {
+  name: "bedrock",
+  kind: "bedrock",
+  keyNames: ["AWS_BEARER_TOKEN_BEDROCK"],
+  keyName: "AWS_BEARER_TOKEN_BEDROCK",
+  baseUrl: null,
+  addressName: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", // which contains the region
+  hasProject: false,
+  models: "named",
+};
+
 /** All vendors that `init` can configure. */
-export const INIT_VENDORS: readonly InitVendor[] = [...BUILT_IN, ...OTHERS, VERTEX];
+export const INIT_VENDORS: readonly InitVendor[] = [...BUILT_IN, ...OTHERS, VERTEX, BEDROCK];
 
 /**
  * The vendors of a list with commas.

@@ -1,0 +1,33 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { CacheMark } from "../../../conversation.ts";
+import { objectOf, objectsOf } from "../../../wire_value.ts";
+import type { Writing } from "./writing.ts";
+
+/** The largest number of marks in a request. Source: Amazon Bedrock User Guide, "Prompt caching". */
+const MAX_POINTS = 4;
+
+/** The block at the end of a prefix to cache; none without a mark, and for models that do not cache by marks. */
+export function writeCachePoint(cache: CacheMark | undefined, { traits, droppedFields }: Writing): JsonObject[] {
+  if (cache === undefined) return [];
+  // Models with marks have one lifetime.
+  if (!traits.takesCachePoints || cache.ttl === "1h") droppedFields.add("cache_control");
+  return traits.takesCachePoints ? [{ cachePoint: { type: "default" } }] : [];
+}
+
+/** Removes marks until the request has at most four, of which the last are kept. */
+export function limitCachePoints(body: JsonObject, droppedFields: Set<string>): void {
+  const lists = [body, ...objectsOf(body.messages)].flatMap((holder) =>
+    ["system", "content"].filter((field) => Array.isArray(holder[field])).map((field) => ({ holder, field }))
+  );
+  const count = lists.reduce((sum, { holder, field }) => sum + objectsOf(holder[field]).filter(isPoint).length, 0);
+  let excess = count - MAX_POINTS;
+  if (excess <= 0) return;
+  droppedFields.add("cache_control");
+  for (const { holder, field } of lists) {
+    holder[field] = objectsOf(holder[field]).filter((block) => !isPoint(block) || --excess < 0);
+  }
+}
+
+function isPoint(block: JsonObject): boolean {
+  return objectOf(block.cachePoint) !== null;
+}
