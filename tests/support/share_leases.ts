@@ -8,7 +8,13 @@ interface SharedLimit {
   readonly leases: Map<string, { readonly amount: bigint; readonly until: number }>;
 }
 
-/** Leases of limits in memory, with the rules of the database's function. */
+/** A debt is at most an hour of the limit. */
+const MAX_DEBT_MINUTES = 60;
+
+/**
+ * Leases of limits in memory, with the rules of the database's function. `tests/store/postgres/share_leases_test.ts`
+ * compares both.
+ */
 export class SharedLimits {
   readonly #limits = new Map<string, SharedLimit>();
   /** The number of demands. */
@@ -48,7 +54,8 @@ export class SharedLimits {
     if (since !== undefined && since.version !== String(shared.version)) return null;
     const now = this.clock.now();
     if (refills) {
-      shared.used = Math.max(0, shared.used - (now - shared.usedAt) * Number(limit) / 60_000) + Number(used);
+      const left = Math.max(0, shared.used - (now - shared.usedAt) * Number(limit) / 60_000);
+      shared.used = Math.min(left + Number(used), Math.max(left, MAX_DEBT_MINUTES * Number(limit)));
       shared.usedAt = now;
     }
     const others = othersIn(shared, holder, since?.at ?? now);
