@@ -57,6 +57,13 @@ Deno.test("usage prints a table of the store's charges, JSON or CSV", async () =
     assertEquals((await place.run("usage", "--format", "xml")).code, 2);
     assertEquals((await place.run("usage", "today")).code, 2);
     assertEquals((await place.run("ledger", "verify")).said.trim(), "1 accounts, 2 ledger entries, 0 differences");
+    const gateway = await place.serve();
+    try {
+      const running = await place.run("usage", "--format", "csv", "--group-by", "day");
+      assertEquals([running.code, running.said], [0, csv], running.complaint);
+    } finally {
+      await gateway.stop();
+    }
   } finally {
     await place.remove();
   }
