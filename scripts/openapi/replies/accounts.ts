@@ -17,7 +17,9 @@ const account = {
   balance: usd("What can be spent"),
   held: usd("Set aside for videos"),
   overdraft: usd("How far the balance may fall below zero"),
+  expires_at: about(z.int().nullable(), "Unix seconds."),
   ...LIMITS,
+  metadata: z.record(z.string(), z.string()),
   capture: z.enum(["none", "errors", "all"]),
 };
 

@@ -88,6 +88,7 @@ export const ConfigChange = written<ConfigDifference>()(z.object({
 export const ConfigInForce = written<ConsoleConfig>()(z.object({
   file: word(),
   version: z.int(),
+  is_read_only: about(z.boolean(), "Whether it stays until the gateway stops."),
   shadowed: z.array(z.string()),
   settings: z.record(
     z.string(),
