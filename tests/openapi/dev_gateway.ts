@@ -20,7 +20,7 @@ export async function startDevGateway(): Promise<DevGateway> {
   const [key, adminKey] = [newApiKey(), newApiKey()];
   const files = await Deno.makeTempDir();
   const overrides: Record<string, string> = { PORT: "0", SWITCHYARD_STORE: "kv::memory:", SWITCHYARD_FILES: files };
-  const config = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
+  const { config } = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
   const { server } = readConfig(
     JSON.stringify({ server: { port: 0, admin_key: adminKey } }),
     "dev.json",
