@@ -119,8 +119,9 @@ function requestLogMarks(figures: Figures): Mark[] {
 }
 
 /**
- * A mark about what a part costs, as a ratio to the gateway without it. The part does work, so a ratio on the other side
- * of 1 by more than the mark allows is noise. So is a range of the rounds that is wider than that and includes the mark.
+ * A mark about what a part costs, as a ratio to the gateway without it. The part does work, so a ratio on the other
+ * side of 1 by more than the mark allows is noise. So is a range of the rounds that is wider than that and includes the
+ * mark.
  */
 function ratioMark(
   { text, range, max, min }: {

@@ -24,7 +24,7 @@ export async function withGateway(
  *
  * @param folder The folder that it runs in.
  */
-export async function ask(
+export async function send(
   { address }: StartedGateway,
   folder: string,
   path: string,
@@ -45,15 +45,15 @@ const chatOf = (content: string) => ({ model: "sandbox/chat-1", messages: [{ rol
 /** Starts `dev`, and uses texts, pictures, videos and the console, so that every thread and every asset is needed. */
 export async function visitDev(program: InstalledProgram): Promise<void> {
   await withGateway(program, ["dev"], async (gateway) => {
-    const chat = await (await ask(gateway, program.folder, "/v1/chat/completions", chatOf("hello"))).json();
+    const chat = await (await send(gateway, program.folder, "/v1/chat/completions", chatOf("hello"))).json();
     assertEquals(chat.choices[0].message.content, "You said: hello");
     // Above the size at which a thread handles the request.
-    await ask(gateway, program.folder, "/v1/chat/completions", chatOf("a".repeat(3_000_000)));
-    const count = await ask(gateway, program.folder, "/gencompat/v1beta/models/sandbox/chat-1:countTokens", {
+    await send(gateway, program.folder, "/v1/chat/completions", chatOf("a".repeat(3_000_000)));
+    const count = await send(gateway, program.folder, "/gencompat/v1beta/models/sandbox/chat-1:countTokens", {
       contents: [{ parts: [{ text: "hello world" }] }],
     });
     assertEquals((await count.json()).totalTokens, 2);
-    const image = await ask(gateway, program.folder, "/v1/images/generations", {
+    const image = await send(gateway, program.folder, "/v1/images/generations", {
       model: "sandbox/image-1",
       prompt: "a lighthouse",
       quality: "low",
@@ -61,16 +61,16 @@ export async function visitDev(program: InstalledProgram): Promise<void> {
     });
     assertMatch((await image.json()).data[0].b64_json, /^\/9j\//);
     const { id } =
-      await (await ask(gateway, program.folder, "/v1/videos", { model: "sandbox/video-1", prompt: "a lighthouse" }))
+      await (await send(gateway, program.folder, "/v1/videos", { model: "sandbox/video-1", prompt: "a lighthouse" }))
         .json();
-    const events = await (await ask(gateway, program.folder, `/v1/videos/${id}/events`)).text();
+    const events = await (await send(gateway, program.folder, `/v1/videos/${id}/events`)).text();
     assertMatch(events, /"status":"completed"/);
-    const { data } = await (await ask(gateway, program.folder, "/v1/requests")).json();
+    const { data } = await (await send(gateway, program.folder, "/v1/requests")).json();
     assert(data.length >= 5);
-    const page = await (await ask(gateway, program.folder, "/console")).text();
+    const page = await (await send(gateway, program.folder, "/console")).text();
     const assets = [...page.matchAll(/\/console\/assets\/[\w.-]+/g)].map(([path]) => path);
     assert(assets.length >= 2);
-    for (const path of assets) await ask(gateway, program.folder, path);
+    for (const path of assets) await send(gateway, program.folder, path);
     const list = await program.run("accounts", "list");
     assertEquals(JSON.parse(list.stdout).data.map(({ id }: { id: string }) => id), ["demo"]);
   });

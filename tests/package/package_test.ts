@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { THREAD_MODULES } from "../../src/lib/program_files.ts";
 import { VERSION } from "../../src/cli/version.ts";
-import { ask, visitDev, withGateway } from "./dev_visit.ts";
+import { send, visitDev, withGateway } from "./dev_visit.ts";
 import { type InstalledPackage, installPackage } from "./installed.ts";
 
 /** Set by `deno task test:package`, because npm installs Deno's own package. */
@@ -61,7 +61,7 @@ test("serve accepts connections on several threads", async (installed) => {
     }),
   );
   await withGateway(installed, ["serve", "--config", config], async (gateway) => {
-    assertEquals(await (await ask(gateway, folder, "/healthz")).text(), "ok\n");
+    assertEquals(await (await send(gateway, folder, "/healthz")).text(), "ok\n");
     const refused = await fetch(`${gateway.address}/v1/chat/completions`, { method: "POST", body: "{}" });
     assertEquals(refused.status, 401);
     await refused.body?.cancel();

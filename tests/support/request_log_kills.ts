@@ -15,7 +15,7 @@ const KEY = "sk-anna-0123456789abcdef";
 const CALLERS = 4;
 /** A caller's pause between requests, so that all rows fit into what is read. */
 const PAUSE_MS = 4;
-/** The life of a gateway under load, before it is killed: longer than what may be lost, so that something must be there. */
+/** The life of a gateway under load before it is killed: longer than what may be lost, so that rows must be there. */
 const MIN_LIFE_MS = 1_500;
 const MAX_LIFE_MS = 5_000;
 const LAG_CHECK_MS = 20;

@@ -75,7 +75,7 @@ export function requestLine(request: PrintedRequest): string {
 }
 
 /** When a request arrived, in UTC with milliseconds. */
-export function timeOf({ received_at }: PrintedRequest): string {
+function timeOf({ received_at }: PrintedRequest): string {
   return instantOf(received_at);
 }
 
