@@ -43,7 +43,7 @@ export interface StageOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /**
    * The HTTP statuses of failures that the test provokes, and that the page shows. The browser notes them as errors
-   * too, and every other error in its console fails the test. Default: none.
+   * too. Every other error in its console fails the test. Default: none.
    */
   readonly failures?: readonly number[];
 }

@@ -59,7 +59,7 @@ export interface PrintedRequest {
 export function requestLine(request: PrintedRequest): string {
   const { usage, images, cost, error, end } = request;
   return [
-    timeOf(request),
+    instantOf(request.received_at),
     request.id,
     String(request.status),
     request.account ?? "-",
@@ -72,11 +72,6 @@ export function requestLine(request: PrintedRequest): string {
     end === null || end === "completed" ? "" : end,
     error === null ? "" : `${error.code}: ${plain(error.message ?? "")}`,
   ].filter((part) => part !== "").join("  ");
-}
-
-/** When a request arrived, in UTC with milliseconds. */
-function timeOf({ received_at }: PrintedRequest): string {
-  return instantOf(received_at);
 }
 
 /** An instant in UTC with milliseconds. */
