@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { mediaConfig } from "./media_models.ts";
+import { overflowsOf } from "./overflows.ts";
 import { checkPage, checkShown, endBrowser, fillJson, type StageGateway, stageTest } from "./stage.ts";
 
 const CAPTURE = {
@@ -294,6 +295,7 @@ stageTest("on a phone, the end of an answer is above the place where the next me
   assert(await isShown());
   const [attach, send] = [await placeOf(".composer .file-button"), await placeOf(".composer .primary")];
   assert(send.top < attach.bottom, "Send has a row of its own");
+  assertEquals(await overflowsOf(page), []);
   // It follows while an answer arrives, until the person scrolls back.
   await page.fill("textarea[name=prompt]", "[[gap 40]] [[words 2000]]");
   await page.click("text=Send");

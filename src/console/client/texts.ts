@@ -633,7 +633,7 @@ export const TEXTS = {
       schemaProblem: "This is not a JSON object.",
       prompt: "Message",
       promptHint: "Ask something. Enter sends, Shift and Enter begins a new line.",
-      attach: "Attach files",
+      attach: "Attach",
       attached: "Attached files",
       removeFile: (name: string) => `Remove ${name}`,
       tooLarge: (name: string, size: string) => `${name} is larger than ${size}.`,

@@ -20,7 +20,7 @@ export function PictureRunView({ run, onUse }: {
   const { request, prompt, exchange, state, answer, error } = run;
   return (
     <section class="card run" aria-label={prompt} aria-busy={state === "running"}>
-      <h3>{String(request.fields.model)}</h3>
+      <h2>{String(request.fields.model)}</h2>
       <p class="run-prompt">{prompt}</p>
       {state === "running" && <Loading />}
       {state === "stopped" && <p class="hint">{TEXTS.playground.chat.stopped}</p>}

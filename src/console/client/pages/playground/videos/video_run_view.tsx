@@ -17,7 +17,7 @@ export function VideoRunView({ run, onCancel }: { readonly run: VideoRun; readon
   const { body, exchange, task, error } = run;
   return (
     <section class="card run" aria-label={String(body.prompt)} aria-busy={task?.status === "pending"}>
-      <h3>{String(body.model)}</h3>
+      <h2>{String(body.model)}</h2>
       <p class="run-prompt">{String(body.prompt)}</p>
       {task !== null && <Progress task={task} onCancel={onCancel} />}
       {task?.status === "completed" && <Results results={task.results} />}
