@@ -4,7 +4,7 @@ import { isConfiguration } from "./configurations.ts";
 import { PAGES_ON_DEV } from "./pages_on_dev.ts";
 import { PAGES_ON_OWN } from "./pages_on_own.ts";
 import { isProgram } from "./programs.ts";
-import type { Scenario } from "./scenario.ts";
+import { entryFor, type Scenario } from "./scenario.ts";
 
 /** A block that the tests of samples leave out: the page, a text in the block, and a file or a reason. */
 type Entry = readonly [page: string, holds: string, why: string];
@@ -31,7 +31,6 @@ export const UNTESTED: readonly Entry[] = [
   ["docs/installing.md", "docker build", "needs Docker; task test:package runs the image in a root of its own"],
   ["docs/operating.md", "docker run", "needs Docker"],
   ["docs/scaling.md", "switchyard store copy", "needs PostgreSQL; tests/store/postgres/copy_test.ts runs the command"],
-  ["docs/importing.md", "import litellm", "the output of the import is changing"],
   ["docs/money.md", "available − charges", "a formula"],
   ["docs/money.md", "limit = max(", "a formula"],
   ["docs/money.md", "overdraft ≤ Σ", "a formula"],
@@ -52,8 +51,10 @@ export const CHECKS: Readonly<Record<string, (block: CodeBlock) => boolean>> = {
 const RUN: readonly string[] = ["sh", "bash", "console", "json", "http", "text", ""];
 
 /** Whether scenarios run a block. */
-export function isRunBy(block: CodeBlock, scenarios: readonly Pick<Scenario, "page" | "heading">[]): boolean {
-  return RUN.includes(block.language) && scenarios.some((scenario) => isIn(block, scenario)) &&
+export function isRunBy(block: CodeBlock, scenarios: readonly Pick<Scenario, "page" | "heading" | "files">[]): boolean {
+  const isRun = ({ files }: Pick<Scenario, "files">) =>
+    RUN.includes(block.language) || entryFor(files, block.text) !== undefined;
+  return scenarios.some((scenario) => isIn(block, scenario) && isRun(scenario)) &&
     !isListed(block, TESTED_ELSEWHERE) && !isListed(block, UNTESTED);
 }
 

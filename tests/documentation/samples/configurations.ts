@@ -4,9 +4,12 @@ import type { CodeBlock } from "./code_blocks.ts";
 
 type Section = Record<string, unknown>;
 
+/** Pages with files of other programs. */
+const PAGES_OF_OTHERS: readonly string[] = ["docs/clients.md", "docs/importing.md"];
+
 /** Whether a block is a configuration of the gateway, or a part of one. */
 export function isConfiguration({ page, language }: CodeBlock): boolean {
-  return language === "yaml" && page !== "docs/clients.md"; // a file of another program is there
+  return language === "yaml" && !PAGES_OF_OTHERS.includes(page);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type CodeBlock, placeOf } from "./code_blocks.ts";
 import { compareOutput } from "./compare_output.ts";
 import { runWords } from "./run_words.ts";
@@ -19,7 +20,7 @@ export async function runBlocks<S extends Stage>(
   scenario: Scenario<S>,
 ): Promise<string[]> {
   const isScript = ({ language, text }: CodeBlock) =>
-    language !== "json" && entryFor(scenario.shows, text) === undefined;
+    language !== "json" && entryFor(scenario.shows, text) === undefined && entryFor(scenario.files, text) === undefined;
   const scripts = new Map(blocks.filter(isScript).map((block) => [block, shellCommandsOf(block)]));
   const commands = [...scripts.values()].flat();
   const words = await wordsOf(commands.map(({ text }) => text), Object.keys(session.variables));
@@ -64,8 +65,10 @@ async function runCommand<S extends Stage>(
 async function compareBlock<S extends Stage>(
   session: Session<S>,
   { text }: CodeBlock,
-  { before, shows, answers }: Scenario<S>,
+  { before, files, shows, answers }: Scenario<S>,
 ): Promise<void> {
+  const file = entryFor(files, text);
+  if (file !== undefined) return await Deno.writeTextFile(join(session.stage.folder, file), text);
   await entryFor(before, text)?.(session);
   const [show, answer] = [entryFor(shows, text), entryFor(answers, text)];
   if (show !== undefined) session.printed.push({ text: await show(session), isSuccess: true });

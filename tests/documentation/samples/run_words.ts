@@ -60,6 +60,8 @@ async function runSwitchyard({ stage }: Session, args: readonly string[]): Promi
   const line = args.map((word) => /^[\w./-]+\.(?:yaml|json|tar)$/.test(word) ? join(folder, basename(word)) : word);
   const isNamed = line.includes("--config") || (args[1] === "check" && line.length > 2);
   if (options.includes("--config") && !isNamed) line.push("--config", join(folder, "switchyard.yaml"));
+  if (options.includes("--output")) line.push("--output", join(folder, "switchyard.yaml"));
+  if (options.includes("--env-file")) line.push("--env-file", join(folder, ".env"));
   if (options.includes("--gateway")) line.push("--gateway", address);
   const { code, output } = await runProgram(line);
   return { text: output, isSuccess: code === 0 };

@@ -34,6 +34,8 @@ export interface Scenario<S extends Stage = Stage> {
   readonly before?: Readonly<Record<string, (session: Session<S>) => Promise<void> | void>>;
   /** What runs the words of such a command in place of this process. Gives what is printed. */
   readonly runs?: Readonly<Record<string, (session: Session<S>, words: readonly string[]) => Promise<string>>>;
+  /** The names of files that such blocks are. They are written to the folder of the gateway. */
+  readonly files?: Readonly<Record<string, string>>;
   /** What prints such a block, which has no command. */
   readonly shows?: Readonly<Record<string, (session: Session<S>) => Promise<string> | string>>;
   /** The commands that the gateway refuses, each with a part of the message. */

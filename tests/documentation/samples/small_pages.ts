@@ -46,6 +46,11 @@ export const SMALL_PAGES: readonly OwnScenario[] = [
     shows: { "sandbox/chat-11": unknownModelMessage, "c.yaml": () => problemsOf(ALIASES, "c.yaml") },
     answers: { '"files"': readiness },
   },
+  {
+    page: "docs/importing.md",
+    files: { "model_list:": "config.yaml" },
+    before: { "import litellm": removeConfig, "config check": setVariables },
+  },
   { page: "docs/limits.md" },
   { page: "docs/scaling.md" },
   { page: "docs/troubleshooting.md", before: { "requests show": nameRequest } },
@@ -109,6 +114,17 @@ async function openNewerStore({ stage, replaced }: OwnSession): Promise<string> 
   await kv.set(["schema"], (value ?? 0) + 1);
   kv.close();
   return (await runProgram(["ledger", "verify", "--config", `${stage.folder}/switchyard.yaml`])).output;
+}
+
+/** The import writes the configuration anew. */
+async function removeConfig({ stage }: OwnSession): Promise<void> {
+  await Deno.remove(`${stage.folder}/switchyard.yaml`);
+}
+
+/** The variables that the imported configuration names. */
+async function setVariables({ stage }: OwnSession): Promise<void> {
+  const lines = "AZURE_API_BASE=https://example.openai.azure.com\nAZURE_API_KEY=key\nANTHROPIC_API_KEY=key\n";
+  await Deno.writeTextFile(`${stage.folder}/.env`, lines, { append: true });
 }
 
 /** A request of the log, which the page names by an id. */
