@@ -16,6 +16,7 @@ const REFUSED = {
   "accounts erase": "--yes",
   "ledger verify": "stop the gateway first",
   "requests bodies": "No bodies are kept",
+  "keys revoke": "which the configuration file declares",
 };
 
 Deno.test("documentation: the commands in the tables and texts for operators run", async () => {
