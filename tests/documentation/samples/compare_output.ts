@@ -2,6 +2,9 @@ import type { CurlResult } from "./curl.ts";
 import { compareTexts } from "./expected_output.ts";
 import type { Session } from "./scenario.ts";
 
+/** The folder of the gateway in the pages. Paths are compared as seen from it. */
+const SHOWN_FOLDER = "/srv/switchyard/";
+
 /**
  * Compares a sample with what the last command printed. Later commands use the ids of this run in place of those that
  * the sample shows.
@@ -21,6 +24,7 @@ export function compareOutput({ replaced, ids: known, printed, stage }: Session,
   if (last.isCut) shown += "…";
   if (response?.isHeadShown) shown = withoutHead(shown, response);
   if (shown.trim() === "") return;
+  shown = shown.replaceAll(SHOWN_FOLDER, "");
   let text = last.text.replaceAll(`${stage.folder}/`, "");
   for (const [part, real] of replaced) text = text.replaceAll(real, part);
   const { problem, ids } = compareTexts(shown, text);

@@ -19,6 +19,7 @@ export const OPERATING_PAGE: readonly OwnScenario[] = [
     options: { sections: { models: ["openai/gpt-6-sol", "openai/gpt-5-mini"].map((id) => modelOf(id, "openai")) } },
     before: { "--expires": inNextYear, curl: useCreatedKey },
   },
+  { page: PAGE, heading: "Rotate a key", before: { "keys rotate": useKeyToRotate } },
   {
     page: PAGE,
     heading: "A vendor's key is revoked",
@@ -83,6 +84,14 @@ function useCreatedKey({ printed, variables }: OwnSession): void {
 async function nameKey(session: OwnSession): Promise<void> {
   const { json } = await callAdmin(session, "GET", "/admin/v1/accounts/acme/keys");
   session.ids.set("key_01a205caac4f00001107514e6755", json.data[0].id);
+}
+
+/** A key with settings, which has been used. */
+async function useKeyToRotate(session: OwnSession): Promise<void> {
+  const fields = { name: "ci", rpm: 30, budget: { amount: "30", per: "month" } };
+  const { json } = await callAdmin(session, "POST", "/admin/v1/accounts/acme/keys", fields);
+  await chat(session, "openai/gpt-5-mini", json.secret);
+  session.ids.set("key_01a21903a664000037c48581369a", json.id);
 }
 
 /** The vendor refuses the gateway's key. */
