@@ -28,8 +28,8 @@ export function checkReplies(address: string): () => void {
 }
 
 /**
- * Ends the checks of a gateway whose vendor breaks its own format, since its replies pass as they are, or of a test that
- * the time to compile a schema would disturb.
+ * Ends the checks of a gateway whose vendor breaks its own format, since its replies pass as they are, or of a test
+ * that the time to compile a schema would disturb.
  */
 export function skipReplyChecks(address: string): void {
   CHECKED.delete(new URL(address).origin);
