@@ -141,6 +141,7 @@ export const LoggedRequest = z.object({
   ...request,
   account: z.string().nullable(),
   position: about(z.int(), "Usable as `after`."),
+  has_bodies: about(z.boolean().optional(), "Whether its bodies are kept. Not in lists."),
   attempts: z.array(z.object({ ...attempt, model: z.string().nullable() })),
   routes: about(
     z.array(z.object({
