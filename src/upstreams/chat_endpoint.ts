@@ -1,18 +1,17 @@
 import { chat } from "../conversation/codecs/chat/mod.ts";
-import { DOCUMENTED_PATHS, type EndpointPaths } from "./endpoint_paths.ts";
 import type { TextEndpoint } from "./upstream.ts";
 
 /**
  * Chat Completions at OpenAI and at compatible vendors. Images can be sent as URLs; other media must be inline. The
  * format has no token counter.
  *
- * @param endpoint The path below the provider's base URL, before `pathOf` is applied.
+ * @param path Below the provider's base URL.
  */
-export function chatEndpointAt(endpoint: string, pathOf: EndpointPaths = DOCUMENTED_PATHS): TextEndpoint {
+export function chatEndpointAt(path: string): TextEndpoint {
   return {
     format: chat.upstream,
     passThrough: chat.passThrough,
-    path: (model) => pathOf(endpoint, model),
+    path: () => path,
     mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
     counter: null,
   };

@@ -5,6 +5,3 @@
  * @param model The vendor's name of the model.
  */
 export type EndpointPaths = (endpoint: string, model: string) => string;
-
-/** Endpoints that have the documented paths for every model. */
-export const DOCUMENTED_PATHS: EndpointPaths = (endpoint) => endpoint;

@@ -1,5 +1,4 @@
 import { responses } from "../conversation/codecs/responses/mod.ts";
-import { DOCUMENTED_PATHS, type EndpointPaths } from "./endpoint_paths.ts";
 import type { TextEndpoint, TokenCounter } from "./upstream.ts";
 
 /**
@@ -7,14 +6,11 @@ import type { TextEndpoint, TokenCounter } from "./upstream.ts";
  *
  * @param counter The vendor's token counter; null if it has none.
  */
-export function responsesEndpointWith(
-  counter: TokenCounter | null,
-  pathOf: EndpointPaths = DOCUMENTED_PATHS,
-): TextEndpoint {
+export function responsesEndpointWith(counter: TokenCounter | null): TextEndpoint {
   return {
     format: responses.upstream,
     passThrough: responses.passThrough,
-    path: (model) => pathOf("/responses", model),
+    path: () => "/responses",
     mustInline: () => false,
     counter,
   };

@@ -113,7 +113,9 @@ Deno.test("OpenAI images: the silence limit of a stream is the limit of a whole 
       calls.push(call);
       return outbound.send(call);
     };
-    await Array.fromAsync(openaiImages({ ...outbound, send }).stream!(orderOf(), CALL, "generate"));
+    await Array.fromAsync(
+      openaiImages({ ...outbound, send }, (endpoint) => endpoint).stream!(orderOf(), CALL, "generate"),
+    );
     assertEquals([calls[0]?.idleMs, calls[0]?.firstByteMs], [600_000, 600_000]);
     assertEquals(itemAt(calls, 0).callerSignal, CALL.callerSignal);
   });

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
+import type { EndpointPaths } from "../endpoint_paths.ts";
 import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../embedding_upstream.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { exchangeVectors } from "../vector_exchange.ts";
@@ -15,7 +15,7 @@ const CARRIED: ReadonlySet<string> = new Set([
 ]);
 
 /** Embeddings of OpenAI and compatible vendors. Source: OpenAI API reference, "Create embeddings". */
-export function openaiEmbeddings(outbound: Outbound, pathOf: EndpointPaths = DOCUMENTED_PATHS): EmbeddingUpstream {
+export function openaiEmbeddings(outbound: Outbound, pathOf: EndpointPaths): EmbeddingUpstream {
   return {
     maxInputs: null,
     unsupported: ({ inputs }) =>

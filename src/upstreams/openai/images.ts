@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
+import type { EndpointPaths } from "../endpoint_paths.ts";
 import { imageRequestOptions } from "../image_request_options.ts";
 import { consumptionOf, generatedImageOf, listedImage, tokenCount } from "../image_reply.ts";
 import type { ImageCall, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
@@ -36,7 +36,7 @@ const ResponseBody = z.object({
  * The Images API of OpenAI and compatible vendors. `response_format` is never sent, because models of the gpt-image
  * family reject it. Responses with URLs are read, too. Source: OpenAI API reference, "Images".
  */
-export function openaiImages(outbound: Outbound, pathOf: EndpointPaths = DOCUMENTED_PATHS): ImageUpstream {
+export function openaiImages(outbound: Outbound, pathOf: EndpointPaths): ImageUpstream {
   const send = (order: ImageOrder, call: ImageCall, edits: boolean) => {
     const { endpoint, body } = requestFor(order, edits, {});
     return outbound.json(

@@ -1,9 +1,7 @@
 import { byFixedHeaders } from "../authorization.ts";
-import { chatEndpointAt } from "../chat_endpoint.ts";
 import type { EndpointPaths } from "../endpoint_paths.ts";
 import { openaiListing, openaiListingAt } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
-import { responsesEndpointWith } from "../responses_endpoint.ts";
 import type { TextEndpoint, TextSettings, UpstreamKind } from "../upstream.ts";
 import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
@@ -19,14 +17,14 @@ const OPENROUTER_KEY = "https://openrouter.ai/api/v1/key";
 export const openai = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: (settings) => textEndpoints(settings, responsesEndpoint, chatEndpoint),
-  images: (outbound) => openaiImages(outbound),
+  images: (outbound) => openaiImages(outbound, documentedPath),
   videos: openrouterVideos,
   lazy: {
-    embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound),
+    embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound, documentedPath),
     moderations: async (outbound) => (await import("./moderations.ts")).openaiModerations(outbound),
     ranks: async (outbound) => (await import("./ranks.ts")).openaiRanks(outbound),
-    speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound),
-    transcripts: async (outbound) => (await import("./transcripts.ts")).openaiTranscripts(outbound),
+    speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound, documentedPath),
+    transcripts: async (outbound) => (await import("./transcripts.ts")).openaiTranscripts(outbound, documentedPath),
   },
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,
@@ -34,8 +32,8 @@ export const openai = {
 
 /** Vendors of the same formats whose endpoints have other paths, and which have no token counter. */
 export function openaiWithPaths(pathOf: EndpointPaths): UpstreamKind {
-  const responses = responsesEndpointWith(null, pathOf);
-  const chat = chatEndpointAt("/chat/completions", pathOf);
+  const responses = { ...responsesEndpoint, path: (model: string) => pathOf("/responses", model), counter: null };
+  const chat = { ...chatEndpoint, path: (model: string) => pathOf("/chat/completions", model) };
   return {
     authorize: openai.authorize,
     text: (settings) => textEndpoints(settings, responses, chat),
@@ -55,4 +53,9 @@ export function openaiWithPaths(pathOf: EndpointPaths): UpstreamKind {
 function textEndpoints({ speaks }: TextSettings, responses: TextEndpoint, chat: TextEndpoint): readonly TextEndpoint[] {
   if (speaks === "both") return [responses, chat];
   return [speaks === "responses" ? responses : chat];
+}
+
+/** The path of every endpoint at vendors that have those of the documentation. */
+function documentedPath(endpoint: string): string {
+  return endpoint;
 }

@@ -1,13 +1,13 @@
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { relayedBody } from "../byte_relay.ts";
-import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
+import type { EndpointPaths } from "../endpoint_paths.ts";
 import type { Outbound } from "../outbound_call.ts";
 import type { SpeechOrder, SpeechUpstream } from "../speech_upstream.ts";
 
 const ENCODER = new TextEncoder();
 
 /** Speech of OpenAI and compatible vendors. Source: OpenAI API reference, "Create speech". */
-export function openaiSpeech(outbound: Outbound, pathOf: EndpointPaths = DOCUMENTED_PATHS): SpeechUpstream {
+export function openaiSpeech(outbound: Outbound, pathOf: EndpointPaths): SpeechUpstream {
   return {
     async speak(order, { onResponse }) {
       const response = await outbound.send({

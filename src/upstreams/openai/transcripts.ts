@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
-import { DOCUMENTED_PATHS, type EndpointPaths } from "../endpoint_paths.ts";
+import type { EndpointPaths } from "../endpoint_paths.ts";
 import { type FormField, multipartBody } from "../multipart_body.ts";
 import type { Outbound } from "../outbound_call.ts";
 import type {
@@ -33,7 +33,7 @@ const ENCODER = new TextEncoder();
  */
 export function openaiTranscripts(
   outbound: Outbound,
-  pathOf: EndpointPaths = DOCUMENTED_PATHS,
+  pathOf: EndpointPaths,
 ): TranscriptUpstream {
   return {
     async transcribe(order, { reserve, onResponse }) {

@@ -8,7 +8,7 @@ import type { ImageEvent, ImageOrder } from "../../../src/upstreams/image_upstre
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, type Seen, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("openai", {
-  open: (outbound) => openaiImages(outbound),
+  open: (outbound) => openaiImages(outbound, (endpoint) => endpoint),
   basePath: "/v1",
   order: orderOf({ model: "gpt-image-2" }),
   successes: [
