@@ -134,6 +134,11 @@ const CHARTS: readonly Read[] = [
     path: () => `/usage?group_by=account&from=${dayBefore(Number(days) - 1)}&limit=1000`,
     targetMs: CHART_MS,
   })),
+  ...(["7", "30", "90"] as const).map((days): Read => ({
+    title: `Usage by account and day, ${days} days, the top 7`,
+    path: () => `/usage?group_by=day,account&from=${dayBefore(Number(days) - 1)}&limit=1000&top=7`,
+    targetMs: CHART_MS,
+  })),
 ];
 
 function dayBefore(days: number): string {

@@ -38,6 +38,7 @@ const OPTIONS = [
   "state",
   "status",
   "to",
+  "top",
   "tpm",
 ] as const;
 

@@ -12,6 +12,8 @@ type UsageRow = Readonly<Record<string, string | number | null>>;
 
 interface UsageBody {
   readonly data: readonly UsageRow[];
+  /** With `--top`. */
+  readonly others?: readonly UsageRow[];
   readonly total: UsageRow;
   readonly next: string | null;
 }
@@ -44,7 +46,7 @@ export async function usageCommand(args: readonly string[]): Promise<number> {
 
 function queryOf(args: AdminArguments): Readonly<Record<string, string>> {
   const query: Record<string, string> = { group_by: args.option("group-by") ?? DEFAULT_GROUPS };
-  for (const name of ["from", "to", "account", "key", "model", "provider", "kind"] as const) {
+  for (const name of ["from", "to", "account", "key", "model", "provider", "kind", "top"] as const) {
     const value = args.option(name);
     if (value !== undefined) query[name] = value;
   }
@@ -62,9 +64,9 @@ async function readAll(send: SendAdminCall, query: Readonly<Record<string, strin
   for (;;) {
     const result = await send(callOf(query, { limit: String(PAGE), ...after }));
     if (result.status >= 400) return result;
-    const { data: page, total, next } = result.body as UsageBody;
+    const { data: page, next, ...sums } = result.body as UsageBody;
     data.push(...page);
-    if (next === null) return { ...result, body: { data, total } };
+    if (next === null) return { ...result, body: { data, ...sums } };
     after = { after: next };
   }
 }
@@ -83,13 +85,15 @@ function printResult(
 }
 
 /** A table with a line of totals. Columns of numbers in which all are zero are left out, but for requests and cost. */
-function tableOf({ data, total }: UsageBody): string {
+function tableOf({ data, others = [], total }: UsageBody): string {
   const sums = Object.keys(total);
   const groups = Object.keys(data[0] ?? {}).filter((name) => !sums.includes(name));
   const shown = ["requests", ...sums.filter((name) => name !== "requests" && name !== "cost" && total[name] !== 0)];
   const columns = [...groups, ...shown, "cost"];
   const head = columns.map((name) => name.replaceAll("_", " ").toUpperCase());
-  const lines = data.map((row) => columns.map((name) => cellOf(row[name])));
+  const lines = [...data, ...others.map((row) => namedOthers(row, groups))].map((row) =>
+    columns.map((name) => cellOf(row[name]))
+  );
   const last = columns.map((name, place) => place < groups.length ? (place === 0 ? "TOTAL" : "") : cellOf(total[name]));
   const rows = groups.length === 0 ? [head, last] : [head, ...lines, last];
   const widths = columns.map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
@@ -100,6 +104,12 @@ function tableOf({ data, total }: UsageBody): string {
     });
     return cells.join(COLUMN_GAP).trimEnd();
   }).join("\n");
+}
+
+/** A sum of the groups that `--top` leaves out, with a name in the first column that it has no value for. */
+function namedOthers(row: UsageRow, groups: readonly string[]): UsageRow {
+  const name = groups.find((group) => !(group in row));
+  return name === undefined ? row : { ...row, [name]: "others" };
 }
 
 /** An unknown key is a hyphen. */

@@ -1,11 +1,6 @@
 import { DAY_MS, type UsageSums } from "../billing/usage/usage_records.ts";
-import {
-  compareValues,
-  type UsageDimension,
-  type UsageGroup,
-  type UsageReport,
-  type UsageValue,
-} from "../billing/usage/usage_report.ts";
+import { compareValues, type UsageDimension, type UsageGroup, type UsageValue } from "../billing/usage/usage_group.ts";
+import type { UsageReport } from "../billing/usage/usage_report.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { writeMoney } from "../lib/money.ts";
 import { type UsageRequest, writeCursor } from "./usage_query.ts";
@@ -28,16 +23,22 @@ const COUNT_FIELDS = [
 const MAX_FRACTION = 1_000;
 const HEADERS = { "cache-control": "no-store" };
 
-/** The answer of a usage endpoint: `{data, total, next}`, or a table as CSV. */
-export function usageAnswer({ query, format, page }: UsageRequest, { groups, total }: UsageReport): Response {
+/** The answer of a usage endpoint: `{data, total, next}`, with `top` also `others`; or a table as CSV. */
+export function usageAnswer({ query, format, page }: UsageRequest, { groups, others, total }: UsageReport): Response {
   const { after, limit } = page;
   const left = after === null ? groups : groups.filter(({ values }) => compareValues(values, after) > 0);
   const shown = left.slice(0, limit);
   if (format === "csv") return csvAnswer(query.groupBy, shown);
   const last = left.length > limit ? shown.at(-1) : undefined;
-  const data = shown.map((group) => ({ ...writeValues(query.groupBy, group), ...writeSums(group.sums) }));
+  const data = shown.map((group) => writeGroup(query.groupBy, group));
+  const byDay = query.groupBy.filter((dimension) => dimension === "day");
+  const rest = query.top !== undefined && { others: others.map((group) => writeGroup(byDay, group)) };
   const next = last === undefined ? null : writeCursor(last.values);
-  return Response.json({ data, total: writeSums(total), next }, { headers: HEADERS });
+  return Response.json({ data, ...rest, total: writeSums(total), next }, { headers: HEADERS });
+}
+
+function writeGroup(groupBy: readonly UsageDimension[], group: UsageGroup): JsonObject {
+  return { ...writeValues(groupBy, group), ...writeSums(group.sums) };
 }
 
 function writeValues(groupBy: readonly UsageDimension[], { values }: UsageGroup): JsonObject {

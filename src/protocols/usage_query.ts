@@ -1,9 +1,5 @@
-import {
-  MAX_USAGE_GROUPS,
-  type UsageDimension,
-  type UsageQuery,
-  type UsageValue,
-} from "../billing/usage/usage_report.ts";
+import type { UsageDimension, UsageValue } from "../billing/usage/usage_group.ts";
+import { MAX_USAGE_GROUPS, type UsageQuery } from "../billing/usage/usage_report.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 import { DAY_MS } from "../billing/usage/usage_records.ts";
@@ -34,6 +30,7 @@ export interface UsageRequest {
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
+const MAX_TOP = 1_000;
 /** Later than the days of all timestamps. */
 const END_OF_DAYS = Number.MAX_SAFE_INTEGER;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -46,7 +43,7 @@ const SECONDS = /^\d{1,12}$/;
  */
 export function readUsageRequest(text: string, { dimensions, filters, others }: UsageAccess): UsageRequest {
   const parameters = new URLSearchParams(text);
-  checkNames(parameters, ["group_by", "from", "to", "format", "limit", "after", ...filters, ...others]);
+  checkNames(parameters, ["group_by", "from", "to", "format", "limit", "after", "top", ...filters, ...others]);
   const groupBy = groupByIn(parameters, dimensions);
   const fromDay = dayIn(parameters, "from") ?? 0;
   const toDay = dayIn(parameters, "to") ?? END_OF_DAYS;
@@ -57,8 +54,9 @@ export function readUsageRequest(text: string, { dimensions, filters, others }: 
   }));
   const format = parameters.get("format") ?? "json";
   if (format !== "json" && format !== "csv") throw invalidField("format", "expected json or csv");
-  const query = { groupBy, only, fromDay, toDay };
-  return { query, format, page: format === "csv" ? wholeList(parameters) : pageIn(parameters, groupBy) };
+  const page = format === "csv" ? wholeList(parameters) : pageIn(parameters, groupBy);
+  const top = wholeNumberIn(parameters, "top", MAX_TOP);
+  return { query: { groupBy, only, fromDay, toDay, ...top !== null && { top } }, format, page };
 }
 
 /**
@@ -108,19 +106,25 @@ function dayIn(parameters: URLSearchParams, name: string): number | null {
 }
 
 function wholeList(parameters: URLSearchParams): UsagePage {
-  for (const name of ["limit", "after"]) {
+  for (const name of ["limit", "after", "top"]) {
     if (parameters.has(name)) throw invalidField(name, "no such parameter with format=csv, which has all rows");
   }
   return { limit: MAX_USAGE_GROUPS, after: null };
 }
 
 function pageIn(parameters: URLSearchParams, groupBy: readonly UsageDimension[]): UsagePage {
-  const limit = parameters.get("limit") ?? String(DEFAULT_LIMIT);
-  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_LIMIT) {
-    throw invalidField("limit", `expected a whole number from 1 to ${MAX_LIMIT}`);
-  }
+  const limit = wholeNumberIn(parameters, "limit", MAX_LIMIT) ?? DEFAULT_LIMIT;
   const after = parameters.get("after");
-  return { limit: Number(limit), after: after === null ? null : readCursor(after, groupBy) };
+  return { limit, after: after === null ? null : readCursor(after, groupBy) };
+}
+
+function wholeNumberIn(parameters: URLSearchParams, name: string, max: number): number | null {
+  const text = parameters.get(name);
+  if (text === null) return null;
+  if (!/^[1-9]\d{0,3}$/.test(text) || Number(text) > max) {
+    throw invalidField(name, `expected a whole number from 1 to ${max}`);
+  }
+  return Number(text);
 }
 
 /** The values of a group as the `after` of the next page. */

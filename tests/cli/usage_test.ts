@@ -43,6 +43,13 @@ Deno.test("usage prints a table of the store's charges, JSON or CSV", async () =
       "acme/small         1          1200             30  0.1000000000",
       "TOTAL              2          2400             60  2.6000000000",
     ]);
+    const { said: top } = await place.run("usage", "--group-by", "day,model", "--top", "1");
+    assertEquals(top.trimEnd().split("\n").slice(1), [
+      "2026-11-21  acme/large         1          1200             30  2.5000000000",
+      "2026-11-20  others             1          1200             30  0.0500000000",
+      "2026-11-21  others             1          1200             30  0.1000000000",
+      "TOTAL                          3          3600             90  2.6500000000",
+    ]);
     const { said: json } = await place.run("usage", "--format", "json", "--account", "acme");
     const { data, total } = JSON.parse(json);
     assertEquals([data.length, total.cost, total.requests], [2, "2.6500000000", 3]);

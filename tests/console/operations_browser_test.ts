@@ -144,6 +144,33 @@ stageTest("usage is grouped, and downloaded as CSV", async ({ gateway, page, cha
   assertMatch(String(text), /^day,account,[^]*,demo,/);
 });
 
+stageTest("usage is filtered, and is by UTC day west of UTC", async (stage) => {
+  const { gateway, page, context, chat, open, signIn } = stage;
+  await chat("sandbox/chat-1");
+  await chat("sandbox/any-1");
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "America/Los_Angeles" });
+  await signIn(gateway.adminKey);
+  await open("usage?days=7");
+  await page.getByRole("link", { name: "sandbox/chat-1" }).click();
+  const day = new Date().toISOString().slice(0, 10);
+  const rows = page.getByRole("region", { name: "Usage by day" }).getByRole("row");
+  await rows.filter({ hasText: day }).waitFor();
+  assertEquals(await rows.count(), 2);
+  assertMatch(await rows.nth(1).innerText(), /100%\s1\s/);
+  assertEquals(await page.getByLabel("Model", { exact: true }).inputValue(), "sandbox/chat-1");
+  const chart = page.getByRole("slider", { name: "Spend by day" });
+  const shown = () => chart.getAttribute("aria-valuetext");
+  assertMatch(await shown() ?? "", new RegExp(`^${day}, Cost \\$0\\.00\\d*[1-9]`));
+  await chart.press("ArrowLeft");
+  await page.waitForFunction("document.querySelector('.legend-time').textContent < " + JSON.stringify(day));
+  assertMatch(await shown() ?? "", /^\d{4}-\d\d-\d\d, Cost \$0\.00$/);
+  await chart.press("Escape");
+  await page.locator(".legend-time", { hasText: day }).waitFor();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await rows.getByRole("cell", { name: "2", exact: true }).waitFor();
+});
+
 stageTest("a suspended account is refused until it is resumed", async ({ gateway, page, chat, open, signIn }) => {
   await signIn(gateway.adminKey);
   await open("accounts/demo");

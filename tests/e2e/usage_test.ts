@@ -107,6 +107,28 @@ inGateway("GET /admin/v1/usage filters by fields and days, and continues after a
   assertEquals(await models(`&limit=1&after=${json.next}`), ["sandbox/chat-1"]);
 });
 
+inGateway("GET /admin/v1/usage with top has the groups that cost most, and the sum of the others", async (gateway) => {
+  const operator = asOperator(gateway);
+  for (const model of ["sandbox/chat-1", "sandbox/chat-1", "sandbox/any-1", "sandbox/messages-1"]) {
+    await chat(gateway, gateway.key, { model });
+  }
+  const costs = async (query: string) => {
+    const { json } = await operator("GET", `/admin/v1/usage?${query}`);
+    return json;
+  };
+  const all = await costs("group_by=model");
+  assertEquals([all.data.length, all.others], [3, undefined]);
+  const sorted = all.data.toSorted((one: { cost: string }, other: { cost: string }) => +other.cost - +one.cost);
+  const top = await costs("group_by=model&top=1");
+  assertEquals(top.data, sorted.slice(0, 1));
+  assertEquals(top.others.map(({ requests }: { requests: number }) => requests), [4 - sorted[0].requests]);
+  assertEquals(top.total, all.total);
+  const byDay = await costs("group_by=day,model&top=1");
+  assertEquals([byDay.data.length, byDay.others.length], [1, 1]);
+  assertEquals(byDay.others[0].day, byDay.data[0].day);
+  assertEquals((await costs("group_by=model&top=3")).others, []);
+});
+
 inGateway("GET /admin/v1/usage refuses a mistake with the nearest name", async (gateway) => {
   const operator = asOperator(gateway);
   const error = async (query: string) => (await operator("GET", `/admin/v1/usage?${query}`)).json.error;
@@ -130,7 +152,9 @@ inGateway("GET /admin/v1/usage refuses a mistake with the nearest name", async (
       ["from=2026-11-21&to=2026-11-21", "to"],
       ["format=xml", "format"],
       ["format=csv&limit=5", "limit"],
+      ["format=csv&top=5", "top"],
       ["limit=1001", "limit"],
+      ["top=0", "top"],
       ["after=x", "after"],
       ["after=WyJhIl0", "after"],
       ["from=2026-11-21&from=2026-11-22", "from"],

@@ -2,18 +2,11 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 import { PermitsByKey } from "../../lib/permits.ts";
 import type { Store } from "../../store/store.ts";
 import type { LedgerMeter } from "../meter.ts";
+import type { ChosenGroups } from "./group_sums.ts";
 import type { UsageRow } from "./read_usage.ts";
+import { compareValues, type UsageDimension, type UsageGroup } from "./usage_group.ts";
 import { addSums, NO_SUMS, type UsageSums } from "./usage_records.ts";
 import type { UsageRollup } from "./usage_rollup.ts";
-
-/** What usage can be grouped by. */
-export const USAGE_DIMENSIONS = ["account", "key", "model", "provider", "kind", "day"] as const;
-
-/** One of {@linkcode USAGE_DIMENSIONS}. */
-export type UsageDimension = typeof USAGE_DIMENSIONS[number];
-
-/** The value of a dimension: a day as days since 1970, others as text; null for an unknown key. */
-export type UsageValue = string | number | null;
 
 /** Which usage is summed, and how. */
 export interface UsageQuery {
@@ -25,19 +18,16 @@ export interface UsageQuery {
   readonly fromDay: number;
   /** The day after the last one. */
   readonly toDay: number;
-}
-
-/** The sums of one group. */
-export interface UsageGroup {
-  /** In the order of `groupBy`. */
-  readonly values: readonly UsageValue[];
-  readonly sums: UsageSums;
+  /** How many groups to report, those with the highest cost over all days. Default: all. */
+  readonly top?: number;
 }
 
 /** The result of a query. */
 export interface UsageReport {
   /** Sorted by their values. */
   readonly groups: readonly UsageGroup[];
+  /** The sums of the groups that `top` leaves out: by day if the query groups by day, else at most one. Sorted. */
+  readonly others: readonly UsageGroup[];
   /** The sums of all groups. */
   readonly total: UsageSums;
 }
@@ -61,8 +51,10 @@ export interface UsageReportParts {
   readonly meter: Pick<LedgerMeter, "settle" | "settleAll">;
 }
 
-/** Groups of one report. */
-export const MAX_USAGE_GROUPS = 10_000;
+/** Groups of one report. Sorting so many takes a tenth of a second. */
+export const MAX_USAGE_GROUPS = 50_000;
+/** Groups of which one report chooses, which are not sorted: a few ten megabytes. */
+const MAX_GROUPS_TO_CHOOSE = 200_000;
 /** Stored sums that one report reads. */
 const MAX_ROWS = 500_000;
 /** Rows that are added up without a pause for other work: a few milliseconds. */
@@ -125,7 +117,10 @@ export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageRe
 }
 
 async function sumPages(pages: AsyncIterable<readonly UsageRow[]>, query: UsageQuery): Promise<UsageReport> {
-  const groups = new Map<string, GroupSums>();
+  const { groupBy, top } = query;
+  const maxGroups = top === undefined ? MAX_USAGE_GROUPS : MAX_GROUPS_TO_CHOOSE;
+  const { GroupSums } = await import("./group_sums.ts");
+  const groups = new GroupSums(groupBy);
   let [rows, pausedAt] = [0, 0];
   for await (const page of pages) {
     rows += page.length;
@@ -134,52 +129,28 @@ async function sumPages(pages: AsyncIterable<readonly UsageRow[]>, query: UsageQ
       pausedAt = rows;
     }
     if (rows > MAX_ROWS) throw tooMuch(`has more than ${MAX_ROWS} stored sums`);
-    for (const row of page) {
-      if (!isIncluded(row, query)) continue;
-      const values = query.groupBy.map((dimension) => row[dimension]);
-      const name = values.join(SEPARATOR);
-      let group = groups.get(name);
-      if (group === undefined) groups.set(name, group = { values, cost: 0n, counts: [] });
-      addTo(group, row);
+    for (const row of page) if (isIncluded(row, query)) groups.add(row);
+    if (groups.size > maxGroups) {
+      throw tooMuch(`has more than ${maxGroups} groups`, top === undefined ? "set top, " : "");
     }
-    if (groups.size > MAX_USAGE_GROUPS) throw tooMuch(`has more than ${MAX_USAGE_GROUPS} groups`);
   }
-  const sorted = [...groups.values()].sort((a, b) => compareValues(a.values, b.values));
-  const shown = sorted.map(({ values, cost, counts }): UsageGroup => ({ values, sums: { cost, counts } }));
-  return { groups: shown, total: shown.reduce((total, { sums }) => addSums(total, sums), NO_SUMS) };
+  return reportOf(top === undefined ? groups.all() : groups.top(top));
 }
 
-/** No value contains it. */
-const SEPARATOR = "\0";
-
-/** The sums of a group while a report is made. A report adds up many records, so they are changed in place. */
-interface GroupSums {
-  readonly values: readonly UsageValue[];
-  cost: UsageSums["cost"];
-  readonly counts: number[];
+function reportOf({ groups, others }: ChosenGroups): UsageReport {
+  const sorted = (list: readonly UsageGroup[]) => list.toSorted((a, b) => compareValues(a.values, b.values));
+  return { groups: sorted(groups), others: sorted(others), total: sumOf([...groups, ...others]) };
 }
 
-function addTo(group: GroupSums, { cost, counts }: UsageSums): void {
-  group.cost += cost;
-  for (let place = 0; place < counts.length; place++) {
-    group.counts[place] = (group.counts[place] ?? 0) + (counts[place] ?? 0);
-  }
+function sumOf(groups: readonly UsageGroup[]): UsageSums {
+  return groups.reduce((total, { sums }) => addSums(total, sums), NO_SUMS);
 }
 
-function tooMuch(why: string): GatewayError {
+function tooMuch(why: string, firstHint = ""): GatewayError {
   const hint = "shorten the range of from and to, filter, or group by fewer fields";
-  return new GatewayError("invalid_request", `Cannot report the usage: the range ${why}; ${hint}`, { field: "from" });
-}
-
-/** Compares the values of two groups: null first, days by time, text by its characters. */
-export function compareValues(one: readonly UsageValue[], other: readonly UsageValue[]): number {
-  for (const [place, left] of one.entries()) {
-    const right = other[place] ?? null;
-    if (left === right) continue;
-    if (left === null || right === null) return left === null ? -1 : 1;
-    return left < right ? -1 : 1;
-  }
-  return 0;
+  return new GatewayError("invalid_request", `Cannot report the usage: the range ${why}; ${firstHint}${hint}`, {
+    field: "from",
+  });
 }
 
 function isIncluded(row: UsageRow, { only }: UsageQuery): boolean {

@@ -417,6 +417,8 @@ export type UsageGroup = UsageSums & { readonly [dimension: string]: string | nu
 
 /** The answer of a usage endpoint. */
 export interface UsageAnswer extends ListAnswer<UsageGroup> {
+  /** With `top`: the sums of all groups that are not in `data`, by day if the groups are. */
+  readonly others?: readonly UsageGroup[];
   readonly total: UsageSums;
 }
 

@@ -1,4 +1,5 @@
-import { USAGE_DIMENSIONS, type UsageReports } from "../../billing/usage/usage_report.ts";
+import { USAGE_DIMENSIONS } from "../../billing/usage/usage_group.ts";
+import type { UsageReports } from "../../billing/usage/usage_report.ts";
 import type { Route } from "../../http/inbound.ts";
 import { usageAnswer } from "../usage_answer.ts";
 import { readUsageRequest } from "../usage_query.ts";
@@ -16,7 +17,7 @@ const ACCESS = {
 } as const;
 
 /**
- * `GET /admin/v1/usage?group_by&from&to&account&key&model&provider&kind&format&limit&after`: the sums of charges and
+ * `GET /admin/v1/usage?group_by&from&to&account&key&model&provider&kind&format&limit&after&top`: the sums of charges and
  * captures.
  */
 export function adminUsageRoutes({ usage }: AdminUsageOptions): AdminRoute[] {

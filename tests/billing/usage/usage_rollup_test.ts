@@ -13,7 +13,8 @@ import {
   usageKey,
   type UsageRecord,
 } from "../../../src/billing/usage/usage_records.ts";
-import { sumUsage, type UsageDimension } from "../../../src/billing/usage/usage_report.ts";
+import type { UsageDimension } from "../../../src/billing/usage/usage_group.ts";
+import { sumUsage } from "../../../src/billing/usage/usage_report.ts";
 import { markedLedger, UsageRollup } from "../../../src/billing/usage/usage_rollup.ts";
 import { type LedgerDifference, verifyLedger } from "../../../src/billing/verify_ledger.ts";
 import { silentLog } from "../../../src/lib/log.ts";

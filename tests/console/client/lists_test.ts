@@ -2,6 +2,8 @@ import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
 import { matchesText, perMillionTokens, sharesOf } from "../../../src/console/client/pages/models/model_facts.ts";
+import { dayText, dayTexts, stepsOf, utcDaysIn } from "../../../src/console/client/components/chart_axis.ts";
+import { placeAfterKey } from "../../../src/console/client/components/chart_keys.ts";
 import { joinedNewest, newestFrom } from "../../../src/console/client/pages/requests/newest.ts";
 import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
 import { costByDay, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
@@ -54,16 +56,63 @@ Deno.test("timelineOf() keeps every phase within the request", () => {
   for (const { startMs, lengthMs } of timelineOf(late)) assertEquals(startMs >= 0 && startMs + lengthMs <= 10, true);
 });
 
-Deno.test("costByDay() names the groups with the highest cost and sums up the others", () => {
+Deno.test("costByDay() has a series for each group, by cost, and one for all others", () => {
   const days = ["2026-11-22", "2026-11-23"];
-  const groups = Array.from({ length: 10 }, (_, index) => ({
-    model: `m${index}`,
-    day: days[index % 2],
-    cost: String(index),
-  })) as unknown as UsageGroup[];
-  const series = costByDay({ groups, dimension: "model", days });
-  assertEquals(series.map(({ name }) => name), ["m9", "m8", "m7", "m6", "m5", "m4", "m3", "others"]);
-  assertEquals(series.at(-1)?.values, [2, 1]);
+  const groupsOf = (rows: readonly object[]) => rows as unknown as UsageGroup[];
+  const answer = {
+    data: groupsOf([
+      { model: "m1", day: "2026-11-22", cost: "1" },
+      { model: "m2", day: "2026-11-23", cost: "5" },
+      { model: "", day: "2026-11-23", cost: "0.5" },
+    ]),
+    others: groupsOf([{ day: "2026-11-22", cost: "2" }]),
+  };
+  assertEquals(costByDay({ answer, dimension: "model", days }), [
+    { name: "m2", values: [0, 5] },
+    { name: "m1", values: [1, 0] },
+    { name: "not named", values: [0, 0.5] },
+    { name: "others", values: [2, 0] },
+  ]);
+  assertEquals(costByDay({ answer: { data: answer.data }, dimension: "day", days }), [
+    { name: "Cost", values: [1, 5.5] },
+  ]);
+});
+
+Deno.test("charts by day have UTC days, each once, in every zone", () => {
+  const zone = Deno.env.get("TZ");
+  try {
+    for (const each of ["America/Los_Angeles", "Pacific/Kiritimati", "UTC"]) {
+      Deno.env.set("TZ", each);
+      const [from, to] = ["2026-11-20", "2026-11-26"].map((day) => Date.parse(day) / 1_000) as [number, number];
+      const [step = 0] = stepsOf(Infinity);
+      assertEquals(
+        dayTexts(utcDaysIn(from, to, step)),
+        ["11-20", "11-21", "11-22", "11-23", "11-24", "11-25", "11-26"],
+        each,
+      );
+      assertEquals(dayText(to), "2026-11-26");
+    }
+  } finally {
+    if (zone === undefined) Deno.env.delete("TZ");
+    else Deno.env.set("TZ", zone);
+  }
+});
+
+Deno.test("an axis with days has no two times on one day", () => {
+  assertEquals(Math.min(...stepsOf(3 * 86_400)), 86_400);
+  assertEquals(Math.min(...stepsOf(3_600)), 1);
+});
+
+Deno.test("placeAfterKey() moves within the values, and Escape leaves them", () => {
+  assertEquals(["ArrowLeft", "ArrowRight", "Home", "End", "PageDown"].map((key) => placeAfterKey(key, 5, 8)), [
+    4,
+    6,
+    0,
+    8,
+    0,
+  ]);
+  assertEquals([placeAfterKey("ArrowRight", 8, 8), placeAfterKey("ArrowLeft", 0, 8)], [8, 0]);
+  assertEquals([placeAfterKey("Escape", 5, 8), placeAfterKey("a", 5, 8)], [null, undefined]);
 });
 
 Deno.test("lastDays() ends with the UTC day of now", () => {

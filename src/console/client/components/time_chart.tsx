@@ -1,7 +1,9 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import UPlot from "uplot";
-import { localTime } from "../format.ts";
 import { stacked } from "../stacked.ts";
+import { TEXTS } from "../texts.ts";
+import { axisTexts, dayText, dayTexts, pointText, stepsOf, utcDaysIn } from "./chart_axis.ts";
+import { placeAfterKey } from "./chart_keys.ts";
 
 /** A line or an area of a chart. */
 export interface ChartSeries {
@@ -21,16 +23,22 @@ export interface TimeChartOptions {
   readonly format: (value: number) => string;
   /** Whether the values are parts of a whole, drawn on top of each other. Default: false. */
   readonly isStacked?: boolean;
+  /** Whether the times are starts of UTC days, which are written as such. Default: false. */
+  readonly isByUtcDay?: boolean;
 }
 
 const HEIGHT = 190;
 /** The colours of series are custom properties of the style sheet: `--series-1` and so on. */
 const COLOURS = 8;
 
-/** Values over time. */
-export function TimeChart({ label, times, series, format, isStacked = false }: TimeChartOptions) {
+/** Left of the chart, where the pointer points at nothing. */
+const OUTSIDE = { left: -10, top: -10 };
+
+/** Values over time. The legend has those at the pointer, which the arrow keys also move; else the last ones. */
+export function TimeChart({ label, times, series, format, isStacked = false, isByUtcDay = false }: TimeChartOptions) {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot | null>(null);
+  const [pointed, setPointed] = useState<number | null>(null);
   const drawn = isStacked ? stacked(series.map(({ values }) => values)) : series.map(({ values }) => values);
   const data = [times, ...drawn] as unknown as UPlot.AlignedData;
   const latest = useRef(data);
@@ -42,7 +50,9 @@ export function TimeChart({ label, times, series, format, isStacked = false }: T
     if (element === null) return;
     const draw = () => {
       chart.current?.destroy();
-      chart.current = new UPlot(optionsFor({ element, names, format, isStacked }), latest.current, element);
+      const onPoint = setPointed;
+      const options = optionsFor({ element, names, format, isStacked, isByUtcDay, onPoint });
+      chart.current = new UPlot(options, latest.current, element);
     };
     draw();
     const resized = new ResizeObserver(() => chart.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -57,18 +67,41 @@ export function TimeChart({ label, times, series, format, isStacked = false }: T
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [names, isStacked]);
+  }, [names, isStacked, isByUtcDay]);
   useEffect(() => chart.current?.setData(data), [data]);
 
+  const last = Math.max(0, times.length - 1);
+  const place = Math.min(pointed ?? last, last);
+  const time = (isByUtcDay ? dayText : pointText)(times[place] ?? 0);
+  const values = series.map(({ name, values: own }) => ({ name, text: textAt(own, place, format) }));
+  const move = (event: KeyboardEvent) => {
+    const to = placeAfterKey(event.key, place, last);
+    if (to === undefined) return;
+    event.preventDefault();
+    const left = to === null ? null : chart.current?.valToPos(times[to] ?? 0, "x");
+    chart.current?.setCursor(left === null || left === undefined ? OUTSIDE : { left, top: 0 });
+  };
   return (
     <figure class="chart">
-      <div ref={host} role="img" aria-label={label} />
+      <div
+        ref={host}
+        role="slider"
+        tabIndex={0}
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={place}
+        aria-valuetext={[time, ...values.map(({ name, text }) => `${name} ${text}`)].join(", ")}
+        onKeyDown={move}
+        onBlur={() => chart.current?.setCursor(OUTSIDE)}
+      />
       <figcaption>
         <ul class="legend">
-          {series.map(({ name, values }, index) => (
+          <li class="legend-time">{time}</li>
+          {values.map(({ name, text }, index) => (
             <li key={name}>
               <span class={`swatch series-${index % COLOURS + 1}`} /> {name}
-              <span class="legend-value">{format(values.findLast((value) => value !== null) ?? 0)}</span>
+              <span class="legend-value">{text}</span>
             </li>
           ))}
         </ul>
@@ -77,27 +110,20 @@ export function TimeChart({ label, times, series, format, isStacked = false }: T
   );
 }
 
-interface DrawnChart extends Pick<TimeChartOptions, "format"> {
+function textAt(values: readonly (number | null)[], place: number, format: (value: number) => string): string {
+  const value = values[place] ?? null;
+  return value === null ? TEXTS.app.noValue : format(value);
+}
+
+interface DrawnChart extends Required<Pick<TimeChartOptions, "format" | "isStacked" | "isByUtcDay">> {
   readonly element: HTMLElement;
   /** A line for each series. */
   readonly names: string;
-  readonly isStacked: boolean;
+  /** Called with the place of the time at the pointer; null for none. */
+  readonly onPoint: (place: number | null) => void;
 }
 
-const DAY_SECONDS = 86_400;
-
-/** Shorter spans have seconds at the axis. */
-const MIN_SPAN_SECONDS = 240;
-
-/** Times at the axis, in the viewer's zone: hours and minutes, or days if they are further apart. */
-function timesOf(seconds: readonly number[]): string[] {
-  const [first = 0] = seconds;
-  const span = (seconds.at(-1) ?? first) - first;
-  if (span > 2 * DAY_SECONDS) return seconds.map((at) => localTime(at).slice(5, 10));
-  return seconds.map((at) => localTime(at).slice(11, span < MIN_SPAN_SECONDS ? 19 : 16));
-}
-
-function optionsFor({ element, names, format, isStacked }: DrawnChart): UPlot.Options {
+function optionsFor({ element, names, format, isStacked, isByUtcDay, onPoint }: DrawnChart): UPlot.Options {
   const labels = names.split("\n");
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
@@ -115,9 +141,17 @@ function optionsFor({ element, names, format, isStacked }: DrawnChart): UPlot.Op
     // Each area ends at the series below it.
     ...isStacked && { bands: labels.slice(1).map((_, index) => ({ series: [index + 2, index + 1] })) },
     cursor: { y: false, points: { show: !isStacked } },
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     scales: { y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
     axes: [
-      { ...axis, space: 70, size: 28, values: (_chart, splits) => timesOf(splits) },
+      {
+        ...axis,
+        space: 70,
+        size: 28,
+        incrs: (_chart, _axis, min, max) => stepsOf(isByUtcDay ? Infinity : max - min),
+        ...isByUtcDay && { splits: (_chart, _axis, min, max, step) => utcDaysIn(min, max, step) },
+        values: (_chart, splits) => (isByUtcDay ? dayTexts : axisTexts)(splits),
+      },
       { ...axis, size: 64, space: 36, values: (_chart, splits) => splits.map(format) },
     ],
     series: [

@@ -1,27 +1,34 @@
+import { useRef, useState } from "preact/hooks";
 import { apiAddress, read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
 import { Choice } from "../../components/choice.tsx";
-import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { Stat } from "../../components/stat.tsx";
 import { TimeChart } from "../../components/time_chart.tsx";
-import { compact, dollars, number, percent } from "../../format.ts";
+import { compact, dollars } from "../../format.ts";
 import { query, setQuery } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
 import { usePolled } from "../../polled.ts";
 import { session } from "../../session_state.ts";
-import type { UsageAnswer, UsageGroup } from "../../shapes.ts";
+import type { UsageAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { costByDay, lastDays } from "./cost_by_day.ts";
+import { UsageFilters, usageFilters } from "./usage_filters.tsx";
+import { UsageTable } from "./usage_table.tsx";
 
 const DIMENSIONS = {
-  operator: ["model", "provider", "account", "key", "kind"],
-  caller: ["model", "provider", "kind"],
+  operator: ["model", "provider", "account", "key", "kind", "day"],
+  caller: ["model", "provider", "kind", "day"],
 } as const;
 const SPANS = ["7", "30", "90"] as const;
+/** Groups with a series of their own. The chart has eight colours. */
+const SHOWN_SERIES = 7;
+/** Groups of the table, and how many more are shown on demand. */
+const SHOWN_GROUPS = 100;
+/** Of one answer. */
 const MAX_GROUPS = 1_000;
 const REFRESH_MS = 60_000;
 
@@ -37,19 +44,9 @@ export const usagePage: Page = {
 };
 
 function Usage() {
-  const kind = session.value?.kind ?? "caller";
-  const dimensions: readonly Dimension[] = DIMENSIONS[kind];
+  const dimensions: readonly Dimension[] = DIMENSIONS[session.value?.kind ?? "caller"];
   const dimension = dimensions.find((each) => each === query.value.get("group_by")) ?? "model";
   const span = SPANS.find((each) => each === query.value.get("days")) ?? "30";
-  const days = lastDays(Number(span), Date.now());
-  const range = { from: days[0] ?? "" };
-  const endpoint = kind === "operator" ? "/admin/v1/usage" : "/v1/usage";
-  const load = (groupBy: string, signal: AbortSignal) =>
-    read<UsageAnswer>(endpoint, { ...range, group_by: groupBy, limit: MAX_GROUPS }, signal);
-  const sums = usePolled(`${dimension} ${span}`, (signal) => load(dimension, signal), REFRESH_MS);
-  const byDay = usePolled(`${dimension} ${span}`, (signal) => load(`day,${dimension}`, signal), REFRESH_MS);
-  const error = sums.error ?? byDay.error;
-  const { data } = sums;
   return (
     <>
       <PageHead title={TEXTS.usage.title}>
@@ -68,46 +65,94 @@ function Usage() {
           onChange={(value) => setQuery({ group_by: value })}
         />
       </PageHead>
-      {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && data.data.length === 0 && (
-        <section class="card">
-          <EmptyState title={TEXTS.usage.emptyTitle}>{TEXTS.usage.empty}</EmptyState>
-        </section>
-      )}
-      {data !== null && data.data.length > 0 && (
-        <div class="grid">
-          <Totals total={data.total} />
-          <Card title={TEXTS.usage.chart} isWide>
-            {byDay.data === null ? <Loading /> : (
-              <TimeChart
-                label={TEXTS.usage.chart}
-                isStacked
-                format={dollars}
-                times={days.map((day) => Date.parse(day) / 1_000)}
-                series={costByDay({ groups: byDay.data.data, dimension, days })}
-              />
-            )}
-          </Card>
-          <Card
-            title={TEXTS.usage.table}
-            isWide
-            actions={
-              <a
-                class="button"
-                download={`usage-by-${dimension}.csv`}
-                href={apiAddress(endpoint, { ...range, group_by: `day,${dimension}`, format: "csv" })}
-              >
-                {TEXTS.usage.csv}
-              </a>
-            }
-          >
-            <Groups answer={data} dimension={dimension} />
-          </Card>
-        </div>
-      )}
+      <UsageFilters />
+      <UsageCards key={`${dimension} ${span} ${JSON.stringify(usageFilters())}`} dimension={dimension} span={span} />
     </>
   );
+}
+
+interface UsageChoice {
+  readonly dimension: Dimension;
+  readonly span: (typeof SPANS)[number];
+}
+
+function UsageCards({ dimension, span }: UsageChoice) {
+  const [shown, setShown] = useState(SHOWN_GROUPS);
+  const filters = usageFilters();
+  const days = lastDays(Number(span), Date.now());
+  const range = { ...filters, from: days[0] ?? "" };
+  const endpoint = session.value?.kind === "operator" ? "/admin/v1/usage" : "/v1/usage";
+  const groupedByDay = dimension === "day" ? "day" : `day,${dimension}`;
+  const load = (groupBy: string, top: number, signal: AbortSignal) =>
+    read<UsageAnswer>(endpoint, { ...range, group_by: groupBy, top, limit: MAX_GROUPS }, signal);
+  const sums = usePolled(String(shown), (signal) => load(dimension, shown, signal), REFRESH_MS);
+  const byDay = usePolled("", (signal) => load(groupedByDay, SHOWN_SERIES, signal), REFRESH_MS);
+  const data = useLatest(sums.data);
+  if (data === null) return sums.error === null ? <Loading /> : <ErrorNotice error={sums.error} />;
+  const isMore = (data.others?.length ?? 0) > 0 && shown < MAX_GROUPS;
+  return (
+    <>
+      {sums.error !== null && <ErrorNotice error={sums.error} />}
+      {data.data.length === 0
+        ? (
+          <section class="card">
+            <EmptyState title={TEXTS.usage.emptyTitle}>
+              {Object.keys(filters).length === 0 ? TEXTS.usage.empty : TEXTS.usage.emptyFiltered}
+            </EmptyState>
+          </section>
+        )
+        : (
+          <div class="grid">
+            <Totals total={data.total} />
+            <Card title={TEXTS.usage.chart} isWide>
+              {byDay.error !== null && <ErrorNotice error={byDay.error} />}
+              {byDay.data === null && byDay.error === null && <Loading />}
+              {byDay.data !== null && (
+                <TimeChart
+                  label={TEXTS.usage.chart}
+                  isStacked
+                  isByUtcDay
+                  format={dollars}
+                  times={days.map((day) => Date.parse(day) / 1_000)}
+                  series={costByDay({ answer: byDay.data, dimension, days })}
+                />
+              )}
+            </Card>
+            <Card
+              title={TEXTS.usage.tables[dimension]}
+              isWide
+              actions={
+                <a
+                  class="button"
+                  download={`usage-by-${dimension}.csv`}
+                  href={apiAddress(endpoint, { ...range, group_by: groupedByDay, format: "csv" })}
+                >
+                  {TEXTS.usage.csv}
+                </a>
+              }
+            >
+              <UsageTable answer={data} dimension={dimension} parameters={{ ...filters, days: span }} />
+              {isMore && (
+                <button
+                  type="button"
+                  class="more"
+                  onClick={() => setShown(Math.min(shown + SHOWN_GROUPS, MAX_GROUPS))}
+                >
+                  {TEXTS.app.more}
+                </button>
+              )}
+            </Card>
+          </div>
+        )}
+    </>
+  );
+}
+
+/** What was read last, while more is read. */
+function useLatest<T>(data: T | null): T | null {
+  const latest = useRef<T | null>(null);
+  latest.current = data ?? latest.current;
+  return latest.current;
 }
 
 function Totals({ total }: { readonly total: UsageAnswer["total"] }) {
@@ -120,35 +165,5 @@ function Totals({ total }: { readonly total: UsageAnswer["total"] }) {
       <Stat name={TEXTS.usage.images}>{compact(total.images)}</Stat>
       <Stat name={TEXTS.usage.videoSeconds}>{compact(total.video_seconds)}</Stat>
     </dl>
-  );
-}
-
-function Groups({ answer: { data, total }, dimension }: {
-  readonly answer: UsageAnswer;
-  readonly dimension: Dimension;
-}) {
-  const rows = data.toSorted((one, other) => Number(other.cost) - Number(one.cost));
-  const nameOf = (group: UsageGroup) => String(group[dimension] ?? TEXTS.usage.unnamed);
-  const sum = Number(total.cost);
-  return (
-    <DataTable
-      label={TEXTS.usage.table}
-      rows={rows}
-      keyOf={nameOf}
-      columns={[
-        { title: TEXTS.usage.dimensions[dimension], cell: nameOf },
-        { title: TEXTS.usage.cost, isNumeric: true, cell: ({ cost }) => dollars(cost) },
-        {
-          title: TEXTS.usage.share,
-          isNumeric: true,
-          cell: ({ cost }) => percent(sum === 0 ? 0 : Number(cost) / sum),
-        },
-        { title: TEXTS.usage.requests, isNumeric: true, cell: ({ requests }) => number(requests) },
-        { title: TEXTS.usage.input, isNumeric: true, cell: ({ input_tokens }) => number(input_tokens) },
-        { title: TEXTS.usage.output, isNumeric: true, cell: ({ output_tokens }) => number(output_tokens) },
-        { title: TEXTS.usage.images, isNumeric: true, cell: ({ images }) => number(images) },
-        { title: TEXTS.usage.videoSeconds, isNumeric: true, cell: ({ video_seconds }) => number(video_seconds) },
-      ]}
-    />
   );
 }
