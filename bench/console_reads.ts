@@ -91,6 +91,12 @@ const LISTS: readonly Read[] = [
   ...listsBy("client_address", ["192.0.2.7", "198.51.100.1", "203.0.113.1"]),
   ...listsBy("min_duration_ms", ["1000", "60000", "3600000"]),
   ...listsBy("min_cost", ["0.001", "1", "1000"]),
+  ...listsBy("min_first_byte_ms", ["25", "40000", "3600000"]),
+  ...listsBy("min_input_tokens", ["1200", "1000000", "10000000"]),
+  ...listsBy("min_attempts", ["1", "2", "3"]),
+  ...listsBy("attempt_code", ["rate_limited", "timeout", "none"]),
+  ...listsBy("refusal_limit", ["rpm", "budget", "concurrency"]),
+  ...listsBy("protocol", ["default", "message", "content"]),
   {
     title: "An account's requests of an address that none has",
     path: () => `/requests?limit=50&account=${accountOf(pick(ACCOUNTS))}&client_address=203.0.113.1`,
@@ -223,7 +229,7 @@ function addRow(row: RowValue[], endedAt: number, count: number): string {
   const [account, model] = [pick(ACCOUNTS), pick(MODELS)];
   const provider = `vendor-${model % PROVIDERS}`;
   const failure = count % 50 === 0 ? FAILURES[pick(FAILURES.length)] ?? null : null;
-  const attempt = [
+  const attempt = (code: string | null = failure?.code ?? null) => [
     provider,
     null,
     `model-${model}`,
@@ -231,16 +237,17 @@ function addRow(row: RowValue[], endedAt: number, count: number): string {
     durationMs - 2,
     failure?.status ?? 200,
     `req-${pick(1e9)}`,
-    failure?.code ?? null,
+    code,
     failure?.message ?? null,
   ];
-  const tokens = failure === null ? [1_200, 0, 0, 300, 0] : null;
+  const tokens = failure !== null ? null : isRare ? [2_000_000, 0, 0, 300, 0] : [1_200, 0, 0, 300, 0];
+  const limit = failure?.status === 429 ? count % RARE_EVERY === 0 ? "budget" : "rpm" : null;
   const facts = [
     receivedAt,
     durationMs >> 1,
     "POST",
-    isRare ? "/v1/audio/speech" : "/v1/chat/completions",
-    0,
+    isRare ? "/msgcompat/v1/messages" : "/v1/chat/completions",
+    isRare ? "/v1/audio/speech" : 0,
     isRare ? "speech" : "text",
     failure !== null ? null : isRare ? "left" : "completed",
     tokens,
@@ -254,7 +261,7 @@ function addRow(row: RowValue[], endedAt: number, count: number): string {
     [],
     isRare ? ["seed"] : count % 10 === 0 ? ["logit_bias"] : [],
     ["331600000", 17_184],
-    null,
+    limit === null ? null : { holder: "key", limit, value: "60", resetAt: null },
   ];
   const id = newRequestId(receivedAt);
   row.push(
@@ -268,7 +275,7 @@ function addRow(row: RowValue[], endedAt: number, count: number): string {
     failure?.status ?? 200,
     failure?.code ?? null,
     failure?.message ?? null,
-    JSON.stringify([attempt]),
+    JSON.stringify(isRare ? [attempt("timeout"), attempt()] : [attempt()]),
     JSON.stringify(facts),
   );
   return id;

@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
+import { REQUEST_OPTIONS, type RequestOption } from "./request_options.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** Options of the admin commands. Each command takes some of them. */
+/** Options of the admin commands, beside those that select requests. Each command takes some of them. */
 const OPTIONS = [
   "account",
   "actor",
@@ -46,7 +47,7 @@ const OPTIONS = [
 const FLAGS = ["accept-incomplete", "allow-negative", "json", "yes"] as const;
 
 /** The name of an option with a value. */
-export type AdminOption = typeof OPTIONS[number];
+export type AdminOption = typeof OPTIONS[number] | RequestOption;
 
 /** The name of an option without a value. */
 export type AdminFlag = typeof FLAGS[number];
@@ -100,7 +101,7 @@ export interface AdminCommandLine {
 export function readAdminArguments(command: string, args: readonly string[]): AdminCommandLine {
   const [text, flag] = [{ type: "string" }, { type: "boolean" }] as const;
   const options = Object.fromEntries([
-    ...[...OPTIONS, "config", "gateway"].map((name) => [name, text]),
+    ...[...OPTIONS, ...REQUEST_OPTIONS.keys(), "config", "gateway"].map((name) => [name, text]),
     ...FLAGS.map((name) => [name, flag]),
   ]);
   try {

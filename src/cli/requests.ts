@@ -1,6 +1,6 @@
 import { loadConfig } from "../config/load_config.ts";
 import { systemClock } from "../lib/clock.ts";
-import { type AdminArguments, type AdminOption, readAdminArguments } from "./admin_arguments.ts";
+import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import { openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import type { AdminCall } from "./admin_call.ts";
 import { explain } from "../request_log/printed/explain.ts";
@@ -8,10 +8,10 @@ import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { type PrintedRequest, requestLine } from "../request_log/printed/request_line.ts";
 import { print } from "./print.ts";
+import { REQUEST_OPTIONS } from "./request_options.ts";
 import { UsageError } from "./usage_error.ts";
 
 const ROOT = "/admin/v1/requests";
-const FILTERS = ["account", "key", "model", "provider", "status", "code", "from", "to", "q"] as const;
 /** The most requests that one call returns. */
 const PAGE_SIZE = 100;
 const DEFAULT_LIMIT = 20;
@@ -68,7 +68,7 @@ function actionFor(subcommand: string, rest: AdminArguments): Action {
 }
 
 function listAction(rest: AdminArguments): Action {
-  const filter = filterIn(rest, ["order"]);
+  const filter = [...filterIn(rest), ...orderIn(rest)];
   const limit = limitIn(rest);
   const start = rest.option("after");
   const isJson = rest.flag("json");
@@ -98,7 +98,7 @@ function showAction(rest: AdminArguments, part = ""): Action {
 
 /** Polls the admin API until the process is stopped or the gateway fails. */
 function tailAction(rest: AdminArguments): Action {
-  const filter = filterIn(rest, []);
+  const filter = filterIn(rest);
   const isJson = rest.flag("json");
   return async (read) => {
     const latest = await readPage(read, filter, { limit: TAIL_START, after: null });
@@ -150,11 +150,16 @@ async function readPage(
   return await read(`${ROOT}?${query}`) as Page | null;
 }
 
-function filterIn(rest: AdminArguments, more: readonly AdminOption[]): Filter {
-  return [...FILTERS, ...more].flatMap((name) => {
-    const value = rest.option(name);
+function filterIn(rest: AdminArguments): Filter {
+  return [...REQUEST_OPTIONS].flatMap(([option, name]) => {
+    const value = rest.option(option);
     return value === undefined ? [] : [[name, name === "from" || name === "to" ? instantOf(value) : value] as const];
   });
+}
+
+function orderIn(rest: AdminArguments): Filter {
+  const order = rest.option("order");
+  return order === undefined ? [] : [["order", order]];
 }
 
 const SPAN_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };

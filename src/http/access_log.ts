@@ -42,6 +42,14 @@ const PROTOCOLS: ReadonlyMap<string, string> = new Map([
   ["admin", "admin"],
 ]);
 
+/** The names of the protocols. */
+export const PROTOCOL_NAMES: readonly string[] = [...PROTOCOLS.values()];
+
+/** What the paths of a protocol begin with, such as `/v1/`. */
+export function pathsOf(protocol: string): string[] {
+  return [...PROTOCOLS].flatMap(([segment, name]) => name === protocol ? [`/${segment}/`] : []);
+}
+
 /** The protocol of a path; undefined for paths outside all protocols, such as `/healthz`. */
 export function protocolOf(path: string): string | undefined {
   const end = path.indexOf("/", 1);

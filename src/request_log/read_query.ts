@@ -1,52 +1,47 @@
 import { invalidField } from "../lib/gateway_error.ts";
 import { type Money, readMoney } from "../lib/money.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
+import { PROTOCOL_NAMES } from "../http/access_log.ts";
 import type { RequestEnd } from "../http/request_record.ts";
-import type { RequestQuery } from "./request_log.ts";
+import { type FactRange, RANGED_FACTS, type RangedFact, type RequestQuery } from "./request_log.ts";
 
-/** Parameters of a list of requests. */
-export type RequestParameter =
-  | "account"
-  | "key"
-  | "model"
-  | "provider"
-  | "status"
-  | "code"
-  | "endpoint"
-  | "kind"
-  | "end"
-  | "dropped"
-  | "client_address"
-  | "min_duration_ms"
-  | "min_cost"
-  | "from"
-  | "to"
-  | "q"
-  | "order"
-  | "limit"
-  | "after";
-
-/** The parameters for the owner of an account. */
-export const OWNER_PARAMETERS: readonly RequestParameter[] = [
+/** Parameters of the owner of an account that are no ends of ranges. */
+const PLAIN_PARAMETERS = [
   "key",
   "model",
   "provider",
   "status",
   "code",
+  "protocol",
   "endpoint",
+  "method",
   "kind",
   "end",
+  "refusal_limit",
+  "refusal_holder",
+  "attempt_code",
+  "attempt_status",
   "dropped",
   "client_address",
-  "min_duration_ms",
-  "min_cost",
+  "is_estimated",
   "from",
   "to",
   "q",
   "order",
   "limit",
   "after",
-];
+] as const;
+
+/** The ends of the range of a fact. */
+type RangeParameter = `${"min" | "max"}_${RangedFact}`;
+
+/** Parameters of a list of requests. */
+export type RequestParameter = "account" | typeof PLAIN_PARAMETERS[number] | RangeParameter;
+
+const RANGE_PARAMETERS = RANGED_FACTS.flatMap((fact): RangeParameter[] => [`min_${fact}`, `max_${fact}`]);
+
+/** The parameters for the owner of an account. */
+export const OWNER_PARAMETERS: readonly RequestParameter[] = [...PLAIN_PARAMETERS, ...RANGE_PARAMETERS];
 
 /** The parameters for operators. */
 export const OPERATOR_PARAMETERS: readonly RequestParameter[] = ["account", ...OWNER_PARAMETERS];
@@ -54,7 +49,8 @@ export const OPERATOR_PARAMETERS: readonly RequestParameter[] = ["account", ...O
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const MAX_TEXT_CHARACTERS = 200;
-const MAX_DURATION_MS = 86_400_000;
+/** Of a fact: more than any has. */
+const MAX_NUMBER = 1_000_000_000_000;
 
 /**
  * Reads the query of a list of requests.
@@ -65,10 +61,12 @@ const MAX_DURATION_MS = 86_400_000;
  */
 export function readRequestQuery(text: string, known: readonly RequestParameter[]): RequestQuery {
   const given = givenParameters(text, known);
-  const { account, key, model, provider, code, endpoint, kind, dropped, client_address: remote, q } = given;
-  const [status, from, to] = [statusIn(given), instantIn(given, "from"), instantIn(given, "to")];
-  const [end, minCost] = [endIn(given), costIn(given)];
-  const minDurationMs = wholeNumberIn(given, "min_duration_ms", MAX_DURATION_MS, "whole milliseconds of up to a day");
+  const { account, key, model, provider, code, endpoint, kind, method, dropped, client_address: remote, q } = given;
+  const [status, from, to] = [statusIn(given, "status"), instantIn(given, "from"), instantIn(given, "to")];
+  const end = choiceIn(given, "end", ENDS);
+  const protocol = choiceIn(given, "protocol", PROTOCOL_NAMES);
+  const isEstimated = choiceIn(given, "is_estimated", ["true", "false"]);
+  const [refusal, attempt, ranges] = [refusalIn(given), attemptIn(given), rangesIn(given)];
   const after = wholeNumberIn(given, "after", Number.MAX_SAFE_INTEGER, "the next of an earlier page");
   return {
     ...account !== undefined && { account },
@@ -81,8 +79,12 @@ export function readRequestQuery(text: string, known: readonly RequestParameter[
     ...dropped !== undefined && { dropped },
     ...remote !== undefined && { remote },
     ...end !== null && { end },
-    ...minDurationMs !== null && { minDurationMs },
-    ...minCost !== null && { minCost },
+    ...method !== undefined && { method: method.toUpperCase() },
+    ...protocol !== null && { protocol },
+    ...isEstimated !== null && { isEstimated: isEstimated === "true" },
+    ...refusal !== null && { refusal },
+    ...attempt !== null && { attempt },
+    ...ranges.length > 0 && { ranges },
     ...q !== undefined && { text: q },
     ...status !== null && { status },
     ...from !== null && { from },
@@ -117,27 +119,56 @@ function unknownParameter(word: string, known: readonly RequestParameter[]): Err
 
 const STATUS_EXPECTATION = 'expected a status such as 404, a class such as 5xx, or "error"';
 
-function statusIn({ status }: Given): readonly [number, number] | null {
+function statusIn(given: Given, name: "status" | "attempt_status"): readonly [number, number] | null {
+  const status = given[name];
   if (status === undefined) return null;
   if (status === "error") return [400, 599];
   if (/^[1-5]xx$/.test(status)) return [Number(status[0]) * 100, Number(status[0]) * 100 + 99];
-  if (!/^[1-5]\d\d$/.test(status)) throw invalidField("status", STATUS_EXPECTATION);
+  if (!/^[1-5]\d\d$/.test(status)) throw invalidField(name, STATUS_EXPECTATION);
   return [Number(status), Number(status)];
 }
 
 const ENDS: readonly RequestEnd[] = ["completed", "cut", "left"];
+const HOLDERS = ["key", "account"] as const;
+const LIMITS = ["rpm", "tpm", "concurrency", "budget"] as const;
 
-function endIn({ end: given }: Given): RequestEnd | null {
-  if (given === undefined) return null;
-  const end = ENDS.find((each) => each === given);
-  if (end === undefined) throw invalidField("end", `expected ${ENDS.join(", ")}`);
-  return end;
+function choiceIn<T extends string>(given: Given, name: RequestParameter, values: readonly T[]): T | null {
+  const text = given[name];
+  if (text === undefined) return null;
+  const value = values.find((each) => each === text);
+  if (value === undefined) throw invalidField(name, `expected ${values.join(", ")}`);
+  return value;
 }
 
-function costIn({ min_cost: cost }: Given): Money | null {
-  if (cost === undefined) return null;
-  if (!/^\d{1,7}(\.\d{1,10})?$/.test(cost)) throw invalidField("min_cost", "expected US dollars such as 0.01");
-  return readMoney(cost);
+function refusalIn(given: Given): NonNullable<RequestQuery["refusal"]> | null {
+  const [holder, limit] = [choiceIn(given, "refusal_holder", HOLDERS), choiceIn(given, "refusal_limit", LIMITS)];
+  return holder === null && limit === null ? null : { ...holder !== null && { holder }, ...limit !== null && { limit } };
+}
+
+function attemptIn(given: Given): NonNullable<RequestQuery["attempt"]> | null {
+  const [code, status] = [given.attempt_code, statusIn(given, "attempt_status")];
+  if (code === undefined && status === null) return null;
+  return { ...code !== undefined && { code }, ...status !== null && { status } };
+}
+
+function rangesIn(given: Given): FactRange[] {
+  return RANGED_FACTS.flatMap((fact): FactRange[] => {
+    const [min, max] = [boundIn(given, "min", fact), boundIn(given, "max", fact)];
+    return min === null && max === null ? [] : [{ fact, min, max }];
+  });
+}
+
+function boundIn(given: Given, end: "min" | "max", fact: RangedFact): number | Money | null {
+  const name = `${end}_${fact}` as const;
+  const text = given[name];
+  if (text === undefined) return null;
+  if (fact === "cost") {
+    if (!/^\d{1,7}(\.\d{1,10})?$/.test(text)) throw invalidField(name, "expected US dollars such as 0.01");
+    return readMoney(text);
+  }
+  const value = /^\d{1,13}$/.test(text) ? Number(text) : Infinity;
+  if (value > MAX_NUMBER) throw invalidField(name, `expected a whole number from 0 to ${MAX_NUMBER}`);
+  return value;
 }
 
 /** Unix milliseconds. */
@@ -154,7 +185,7 @@ function instantIn(given: Given, name: "from" | "to"): number | null {
   return instant;
 }
 
-type NumberParameter = "limit" | "after" | "min_duration_ms";
+type NumberParameter = "limit" | "after";
 
 function wholeNumberIn(given: Given, name: NumberParameter, max: number, expected: string): number | null {
   const text = given[name];

@@ -46,6 +46,31 @@ export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requ
   readonly remote: string;
 }
 
+/** The facts of a request that are numbers. The names are those of the API. */
+export const RANGED_FACTS = [
+  "duration_ms",
+  "first_byte_ms",
+  "cost",
+  "input_tokens",
+  "output_tokens",
+  "images",
+  "attempts",
+  "request_bytes",
+  "response_bytes",
+] as const;
+
+/** One of {@linkcode RANGED_FACTS}. */
+export type RangedFact = typeof RANGED_FACTS[number];
+
+/** The values of a fact that a query selects. */
+export interface FactRange {
+  readonly fact: RangedFact;
+  /** The lowest; a cost in units of money. Null for any. */
+  readonly min: number | Money | null;
+  /** The highest. */
+  readonly max: number | Money | null;
+}
+
 /** Which requests to list. Every given condition must hold. */
 export interface RequestQuery {
   /** The account's id. */
@@ -70,10 +95,23 @@ export interface RequestQuery {
   readonly dropped?: string;
   /** The client's IP address. */
   readonly remote?: string;
-  /** The shortest duration, in milliseconds. */
-  readonly minDurationMs?: number;
-  /** The lowest cost. */
-  readonly minCost?: Money;
+  /** The HTTP method. */
+  readonly method?: string;
+  /** A protocol of `http/access_log.ts`. */
+  readonly protocol?: string;
+  /** The limit that refused the request. */
+  readonly refusal?: Readonly<Partial<Pick<RecordedRefusal, "holder" | "limit">>>;
+  /** An attempt that fulfils all of it. */
+  readonly attempt?: {
+    /** The code of its failure. */
+    readonly code?: string;
+    /** The lowest and the highest status of the vendor. */
+    readonly status?: readonly [number, number];
+  };
+  /** Whether the gateway estimated the tokens. Requests without tokens are neither. */
+  readonly isEstimated?: boolean;
+  /** Requests without the fact are in no range. */
+  readonly ranges?: readonly FactRange[];
   /** Unix milliseconds: the request ended at that time or later. */
   readonly from?: number;
   /** Unix milliseconds: the request ended before. */

@@ -62,14 +62,28 @@ type Facts = readonly [
 /** Places of the facts that queries select by, without an index. */
 export const FACT_PLACES = {
   receivedAt: 0,
+  firstByteMs: 1,
+  method: 2,
   path: 3,
   endpoint: 4,
   kind: 5,
   end: 6,
+  tokens: 7,
+  isEstimated: 8,
+  images: 9,
   cost: 10,
+  requestBytes: 12,
+  responseBytes: 13,
   remote: 14,
   dropped: 16,
+  refusal: 18,
 } as const;
+
+/** Places of the counts of tokens. */
+export const TOKEN_PLACES = { input: 0, output: 3 } as const;
+
+/** Places of what queries select attempts by. */
+export const ATTEMPT_PLACES = { status: 5, code: 7 } as const;
 
 /** An attempt as JSON. Queries search for its first member. */
 type StoredAttempt = readonly [

@@ -1,31 +1,19 @@
 import { isRequestId } from "../lib/ids.ts";
+import { type Condition, condition, type Dialect, factConditions } from "./fact_conditions.ts";
 import type { ListAnswer } from "./messages.ts";
 import type { RequestQuery } from "./request_log.ts";
-import { FACT_PLACES, type StoredRow } from "./row.ts";
+import type { StoredRow } from "./row.ts";
 
 /** Positions per millisecond. A position is when the request ended, and rises even if the clock does not. */
 export const POSITIONS_PER_MS = 1_000;
-
-/** A condition of a query in SQL with `?`, and the values of its parameters. */
-export interface Condition {
-  readonly sql: string;
-  readonly values: readonly (string | number)[];
-}
 
 /** The rows that a query visits: all, or only those with a text, which an index has: see {@linkcode HAS_TEXT}. */
 export type RowSource = "all" | "texts";
 
 /** The rows of a log, in a database that understands the conditions. */
 export interface SearchedRows {
-  /** The words of SQL that differ. */
-  readonly dialect: {
-    /** The function that returns the place of a text in another one, above 0 if it is there. */
-    readonly placeOf: "instr" | "strpos";
-    /** The operator that ignores the case of letters. */
-    readonly like: "LIKE" | "ILIKE";
-    /** The column of facts as a value whose members the operator `->>` reads. */
-    readonly facts: "facts" | "facts::json";
-  };
+  /** See {@linkcode Dialect}. */
+  readonly dialect: Dialect;
   /** The request with this id; null if there is none. */
   get(requestId: string): StoredRow | null | Promise<StoredRow | null>;
   /** The position of the row that `offset` rows precede; null if there are fewer. */
@@ -79,7 +67,7 @@ export async function search(
   const { order, limit } = query;
   let sliceFrom = now();
   const until = sliceFrom + QUERY_MS;
-  const source: RowSource = query.text === undefined || canBeInId(query.text) ? "all" : "texts";
+  const source = sourceOf(query);
   const indexed = source === "all" ? indexedConditions(query) : [condition(HAS_TEXT(log.dialect.placeOf))];
   const others = [...otherConditions(query, log.dialect), ...source === "all" ? [] : indexedConditions(query)];
   const rows: StoredRow[] = [];
@@ -100,6 +88,13 @@ export async function search(
     await pause();
     sliceFrom = now();
   }
+}
+
+/** The index of texts has every request with a failed attempt, and few others. */
+function sourceOf({ text, ranges = [] }: RequestQuery): RowSource {
+  const isOfErrors = text !== undefined && !canBeInId(text);
+  const isOfRetries = ranges.some(({ fact, min }) => fact === "attempts" && min !== null && min > 1);
+  return isOfErrors || isOfRetries ? "texts" : "all";
 }
 
 /** The list of the one request whose whole id is searched for. */
@@ -162,35 +157,9 @@ function otherConditions(query: RequestQuery, dialect: SearchedRows["dialect"]):
   return conditions;
 }
 
-/** Conditions of facts. Where a fact is a text, rows without that text are passed over before their JSON is read. */
-function factConditions(query: RequestQuery, { placeOf, facts }: SearchedRows["dialect"]): Condition[] {
-  const { endpoint, kind, end, dropped, remote, minDurationMs, minCost } = query;
-  const fact = (name: keyof typeof FACT_PLACES) => `(${facts} ->> ${FACT_PLACES[name]})`;
-  const conditions: Condition[] = [];
-  const add = (text: string, sql: string, ...values: readonly string[]) =>
-    conditions.push(condition(`(${placeOf}(facts, ?) > 0 AND ${sql})`, JSON.stringify(text), ...values));
-  if (kind !== undefined) add(kind, `${fact("kind")} = ?`, kind);
-  if (end !== undefined) add(end, `${fact("end")} = ?`, end);
-  if (remote !== undefined) add(remote, `${fact("remote")} = ?`, remote);
-  if (endpoint !== undefined) {
-    // An endpoint that equals the path is a zero. Requests without a route have none.
-    const isPath = `(COALESCE(CAST(${fact("endpoint")} AS TEXT), '0') = '0' AND ${fact("path")} = ?)`;
-    add(endpoint, `(${fact("endpoint")} = ? OR ${isPath})`, endpoint, endpoint);
-  }
-  if (dropped !== undefined) add(dropped, `${placeOf}(${fact("dropped")}, ?) > 0`, JSON.stringify(dropped));
-  if (minDurationMs !== undefined) {
-    conditions.push(condition(`ended_at - CAST(${fact("receivedAt")} AS NUMERIC) >= ?`, minDurationMs));
-  }
-  if (minCost !== undefined) conditions.push(condition(`CAST(${fact("cost")} AS NUMERIC) >= ?`, Number(minCost)));
-  return conditions;
-}
 
 function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
-}
-
-function condition(sql: string, ...values: readonly (string | number)[]): Condition {
-  return { sql, values };
 }
 
 function all(conditions: readonly Condition[]): Condition {

@@ -15,6 +15,11 @@ Deno.test("requests list filters by text, show prints one, and tail prints those
     assertStringIncludes(shown.error.message, "acme/second");
     assertEquals((await place.run("requests", "list", "--q", found[0].id, "--json")).said, listed.said);
 
+    const ranged = await place.run("requests", "list", "--max-attempts", "0", "--method", "post", "--q", "acme/SECOND");
+    assertStringIncludes(ranged.said, found[0].id);
+    assertEquals((await place.run("requests", "list", "--min-attempts", "1")).said, "");
+    assertEquals((await place.run("requests", "list", "--refusal-limit", "budget")).said, "");
+
     const args = ["requests", "tail", "--status", "404", "--json", "--config", place.path];
     const tail = startGatewayProcess({ args, folder: dirname(place.path) });
     await tail.until(/acme\/second/);

@@ -23,8 +23,15 @@ stageTest("requests are filtered by their facts, on a phone on demand", async (s
   await page.click("text=Search");
   await page.getByText("No request matches").waitFor();
   await page.fill("input[name=min_cost]", "");
-  await page.fill("input[name=endpoint]", "/v1/chat/completions");
   await page.fill("input[name=kind]", "");
+  await page.getByLabel("Attempts, at most").fill("0");
+  await page.getByLabel("Method").selectOption("POST");
+  await page.click("text=Search");
+  await page.waitForSelector(`a[href$="${refused}"]`);
+  assertEquals(await page.locator(`a[href$="${served}"]`).count(), 0);
+  await page.getByLabel("Attempts, at most").fill("");
+  await page.getByLabel("Method").selectOption("");
+  await page.fill("input[name=endpoint]", "/v1/chat/completions");
   await page.click("text=Search");
   await page.waitForSelector(`a[href$="${refused}"]`);
   await page.setViewportSize({ width: 360, height: 740 });

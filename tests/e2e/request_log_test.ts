@@ -99,7 +99,13 @@ Deno.test("unknown and invalid parameters are 400 and name what was expected", a
         ["q=", "expected text of 1 to 200 characters"],
         ["order=up", "expected asc or desc"],
         ["end=soon", "expected completed, cut, left"],
-        ["min_duration_ms=0.5", "expected whole milliseconds of up to a day"],
+        ["min_duration_ms=0.5", "expected a whole number from 0 to 1000000000000"],
+        ["max_cost=x", "expected US dollars such as 0.01"],
+        ["refusal_limit=rps", "expected rpm, tpm, concurrency, budget"],
+        ["refusal_holder=me", "expected key, account"],
+        ["protocol=chat", "expected default, message, content, admin"],
+        ["attempt_status=6xx", 'expected a status such as 404, a class such as 5xx, or "error"'],
+        ["is_estimated=1", "expected true, false"],
         ["min_cost=-1", "expected US dollars such as 0.01"],
       ] as const
     ) {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { newRequestId } from "../../src/lib/ids.ts";
-import type { LoggedRequest, RequestLog, RequestQuery } from "../../src/request_log/request_log.ts";
+import type { LoggedRequest, RangedFact, RequestLog, RequestQuery } from "../../src/request_log/request_log.ts";
 import { FLUSH_MS } from "../../src/request_log/threaded_request_log.ts";
 import { recordOf, type TestLog } from "./support.ts";
 
@@ -178,15 +178,73 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
         [{ dropped: "top" }, []],
         [{ dropped: "POST" }, []],
         [{ remote: "10.0.0.9" }, ["req_3"]],
-        [{ minDurationMs: 1_500 }, ["req_3"]],
-        [{ minDurationMs: 1_501 }, []],
-        [{ minCost: 5n }, ["req_3", "req_2"]],
-        [{ minCost: 6n }, ["req_2"]],
-        [{ kind: "text", minCost: 6n, end: "cut", account: "acme" }, ["req_2"]],
+        [{ ranges: [{ fact: "duration_ms", min: 1_500, max: null }] }, ["req_3"]],
+        [{ ranges: [{ fact: "duration_ms", min: 1_501, max: null }] }, []],
+        [{ ranges: [{ fact: "duration_ms", min: null, max: 0 }] }, ["req_2", "req_1"]],
+        [{ ranges: [{ fact: "cost", min: 5n, max: null }] }, ["req_3", "req_2"]],
+        [{ ranges: [{ fact: "cost", min: 6n, max: null }] }, ["req_2"]],
+        [{ ranges: [{ fact: "cost", min: null, max: 6n }] }, ["req_3"]],
+        [{ kind: "text", ranges: [{ fact: "cost", min: 6n, max: null }], end: "cut", account: "acme" }, ["req_2"]],
+        [{ protocol: "default" }, ["req_1"]],
+        [{ protocol: "content" }, ["req_2"]],
+        [{ protocol: "message" }, []],
+        [{ protocol: "admin", account: "acme" }, []],
       ] as const satisfies readonly (readonly [Partial<RequestQuery>, readonly string[]])[]
     ) {
       const shown = JSON.stringify(query, (_name, value) => typeof value === "bigint" ? String(value) : value);
       assertEquals(await idsOf(log, query), [...ids], shown);
+    }
+    await log.close();
+  });
+
+  test("the request log filters by attempts, refusals, tokens and sizes", async () => {
+    const { log, clock } = await open();
+    const receivedAt = clock.now();
+    const attempt = { credential: null, model: "m", startedAt: 0, durationMs: 1, vendorRequestId: null, message: null };
+    const failed = { ...attempt, provider: "a", status: 503, code: "unavailable" };
+    const served = { ...attempt, provider: "b", status: 200, code: null };
+    const tokens = { input: 10, cacheRead: 9, cacheWrite: 8, output: 5, reasoning: 4, isEstimated: true };
+    const refusal = { holder: "account", limit: "budget", value: "1 USD a day", resetAt: null } as const;
+    log.observe(recordOf({
+      requestId: "req_1",
+      receivedAt,
+      attempts: [failed, served],
+      tokens: { ...tokens, isEstimated: false },
+      firstByteAt: receivedAt + 700,
+    }));
+    log.observe(recordOf({ requestId: "req_2", method: "GET", attempts: [served], tokens, images: 3 }));
+    log.observe(recordOf({ requestId: "req_3", status: 429, code: "budget_exceeded", refusal, requestBytes: 2_000 }));
+    const range = (fact: RangedFact, min: number | null, max: number | null) => ({ ranges: [{ fact, min, max }] });
+    for (
+      const [query, ids] of [
+        [range("attempts", 2, null), ["req_1"]],
+        [{ ...range("attempts", 2, null), status: [200, 299] }, ["req_1"]],
+        [{ ...range("attempts", 2, null), account: "acme" }, ["req_1"]],
+        [range("attempts", 1, null), ["req_2", "req_1"]],
+        [range("attempts", null, 0), ["req_3"]],
+        [{ attempt: { code: "unavailable" } }, ["req_1"]],
+        [{ attempt: { code: "available" } }, []],
+        [{ attempt: { status: [500, 599] } }, ["req_1"]],
+        [{ attempt: { status: [200, 200] } }, ["req_2", "req_1"]],
+        [{ attempt: { code: "unavailable", status: [200, 200] } }, []],
+        [{ method: "GET" }, ["req_2"]],
+        [{ refusal: { limit: "budget" } }, ["req_3"]],
+        [{ refusal: { holder: "account", limit: "budget" } }, ["req_3"]],
+        [{ refusal: { holder: "key" } }, []],
+        [{ isEstimated: true }, ["req_2"]],
+        [{ isEstimated: false }, ["req_1"]],
+        [range("first_byte_ms", 700, null), ["req_1"]],
+        [range("first_byte_ms", null, 699), ["req_3", "req_2"]],
+        [range("input_tokens", 10, 10), ["req_2", "req_1"]],
+        [range("input_tokens", 11, null), []],
+        [range("output_tokens", 5, 5), ["req_2", "req_1"]],
+        [range("output_tokens", null, 4), []],
+        [range("images", 1, null), ["req_2"]],
+        [range("request_bytes", 2_000, null), ["req_3"]],
+        [{ ranges: [...range("images", 1, 3).ranges, ...range("output_tokens", 1, null).ranges] }, ["req_2"]],
+      ] as const satisfies readonly (readonly [Partial<RequestQuery>, readonly string[]])[]
+    ) {
+      assertEquals(await idsOf(log, query), [...ids], JSON.stringify(query));
     }
     await log.close();
   });

@@ -3,6 +3,18 @@ import { command, type CommandHelp, CONFIG, flag, GATEWAY, option, ORDER, PAGES,
 const ADMIN = [CONFIG, GATEWAY];
 const OF_ACCOUNT = option("account", "ID", "only those of this account");
 const JSON_LINES = flag("json", "print JSON");
+/** The options of the ends of ranges, without `min-` and `max-`. */
+const RANGES = {
+  "duration-ms": "many milliseconds",
+  "first-byte-ms": "many milliseconds until the first byte",
+  "cost": "much cost in USD",
+  "input-tokens": "many tokens of the prompt",
+  "output-tokens": "many generated tokens",
+  "images": "many images",
+  "attempts": "many attempts",
+  "request-bytes": "many bytes sent",
+  "response-bytes": "many bytes returned",
+} as const;
 const REQUEST_FILTERS = [
   OF_ACCOUNT,
   option("key", "ID", "only those of this key"),
@@ -13,6 +25,22 @@ const REQUEST_FILTERS = [
   option("from", "TIME", "only from this time on: 1h, or Unix seconds"),
   option("to", "SECONDS", "only before this time"),
   option("q", "TEXT", "only those with this text in their id or an error message"),
+  option("protocol", "NAME", "only those of this protocol", ["default", "message", "content", "admin"]),
+  option("endpoint", "PATH", "only those of this endpoint"),
+  option("method", "METHOD", "only those with this HTTP method"),
+  option("kind", "KIND", "only those of this kind: text, image, video"),
+  option("end", "END", "only those that ended like this", ["completed", "cut", "left"]),
+  option("refusal-limit", "LIMIT", "only those that this limit refused", ["rpm", "tpm", "concurrency", "budget"]),
+  option("refusal-holder", "HOLDER", "only those that a limit of the key or the account refused", ["key", "account"]),
+  option("attempt-code", "CODE", "only those with an attempt that failed like this"),
+  option("attempt-status", "STATUS", "only those with an attempt that had this status at the vendor"),
+  option("dropped", "FIELD", "only those with a field that the vendor did not get"),
+  option("client-address", "ADDRESS", "only those from this address"),
+  option("is-estimated", "BOOLEAN", "only those whose tokens were estimated, or not", ["true", "false"]),
+  ...(Object.keys(RANGES) as (keyof typeof RANGES)[]).flatMap((fact) => [
+    option(`min-${fact}`, "N", `only those with at least so ${RANGES[fact]}`),
+    option(`max-${fact}`, "N", `only those with at most so ${RANGES[fact]}`),
+  ]),
 ];
 
 /** Commands that show requests and usage, and act on videos, webhooks and providers. */
@@ -35,7 +63,7 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
   }),
   command("requests list", "", "list requests, newest first", {
     options: [...ADMIN, ...REQUEST_FILTERS, ORDER, ...PAGES, JSON_LINES],
-    examples: ["requests list --status error --from 1h", "requests list --account acme --json"],
+    examples: ["requests list --status error --from 1h", "requests list --min-attempts 2 --status 2xx --json"],
   }),
   command("requests show", "ID", "show a request with every attempt", {
     options: ADMIN,

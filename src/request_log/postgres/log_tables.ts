@@ -39,7 +39,13 @@ interface Partition {
 /** The tables of the log in PostgreSQL. */
 export class LogTables implements SearchedRows {
   /** See {@linkcode SearchedRows}. */
-  readonly dialect = { placeOf: "strpos", like: "ILIKE", facts: "facts::json" } as const;
+  readonly dialect = {
+    placeOf: "strpos",
+    like: "ILIKE",
+    facts: "facts::json",
+    attempts: "attempts::json",
+    membersOf: "json_array_elements",
+  } as const;
   /** The starts of the days whose partitions exist. */
   readonly #days = new Set<number>();
   /** Keys whose accounts the table has. */

@@ -27,7 +27,13 @@ type Bound = string | number | bigint | null;
 /** The file of the log: SQLite in WAL mode. All calls block; it belongs into a thread. */
 export class LogFile implements SearchedRows {
   /** See {@linkcode SearchedRows}. */
-  readonly dialect = { placeOf: "instr", like: "LIKE", facts: "facts" } as const;
+  readonly dialect = {
+    placeOf: "instr",
+    like: "LIKE",
+    facts: "facts",
+    attempts: "attempts",
+    membersOf: "json_each",
+  } as const;
   readonly #database: DatabaseSync;
   readonly #insertMany: StatementSync;
   readonly #insertOne: StatementSync;

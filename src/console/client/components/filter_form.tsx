@@ -45,21 +45,29 @@ export function FilterForm({ label, names, children }: {
 }
 
 /** A filter that is typed. */
-export function TextFilter({ name, title, example = "" }: {
-  readonly name: string;
+export function TextFilter({ parameter, title, example = "" }: {
+  /** Of the address. */
+  readonly parameter: string;
   readonly title: string;
   readonly example?: string;
 }) {
   return (
     <Field name={title}>
-      <input name={name} type="text" value={query.value.get(name) ?? ""} maxLength={200} placeholder={example} />
+      <input
+        name={parameter}
+        type="text"
+        value={query.value.get(parameter) ?? ""}
+        maxLength={200}
+        placeholder={example}
+      />
     </Field>
   );
 }
 
 /** A filter that is chosen. A value in the address that is not among its values can be kept. */
-export function ChoiceFilter({ name, title, any, values, titles = {} }: {
-  readonly name: string;
+export function ChoiceFilter({ parameter, title, any, values, titles = {} }: {
+  /** Of the address. */
+  readonly parameter: string;
   readonly title: string;
   /** The text of no choice. */
   readonly any: string;
@@ -67,11 +75,11 @@ export function ChoiceFilter({ name, title, any, values, titles = {} }: {
   /** The texts of values. Default: the values themselves. */
   readonly titles?: Readonly<Record<string, string>>;
 }) {
-  const value = query.value.get(name) ?? "";
+  const value = query.value.get(parameter) ?? "";
   const shown = value === "" || values.includes(value) ? values : [...values, value];
   return (
     <Field name={title}>
-      <select name={name} value={value}>
+      <select name={parameter} value={value}>
         <option value="">{any}</option>
         {shown.map((each) => <option key={each} value={each}>{titles[each] ?? each}</option>)}
       </select>

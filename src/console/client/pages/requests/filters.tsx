@@ -1,23 +1,43 @@
-import { useState } from "preact/hooks";
 import { Field } from "../../components/action_form.tsx";
-import { query, setQuery } from "../../navigation.ts";
+import { ChoiceFilter, FilterForm, TextFilter } from "../../components/filter_form.tsx";
+import { query } from "../../navigation.ts";
 import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 
-const MAIN_NAMES = ["q", "account", "key", "model", "provider", "status", "code", "from", "to"] as const;
+const MAIN_NAMES = ["q", "account", "key", "model", "provider", "status", "code", "from", "to"];
+const RANGED_FACTS = [
+  "duration_ms",
+  "first_byte_ms",
+  "cost",
+  "input_tokens",
+  "output_tokens",
+  "images",
+  "attempts",
+  "request_bytes",
+  "response_bytes",
+] as const;
 const FURTHER_NAMES = [
+  "protocol",
   "endpoint",
+  "method",
   "kind",
   "end",
+  "refusal_limit",
+  "refusal_holder",
+  "attempt_code",
+  "attempt_status",
   "dropped",
   "client_address",
-  "min_duration_ms",
-  "min_cost",
-] as const;
-const NAMES = [...MAIN_NAMES, ...FURTHER_NAMES] as const;
-type Name = (typeof NAMES)[number];
-const ENDS = ["completed", "cut", "left"] as const;
-const STATUSES = ["error", "2xx", "4xx", "5xx", "429"] as const;
+  "is_estimated",
+  ...RANGED_FACTS.flatMap((fact) => [`min_${fact}`, `max_${fact}`]),
+];
+const NAMES = [...MAIN_NAMES, ...FURTHER_NAMES];
+const PROTOCOLS = ["default", "message", "content", "admin"];
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const ENDS = ["completed", "cut", "left"];
+const LIMITS = ["rpm", "tpm", "concurrency", "budget"];
+const HOLDERS = ["key", "account"];
+const STATUSES = ["error", "2xx", "4xx", "5xx", "429"];
 
 /** The filters in the address, as the API reads them. */
 export function activeFilters(): Record<string, string> {
@@ -35,89 +55,75 @@ function secondsOf(local: string): string {
   return /^\d{4}-\d\d-\d\dT/.test(local) && !Number.isNaN(at) ? String(Math.floor(at / 1_000)) : local;
 }
 
-/** The filters, which are kept in the address, so that a list can be bookmarked. Phones show their form on demand. */
+/** The filters of the list: every fact of a request. */
 export function Filters() {
-  const [isOpen, setOpen] = useState(false);
-  const count = Object.keys(activeFilters()).length;
+  const texts = TEXTS.requests;
+  const statusTitles = { error: texts.errorStatus };
   return (
-    <search>
-      <button type="button" class="filters-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {TEXTS.requests.filtersButton(count)}
-      </button>
-      <FilterForm isOpen={isOpen} />
-    </search>
+    <FilterForm label={texts.filters} names={NAMES}>
+      <TextFilter parameter="q" title={texts.text} />
+      {session.value?.kind === "operator" && <TextFilter parameter="account" title={texts.account} />}
+      {session.value?.kind === "operator" && <TextFilter parameter="key" title={texts.key} />}
+      <TextFilter parameter="model" title={texts.model} />
+      <TextFilter parameter="provider" title={texts.provider} />
+      <OneOf parameter="status" title={texts.status} values={STATUSES} titles={statusTitles} />
+      <TextFilter parameter="code" title={texts.code} />
+      <TimeFilter parameter="from" title={texts.from} />
+      <TimeFilter parameter="to" title={texts.to} />
+      <details class="further" open={FURTHER_NAMES.some((name) => query.value.has(name))}>
+        <summary>{texts.furtherFilters}</summary>
+        <div class="filter-fields">
+          <OneOf parameter="protocol" title={texts.protocol} values={PROTOCOLS} />
+          <TextFilter parameter="endpoint" title={texts.endpoint} example="/v1/chat/completions" />
+          <OneOf parameter="method" title={texts.method} values={METHODS} />
+          <TextFilter parameter="kind" title={texts.kind} example="text" />
+          <OneOf parameter="end" title={texts.end} values={ENDS} titles={texts.ends} />
+          <OneOf parameter="refusal_limit" title={texts.refusalLimit} values={LIMITS} />
+          <OneOf parameter="refusal_holder" title={texts.refusalHolder} values={HOLDERS} titles={texts.holders} />
+          <TextFilter parameter="attempt_code" title={texts.attemptCode} example="timeout" />
+          <OneOf parameter="attempt_status" title={texts.attemptStatus} values={STATUSES} titles={statusTitles} />
+          <TextFilter parameter="dropped" title={texts.droppedField} example="logit_bias" />
+          <TextFilter parameter="client_address" title={texts.address} />
+          <OneOf parameter="is_estimated" title={texts.isEstimated} values={["true", "false"]} titles={texts.answers} />
+          {RANGED_FACTS.map((fact) => <RangeFilter key={fact} fact={fact} title={texts.ranges[fact]} />)}
+        </div>
+      </details>
+    </FilterForm>
   );
 }
 
-function FilterForm({ isOpen }: {
-  /** Whether it is shown where the window is narrow. */
-  readonly isOpen: boolean;
-}) {
-  const apply = (event: SubmitEvent) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget as HTMLFormElement);
-    setQuery(Object.fromEntries(NAMES.map((name) => [name, String(fields.get(name) ?? "").trim()])));
-  };
-  const clear = () => setQuery(Object.fromEntries(NAMES.map((name) => [name, ""])));
-  const value = (name: Name) => query.value.get(name) ?? "";
-  const texts = (name: Name, title: string, example = "") => (
-    <Field name={title}>
-      <input name={name} type="text" value={value(name)} maxLength={200} placeholder={example} />
-    </Field>
-  );
-  const times = (name: "from" | "to", title: string) => (
-    <Field name={title}>
-      <input name={name} type="datetime-local" value={value(name)} />
-    </Field>
-  );
-  const status = value("status");
-  const statuses = status === "" || STATUSES.some((each) => each === status) ? STATUSES : [...STATUSES, status];
+function OneOf(props: Omit<Parameters<typeof ChoiceFilter>[0], "any">) {
+  return <ChoiceFilter {...props} any={TEXTS.requests.anyStatus} />;
+}
+
+function TimeFilter({ parameter, title }: { readonly parameter: string; readonly title: string }) {
   return (
-    <form
-      class={isOpen ? "filters card open" : "filters card"}
-      aria-label={TEXTS.requests.filters}
-      key={query.value.toString()}
-      onSubmit={apply}
-    >
-      {texts("q", TEXTS.requests.text)}
-      {session.value?.kind === "operator" && texts("account", TEXTS.requests.account)}
-      {session.value?.kind === "operator" && texts("key", TEXTS.requests.key)}
-      {texts("model", TEXTS.requests.model)}
-      {texts("provider", TEXTS.requests.provider)}
-      <label class="field">
-        <span>{TEXTS.requests.status}</span>
-        <select name="status" value={status}>
-          <option value="">{TEXTS.requests.anyStatus}</option>
-          {statuses.map((each) => (
-            <option key={each} value={each}>{each === "error" ? TEXTS.requests.errorStatus : each}</option>
-          ))}
-        </select>
-      </label>
-      {texts("code", TEXTS.requests.code)}
-      {times("from", TEXTS.requests.from)}
-      {times("to", TEXTS.requests.to)}
-      <details class="further" open={FURTHER_NAMES.some((name) => value(name) !== "")}>
-        <summary>{TEXTS.requests.furtherFilters}</summary>
-        <div class="filter-fields">
-          {texts("endpoint", TEXTS.requests.endpoint, "/v1/chat/completions")}
-          {texts("kind", TEXTS.requests.kind, "text")}
-          <label class="field">
-            <span>{TEXTS.requests.end}</span>
-            <select name="end" value={value("end")}>
-              <option value="">{TEXTS.requests.anyStatus}</option>
-              {ENDS.map((each) => <option key={each} value={each}>{TEXTS.requests.ends[each]}</option>)}
-            </select>
-          </label>
-          {texts("dropped", TEXTS.requests.droppedField, "logit_bias")}
-          {texts("client_address", TEXTS.requests.address)}
-          {texts("min_duration_ms", TEXTS.requests.minDuration, "1000")}
-          {texts("min_cost", TEXTS.requests.minCost, "0.01")}
-        </div>
-      </details>
-      <div class="actions">
-        <button type="submit" class="primary">{TEXTS.requests.search}</button>
-        <button type="button" onClick={clear}>{TEXTS.requests.clear}</button>
+    <Field name={title}>
+      <input name={parameter} type="datetime-local" value={query.value.get(parameter) ?? ""} />
+    </Field>
+  );
+}
+
+/** Two fields of numbers, side by side. */
+function RangeFilter({ fact, title }: { readonly fact: string; readonly title: string }) {
+  const end = (side: "min" | "max") => (
+    <input
+      name={`${side}_${fact}`}
+      type="text"
+      inputMode="decimal"
+      aria-label={TEXTS.requests.rangeEnds[side](title)}
+      placeholder={TEXTS.requests.rangeEnd[side]}
+      value={query.value.get(`${side}_${fact}`) ?? ""}
+      maxLength={20}
+    />
+  );
+  return (
+    <div class="field">
+      <span>{title}</span>
+      <div class="range">
+        {end("min")}
+        {end("max")}
       </div>
-    </form>
+    </div>
   );
 }

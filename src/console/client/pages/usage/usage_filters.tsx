@@ -39,13 +39,13 @@ export function UsageFilters() {
           ? (
             <ChoiceFilter
               key={name}
-              name={name}
+              parameter={name}
               title={TEXTS.usage.dimensions.kind}
               any={TEXTS.usage.anyKind}
               values={KINDS}
             />
           )
-          : <TextFilter key={name} name={name} title={TEXTS.usage.dimensions[name]} />
+          : <TextFilter key={name} parameter={name} title={TEXTS.usage.dimensions[name]} />
       )}
     </FilterForm>
   );
