@@ -72,14 +72,17 @@ export function addKey(commit: Commit, record: KeyRecord): Commit {
   });
 }
 
-/** Lists an account's keys, oldest first, revoked ones included. `next` is the `after` of the next page, or null. */
+/**
+ * Lists an account's keys, oldest first unless `reverse`, revoked ones included. `next` is the `after` of the next page,
+ * or null.
+ */
 export async function listKeys(
   store: Store,
   account: string,
-  page: { readonly after?: string; readonly limit: number },
+  page: { readonly after?: string; readonly limit: number; readonly reverse?: boolean },
 ): Promise<{ keys: IssuedKey[]; next: string | null }> {
   const after = page.after === undefined ? {} : { after: keyKey(account, page.after) };
-  const entries = await store.scan<KeyRecord>(keysOf(account), { ...after, limit: page.limit + 1 });
+  const entries = await store.scan<KeyRecord>(keysOf(account), { ...after, limit: page.limit + 1, reverse: page.reverse ?? false });
   const keys = entries.slice(0, page.limit).map((entry) => withoutHash(entry.value));
   return { keys, next: entries.length > page.limit ? keys.at(-1)?.id ?? null : null };
 }

@@ -39,6 +39,31 @@ stageTest("a key is limited, changed, rotated and revoked on its page, with what
   await checkPage(stage, "accounts/demo/limits", "accounts-demo-limits");
 });
 
+stageTest("keys are shown newest first, and more on demand; the account has what is left", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  const headers = { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" };
+  const account = `${gateway.address}/admin/v1/accounts/demo`;
+  for (let count = 0; count < 51; count++) {
+    const body = JSON.stringify({ name: `key ${count}` });
+    await (await fetch(`${account}/keys`, { method: "POST", headers, body })).text();
+  }
+  await (await fetch(account, { method: "PATCH", headers, body: '{"concurrency":7}' })).text();
+  await signIn(gateway.adminKey);
+  await open("accounts/demo");
+  const keys = page.getByRole("region", { name: "Keys" });
+  await keys.getByText("key 50").waitFor();
+  assertEquals(await keys.getByRole("row").count(), 51);
+  assertStringIncludes(await keys.getByRole("row").nth(1).innerText(), "key 50");
+  await page.getByRole("button", { name: "Show more" }).first().click();
+  await keys.getByText("key 0", { exact: true }).waitFor();
+  assertEquals(await keys.getByRole("row").count(), 53);
+  for (const path of ["accounts/demo", "accounts/demo/limits"]) {
+    await open(path);
+    const left = page.locator("section", { hasText: "Left of the account's limits" });
+    assertMatch(await left.innerText(), /Requests at once\s+7/);
+  }
+});
+
 stageTest("an account is erased after its id was typed, and its webhook secret is rotated before", async (stage) => {
   const { gateway, page, open, signIn } = stage;
   await signIn(gateway.adminKey);

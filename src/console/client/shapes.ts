@@ -351,6 +351,11 @@ export interface Account extends Limits {
   readonly overdraft: string;
 }
 
+/** An account with what is left of its limits. */
+export interface AccountWithLeft extends Account {
+  readonly left: OwnLimits;
+}
+
 /** A key of an account. */
 export interface AccountKey extends Limits {
   readonly id: string;

@@ -16,10 +16,12 @@ import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import { ACCOUNT_FIELDS } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
-import type { Meter } from "../../billing/meter.ts";
+import type { LedgerMeter, Meter } from "../../billing/meter.ts";
 import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
+import { effectiveLimitsOf } from "../../limits/access_limits.ts";
 import { writeLimits } from "../../limits/access_settings.ts";
+import { writeLeft } from "../../limits/written_left.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
@@ -95,9 +97,14 @@ export function listAccountsHandler(store: Store): Handler {
   };
 }
 
-/** `GET /admin/v1/accounts/:account`: the account with its balance. */
-export function getAccountHandler(store: Store): Handler {
-  return async ({ params }) => answerJson(writeAccount(await readAccount(store, pathParam(params, "account"))));
+/** `GET /admin/v1/accounts/:account`: the account with its balance, and what its limits have left. */
+export function getAccountHandler(store: Store, meter: Pick<LedgerMeter, "limitsLeft">): Handler {
+  return async ({ params }) => {
+    const account = await readAccount(store, pathParam(params, "account"));
+    const limits = effectiveLimitsOf({}, account);
+    const left = limits === null ? null : await meter.limitsLeft({ keyId: "", accountId: account.id, limits });
+    return answerJson({ ...writeAccount(account), left: writeLeft(left?.account, store.now()) });
+  };
 }
 
 /**

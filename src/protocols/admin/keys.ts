@@ -17,6 +17,7 @@ import type { ReadJson } from "./accounts.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readFields, readPage, refuseUnkeptCapture } from "./fields.ts";
+import { readsNewestFirst } from "./time_page.ts";
 
 /** The body of requests that issue or change a key. */
 export const KeySettings = z.strictObject(KEY_FIELDS);
@@ -115,11 +116,15 @@ export function changeKeyHandler({ store, keys, declared, readJson, noBodiesReas
   };
 }
 
-/** `GET /admin/v1/accounts/:account/keys?limit&after`: `{data, next}`, oldest first, revoked keys included. */
+/**
+ * `GET /admin/v1/accounts/:account/keys?limit&after&order`: `{data, next}`, oldest first unless `order=desc`, revoked
+ * keys included.
+ */
 export function listKeysHandler(store: Store): Handler {
   return async ({ params, query }) => {
     const { id } = await readAccount(store, pathParam(params, "account"));
-    const { keys, next } = await listKeys(store, id, readPage(query));
+    const page = { ...readPage(query), reverse: readsNewestFirst(query, "asc") };
+    const { keys, next } = await listKeys(store, id, page);
     return answerJson({ data: keys.map(writeKey), next });
   };
 }

@@ -57,10 +57,11 @@ export function adminRoutes(options: AdminOptions): AdminRoute[] {
   const ofKey = { snapshot: keySnapshot(store) };
   const changes = { store, keys, declared, readJson, noBodiesReason };
   const paged = { parameters: PAGE_PARAMETERS };
+  const ordered = { parameters: [...PAGE_PARAMETERS, "order"] };
   return [
     route("POST", "", createAccountHandler({ store, readJson, declared, noBodiesReason }), { createsAccount: true }),
     route("GET", "", listAccountsHandler(store), paged),
-    route("GET", "/:account", getAccountHandler(store)),
+    route("GET", "/:account", getAccountHandler(store, meter)),
     route("PATCH", "/:account", changeAccountHandler({ ...changes, meter }), ofAccount),
     route("POST", "/:account/credit", creditHandler(store, readJson, meter), ofAccount),
     route("POST", "/:account/adjust", adjustHandler(store, readJson, meter), ofAccount),
@@ -70,11 +71,11 @@ export function adminRoutes(options: AdminOptions): AdminRoute[] {
     route("POST", "/:account/erase", eraseHandler(erase, declared), { role: "owner" }),
     route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
     route("POST", "/:account/keys", issueKeyHandler({ store, readOptionalJson, noBodiesReason })),
-    route("GET", "/:account/keys", listKeysHandler(store), paged),
+    route("GET", "/:account/keys", listKeysHandler(store), ordered),
     route("GET", "/:account/keys/:key", getKeyHandler(store, meter)),
     route("PATCH", "/:account/keys/:key", changeKeyHandler(changes), ofKey),
     route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys, declared), ofKey),
     route("POST", "/:account/keys/:key/rotate", rotateKeyHandler({ store, keys, declared, readOptionalJson }), ofKey),
-    route("GET", "/:account/ledger", ledgerHandler(store), { parameters: [...PAGE_PARAMETERS, "order"] }),
+    route("GET", "/:account/ledger", ledgerHandler(store), ordered),
   ];
 }

@@ -5,6 +5,7 @@ import { matchesText, perMillionTokens, sharesOf } from "../../../src/console/cl
 import { dayText, dayTexts, stepsOf, utcDaysIn } from "../../../src/console/client/components/chart_axis.ts";
 import { placeAfterKey } from "../../../src/console/client/components/chart_keys.ts";
 import { joinedNewest, newestFrom } from "../../../src/console/client/pages/requests/newest.ts";
+import { readPages } from "../../../src/console/client/paged.ts";
 import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
 import { costByDay, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
 import { stacked } from "../../../src/console/client/stacked.ts";
@@ -28,6 +29,23 @@ Deno.test("joinedNewest() puts new entries before the known ones, each once", ()
 Deno.test("joinedNewest() starts again where entries between two readings are missing", () => {
   const newest = listOf([9, 8, 7], "7");
   assertEquals(joinedNewest(listOf([3, 2, 1]), newest), newest);
+});
+
+Deno.test("readPages() reads pages one after the other, up to the end of the list", async () => {
+  const pages: Record<string, ReturnType<typeof listOf>> = {
+    "": listOf([9, 8], "8"),
+    8: listOf([7], "7"),
+    7: listOf([6]),
+  };
+  const asked: string[] = [];
+  const load = (after: string) => {
+    asked.push(after);
+    return Promise.resolve(pages[after] ?? listOf([]));
+  };
+  const { signal } = new AbortController();
+  assertEquals(await readPages(load, 2, signal), listOf([9, 8, 7], "7"));
+  assertEquals(await readPages(load, 9, signal), listOf([9, 8, 7, 6]));
+  assertEquals(asked, ["", "8", "", "8", "7"]);
 });
 
 Deno.test("newestFrom() starts before the end of the newest entry, and leaves lists that are too long", () => {

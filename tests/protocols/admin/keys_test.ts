@@ -181,6 +181,38 @@ Deno.test("GET …/keys/:key shows what the limits of the key and its account ha
   assertEquals((await call("GET", `/acme/keys/${unlimited}`)).body.left.key, {});
 });
 
+Deno.test("GET /:account shows what the limits of the account have left, also for all keys together", async () => {
+  const { call, meter } = await openTestAdmin();
+  await call("POST", "", { id: "acme", balance: "5.00", concurrency: 3, budget: { amount: "2", per: "day" } });
+  await call("POST", "", { id: "free" });
+  const left = async () => (await call("GET", "/acme")).body.left;
+  assertEquals([(await left()).concurrency.left, (await left()).budget.left], [3, "2.0000000000"]);
+  const limits = { key: {}, account: { concurrency: 3 }, expiresAt: null };
+  await meter.admitFree({ keyId: "key_1", accountId: "acme", limits });
+  assertEquals((await left()).concurrency.left, 2);
+  assertEquals((await call("GET", "/free")).body.left, {});
+});
+
+Deno.test("GET …/keys lists the newest first with order=desc, page after page", async () => {
+  const { call, clock } = await openTestAdmin();
+  await call("POST", "", { id: "acme" });
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count++) {
+    ids.push((await call("POST", "/acme/keys")).body.id);
+    clock.advance(1_000);
+  }
+  const listed: string[] = [];
+  for (let after: string | null = ""; after !== null;) {
+    const from: string = after === "" ? "" : `&after=${after}`;
+    const { body } = await call("GET", `/acme/keys?order=desc&limit=2${from}`);
+    listed.push(...body.data.map(({ id }: { id: string }) => id));
+    after = body.next;
+  }
+  assertEquals(listed, ids.toReversed());
+  assertEquals((await call("GET", "/acme/keys?limit=1")).body.data[0].id, ids[0]);
+  assertEquals((await call("GET", "/acme/keys?order=up")).body.error.field, "order");
+});
+
 Deno.test("POST …/keys/:key/rotate issues a key with the same settings and revokes the one before at once", async () => {
   const { call, keys, clock } = await openTestAdmin();
   await call("POST", "", { id: "acme" });

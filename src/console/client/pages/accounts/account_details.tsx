@@ -12,12 +12,13 @@ import { dollars } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { canWrite, isOwner } from "../../session_state.ts";
-import type { Account } from "../../shapes.ts";
+import type { Account, AccountWithLeft } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { AccountKeys } from "./account_keys.tsx";
 import { AmountField } from "./amount_field.tsx";
 import { AccountLedger } from "./account_ledger.tsx";
 import { AccountStatus } from "./account_status.tsx";
+import { hasLimitsLeft, LimitsLeft } from "./limits_left.tsx";
 import { limitsText } from "./limits_text.ts";
 
 const REFRESH_MS = 15_000;
@@ -25,7 +26,7 @@ const REFRESH_MS = 15_000;
 /** One account: its money, its keys and its ledger. */
 export function AccountDetails({ id }: { readonly id: string }) {
   const address = `/admin/v1/accounts/${encodeURIComponent(id)}`;
-  const { data, error, reload } = usePolled(id, (signal) => read<Account>(address, {}, signal), REFRESH_MS);
+  const { data, error, reload } = usePolled(id, (signal) => read<AccountWithLeft>(address, {}, signal), REFRESH_MS);
   return (
     <>
       <p class="back">
@@ -43,6 +44,11 @@ export function AccountDetails({ id }: { readonly id: string }) {
       {data !== null && (
         <div class="grid">
           <Money account={data} />
+          {hasLimitsLeft(data.left) && (
+            <Card title={TEXTS.own.accountLeft} isWide>
+              <LimitsLeft left={data.left} />
+            </Card>
+          )}
           <AccountKeys account={data} />
           {canWrite() && data.status !== "erased" && <Actions account={data} onChanged={reload} />}
           {canWrite() && data.status === "active" && <WebhookSecret account={data} />}

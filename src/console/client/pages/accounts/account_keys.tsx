@@ -7,28 +7,29 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { SecretShown } from "../../components/secret_shown.tsx";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePages } from "../../paged.ts";
 import { canWrite } from "../../session_state.ts";
-import type { Account, AccountKey, ListAnswer } from "../../shapes.ts";
+import type { Account, AccountKey } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { KeyState } from "./key_state.tsx";
 import { newFields, textsIn } from "./limit_fields.ts";
 import { LimitInputs } from "./limit_inputs.tsx";
 import { limitsText } from "./limits_text.ts";
 
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
 
-/** The keys of an account, and the form that creates one. */
+/** The keys of an account, the newest first, and the form that creates one. */
 export function AccountKeys({ account: { id, status } }: { readonly account: Account }) {
   const address = `/admin/v1/accounts/${encodeURIComponent(id)}/keys`;
   const [secret, setSecret] = useState<string | null>(null);
   const [revokeError, setRevokeError] = useState<ApiError | null>(null);
-  const { data, error, reload } = usePolled(
-    `keys ${id}`,
-    (signal) => read<ListAnswer<AccountKey>>(address, { limit: PAGE_SIZE }, signal),
-  );
+  const { rows, error, showMore, reload } = usePages<AccountKey>({
+    name: `keys ${id}`,
+    load: (after, signal) => read(address, { limit: PAGE_SIZE, order: "desc", after }, signal),
+  });
   const mayChange = canWrite() && status === "active";
   const create = async (fields: FormData) => {
     const created = await change<{ secret: string }>("POST", address, newFields(textsIn(fields)));
@@ -50,10 +51,11 @@ export function AccountKeys({ account: { id, status } }: { readonly account: Acc
       {secret !== null && <SecretShown title={TEXTS.accounts.newKey} secret={secret} onClose={() => setSecret(null)} />}
       {error !== null && <ErrorNotice error={error} />}
       {revokeError !== null && <ErrorNotice error={revokeError} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && (data.data.length === 0
+      {rows === null && error === null && <Loading />}
+      {rows !== null && (rows.length === 0
         ? <EmptyState title={TEXTS.accounts.noKeysTitle}>{TEXTS.accounts.noKeys}</EmptyState>
-        : <Keys keys={data.data} onRevoke={mayChange ? (key) => void revoke(key) : null} />)}
+        : <Keys keys={rows} onRevoke={mayChange ? (key) => void revoke(key) : null} />)}
+      <MoreButton onMore={showMore} />
       {mayChange && <CreateKey onCreate={create} />}
     </Card>
   );

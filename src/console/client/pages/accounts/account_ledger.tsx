@@ -5,32 +5,34 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { dollars } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
-import type { Account, LedgerEntry, ListAnswer } from "../../shapes.ts";
+import { usePages } from "../../paged.ts";
+import type { Account, LedgerEntry } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 
-const SHOWN_ENTRIES = 50;
+const PAGE_SIZE = 50;
 
-/** The last entries of an account's ledger. They are read again when the balance changes. */
+/** The entries of an account's ledger, the last first. They are read again when the balance changes. */
 export function AccountLedger({ account: { id, balance, held } }: { readonly account: Account }) {
   const address = `/admin/v1/accounts/${encodeURIComponent(id)}/ledger`;
-  const { data, error } = usePolled(
-    `ledger ${id} ${balance} ${held}`,
-    (signal) => read<ListAnswer<LedgerEntry>>(address, { limit: SHOWN_ENTRIES, order: "desc" }, signal),
-  );
+  const { rows, error, showMore } = usePages<LedgerEntry>({
+    name: id,
+    version: `${balance} ${held}`,
+    load: (after, signal) => read(address, { limit: PAGE_SIZE, order: "desc", after }, signal),
+  });
   return (
     <Card title={TEXTS.accounts.ledger} isWide>
       {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && data.data.length === 0 && (
+      {rows === null && error === null && <Loading />}
+      {rows !== null && rows.length === 0 && (
         <EmptyState title={TEXTS.accounts.noEntriesTitle}>{TEXTS.accounts.noEntries}</EmptyState>
       )}
-      {data !== null && data.data.length > 0 && (
+      {rows !== null && rows.length > 0 && (
         <DataTable
           label={TEXTS.accounts.ledgerTable}
-          rows={data.data}
+          rows={rows}
           keyOf={(entry) => entry.id}
           columns={[
             { title: TEXTS.accounts.at, cell: ({ created_at }) => <Instant at={created_at} /> },
@@ -42,6 +44,7 @@ export function AccountLedger({ account: { id, balance, held } }: { readonly acc
           ]}
         />
       )}
+      <MoreButton onMore={showMore} />
     </Card>
   );
 }

@@ -4,9 +4,15 @@ import { dollars, number } from "../../format.ts";
 import type { OwnLimits } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 
+/** Whether there is a limit of which something can be left. */
+export function hasLimitsLeft({ rpm, tpm, concurrency, budget }: OwnLimits): boolean {
+  return Boolean(rpm ?? tpm ?? concurrency ?? budget);
+}
+
 /** What the limits of a key or an account have left. */
-export function LimitsLeft({ left: { rpm, tpm, concurrency, budget } }: { readonly left: OwnLimits }) {
-  if (!rpm && !tpm && !concurrency && !budget) return <p class="hint">{TEXTS.own.noLimits}</p>;
+export function LimitsLeft({ left }: { readonly left: OwnLimits }) {
+  const { rpm, tpm, concurrency, budget } = left;
+  if (!hasLimitsLeft(left)) return <p class="hint">{TEXTS.own.noLimits}</p>;
   return (
     <dl class="facts">
       {rpm && <Left name={TEXTS.own.rpm}>{number(rpm.left)}</Left>}

@@ -6,14 +6,15 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
-import { usePolled } from "../../polled.ts";
+import { MoreButton } from "../../components/more_button.tsx";
+import { usePages } from "../../paged.ts";
 import { isOwner } from "../../session_state.ts";
-import type { ConfigVersion, ListAnswer } from "../../shapes.ts";
+import type { ConfigVersion } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { useConfirmedChange } from "./confirmed_change.tsx";
 import { Difference } from "./difference.tsx";
 
-const SHOWN_VERSIONS = 50;
+const PAGE_SIZE = 50;
 
 /** The versions of the settings in the store. Owners roll back to an earlier one. */
 export function ConfigHistory({ version: inForce, onChanged }: {
@@ -21,10 +22,11 @@ export function ConfigHistory({ version: inForce, onChanged }: {
   readonly version: number;
   readonly onChanged: () => void;
 }) {
-  const { data, error } = usePolled(
-    `versions ${inForce}`,
-    (signal) => read<ListAnswer<ConfigVersion>>("/admin/v1/config/versions", { limit: SHOWN_VERSIONS }, signal),
-  );
+  const { rows, error, showMore } = usePages<ConfigVersion>({
+    name: "versions",
+    version: String(inForce),
+    load: (after, signal) => read("/admin/v1/config/versions", { limit: PAGE_SIZE, after }, signal),
+  });
   const [chosen, setChosen] = useState<number | null>(null);
   const [applied, setApplied] = useState<number | null>(null);
   const { preview, steps } = useConfirmedChange(({ version }) => {
@@ -40,13 +42,14 @@ export function ConfigHistory({ version: inForce, onChanged }: {
   return (
     <Card title={TEXTS.configuration.history} isWide>
       {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
+      {rows === null && error === null && <Loading />}
       {applied !== null && <p class="notice good" role="status">{TEXTS.configuration.applied(String(applied))}</p>}
       {chosen !== null && <h3>{TEXTS.configuration.restoring(String(chosen))}</h3>}
       {steps}
-      {data !== null && (data.data.length === 0
+      {rows !== null && (rows.length === 0
         ? <EmptyState title={TEXTS.configuration.noVersionsTitle}>{TEXTS.configuration.noVersions}</EmptyState>
-        : <Versions versions={data.data} inForce={inForce} onRestore={isOwner() ? restore : null} />)}
+        : <Versions versions={rows} inForce={inForce} onRestore={isOwner() ? restore : null} />)}
+      <MoreButton onMore={showMore} />
     </Card>
   );
 }

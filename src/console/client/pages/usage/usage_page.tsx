@@ -1,16 +1,18 @@
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { apiAddress, read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
 import { Choice } from "../../components/choice.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { Stat } from "../../components/stat.tsx";
 import { TimeChart } from "../../components/time_chart.tsx";
 import { compact, dollars } from "../../format.ts";
 import { query, setQuery } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
+import { useLatest } from "../../paged.ts";
 import { usePolled } from "../../polled.ts";
 import { session } from "../../session_state.ts";
 import type { UsageAnswer } from "../../shapes.ts";
@@ -87,7 +89,7 @@ function UsageCards({ dimension, span }: UsageChoice) {
     read<UsageAnswer>(endpoint, { ...range, group_by: groupBy, top, limit: MAX_GROUPS }, signal);
   const sums = usePolled(String(shown), (signal) => load(dimension, shown, signal), REFRESH_MS);
   const byDay = usePolled("", (signal) => load(groupedByDay, SHOWN_SERIES, signal), REFRESH_MS);
-  const data = useLatest(sums.data);
+  const data = useLatest("", sums.data);
   if (data === null) return sums.error === null ? <Loading /> : <ErrorNotice error={sums.error} />;
   const isMore = (data.others?.length ?? 0) > 0 && shown < MAX_GROUPS;
   return (
@@ -132,27 +134,14 @@ function UsageCards({ dimension, span }: UsageChoice) {
               }
             >
               <UsageTable answer={data} dimension={dimension} parameters={{ ...filters, days: span }} />
-              {isMore && (
-                <button
-                  type="button"
-                  class="more"
-                  onClick={() => setShown(Math.min(shown + SHOWN_GROUPS, MAX_GROUPS))}
-                >
-                  {TEXTS.app.more}
-                </button>
-              )}
+              <MoreButton
+                onMore={isMore ? () => setShown(Math.min(shown + SHOWN_GROUPS, MAX_GROUPS)) : null}
+              />
             </Card>
           </div>
         )}
     </>
   );
-}
-
-/** What was read last, while more is read. */
-function useLatest<T>(data: T | null): T | null {
-  const latest = useRef<T | null>(null);
-  latest.current = data ?? latest.current;
-  return latest.current;
 }
 
 function Totals({ total }: { readonly total: UsageAnswer["total"] }) {
