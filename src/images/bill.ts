@@ -47,6 +47,7 @@ export async function chargeImages(bill: ImageBill, work: BilledImages): Promise
     freshTokens: Math.max(0, textTokens + imageTokens - cachedTokens),
     cacheReadTokens: cachedTokens,
     outputTokens,
+    ...made > 0 ? { imagesMade: made } : {},
     ...work.consumption === null ? { estimated: true } : {},
   };
   const quantities = imageQuantitiesOf(consumption, { made, given: measure.given });

@@ -50,6 +50,8 @@ const NO_ENDPOINT = "none";
 export class RequestMetrics {
   readonly #calls = new Map<string, CallSeries>();
   readonly #attempts = new Map<string, AttemptSeries>();
+  /** The durations of the requests whose first byte is counted. */
+  readonly #served = new Histogram(REQUEST_SECONDS);
 
   constructor(readonly clock: Pick<Clock, "now">) {}
 
@@ -59,8 +61,10 @@ export class RequestMetrics {
     const { arrival: { receivedAt }, attempts, tokens } = record;
     const series = this.#seriesOf(record);
     outcomeOf(series, record).count++;
-    series.duration.observe((this.clock.now() - receivedAt) / 1000);
+    const seconds = (this.clock.now() - receivedAt) / 1000;
+    series.duration.observe(seconds);
     if (record.status < 400) {
+      this.#served.observe(seconds);
       series.firstByte.observe(((record.firstByteAt ?? record.respondedAt) - receivedAt) / 1000);
     }
     if (record.end !== null) series.ends.set(record.end, (series.ends.get(record.end) ?? 0) + 1);
@@ -153,8 +157,8 @@ export class RequestMetrics {
   /** What all requests since the start amount to. */
   totals(): TrafficTotals {
     const errors: Record<string, number> = {};
-    const durations = new Array<number>(REQUEST_SECONDS.length + 1).fill(0);
-    const firstBytes = [...durations];
+    const durations = Array.from(this.#served.counts);
+    const firstBytes = new Array<number>(durations.length).fill(0);
     let [requests, inputTokens, outputTokens, costUnits] = [0, 0, 0, 0n];
     for (const series of this.#calls.values()) {
       for (const { code, count } of series.outcomes.values()) {
@@ -164,7 +168,6 @@ export class RequestMetrics {
       inputTokens += series.inputTokens;
       outputTokens += series.outputTokens;
       costUnits += series.costUnits;
-      addCounts(durations, series.duration);
       addCounts(firstBytes, series.firstByte);
     }
     return { requests, errors, inputTokens, outputTokens, costUnits, durations, firstBytes };

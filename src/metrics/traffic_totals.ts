@@ -7,9 +7,9 @@ export interface TrafficTotals {
   readonly outputTokens: number;
   /** The charged amount in 10^-10 USD. */
   readonly costUnits: bigint;
-  /** Requests by duration, in the ranges of `REQUEST_SECONDS` and one more for all above. */
+  /** Successful requests by duration, in the ranges of `REQUEST_SECONDS` and one more for all above. */
   readonly durations: readonly number[];
-  /** Successful requests by the time until the first byte, in the same ranges. */
+  /** The same requests by the time until the first byte. So no quantile of it is above that of the duration. */
   readonly firstBytes: readonly number[];
 }
 

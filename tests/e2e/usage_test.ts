@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { startImageGateway } from "../images/image_gateway.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callerOf } from "../support/gateway_call.ts";
 
@@ -191,4 +192,21 @@ inGateway("GET /v1/usage shows a key its own usage, and that of its account with
     assertEquals((await caller("GET", `/v1/usage?${query}`)).status, 400, query);
   }
   assertEquals((await callerOf(gateway.address, {})("GET", "/v1/usage")).status, 401);
+});
+
+Deno.test("GET /v1/usage counts the pictures of a model that is priced by tokens", async () => {
+  const gateway = await startImageGateway();
+  try {
+    const made = await gateway.post("/v1/images/generations", {
+      model: "sandbox/painter-1",
+      prompt: "A barn",
+      quality: "low",
+      n: 2,
+    });
+    assertEquals(made.status, 200, await made.text());
+    const { json } = await callerOf(gateway.address, { authorization: `Bearer ${gateway.key}` })("GET", "/v1/usage");
+    assertEquals([json.total.images, json.total.requests], [2, 1]);
+  } finally {
+    await gateway.stop();
+  }
 });

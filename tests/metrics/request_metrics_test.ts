@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type RequestRecord, unobservedRecord } from "../../src/http/request_record.ts";
-import { Histogram } from "../../src/lib/histogram.ts";
+import { Histogram, REQUEST_SECONDS } from "../../src/lib/histogram.ts";
 import { writeMetrics } from "../../src/metrics/exposition.ts";
 import { RequestMetrics } from "../../src/metrics/request_metrics.ts";
+import { quantileOf } from "../../src/metrics/traffic_totals.ts";
 
 function recordOf(fields: Partial<RequestRecord>): RequestRecord {
   return Object.assign(unobservedRecord(), { endpoint: "/v1/x", status: 200, ...fields });
@@ -48,3 +49,27 @@ Deno.test("labels are escaped, so that no value can add a line", async () => {
   assert(!text.includes("\nevil"), text);
   assert(text.includes('model="a\\"\\n\\\\evil 1"'), text);
 });
+
+Deno.test("totals() has durations and first bytes of the same requests, so that no first byte is after the end", () => {
+  const [served, failed] = [fc.constant(200), fc.constantFrom(404, 429, 502)];
+  const request = fc.record({ status: fc.oneof(served, failed), firstByteMs: fc.nat(5_000), restMs: fc.nat(5_000) });
+  fc.assert(fc.property(fc.array(request), fc.constantFrom(0.5, 0.95, 0.99), (requests, quantile) => {
+    let now = 0;
+    const metrics = new RequestMetrics({ now: () => now });
+    for (const { status, firstByteMs, restMs } of requests) {
+      now = firstByteMs + (status === 200 ? restMs : 0);
+      const record = recordOf({ status, firstByteAt: status === 200 ? firstByteMs : null, respondedAt: 0 });
+      metrics.observe(record);
+    }
+    const { durations, firstBytes } = metrics.totals();
+    const [total = 0, first = 0] = [durations, firstBytes].map((counts) =>
+      quantileOf(quantile, counts, REQUEST_SECONDS) ?? 0
+    );
+    assert(total >= first - 1e-9, `${total} ${first}`);
+    assertEquals(sumOf(durations), requests.filter(({ status }) => status < 400).length);
+  }));
+});
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -6,6 +6,8 @@ import { DataTable } from "../../../src/console/client/components/data_table.tsx
 import { ErrorNotice } from "../../../src/console/client/components/error_notice.tsx";
 import { Instant } from "../../../src/console/client/components/instant.tsx";
 import { ErrorsCard } from "../../../src/console/client/pages/overview/errors_card.tsx";
+import { ProvidersCard } from "../../../src/console/client/pages/overview/providers_card.tsx";
+import { QueuesCard } from "../../../src/console/client/pages/overview/queues_card.tsx";
 import { TrafficStats } from "../../../src/console/client/pages/overview/traffic_stats.tsx";
 import { DeliveryAttempts } from "../../../src/console/client/pages/webhooks/delivery_attempts.tsx";
 import { Timeline } from "../../../src/console/client/pages/requests/timeline.tsx";
@@ -53,6 +55,28 @@ Deno.test("console: the overview has the rate, the failures, the spend and the l
   for (const text of ["0.5", "10%", "$1.25", "1.5K", "120 ms", "p95 800 ms", "1.2 s", "512 KiB"]) {
     assert(html.includes(`>${text}`) || html.includes(text), text);
   }
+});
+
+Deno.test("console: the overview has the jobs by kind, and a provider's waiting requests", () => {
+  const html = render(<QueuesCard jobs={{ video_poll: 2, webhook: 1_200, other_kind: 1, cache_delete: 0 }} />);
+  assert(html.indexOf("Webhooks to deliver") < html.indexOf("Videos to ask for"));
+  assert(html.includes(">1,200<") && html.includes("<code>other_kind</code>") && !html.includes("Caches"), html);
+  assert(render(<QueuesCard jobs={{}} />).includes("No jobs"));
+  const health = {
+    state: "ready" as const,
+    circuit: "closed" as const,
+    failures_in_a_row: 0,
+    rests_until: null,
+    models: [],
+    last_failure_at: null,
+    succeeded: 1,
+    failed: 0,
+    kind: "openai",
+    credentials: [],
+  };
+  const limits = { rpm: null, tpm: null, concurrency: 2, open: 2, waiting: 37 };
+  const providers = [{ ...health, name: "busy", limits }, { ...health, name: "free", limits: null }];
+  assert(render(<ProvidersCard providers={providers} />).includes(">37<"));
 });
 
 Deno.test("console: each code of errors leads to its requests, and no errors say so", () => {

@@ -11,6 +11,7 @@ import type { ProvidersAnswer, TrafficAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { ErrorsCard } from "./errors_card.tsx";
 import { ProvidersCard } from "./providers_card.tsx";
+import { QueuesCard } from "./queues_card.tsx";
 import { TrafficCharts } from "./traffic_charts.tsx";
 import { TrafficStats } from "./traffic_stats.tsx";
 
@@ -72,6 +73,9 @@ function Traffic({ answer, providers }: { readonly answer: TrafficAnswer; readon
         : <TrafficCharts steps={answer.data} />}
       <Card title={TEXTS.overview.errors}>
         <ErrorsCard errors={answer.total.errors} />
+      </Card>
+      <Card title={TEXTS.overview.queues}>
+        <QueuesCard jobs={answer.now.jobs} />
       </Card>
       <Card title={TEXTS.overview.providers}>
         <ProvidersCard providers={providers.data} />

@@ -20,6 +20,11 @@ export function ProvidersCard({ providers }: { readonly providers: ProvidersAnsw
       columns={[
         { title: TEXTS.providers.provider, cell: ({ name }) => name },
         { title: TEXTS.providers.state, cell: (provider) => <ProviderBadge provider={provider} /> },
+        {
+          title: TEXTS.overview.waiting,
+          isNumeric: true,
+          cell: ({ limits }) => limits === null ? TEXTS.app.noValue : number(limits.waiting),
+        },
         { title: TEXTS.providers.succeeded, isNumeric: true, cell: ({ succeeded }) => number(succeeded) },
         { title: TEXTS.providers.failed, isNumeric: true, cell: ({ failed }) => number(failed) },
       ]}

@@ -1,7 +1,7 @@
 import { Card } from "../../components/card.tsx";
 import { TimeChart } from "../../components/time_chart.tsx";
 import { compact, dollars, duration, number } from "../../format.ts";
-import type { Quantiles, Traffic } from "../../shapes.ts";
+import type { Traffic } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { failedOf, rateOf } from "./traffic_stats.tsx";
 
@@ -14,8 +14,11 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
   const steps = [first, first, ...others];
   const times = [first.from, first.to, ...others.map(({ to }) => to)];
   const rates = (countOf: (step: Traffic) => number) => steps.map((step) => rateOf(step, countOf(step)));
-  const firstBytes = (of: (quantiles: Quantiles) => number) =>
-    steps.map(({ first_byte_ms }) => first_byte_ms === null ? null : of(first_byte_ms));
+  const quantiles = (field: "first_byte_ms" | "duration_ms") =>
+    (["p50", "p95", "p99"] as const).map((name) => ({
+      name,
+      values: steps.map((step) => step[field]?.[name] ?? null),
+    }));
   return (
     <>
       <Card title={TEXTS.overview.traffic}>
@@ -38,11 +41,15 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
           label={TEXTS.overview.latency}
           times={times}
           format={duration}
-          series={[
-            { name: "p50", values: firstBytes(({ p50 }) => p50) },
-            { name: "p95", values: firstBytes(({ p95 }) => p95) },
-            { name: "p99", values: firstBytes(({ p99 }) => p99) },
-          ]}
+          series={quantiles("first_byte_ms")}
+        />
+      </Card>
+      <Card title={TEXTS.overview.totalLatency}>
+        <TimeChart
+          label={TEXTS.overview.totalLatency}
+          times={times}
+          format={duration}
+          series={quantiles("duration_ms")}
         />
       </Card>
       <Card title={TEXTS.overview.cost}>
