@@ -9,6 +9,7 @@ import { lazyRoutes } from "../http/lazy_routes.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RequestMetrics } from "../metrics/request_metrics.ts";
 import type { TrafficHistory } from "../metrics/traffic_history.ts";
+import type { TrafficKeeper, TrafficKeeperParts } from "../metrics/traffic_keeper.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import type { LiveStreams } from "../protocols/admin/live_streams.ts";
 import type { AdminAccess } from "./admin_access.ts";
@@ -25,11 +26,16 @@ export class ConsoleState {
   #sessions: Promise<ConsoleSessions> | null = null;
   #accountKeys: Promise<AccountKeys> | null = null;
   #history: Promise<TrafficHistory> | null = null;
+  #keeper: TrafficKeeper | null = null;
   #streams: Promise<LiveStreams> | null = null;
   #hasEndedStreams = false;
   #isClosed = false;
 
-  constructor(readonly clock: Clock, readonly requests: Pick<RequestMetrics, "totals">) {}
+  constructor(
+    readonly clock: Clock,
+    readonly requests: Pick<RequestMetrics, "totals">,
+    readonly parts: Pick<TrafficKeeperParts, "store" | "log">,
+  ) {}
 
   /** The people who have signed in. */
   sessions(): Promise<ConsoleSessions> {
@@ -45,7 +51,7 @@ export class ConsoleState {
     );
   }
 
-  /** The traffic since the first call. */
+  /** The traffic since the first call, and before it what the store has. */
   history(): Promise<TrafficHistory> {
     return this.#history ??= this.#startHistory();
   }
@@ -73,10 +79,11 @@ export class ConsoleState {
     return key === null ? null : `${address}/console#link=${(await this.sessions()).createLink(key)}`;
   }
 
-  /** Stops counting. */
+  /** Stops counting, and writes what was counted to the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
     (await this.#history)?.stop();
+    await this.#keeper?.stop();
   }
 
   async #openStreams(): Promise<LiveStreams> {
@@ -87,9 +94,22 @@ export class ConsoleState {
   }
 
   async #startHistory(): Promise<TrafficHistory> {
-    const { TrafficHistory } = await import("../metrics/traffic_history.ts");
-    const history = new TrafficHistory(() => this.requests.totals(), this.clock);
-    if (!this.#isClosed) history.start();
+    const [{ TrafficHistory }, { TrafficKeeper }] = await Promise.all([
+      import("../metrics/traffic_history.ts"),
+      import("../metrics/traffic_keeper.ts"),
+    ]);
+    const totals = () => this.requests.totals();
+    const history = new TrafficHistory(totals, this.clock);
+    if (this.#isClosed) return history;
+    history.start();
+    const keeper = new TrafficKeeper({ ...this.parts, clock: this.clock, totals });
+    this.#keeper = keeper;
+    keeper.start();
+    try {
+      history.precede(await keeper.read());
+    } catch (error) {
+      this.parts.log.warn("traffic_not_read", { reason: error instanceof Error ? error.name : typeof error });
+    }
     return history;
   }
 }

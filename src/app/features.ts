@@ -108,7 +108,7 @@ export function createLastingFeatures(
     services.onRepliesForgotten.forEach((listener) => listener(account));
     return reasoning.removeAccount(account) + items.removeAccount(account) + keptStreams.removeAccount(account);
   };
-  const console = new ConsoleState(clock, services.counts.requests);
+  const console = new ConsoleState(clock, services.counts.requests, { store, log });
   const storeReplies = async () => {
     await Promise.all([shared?.reasoning.close(), shared?.items.close()]);
   };

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { elementAt } from "../lib/element_at.ts";
-import { trafficBetween, type TrafficTotals } from "./traffic_totals.ts";
+import { addTraffic, NO_TRAFFIC, trafficBetween, type TrafficTotals } from "./traffic_totals.ts";
 
 /** A span of time that ends now. */
 export type TrafficSpan = "hour" | "day" | "week" | "month";
@@ -18,6 +18,9 @@ const STEPS: Readonly<Record<TrafficSpan, { readonly stepMs: number; readonly co
   month: { stepMs: 12 * 60 * MINUTE_MS, count: 62 },
 };
 
+/** The traffic before this is in no span. */
+export const KEPT_TRAFFIC_MS = STEPS.month.stepMs * STEPS.month.count;
+
 /** The traffic of one step. */
 export interface TrafficStep {
   /** Unix milliseconds. */
@@ -33,16 +36,18 @@ interface TotalsAt {
 }
 
 /**
- * The traffic of the last hour, day, week and month, as far as this process has run: totals are read once a minute, so
- * a request costs nothing more. At most 230 of them are kept.
+ * The traffic of the last hour, day, week and month: totals of this process are read once a minute, so a request costs
+ * nothing more. At most 230 of them are kept. What was before the start is given by {@linkcode TrafficHistory.precede}.
  */
 export class TrafficHistory {
   readonly #kept: Readonly<Record<TrafficSpan, TotalsAt[]>>;
   #cancel: (() => void) | null = null;
+  /** The traffic before the start. */
+  #before = NO_TRAFFIC;
 
-  /** @param totals Returns the totals since the start. */
-  constructor(readonly totals: () => TrafficTotals, readonly clock: Clock) {
-    const first = { at: clock.now(), totals: totals() };
+  /** @param own Returns the totals since the start of the process. */
+  constructor(readonly own: () => TrafficTotals, readonly clock: Clock) {
+    const first = { at: clock.now(), totals: own() };
     this.#kept = { hour: [first], day: [first], week: [first], month: [first] };
   }
 
@@ -62,7 +67,7 @@ export class TrafficHistory {
 
   /** Reads the totals now. Spans with longer steps keep them only at the end of a step. */
   sample(): void {
-    const now = { at: this.clock.now(), totals: this.totals() };
+    const now = this.#now();
     for (const span of TRAFFIC_SPANS) {
       const { stepMs, count } = STEPS[span];
       const kept = this.#kept[span];
@@ -76,12 +81,50 @@ export class TrafficHistory {
     }
   }
 
+  /**
+   * Puts traffic before that of this process. Called once.
+   *
+   * @param earlier In any order. Parts of several gateways may overlap.
+   */
+  precede(earlier: readonly TrafficStep[]): void {
+    const sorted = earlier.toSorted((one, other) => one.to - other.to);
+    const before = sorted.reduce((sum, { traffic }) => addTraffic(sum, traffic), NO_TRAFFIC);
+    this.#before = before;
+    for (const span of TRAFFIC_SPANS) {
+      const { stepMs, count } = STEPS[span];
+      const kept = this.#kept[span].map(({ at, totals }) => ({ at, totals: addTraffic(before, totals) }));
+      const start = this.clock.now() - stepMs * count;
+      const points = [...pointsOf(sorted, stepMs), ...kept].filter(({ at }) => at >= start);
+      this.#kept[span].splice(0, Infinity, ...points.slice(-count));
+    }
+  }
+
+  #now(): TotalsAt {
+    return { at: this.clock.now(), totals: addTraffic(this.#before, this.own()) };
+  }
+
   /** The steps of a span, the oldest first, and all of them as one. The last one is under way. */
   read(span: TrafficSpan): { readonly steps: TrafficStep[]; readonly total: TrafficStep } {
-    const kept = [...this.#kept[span], { at: this.clock.now(), totals: this.totals() }];
+    const kept = [...this.#kept[span], this.#now()];
     const steps = kept.slice(1).map((each, index) => stepBetween(kept[index] ?? each, each));
     return { steps, total: stepBetween(elementAt(kept, 0), elementAt(kept, kept.length - 1)) };
   }
+}
+
+/** The totals at the ends of steps, and around times in which no gateway ran. */
+function pointsOf(sorted: readonly TrafficStep[], stepMs: number): TotalsAt[] {
+  const points: TotalsAt[] = [];
+  let totals = NO_TRAFFIC;
+  for (const { from, to, traffic } of sorted) {
+    const lastAt = points.at(-1)?.at ?? -Infinity;
+    if (from - lastAt >= stepMs) points.push({ at: from, totals });
+    totals = addTraffic(totals, traffic);
+    const startAt = points.at(-1)?.at ?? from;
+    if (to - startAt >= stepMs - MINUTE_MS / 2) points.push({ at: to, totals });
+  }
+  const last = sorted.at(-1);
+  if (last !== undefined && points.at(-1)?.at !== last.to) points.push({ at: last.to, totals });
+  return points;
 }
 
 function stepBetween(before: TotalsAt, after: TotalsAt): TrafficStep {

@@ -13,6 +13,34 @@ export interface TrafficTotals {
   readonly firstBytes: readonly number[];
 }
 
+/** No requests. */
+export const NO_TRAFFIC: TrafficTotals = {
+  requests: 0,
+  errors: {},
+  inputTokens: 0,
+  outputTokens: 0,
+  costUnits: 0n,
+  durations: [],
+  firstBytes: [],
+};
+
+/** The sum of two totals. */
+export function addTraffic(one: TrafficTotals, other: TrafficTotals): TrafficTotals {
+  const counts = (left: readonly number[], right: readonly number[]) =>
+    Array.from({ length: Math.max(left.length, right.length) }, (_, range) => (left[range] ?? 0) + (right[range] ?? 0));
+  const errors = { ...one.errors };
+  for (const [code, count] of Object.entries(other.errors)) errors[code] = (errors[code] ?? 0) + count;
+  return {
+    requests: one.requests + other.requests,
+    errors,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    costUnits: one.costUnits + other.costUnits,
+    durations: counts(one.durations, other.durations),
+    firstBytes: counts(one.firstBytes, other.firstBytes),
+  };
+}
+
 /** What happened between two totals. */
 export function trafficBetween(before: TrafficTotals, after: TrafficTotals): TrafficTotals {
   const counts = (one: readonly number[], other: readonly number[]) =>

@@ -246,3 +246,27 @@ Deno.test("LiveStreams: a stream ends when its key is not valid any more, and a 
   await pass(1);
   assertEquals([await next(reader), clock.waiting], [null, 0]);
 });
+
+Deno.test("GET /admin/v1/traffic has the traffic before a restart", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "switchyard-traffic-" });
+  const options = { store: `kv:${folder}/store.db`, config: { server: SERVER } };
+  const traffic = async (address: string) => {
+    const headers = { authorization: `Bearer ${READ}` };
+    return await (await fetch(`${address}/admin/v1/traffic?span=month`, { headers })).json();
+  };
+  try {
+    const first = await startTestGateway(options);
+    const before = await traffic(first.address);
+    await (await fetch(`${first.address}/v1/models`)).text();
+    await (await fetch(`${first.address}/nothing`)).text();
+    await first.stop();
+    const second = await startTestGateway(options);
+    const { total } = await traffic(second.address);
+    assertEquals(before.total.requests, 0);
+    // Those two, and the first reading of the traffic.
+    assertEquals([total.requests, total.errors], [3, { not_found: 1 }]);
+    await second.stop();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
