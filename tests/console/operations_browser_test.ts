@@ -178,6 +178,21 @@ stageTest("usage is filtered, and is by UTC day west of UTC", async (stage) => {
   await rows.getByRole("cell", { name: "2", exact: true }).waitFor();
 });
 
+stageTest("the list of models is not cut, and the calculator has the prices that a model sets", async (stage) => {
+  const { page, gateway, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("models");
+  const table = page.getByRole("region", { name: "Models" });
+  await table.getByText("sandbox/any-1").waitFor();
+  const [width, shown] = await table.evaluate("(element) => [element.scrollWidth, element.clientWidth]") as number[];
+  assertEquals(width, shown);
+  await table.getByText("sandbox/any-1").click();
+  await page.getByText("Enter a quantity").waitFor();
+  const inputs = page.locator("input[name^=quantity-]");
+  const names = await inputs.evaluateAll("(all) => all.map(({ name }) => name.slice(9))");
+  assertEquals(names, ["prompt", "completion", "input_cache_read", "input_cache_write_5m", "input_cache_write_1h"]);
+});
+
 stageTest("a suspended account is refused until it is resumed", async ({ gateway, page, chat, open, signIn }) => {
   await signIn(gateway.adminKey);
   await open("accounts/demo");

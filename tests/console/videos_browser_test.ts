@@ -159,7 +159,7 @@ stageTest("the calculator shows what quantities cost", async (stage) => {
   await page.fill("input[name=quantity-video_second]", "5");
   const sum = page.getByText("US dollars, rounded once");
   await page.getByText("video_second", { exact: true }).nth(1).waitFor();
-  assertEquals(/^[\d.]+/.exec(await sum.innerText())?.[0] !== "0.0000000000", true);
+  assertEquals(Number.parseFloat(await sum.innerText()) > 0, true);
   await checkShown(stage, "models-model");
 }, { start });
 

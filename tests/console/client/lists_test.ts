@@ -1,7 +1,13 @@
 import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
-import { matchesText, perMillionTokens, sharesOf } from "../../../src/console/client/pages/models/model_facts.ts";
+import {
+  matchesText,
+  otherPrices,
+  ownPriceKeys,
+  perMillionTokens,
+  sharesOf,
+} from "../../../src/console/client/pages/models/model_facts.ts";
 import { dayText, dayTexts, stepsOf, utcDaysIn } from "../../../src/console/client/components/chart_axis.ts";
 import { placeAfterKey } from "../../../src/console/client/components/chart_keys.ts";
 import { joinedNewest, newestFrom } from "../../../src/console/client/pages/requests/newest.ts";
@@ -164,6 +170,36 @@ Deno.test("matchesText() finds every word in names, outputs, providers and alias
   for (const text of ["image", "azure-us", "mini large"]) assertEquals(matchesText(model, text), false, text);
   assertEquals(sharesOf(model.providers ?? []), [0.75, 0.25]);
   assertEquals(sharesOf([{ provider: "one", model: "m", weight: 0 }]), [0]);
+});
+
+Deno.test("otherPrices() names the prices of pictures, videos, speech and searches", () => {
+  assertEquals(otherPrices({ prompt: "0.000001", image_output: "0.00001", input_cache_read: "0.0000001" }), [
+    "$10.00 a million tokens of pictures out",
+  ]);
+  assertEquals(otherPrices({ per_second_480p: "0.05", per_second_720p_audio: "0.3", per_second_720p_silent: "0.1" }), [
+    "$0.05 to $0.30 a second of video",
+  ]);
+  assertEquals(otherPrices({ character: "0.000015", request: "0" }), ["$15.00 a million characters"]);
+  assertEquals(otherPrices({ per_image: "0.04", per_second_720p: "0.1" }), [
+    "$0.04 a picture",
+    "$0.10 a second of video",
+  ]);
+  assertEquals(otherPrices({ prompt: "0.1", completion: "0.2", web_search: "0.01" }), []);
+});
+
+Deno.test("ownPriceKeys() has the prices that a model sets, and none that only follow them", () => {
+  const rates = [
+    "prompt",
+    "completion",
+    "input_cache_read",
+    "input_cache_write_5m",
+    "audio",
+    "audio_output",
+    "video_second",
+  ];
+  const pricing = { prompt: "1", completion: "2", input_cache_read: "0.1", input_cache_write: "1" };
+  assertEquals(ownPriceKeys(pricing, rates), ["prompt", "completion", "input_cache_read", "input_cache_write_5m"]);
+  assertEquals(ownPriceKeys({ per_second_720p: "0.1" }, rates), ["video_second"]);
 });
 
 Deno.test("perMillionTokens() is a million times the price of one", () => {

@@ -1,11 +1,59 @@
 import { dollars } from "../../format.ts";
 import type { ListedModel } from "../../shapes.ts";
+import { TEXTS } from "../../texts.ts";
 
 const MILLION = 1_000_000;
 
 /** The price of a million tokens, from that of one; empty without a price. */
 export function perMillionTokens(price: string | undefined): string {
   return price === undefined ? "" : dollars(Number(price) * MILLION);
+}
+
+type Unit = keyof typeof TEXTS.models.units;
+
+/** Prices of tokens. The others are of what there is little of in a request. */
+const TOKEN_UNITS: ReadonlySet<string> = new Set<Unit>([
+  "image_input",
+  "image_output",
+  "audio",
+  "audio_output",
+  "video_output",
+  "character",
+]);
+
+/** The prices of a model beside those of its prompt and its text, as lines; without those of caches and searches. */
+export function otherPrices(pricing: ListedModel["pricing"]): string[] {
+  const lines = Object.keys(TEXTS.models.units).flatMap((unit) => {
+    const price = Number(pricing[unit] ?? 0);
+    if (price === 0) return [];
+    const isOfMillion = TOKEN_UNITS.has(unit);
+    return [TEXTS.models.units[unit as Unit](dollars(isOfMillion ? price * MILLION : price))];
+  });
+  const seconds = Object.entries(pricing).flatMap(([name, price]) =>
+    name.startsWith("per_second_") ? [Number(price)] : []
+  );
+  if (seconds.length === 0) return lines;
+  const [least, most] = [Math.min(...seconds), Math.max(...seconds)];
+  const range = least === most ? dollars(least) : TEXTS.models.range(dollars(least), dollars(most));
+  return [...lines, TEXTS.models.videoSecond(range)];
+}
+
+/**
+ * The price keys of a charge that a model sets itself. The rest of a tariff follows these: the audio tokens of a model
+ * that makes no audio cost as much as its text.
+ *
+ * @param rates The keys of its tariff.
+ */
+export function ownPriceKeys(pricing: ListedModel["pricing"], rates: readonly string[]): string[] {
+  const hasSeconds = Object.keys(pricing).some((name) => name.startsWith("per_second_"));
+  return rates.filter((key) =>
+    key === "video_second" ? hasSeconds : key in pricing || key.replace(/_(5m|1h)$/, "") in pricing
+  );
+}
+
+/** A decimal without zeros at its end. */
+export function shortDecimal(text: string): string {
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
 /** Whether a text is in a name of a model, of its providers or of its outputs. Empty text is in all. */

@@ -7,7 +7,7 @@ import { hrefOf, query, setQuery } from "../../navigation.ts";
 import { session } from "../../session_state.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { matchesText, perMillionTokens } from "./model_facts.ts";
+import { matchesText, otherPrices, perMillionTokens } from "./model_facts.ts";
 
 /** All models, which can be searched. */
 export function ModelList({ models }: { readonly models: readonly ListedModel[] }) {
@@ -38,6 +38,11 @@ function NoModels({ hasModels }: { readonly hasModels: boolean }) {
     : <EmptyState title={emptyTitle}>{empty}</EmptyState>;
 }
 
+/** Texts below each other, which narrow columns hold. */
+function Lines({ of: texts }: { readonly of: readonly string[] }) {
+  return texts.map((text) => <div key={text}>{text}</div>);
+}
+
 function Table({ models }: { readonly models: readonly ListedModel[] }) {
   const isOperator = session.value?.kind === "operator";
   const price = (key: string) => ({ pricing }: ListedModel) => perMillionTokens(pricing[key]);
@@ -57,10 +62,11 @@ function Table({ models }: { readonly models: readonly ListedModel[] }) {
         },
         { title: TEXTS.models.perMillion(TEXTS.models.input), isNumeric: true, cell: price("prompt") },
         { title: TEXTS.models.perMillion(TEXTS.models.output), isNumeric: true, cell: price("completion") },
+        { title: TEXTS.models.otherPrices, cell: ({ pricing }) => <Lines of={otherPrices(pricing)} /> },
         ...isOperator
           ? [{
             title: TEXTS.models.providers,
-            cell: ({ providers = [] }: ListedModel) => providers.map(({ provider }) => provider).join(", "),
+            cell: ({ providers = [] }: ListedModel) => <Lines of={providers.map(({ provider }) => provider)} />,
           }]
           : [],
       ]}

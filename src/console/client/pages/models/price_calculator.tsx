@@ -6,7 +6,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import type { ListedModel, PriceAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { videoVariantsOf } from "./model_facts.ts";
+import { ownPriceKeys, shortDecimal, videoVariantsOf } from "./model_facts.ts";
 
 /** Calculates the cost of quantities, as the gateway does for a charge. Nothing is charged. */
 export function PriceCalculator({ model: { id, pricing } }: { readonly model: ListedModel }) {
@@ -43,7 +43,7 @@ export function PriceCalculator({ model: { id, pricing } }: { readonly model: Li
             </select>
           </Field>
         )}
-        {Object.keys(answer.rates).map((price) => (
+        {ownPriceKeys(pricing, Object.keys(answer.rates)).map((price) => (
           <Field key={price} name={price}>
             <input
               type="number"
@@ -66,11 +66,13 @@ export function PriceCalculator({ model: { id, pricing } }: { readonly model: Li
             { title: TEXTS.models.price, cell: ({ price }) => <code>{price}</code> },
             { title: TEXTS.models.quantity, isNumeric: true, cell: ({ quantity }) => quantity },
             { title: TEXTS.models.rate, isNumeric: true, cell: ({ rate }) => rate },
-            { title: TEXTS.models.cost, isNumeric: true, cell: ({ cost }) => cost },
+            { title: TEXTS.models.cost, isNumeric: true, cell: ({ cost }) => shortDecimal(cost) },
           ]}
         />
       )}
-      <p class="sum" role="status">{TEXTS.models.sum(answer.cost)}</p>
+      <p class="sum" role="status">
+        {answer.charged.length === 0 ? TEXTS.models.nothingCharged : TEXTS.models.sum(shortDecimal(answer.cost))}
+      </p>
     </>
   );
 }
