@@ -50,7 +50,7 @@ stageTest("keys are shown newest first, and more on demand; the account has what
   await (await fetch(account, { method: "PATCH", headers, body: '{"concurrency":7}' })).text();
   await signIn(gateway.adminKey);
   await open("accounts/demo");
-  const keys = page.getByRole("region", { name: "Keys" });
+  const keys = page.getByRole("table", { name: "Keys of the account" });
   await keys.getByText("key 50").waitFor();
   assertEquals(await keys.getByRole("row").count(), 51);
   assertStringIncludes(await keys.getByRole("row").nth(1).innerText(), "key 50");

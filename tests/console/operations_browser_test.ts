@@ -161,7 +161,7 @@ stageTest("usage is filtered, and is by UTC day west of UTC", async (stage) => {
   await open("usage?days=7");
   await page.getByRole("link", { name: "sandbox/chat-1" }).click();
   const day = new Date().toISOString().slice(0, 10);
-  const rows = page.getByRole("region", { name: "Usage by day" }).getByRole("row");
+  const rows = page.getByRole("table", { name: "Usage by day" }).getByRole("row");
   await rows.filter({ hasText: day }).waitFor();
   assertEquals(await rows.count(), 2);
   assertMatch(await rows.nth(1).innerText(), /100%\s1\s/);
@@ -182,9 +182,9 @@ stageTest("the list of models is not cut, and the calculator has the prices that
   const { page, gateway, open, signIn } = stage;
   await signIn(gateway.adminKey);
   await open("models");
-  const table = page.getByRole("region", { name: "Models" });
+  const table = page.getByRole("table", { name: "Models" });
   await table.getByText("sandbox/any-1").waitFor();
-  const [width, shown] = await table.evaluate("(element) => [element.scrollWidth, element.clientWidth]") as number[];
+  const [width, shown] = await table.evaluate("[document.querySelector(\".table-scroll\").scrollWidth, document.querySelector(\".table-scroll\").clientWidth]") as number[];
   assertEquals(width, shown);
   await table.getByText("sandbox/any-1").click();
   await page.getByText("Enter a quantity").waitFor();

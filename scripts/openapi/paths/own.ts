@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { RANGED_FACTS, type RangedFact } from "../../../src/request_log/request_log.ts";
 import { PAID_ERRORS } from "../errors.ts";
 import { PAID } from "../headers.ts";
 import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";
@@ -12,6 +13,12 @@ const mine = { tag: "Own account", face: "default" } as const;
 
 const text = (name: string, description: string) => inQuery(name, description, z.string());
 
+function range(end: "min" | "max", fact: RangedFact): Parameter {
+  const side = end === "min" ? "lowest" : "highest";
+  if (fact === "cost") return text(`${end}_cost`, `The ${side} cost in US dollars.`);
+  return inQuery(`${end}_${fact}`, `The ${side} \`${fact}\`.`, z.int().min(0));
+}
+
 /** The parameters of a list of requests, for the owner of an account. */
 export const REQUEST_PARAMETERS: readonly Parameter[] = [
   text("key", "The id of a key."),
@@ -19,13 +26,19 @@ export const REQUEST_PARAMETERS: readonly Parameter[] = [
   text("provider", "A provider that was tried."),
   text("status", "A status, a class such as `5xx`, or `error`."),
   text("code", "The code of the returned error."),
+  inQuery("protocol", "The protocol of the request.", z.enum(["default", "message", "content", "admin"])),
   text("endpoint", "The endpoint."),
+  text("method", "The HTTP method."),
   text("kind", "The kind of the call, such as `text`."),
   inQuery("end", "How the response ended.", z.enum(["completed", "cut", "left"])),
+  inQuery("refusal_limit", "The limit that refused it.", z.enum(["rpm", "tpm", "concurrency", "budget"])),
+  inQuery("refusal_holder", "Whose limit refused it.", z.enum(["key", "account"])),
+  text("attempt_code", "The code of a failed attempt."),
+  text("attempt_status", "The vendor's status of an attempt, as in `status`."),
   text("dropped", "A field that the vendor did not get."),
   text("client_address", "The address of the client."),
-  inQuery("min_duration_ms", "At least this duration in milliseconds.", z.int().min(1)),
-  text("min_cost", "At least this cost in US dollars."),
+  inQuery("is_estimated", "Whether the gateway estimated the tokens.", z.enum(["true", "false"])),
+  ...RANGED_FACTS.flatMap((fact) => [range("min", fact), range("max", fact)]),
   text("from", "The earliest end: Unix seconds or an instant of ISO 8601."),
   text("to", "The time before which it ended."),
   text("q", "Text in messages and ids."),
@@ -44,6 +57,7 @@ export const USAGE_PARAMETERS: readonly Parameter[] = [
   text("kind", "Only usage of this kind."),
   inQuery("format", "`csv` for a table.", z.enum(["json", "csv"])),
   inQuery("limit", "The most groups of a page.", z.int().min(1).max(1_000).default(100)),
+  inQuery("top", "Only so many groups, those with the highest cost over all days.", z.int().min(1).max(1_000)),
   text("after", "The `next` of the page before."),
 ];
 

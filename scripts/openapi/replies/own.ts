@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { RequestEnd } from "../../../src/http/request_record.ts";
-import { USAGE_DIMENSIONS } from "../../../src/billing/usage/usage_report.ts";
+import { USAGE_DIMENSIONS } from "../../../src/billing/usage/usage_group.ts";
 import { about, seconds, usd } from "../schema.ts";
 
 const rate = () => z.object({ left: z.number(), resets_at: seconds() });
@@ -68,9 +68,12 @@ const counts = {
 
 const dimensions = Object.fromEntries(USAGE_DIMENSIONS.map((name) => [name, z.string().nullable().exactOptional()]));
 
+const group = z.object({ ...dimensions, ...counts }).meta({ id: "UsageGroup" });
+
 /** Sums of usage. */
 export const Usage = z.object({
-  data: z.array(z.object({ ...dimensions, ...counts }).meta({ id: "UsageGroup" })),
+  data: z.array(group),
+  others: about(z.array(group).exactOptional(), "With `top`: the sums of all other groups, by day if `data` is."),
   total: z.object(counts).meta({ id: "UsageSums" }),
   next: about(z.string().nullable(), "The `after` of the next page."),
 }).meta({ id: "Usage" });
