@@ -82,7 +82,11 @@ export async function listKeys(
   page: { readonly after?: string; readonly limit: number; readonly reverse?: boolean },
 ): Promise<{ keys: IssuedKey[]; next: string | null }> {
   const after = page.after === undefined ? {} : { after: keyKey(account, page.after) };
-  const entries = await store.scan<KeyRecord>(keysOf(account), { ...after, limit: page.limit + 1, reverse: page.reverse ?? false });
+  const entries = await store.scan<KeyRecord>(keysOf(account), {
+    ...after,
+    limit: page.limit + 1,
+    reverse: page.reverse ?? false,
+  });
   const keys = entries.slice(0, page.limit).map((entry) => withoutHash(entry.value));
   return { keys, next: entries.length > page.limit ? keys.at(-1)?.id ?? null : null };
 }

@@ -142,7 +142,9 @@ function choiceIn<T extends string>(given: Given, name: RequestParameter, values
 
 function refusalIn(given: Given): NonNullable<RequestQuery["refusal"]> | null {
   const [holder, limit] = [choiceIn(given, "refusal_holder", HOLDERS), choiceIn(given, "refusal_limit", LIMITS)];
-  return holder === null && limit === null ? null : { ...holder !== null && { holder }, ...limit !== null && { limit } };
+  return holder === null && limit === null
+    ? null
+    : { ...holder !== null && { holder }, ...limit !== null && { limit } };
 }
 
 function attemptIn(given: Given): NonNullable<RequestQuery["attempt"]> | null {

@@ -157,7 +157,6 @@ function otherConditions(query: RequestQuery, dialect: SearchedRows["dialect"]):
   return conditions;
 }
 
-
 function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

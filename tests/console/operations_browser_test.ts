@@ -184,7 +184,9 @@ stageTest("the list of models is not cut, and the calculator has the prices that
   await open("models");
   const table = page.getByRole("table", { name: "Models" });
   await table.getByText("sandbox/any-1").waitFor();
-  const [width, shown] = await table.evaluate("[document.querySelector(\".table-scroll\").scrollWidth, document.querySelector(\".table-scroll\").clientWidth]") as number[];
+  const [width, shown] = await table.evaluate(
+    '[document.querySelector(".table-scroll").scrollWidth, document.querySelector(".table-scroll").clientWidth]',
+  ) as number[];
   assertEquals(width, shown);
   await table.getByText("sandbox/any-1").click();
   await page.getByText("Enter a quantity").waitFor();

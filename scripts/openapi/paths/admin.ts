@@ -52,7 +52,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     id: "readAccount",
     summary: "Read an account",
     parameters: [ACCOUNT],
-    replies: account,
+    replies: { 200: { description: "The account, and what its limits have left", json: replies.AccountWithLeft } },
     errors: [404],
   },
   {
@@ -154,8 +154,8 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     id: "listKeys",
     tag: "Keys",
     summary: "List the keys of an account",
-    parameters: [ACCOUNT, ...PAGE],
-    replies: { 200: { description: "A page, the oldest first", json: pageOf(replies.AccountKey) } },
+    parameters: [ACCOUNT, ...PAGE, ORDER],
+    replies: { 200: { description: "A page, the oldest first by default", json: pageOf(replies.AccountKey) } },
     errors: [400, 404],
   },
   {

@@ -26,6 +26,9 @@ const account = {
 /** An account. */
 export const Account = written<ConsoleAccount>()(z.object(account)).meta({ id: "Account" });
 
+/** An account with what its limits have left. */
+export const AccountWithLeft = z.object({ ...account, left: LimitsLeft }).meta({ id: "AccountWithLeft" });
+
 const secret = () => about(z.string(), "Signs webhooks. Shown only once.");
 
 /** A new account. */
