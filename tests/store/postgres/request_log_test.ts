@@ -120,7 +120,8 @@ function registerTests(server: PostgresServer): void {
     await eventually(() => log.stats.queued === 0);
     assertEquals(log.stats.dropped, 0);
     const ids: string[] = [];
-    for (let next: number | undefined; ids.length < rows;) {
+    let next: number | undefined;
+    while (ids.length < rows) {
       const page = await log.list({ order: "asc", limit: 100, ...next !== undefined && { after: next } });
       if (page.requests.length === 0) break;
       ids.push(...page.requests.map(({ requestId }) => requestId));
