@@ -73,8 +73,8 @@ export function addKey(commit: Commit, record: KeyRecord): Commit {
 }
 
 /**
- * Lists an account's keys, oldest first unless `reverse`, revoked ones included. `next` is the `after` of the next page,
- * or null.
+ * Lists an account's keys, oldest first unless `reverse`, revoked ones included. `next` is the `after` of the next
+ * page, or null.
  */
 export async function listKeys(
   store: Store,

@@ -190,8 +190,10 @@ stageTest("the list of models is not cut, and the calculator has the prices that
   assertEquals(width, shown);
   await table.getByText("sandbox/any-1").click();
   await page.getByText("Enter a quantity").waitFor();
-  const inputs = page.locator("input[name^=quantity-]");
-  const names = await inputs.evaluateAll("(all) => all.map(({ name }) => name.slice(9))");
+  const inputs = await page.locator("input[name^=quantity-]").all();
+  const names = await Promise.all(
+    inputs.map(async (each) => (await each.getAttribute("name"))?.slice("quantity-".length)),
+  );
   assertEquals(names, ["prompt", "completion", "input_cache_read", "input_cache_write_5m", "input_cache_write_1h"]);
 });
 

@@ -17,8 +17,8 @@ const ACCESS = {
 } as const;
 
 /**
- * `GET /admin/v1/usage?group_by&from&to&account&key&model&provider&kind&format&limit&after&top`: the sums of charges and
- * captures.
+ * `GET /admin/v1/usage?group_by&from&to&account&key&model&provider&kind&format&limit&after&top`: the sums of charges
+ * and captures.
  */
 export function adminUsageRoutes({ usage }: AdminUsageOptions): AdminRoute[] {
   const handler: Route["handler"] = async ({ query }) => {
