@@ -5,6 +5,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
+import { arePaired, startApps, TEST_ISOLATES } from "../support/apps.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
 import { type AccountMoney, accountMoney } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
@@ -21,7 +22,7 @@ export interface CacheGateway {
   /** A second key of the account `demo`. */
   readonly otherKey: string;
   readonly adminKey: string;
-  /** The clock of gateway and vendors. */
+  /** The clock of vendors, and of the gateway unless two of them share a database. */
   readonly clock: ShiftedClock;
   readonly filesFolder: string;
   readonly purse: AccountMoney;
@@ -80,21 +81,27 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
   const config = readConfig(JSON.stringify(tree), "test.json", () => undefined);
   const log = jsonLog("debug", (line) => void logLines.push(line));
   const { random } = options;
-  const app = await startCheckedApp({ config, log, clock, ...(random && { random }) });
+  const { app, address, stop } = await startApps({
+    config,
+    log,
+    // Gateways that share a database have one time, the machine's.
+    ...(!arePaired && { clock }),
+    ...(random && { random }),
+  });
 
-  const call = callerOf(app.address, { "x-content-api-key": key });
+  const call = callerOf(address, { "x-content-api-key": key });
 
   return {
     app,
     sandbox,
-    address: app.address,
+    address,
     key,
     otherKey,
     adminKey,
     clock,
     filesFolder,
     logLines,
-    purse: accountMoney({ address: app.address, adminKey }),
+    purse: accountMoney({ address, adminKey }),
     call,
     async create(fields = {}) {
       const body = { model: "sandbox/chat-1", contents: CONTENTS, ...fields };
@@ -108,11 +115,11 @@ export async function startCacheGateway(options: CacheGatewayOptions = {}): Prom
         cachedContent,
         ...fields,
       }),
-    client: (apiKey = key) => new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${app.address}/gencompat` } }),
+    client: (apiKey = key) => new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${address}/gencompat` } }),
     seen: (part) => seen.filter(({ path }) => path.includes(part)),
     files: () => filesIn(`${filesFolder}/caches`),
     async stop() {
-      await app.stop();
+      await stop();
       await sandbox.stop();
       clock.stop();
       await Deno.remove(filesFolder, { recursive: true });
@@ -130,7 +137,7 @@ function treeOf(
   const { openai, anthropic, google } = sandbox.baseUrls;
   const openaiKind = { kind: "openai", base_url: openai, api_key: "sandbox-key-openai" };
   return {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: TEST_ISOLATES },
     store: "kv::memory:",
     files,
     accounts: [{ id: "demo", balance, keys }],

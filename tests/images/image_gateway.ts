@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { paint } from "../../src/sandbox/pictures/paint.ts";
 import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";
 import type { Pixels } from "../../src/sandbox/pictures/pixels.ts";
-import { startCheckedApp } from "../support/apps.ts";
+import { startApps, TEST_ISOLATES } from "../support/apps.ts";
 
 /** Token prices with simple sums. */
 export const TOKEN_PRICING = {
@@ -97,7 +97,7 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
   const key = newApiKey();
   const adminKey = newApiKey();
   const tree = {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: TEST_ISOLATES },
     store: "kv::memory:",
     files,
     accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
@@ -120,8 +120,7 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
   const logLines: string[] = [];
   const log = jsonLog("debug", (line) => void logLines.push(line));
   const { clock, random } = options;
-  const app = await startCheckedApp({ config, log, ...(clock && { clock }), ...(random && { random }) });
-  const { address } = app;
+  const { app, address, stop } = await startApps({ config, log, ...(clock && { clock }), ...(random && { random }) });
   return {
     app,
     sandbox,
@@ -146,7 +145,7 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
       return (await answer.json()).balance;
     },
     async stop() {
-      await app.stop();
+      await stop();
       await sandbox.stop();
       await Deno.remove(files, { recursive: true });
     },

@@ -14,9 +14,15 @@ export interface StartedApps {
 
 /**
  * The address of a PostgreSQL server, `postgres://user@host/database`. If it is set, tests of gateways with a store in
- * memory run with two gateways that share a new database, as `deno task test:nodes` does.
+ * memory run with two gateways that share a new database, as `deno task test:variants` does.
  */
 const SERVER = Deno.env.get("SWITCHYARD_TEST_DATABASE");
+
+/** Whether tests of gateways with a store in memory run with two gateways that share a database. */
+export const arePaired: boolean = SERVER !== undefined;
+
+/** The threads of a gateway whose test does not set them; `deno task test:variants` sets two. */
+export const TEST_ISOLATES = Number(Deno.env.get("SWITCHYARD_TEST_ISOLATES") ?? "1");
 
 /** Starts the gateway of a test. One that moves the clock, or names a store, always has one gateway. */
 export async function startApps(options: ServiceOptions): Promise<StartedApps> {

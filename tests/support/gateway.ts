@@ -5,7 +5,7 @@ import { openConfigSource } from "../../src/config/load_config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
-import { startApps } from "./apps.ts";
+import { startApps, TEST_ISOLATES } from "./apps.ts";
 
 /** A gateway in front of the sandbox vendor, for tests. */
 export interface TestGateway {
@@ -41,9 +41,6 @@ export interface TestGatewayOptions {
   /** Whether the configuration can change while the gateway runs. Default: false. */
   readonly isLive?: boolean;
 }
-
-/** The threads of a gateway whose test does not set them. */
-const DEFAULT_ISOLATES = Number(Deno.env.get("SWITCHYARD_TEST_ISOLATES") ?? "1");
 
 /** Prices with simple sums: a millionth of a dollar for an input token, two for an output token. */
 export const PRICING = {
@@ -97,7 +94,7 @@ function testTree(
 ): Record<string, unknown> {
   const { openai, anthropic, google } = sandbox.baseUrls;
   return {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? DEFAULT_ISOLATES },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? TEST_ISOLATES },
     store: options.store ?? "kv::memory:",
     accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys: [key] }],
     providers: {

@@ -3,7 +3,7 @@ import { newApiKey } from "../../src/billing/api_key.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LeveledLog } from "../../src/lib/log.ts";
-import { startCheckedApp } from "./apps.ts";
+import { startCheckedApp, TEST_ISOLATES } from "./apps.ts";
 
 /** A gateway whose configuration file is a text of the test. */
 export interface LiveTestGateway {
@@ -44,7 +44,7 @@ export async function startLiveGateway(options: LiveGatewayOptions): Promise<Liv
   const key = newApiKey();
   const env: Record<string, string> = {};
   let sections: Readonly<Record<string, unknown>> = {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: TEST_ISOLATES },
     store: options.store ?? "kv::memory:",
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
     ...options.sections,

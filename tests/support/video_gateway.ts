@@ -5,7 +5,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
-import { startApps } from "./apps.ts";
+import { startApps, TEST_ISOLATES } from "./apps.ts";
 import { callerOf, type GatewayCall } from "./gateway_call.ts";
 
 /** A gateway in front of the sandbox's video vendor, for tests. */
@@ -125,7 +125,7 @@ function treeOf(
 ): Record<string, unknown> {
   const ark = { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" };
   return {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1 },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: TEST_ISOLATES },
     store: options.store ?? "kv::memory:",
     files,
     accounts: [{ id: "demo", balance: options.balance ?? "25.00", keys }],

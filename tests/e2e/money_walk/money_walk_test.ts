@@ -9,9 +9,9 @@ import { type Money, readMoney } from "../../../src/lib/money.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { eventually } from "../../support/account_money.ts";
+import { startApps, TEST_ISOLATES } from "../../support/apps.ts";
 import { SeededRandom } from "./random.ts";
 import { CONTEXT_TOKENS, startWalkVendor, type VendorBehaviour } from "./vendor.ts";
-import { startCheckedApp } from "../../support/apps.ts";
 
 /** The environment can raise it for a longer run. */
 const CALLS = Number(Deno.env.get("SWITCHYARD_TEST_WALK_CALLS") ?? "150");
@@ -48,7 +48,7 @@ for (const manner of ["obeying", "hostile"] as const) {
       "test.json",
       () => undefined,
     );
-    const app = await startCheckedApp({ config, log: silentLog, random: () => random.next() });
+    const { app, address, stop } = await startApps({ config, log: silentLog, random: () => random.next() });
     const statuses = new Map<number, number>();
     let left = CALLS;
 
@@ -60,7 +60,7 @@ for (const manner of ["obeying", "hostile"] as const) {
     async function walk(): Promise<void> {
       while (left-- > 0) {
         const walker = random.pick(walkers);
-        const status = await callOnce(app.address, walker, random);
+        const status = await callOnce(address, walker, random);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         await checkBound(walker.account);
       }
@@ -77,7 +77,7 @@ for (const manner of ["obeying", "hostile"] as const) {
       assert((statuses.get(200) ?? 0) > 10 && (statuses.get(402) ?? 0) > 10, JSON.stringify([...statuses]));
       assertEquals(statuses.get(500) ?? 0, 0, JSON.stringify([...statuses]));
     } finally {
-      await app.stop();
+      await stop();
       await vendor.stop();
       await sandbox.stop();
       await Deno.remove(files, { recursive: true });
@@ -165,7 +165,7 @@ function treeOf(walkers: readonly Walker[], files: string, vendor: string, ark: 
   const limits = { context_length: CONTEXT_TOKENS, top_provider: { max_completion_tokens: MAX_OUTPUT_TOKENS } };
   const serves = (provider: string, model: string) => [{ provider, model }];
   return {
-    server: { port: 0, admin_key: newApiKey(), shutdown_grace: 1 },
+    server: { port: 0, admin_key: newApiKey(), shutdown_grace: 1, isolates: TEST_ISOLATES },
     store: "kv::memory:",
     files,
     accounts: walkers.map(({ account, key }) => ({
