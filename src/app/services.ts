@@ -31,6 +31,7 @@ import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts
 import { type LiveSettings, startConfig, type StartedConfig } from "./start_config.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
 import { createCounts, type GatewayCounts } from "./counts.ts";
+import type { GatewayRoles } from "./gateway_roles.ts";
 import { openStore, type OpenStoreOptions } from "./store.ts";
 
 /** Options of {@linkcode openServices}. */
@@ -54,14 +55,6 @@ export interface ServiceOptions {
   readonly sharing?: Pick<OpenStoreOptions, "isStandby" | "onLost">;
   /** What this gateway does of the work of all gateways on the store. Default: everything. */
   readonly roles?: GatewayRoles;
-}
-
-/** What a gateway does of the work of all gateways on one store. */
-export interface GatewayRoles {
-  /** Whether it answers callers. */
-  readonly serves: boolean;
-  /** Whether it runs jobs: of videos, webhooks, cached contents, usage and retention. */
-  readonly works: boolean;
 }
 
 /** Options of {@linkcode openServices} that the open services need no more. */
@@ -129,7 +122,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const { roles = { serves: true, works: true } } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
-  const engine = await openStore(options.config, { clock, log, isShared: true, ...options.sharing });
+  const engine = await openStore(options.config, { clock, log, isShared: true, roles, ...options.sharing });
   try {
     const started = options.live ? await startConfig(options.live, options.live.loaded, { store: engine, log }) : null;
     const config = started?.loaded.config ?? options.config;

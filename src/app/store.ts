@@ -7,6 +7,7 @@ import { asUnwritableError } from "../lib/unwritable.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
 import { openKvStore } from "../store/kv/open_kv_store.ts";
+import { type GatewayRoles, storeConnections } from "./gateway_roles.ts";
 
 /** Options of {@linkcode openStore}. */
 export interface OpenStoreOptions {
@@ -16,6 +17,8 @@ export interface OpenStoreOptions {
   readonly mustExist?: boolean;
   /** Whether other gateways may use the store in PostgreSQL too. Default false: then no other process may. */
   readonly isShared?: boolean;
+  /** The roles of the gateway, by which the pool of connections to PostgreSQL is sized. Default: a command's size. */
+  readonly roles?: GatewayRoles;
   /** Whether to wait while another process uses the store in PostgreSQL. Default false. */
   readonly isStandby?: boolean;
   /** Called once, when another process uses the store in PostgreSQL alone since this one lost its lock. */
@@ -38,7 +41,10 @@ export async function openStore(
     // Loaded when it is used, so that a gateway with a store of its own does not hold its code in memory.
     const { openPostgresStore } = await import("../store/postgres/open_postgres_store.ts");
     const space = { freeBytes: freeSpaceAt([files]), minFreeBytes };
-    return await openPostgresStore({ url: place.url, space, lock: options.isShared ? "shared" : "alone", ...options });
+    const { isShared, roles = null, ...others } = options;
+    const maxConnections = storeConnections(roles);
+    const lock = isShared ? "shared" : "alone";
+    return await openPostgresStore({ url: place.url, space, lock, maxConnections, ...others });
   }
   const path = place.engine === "kv" ? place.path : ":memory:";
   try {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { GatewayRoles } from "../app/services.ts";
+import type { GatewayRoles } from "../app/gateway_roles.ts";
 import { openConfigSource } from "../config/load_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
