@@ -18,6 +18,7 @@ import { SeededRandom } from "../../e2e/money_walk/random.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
 import { itemAt } from "../../support/items.ts";
 import { isPostgresWanted, startPostgres } from "../../support/postgres_server.ts";
+import { Takeovers } from "./takeovers.ts";
 
 /** The environment can set more: each takes some seconds. */
 const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "4");
@@ -77,11 +78,14 @@ if (isPostgresWanted) {
       }
     }
 
+    const takeovers = new Takeovers(store);
+    let crashes = 0;
     const running = nodes.map((node) => run(node));
     for (let kill = 0; kill < KILLS; kill++) {
       await Promise.all(nodes.map(({ ready }) => ready.promise));
       if (kill % KILLS_PER_CRASH === 3) {
         outageUntil = performance.now() + OUTAGE_MS;
+        crashes++;
         await server.crash();
         outageUntil = performance.now() + OUTAGE_MS;
       }
@@ -91,6 +95,7 @@ if (isPostgresWanted) {
       moments.await(random.pick(KILL_POINTS), random.between(1, MAX_MOMENTS), () => {
         victim.ready = Promise.withResolvers();
         victim.process?.kill("SIGKILL");
+        takeovers.noteKill();
         killed.resolve();
       });
       await killed.promise;
@@ -102,11 +107,13 @@ if (isPostgresWanted) {
     const target = itemAt(targets, 0);
     // A gateway that begins to end the other one's work answers as it did.
     itemAt(nodes, 1).process?.kill("SIGKILL");
+    takeovers.noteKill();
     await running[1];
     const child = nodes[0]!.process!;
     const again = new VideoLoad(target, facts, random, () => {});
     await again.createAgain();
     const tasks = await settledTasks(target, facts);
+    const taken = await takeovers.stop();
     child.kill("SIGTERM");
     await running[0];
     assertEquals((await child.ended).code, 0, child.log());
@@ -126,7 +133,8 @@ if (isPostgresWanted) {
       await opened.close();
     }
     if (Deno.env.has("SWITCHYARD_TEST_KILLS")) {
-      console.log(JSON.stringify({ seed: SEED, kills: KILLS, calls: acknowledged.calls, tasks: tasks.length }));
+      const { calls } = acknowledged;
+      console.log(JSON.stringify({ seed: SEED, kills: KILLS, crashes, calls, tasks: tasks.length, takeovers: taken }));
     }
     await stage.stop();
     await server.stop();
