@@ -40,7 +40,7 @@ export interface JobRunnerOptions {
   readonly handlers: Readonly<Record<string, JobHandler>>;
   /** The maximum number of running jobs per kind. Default 16. */
   readonly concurrency?: Readonly<Record<string, number>>;
-  /** The duration of a lease; it is renewed after a third of it. Default: that of the store, or 30 s. */
+  /** The duration of a lease; it is renewed within three tenths of it. Default: that of the store, or 30 s. */
   readonly leaseMs?: number;
   /** The interval of checks for due jobs without a wake-up. Default 5 s. */
   readonly pollMs?: number;
@@ -67,6 +67,10 @@ export function jobBackoffMs(attempt: number): number {
 }
 
 const DEFAULT_LEASE_MS = 30_000;
+/** A lease is renewed before so much of it has passed: 3 of 10 seconds. */
+const RENEW_SHARE = 0.3;
+/** The leases are looked at so often, as a share of their duration. */
+const LOOK_SHARE = 0.1;
 
 type StopReason = "lost" | "hung" | "released";
 type Outcome =
@@ -150,7 +154,7 @@ class Runner implements JobRunner {
     this.#stops.push(
       store.onWake((kind) => this.#wake(kind)),
       this.#every(pollMs, () => this.#wakeAll()),
-      this.#every(leaseMs / 6, () => this.#renew()),
+      this.#every(leaseMs * LOOK_SHARE, () => this.#renew()),
     );
     this.#wakeAll();
   }
@@ -269,10 +273,11 @@ class Runner implements JobRunner {
     }
   }
 
-  // Called six times per lease: renews from a third of the lease on, and stops a job when only a sixth of its lease is
-  // left.
+  // Renews the leases that would else be older than the share at the next look, and stops a job when only a sixth of its
+  // lease is left.
   async #renew(): Promise<void> {
-    const jobs = [...this.#jobs.keys()].filter((running) => this.#leftOf(running) <= this.#leaseMs * 2 / 3);
+    const leftMs = this.#leaseMs * (1 - RENEW_SHARE + LOOK_SHARE);
+    const jobs = [...this.#jobs.keys()].filter((running) => this.#leftOf(running) <= leftMs);
     for (const running of jobs) if (this.#leftOf(running) <= this.#leaseMs / 6) running.stop("lost");
     const kept = jobs.filter((running) => !running.controller.signal.aborted);
     if (kept.length === 0) return;

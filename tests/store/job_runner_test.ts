@@ -76,6 +76,31 @@ test("leases jobs for as long as the store of several processes says", async ({ 
   await runner.drain(0);
 });
 
+test("renews a lease of ten seconds within three, and not more often than every two", async ({ store, clock, run }) => {
+  const renewedAt: number[] = [];
+  const counting = changedStore(store, {
+    renew: (jobs, leaseMs) => {
+      renewedAt.push(clock.now());
+      return store.renew(jobs, leaseMs);
+    },
+  });
+  const finish = Promise.withResolvers<void>();
+  const runner = run({ store: counting, leaseMs: 10_000, handlers: { k: () => finish.promise } });
+  clock.advance(350); // the job begins between two looks
+  await add(store, "t");
+  await until(() => runner.running === 1);
+  const times = [clock.now()];
+  for (let passed = 0; passed < 30_000; passed += 50) {
+    clock.advance(50);
+    if (renewedAt.length < times.length) continue;
+    times.push(renewedAt.at(-1)!);
+    await settled();
+  }
+  const gaps = times.slice(1).map((at, index) => at - times[index]!);
+  assert(gaps.length >= 10 && gaps.every((gap) => gap >= 2_000 && gap <= 3_000), String(gaps));
+  finish.resolve();
+});
+
 test("finds due jobs whose wake was lost", async ({ store, clock, run }) => {
   const done: string[] = [];
   const deaf: Store = Object.create(store, { onWake: { value: () => () => {} } });
