@@ -148,6 +148,28 @@ function registerTests(server: PostgresServer): void {
     });
   });
 
+  Deno.test("two gateways: a limit of a key and of an account that is changed on one holds on the other soon", async () => {
+    await withPair(server, {}, async ({ nodes: [a, b] }) => {
+      const created = await a.admin("POST", "/admin/v1/accounts/demo/keys", { name: "ci" });
+      const headers = { authorization: `Bearer ${created.json.secret}` };
+      const ask = ({ call }: Node) => call("POST", "/v1/chat/completions", textBody(), headers);
+      assertEquals([(await ask(a)).status, (await ask(b)).status], [200, 200]);
+      const key = `/admin/v1/accounts/demo/keys/${created.json.id}`;
+
+      assertEquals((await a.admin("PATCH", key, { models: ["other/*"] })).status, 200);
+      assertEquals((await ask(a)).status, 403);
+      await until(() => ask(b), ({ status }) => status === 403);
+
+      assertEquals((await b.admin("PATCH", key, { models: null })).status, 200);
+      await until(() => ask(a), ({ status }) => status === 200);
+
+      assertEquals((await a.admin("PATCH", key, { rpm: 1 })).status, 200);
+      const limited = await until(() => ask(b), ({ headers }) => headers.get("x-ratelimit-limit-requests") === "1");
+      assert([200, 429].includes(limited.status), limited.text);
+      await until(() => ask(b), ({ status }) => status === 429);
+    });
+  });
+
   Deno.test("two gateways: the balance is exact, and limits of keys and providers hold for both together", async () => {
     await withPair(server, { concurrency: 3, max_wait: 60 }, async ({ nodes: [a, b], open }) => {
       const limited = await a.admin("POST", "/admin/v1/accounts/demo/keys", { name: "limited", rpm: 7 });
