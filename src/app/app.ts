@@ -215,5 +215,5 @@ async function listenForAdmin(
   handler: RequestHandler | null,
   log: Log,
 ): Promise<Listening | null> {
-  return at === null || handler === null ? null : await listen({ ...at, handler, log });
+  return at === null || handler === null ? null : await listen({ ...at, handler, log, checksDescriptors: false });
 }

@@ -11,7 +11,7 @@ import type { CapturedBodies } from "../http/body_capture.ts";
 import { HeaderFields } from "../http/headers.ts";
 import { hostOf, isHost } from "../http/host.ts";
 import { listen, type Listening } from "../http/listen.ts";
-import { createRequestHandler, type RequestRouter } from "../http/request_handler.ts";
+import { createRequestHandler, type RequestHandlerOptions, type RequestRouter } from "../http/request_handler.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import { flaggedBreaker } from "../isolates/flagged_breaker.ts";
 import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
@@ -20,7 +20,9 @@ import { relay } from "../isolates/relay.ts";
 import { readMessages } from "../isolates/wire.ts";
 import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
 import { systemClock } from "../lib/clock.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
+import { ThreadUse } from "../lib/thread_use.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { withReplays } from "../replays/replay_route.ts";
@@ -45,9 +47,10 @@ const outbox = new Outbox<FromIsolate>((messages, transfer) => parentPort!.postM
 const state = new RemoteState({ post, flush: () => outbox.flush(), onWaiting() {} }, data);
 const { log, store } = state;
 const ownAddresses: OwnAddress[] = [...data.own];
-const openStreams = new OpenStreams();
+const use = new ThreadUse(data.useBuffer, data.thread);
+const openStreams = new OpenStreams(use);
 const keys = createKeyRing({ store, clock });
-const memory = new MemoryBudget(data.memoryBytes);
+const memory = new MemoryBudget(data.memoryBytes, { use, limitBytes: data.allMemoryBytes });
 const ownReasoning = new BoundedMemory<KeptReasoning>(clock);
 const ownItems = new BoundedMemory<string>(clock);
 const reasoning = await withStoredReplies(
@@ -77,12 +80,13 @@ interface Generation {
 
 let current = await openGeneration(data, null);
 let changing: Promise<void> = Promise.resolve();
-const handler = createRequestHandler({
-  router: {
-    match: (...request) => current.router.match(...request),
-    methodsOf: (...request) => current.router.methodsOf(...request),
-    rendererFor: (...request) => current.router.rendererFor(...request),
-  },
+const router: RequestRouter = {
+  match: (...request) => current.router.match(...request),
+  methodsOf: (...request) => current.router.methodsOf(...request),
+  rendererFor: (...request) => current.router.rendererFor(...request),
+};
+const handlerOptions: RequestHandlerOptions = {
+  router,
   log,
   clock,
   memory,
@@ -92,7 +96,10 @@ const handler = createRequestHandler({
   traceOf: data.config.tracing === null ? null : traceBySampling(data.config.tracing.ratio),
   docsUrl: () => data.config.server.docsUrl ?? `${data.baseUrl}/docs`,
   observer: sendRecord,
-});
+};
+const handler = createRequestHandler(handlerOptions);
+/** Refuses a request that the main thread does not take, as while it ends, in the protocol of its path. */
+const refuse = createRequestHandler({ ...handlerOptions, router: { ...router, match: unreachable } });
 
 parentPort!.on("message", (posted: unknown) => {
   for (const message of readMessages<ToIsolate>(posted)) take(message);
@@ -101,7 +108,7 @@ await open();
 
 async function open(): Promise<void> {
   try {
-    listening = await listen({ ...data.listen, reusePort: true, handler: answer, log });
+    listening = await listen({ ...data.listen, reusePort: true, checksDescriptors: false, handler: answer, log });
     post({ type: "listening" });
   } catch (error) {
     post({ type: "unable", reason: error instanceof Error ? error.name : typeof error });
@@ -114,7 +121,17 @@ function answer(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Re
     openRecords++;
     return handler(request, info);
   }
-  return relay(request, info, data.relay).catch(() => new Response(null, { status: 503 }));
+  return relay(request, info, data.relay).catch(() => {
+    if (request.signal.aborted) return new Response(null, { status: 503 }); // its caller has left
+    openRecords++;
+    return refuse(request, info);
+  });
+}
+
+function unreachable(): never {
+  throw new GatewayError("overloaded", "The main thread of the gateway does not take requests now. Retry later", {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** Whether this thread answers a request. Others need the main thread, or a thread for large requests. */

@@ -31,7 +31,7 @@ export async function listenByIsolates(
   services: OwnedServices,
   { gateway, handlerOf, observer }: IsolateParts,
 ): Promise<IsolatedListening> {
-  const { config: { server }, log, memory, ownAddresses, onKeysEvicted } = services;
+  const { config: { server }, log, memory, threadUse, ownAddresses, onKeysEvicted } = services;
   const { features } = gateway;
   const { hostname: address, port } = freeAddress(server);
   const token = crypto.randomUUID();
@@ -50,6 +50,7 @@ export async function listenByIsolates(
     baseUrl: server.baseUrl ?? urlOf({ address, port }),
     circuitFlag: circuits.buffer,
     memoryBytes: memory.limitBytes,
+    threadUse: threadUse!,
     observer,
     entry: threadModule("app/isolate_thread"),
   });

@@ -14,6 +14,7 @@ import { defaultMemoryLimit } from "../config/machine_memory.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
+import { ThreadUse } from "../lib/thread_use.ts";
 import type { BucketNetwork } from "../files/s3/open.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { OwnAddress } from "../net/target.ts";
@@ -101,6 +102,8 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   readonly slots: ProcessAttemptSlots;
   /** Bounds the memory of bodies, downloads and replies under way. */
   readonly memory: MemoryBudget;
+  /** What the main thread and the isolates hold; null without isolates. */
+  readonly threadUse: ThreadUse | null;
   /** The gateway's own addresses, which `egress` refuses. An address is added when the gateway listens. */
   readonly ownAddresses: OwnAddress[];
   /** Decodes and measures media, in threads. */
@@ -190,6 +193,9 @@ function buildServices(
   const slots = createAttemptSlots(limitsByProvider(config.providers), clock, sharedLimitsOf(plainEngine));
   const media = createMediaWork({ clock, log });
   const tokens = createTokenWork({ clock, log });
+  const { isolates } = config.server;
+  const threadUse = isolates === 1 ? null : new ThreadUse(ThreadUse.bufferFor(isolates + 1), 0);
+  const memoryBytes = config.limits.memoryBytes ?? defaultMemoryLimit();
   const restoreCounter = useTokenCounter((text) => tokens.count(text));
   return {
     ...options,
@@ -219,10 +225,11 @@ function buildServices(
     onRecordsRead,
     credentials,
     slots,
-    memory: new MemoryBudget(config.limits.memoryBytes ?? defaultMemoryLimit()),
+    memory: new MemoryBudget(memoryBytes, threadUse && { use: threadUse, limitBytes: memoryBytes }),
     ownAddresses,
     media,
-    openStreams: new OpenStreams(),
+    threadUse,
+    openStreams: new OpenStreams(threadUse),
     async close() {
       media.close();
       // A request whose caller left is charged by a token count, so the counts come before the flush.

@@ -1,6 +1,7 @@
 import type { RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { ThreadUse } from "../lib/thread_use.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import { Departures } from "./departures.ts";
@@ -53,15 +54,22 @@ export class OpenStreams {
   readonly detached = new DetachedWork();
   readonly #aborts = new Set<(error: GatewayError) => void>();
 
-  /** The number of open streams. */
+  /** @param use What other threads hold. Default: no other thread has streams. */
+  constructor(readonly use: ThreadUse | null = null) {}
+
+  /** The number of open streams of all threads. */
   get count(): number {
-    return this.#aborts.size;
+    return this.#aborts.size + (this.use?.othersStreams ?? 0);
   }
 
   /** Adds a stream; returns a function that removes it. */
   add(abort: (error: GatewayError) => void): () => void {
     this.#aborts.add(abort);
-    return () => void this.#aborts.delete(abort);
+    this.use?.setStreams(this.#aborts.size);
+    return () => {
+      this.#aborts.delete(abort);
+      this.use?.setStreams(this.#aborts.size);
+    };
   }
 
   /** Ends all streams with an error event of their protocol. */

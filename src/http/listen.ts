@@ -12,6 +12,8 @@ export interface ListenOptions {
   readonly clock?: Clock;
   /** Whether other threads accept connections at the same address. Default: false. */
   readonly reusePort?: boolean;
+  /** Whether to warn of a low limit of open files, once for a process. Default: true. */
+  readonly checksDescriptors?: boolean;
   /** Replaced in tests. Default `Deno.serve`. */
   readonly serve?: Serve;
 }
@@ -48,8 +50,8 @@ const CUT_OFF_MS = 1000;
  * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of `Deno.serve` likewise.
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { log, clock = systemClock } = options;
-  await warnOfFewDescriptors(log);
+  const { log, clock = systemClock, checksDescriptors = true } = options;
+  if (checksDescriptors) await warnOfFewDescriptors(log);
   openSignalPipe();
   let stopping = false;
   // One per server: the signal of a failed server must not fire.

@@ -2,6 +2,7 @@ import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import { BodyCapture } from "../http/body_capture.ts";
 import { type RequestObserver, RequestRecord } from "../http/request_record.ts";
+import { ThreadUse } from "../lib/thread_use.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
 import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
@@ -23,8 +24,10 @@ export interface IsolatesOptions extends SharedParts {
   readonly listen: IsolateData["listen"];
   readonly relay: IsolateData["relay"];
   readonly baseUrl: string;
-  /** The memory that the requests of all isolates may hold, in bytes. */
+  /** The memory that the requests of all threads may hold, in bytes. */
   readonly memoryBytes: number;
+  /** What all threads hold. */
+  readonly threadUse: ThreadUse;
   /** 0 in it means that no circuit is open. */
   readonly circuitFlag: SharedArrayBuffer;
   /** Receives the record of each request at its end. */
@@ -50,6 +53,8 @@ interface Member {
   readonly listening: PromiseWithResolvers<void>;
   readonly stopped: PromiseWithResolvers<void>;
   readonly outbox: Outbox<ToIsolate>;
+  /** Its number, from 1. */
+  readonly slot: number;
   isListening: boolean;
 }
 
@@ -66,6 +71,7 @@ export class Isolates {
   #discovered: readonly Model[];
   #nextId = 1;
   #restartMs = MIN_RESTART_MS;
+  #isStarted = false;
   #isStopping = false;
   #changes: Promise<void> = Promise.resolve();
 
@@ -89,6 +95,7 @@ export class Isolates {
     const members = Array.from({ length: this.options.count }, () => this.#startMember());
     try {
       await Promise.all(members.map(({ listening }) => listening.promise));
+      this.#isStarted = true;
     } catch (error) {
       this.#isStopping = true;
       await Promise.all(members.map((member) => this.#end(member)));
@@ -187,7 +194,8 @@ export class Isolates {
       },
       onCrash: (reason) => this.#crash(member, reason),
     };
-    const thread = options.start?.(events) ?? this.#startThread(events);
+    const slot = this.#freeSlot();
+    const thread = options.start?.(events) ?? this.#startThread(events, slot);
     const state = new SharedState(options, {
       result: (message) => this.#post(member, message),
       overdrawn: (admission) => this.#post(member, { type: "overdrawn", admission }),
@@ -200,6 +208,7 @@ export class Isolates {
       listening: Promise.withResolvers(),
       stopped: Promise.withResolvers(),
       outbox: new Outbox((messages, transfer) => thread.post(messages, transfer)),
+      slot,
       isListening: false,
     };
     member.listening.promise.catch(() => {}); // a later start has no reader
@@ -207,8 +216,14 @@ export class Isolates {
     return member;
   }
 
-  #startThread(events: WorkerThreadEvents): StateThread {
-    const { entry, store, listen, relay, baseUrl, memoryBytes, circuitFlag, count } = this.options;
+  /** The first number that no isolate has. */
+  #freeSlot(): number {
+    const taken = new Set([...this.#members].map(({ slot }) => slot));
+    for (let slot = 1;; slot++) if (!taken.has(slot)) return slot;
+  }
+
+  #startThread(events: WorkerThreadEvents, slot: number): StateThread {
+    const { entry, store, listen, relay, baseUrl, memoryBytes, threadUse, circuitFlag, count } = this.options;
     const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
       config: this.#config,
       discovered: this.#discovered,
@@ -218,6 +233,9 @@ export class Isolates {
       baseUrl,
       circuitFlag,
       memoryBytes: Math.floor(memoryBytes / count),
+      allMemoryBytes: memoryBytes,
+      useBuffer: threadUse.buffer,
+      thread: slot,
     };
     return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, storeLimits: store.limits, data }, events);
   }
@@ -237,7 +255,7 @@ export class Isolates {
         this.#restartMs = MIN_RESTART_MS;
         return member.listening.resolve();
       case "unable":
-        return member.listening.reject(new Error(message.reason));
+        return this.#unable(member, message.reason);
       case "acknowledged":
         return this.#acknowledged(member, message.id);
       case "record":
@@ -259,10 +277,22 @@ export class Isolates {
     record.release();
   }
 
+  /** At the start {@linkcode Isolates.start} reports it; later the others go on while this one is tried again. */
+  #unable(member: Member, reason: string): void {
+    if (!this.#members.has(member)) return;
+    if (this.#isStarted) this.options.log.error("isolate_not_listening", { reason });
+    this.#replace(member, reason);
+  }
+
   #crash(member: Member, reason: string): void {
     if (!this.#members.has(member)) return;
     this.options.log.error("worker_crashed", { ref: "isolate", reason });
-    member.listening.reject(new Error(`An isolate ended: ${reason}`));
+    this.#replace(member, `An isolate ended: ${reason}`);
+  }
+
+  /** Ends an isolate and starts another one in a while. */
+  #replace(member: Member, reason: string): void {
+    member.listening.reject(new Error(reason));
     void this.#end(member);
     if (this.#isStopping) return;
     const delayMs = this.#restartMs;
@@ -270,10 +300,17 @@ export class Isolates {
     this.options.clock.after(delayMs, () => void (this.#isStopping || this.#startMember()));
   }
 
+  #clearUse(slot: number): void {
+    const use = new ThreadUse(this.options.threadUse.buffer, slot);
+    use.setMemory(0);
+    use.setStreams(0);
+  }
+
   async #end(member: Member): Promise<void> {
     if (!this.#members.delete(member)) return;
     member.thread.setReferenced(false);
     member.thread.terminate();
+    this.#clearUse(member.slot);
     member.stopped.resolve();
     for (const id of [...this.#pending.keys()]) this.#acknowledged(member, id);
     await member.state.onThreadEnd();

@@ -35,6 +35,12 @@ export interface IsolateData extends StateThreadData {
   readonly circuitFlag: SharedArrayBuffer;
   /** The memory that its requests may hold, in bytes. */
   readonly memoryBytes: number;
+  /** The memory that the requests of all threads may hold together, in bytes. */
+  readonly allMemoryBytes: number;
+  /** What all threads hold, of `ThreadUse`. */
+  readonly useBuffer: SharedArrayBuffer;
+  /** Its number, from 1. No other thread has it. */
+  readonly thread: number;
 }
 
 /** Messages to an isolate. */

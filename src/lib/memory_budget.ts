@@ -1,4 +1,5 @@
 import { GatewayError } from "./gateway_error.ts";
+import type { ThreadUse } from "./thread_use.ts";
 
 /**
  * Limits the memory that requests hold: their bodies, the media fetched for them and the replies in transit.
@@ -14,6 +15,9 @@ import { GatewayError } from "./gateway_error.ts";
  *   them. One account's memory can therefore never cause another account's small request to be refused.
  *
  * Requests without a valid key share at most {@linkcode UNKNOWN_CALLERS_SHARE} of the limit.
+ *
+ * Threads have a budget each and one limit for all. What others hold counts in rules 1 to 3. Two threads that reserve
+ * at the same moment can exceed the limit by what one of them reserved.
  */
 export class MemoryBudget {
   /**
@@ -28,12 +32,17 @@ export class MemoryBudget {
    * Creates an unused budget.
    *
    * @param limitBytes The maximum number of bytes that all leases hold together; infinite for no limit.
+   * @param threads What other threads hold of the same memory, and their limit with this one. Default: no other thread
+   * has requests.
    */
-  constructor(readonly limitBytes: number) {}
+  constructor(
+    readonly limitBytes: number,
+    readonly threads: { readonly use: ThreadUse; readonly limitBytes: number } | null = null,
+  ) {}
 
-  /** The bytes that all leases hold. */
+  /** The bytes that the leases of all threads hold. */
   get inUse(): number {
-    return this.#inUse;
+    return this.#inUse + (this.threads?.use.othersMemory ?? 0);
   }
 
   /** The maximum number of bytes that one account can hold. */
@@ -62,7 +71,9 @@ export class MemoryBudget {
 
   /** Whether the account may reserve `bytes` more. For {@linkcode MemoryLease}. */
   hasRoomFor(account: string, bytes: number): boolean {
-    const free = this.limitBytes - this.#inUse - bytes;
+    const { threads, limitBytes } = this;
+    const ownFree = limitBytes - this.#inUse - bytes;
+    const free = threads === null ? ownFree : Math.min(ownFree, threads.limitBytes - this.inUse - bytes);
     if (free < 0) return false;
     const held = (this.#heldBy.get(account) ?? 0) + bytes;
     if (account === UNKNOWN_CALLERS) return held <= this.limitBytes * UNKNOWN_CALLERS_SHARE;
@@ -74,6 +85,7 @@ export class MemoryBudget {
   count(account: string, bytes: number): void {
     if (bytes === 0) return;
     this.#inUse += bytes;
+    this.threads?.use.setMemory(this.#inUse);
     this.#heldBy.set(account, (this.#heldBy.get(account) ?? 0) + bytes);
     if (this.#heldBy.size > this.#cleanupSize) this.#removeIdle();
   }

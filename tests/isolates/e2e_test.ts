@@ -1,13 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
+import { eventually } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
+const OWN = newApiKey();
 const LIMITED = newApiKey();
 const BUDGETED = newApiKey();
 
 async function withIsolates(test: (gateway: TestGateway) => Promise<void>): Promise<void> {
   const accounts = [
-    { id: "demo", balance: "25.00", keys: [] },
+    { id: "demo", balance: "25.00", keys: [OWN] },
     { id: "limited", balance: "25.00", keys: [{ key: LIMITED, rpm: 3 }] },
     { id: "budgeted", balance: "0.000120", keys: [BUDGETED] },
   ];
@@ -118,4 +120,35 @@ Deno.test("isolates: a stop lets an open stream end", async () => {
   const text = response.text();
   await gateway.stop();
   assert((await text).endsWith("data: [DONE]\n\n"));
+});
+
+Deno.test("isolates: the metrics have the open streams and the memory of all threads", async () => {
+  await withIsolates(async (gateway) => {
+    const valueOf = async (name: string) => {
+      const headers = { authorization: `Bearer ${gateway.adminKey}` };
+      const text = await (await fetch(`${gateway.address}/metrics`, { headers })).text();
+      return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+    };
+    const streams = await Promise.all(Array.from({ length: 6 }, async () => {
+      const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+      const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+        client,
+        method: "POST",
+        headers: { authorization: `Bearer ${OWN}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "sandbox/chat-1",
+          stream: true,
+          messages: [{ role: "user", content: "[[gap 600000]] one two three" }],
+        }),
+      });
+      return { client, response };
+    }));
+    await eventually(async () => await valueOf("switchyard_open_streams") === 6);
+    assert(await valueOf("switchyard_memory_budget_bytes") > 0);
+    for (const { client, response } of streams) {
+      await response.body?.cancel();
+      client.close();
+    }
+    await eventually(async () => await valueOf("switchyard_open_streams") === 0);
+  });
 });

@@ -8,6 +8,8 @@ import { Isolates } from "../../src/isolates/isolates.ts";
 import type { FromIsolate, ToIsolate } from "../../src/isolates/messages.ts";
 import { readMessages } from "../../src/isolates/wire.ts";
 import { jsonLog } from "../../src/lib/log.ts";
+import { threadModule } from "../../src/lib/program_files.ts";
+import { ThreadUse } from "../../src/lib/thread_use.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import type { StateThread } from "../../src/thread_state/state_thread.ts";
@@ -48,7 +50,8 @@ class ScriptedIsolate implements StateThread {
 
 const RESERVED = { amount: 1_000n, outputLimit: null };
 
-async function stage() {
+/** Two isolates that a test plays, or real ones. These listen at `port`, and the main thread is not at `relayPort`. */
+async function stage(real?: { readonly port: number; readonly relayPort: number }) {
   const clock = new ManualClock();
   const lines: string[] = [];
   const log = jsonLog("debug", (line) => void lines.push(line));
@@ -61,18 +64,20 @@ async function stage() {
   const threads: ScriptedIsolate[] = [];
   const records: RequestRecord[] = [];
   const meter = createMeter({ store, clock, log });
+  const threadUse = new ThreadUse(ThreadUse.bufferFor(3), 0);
   const isolates = new Isolates({
     count: 2,
     config: readConfig("{}", "test.json", () => undefined),
     discovered: [],
     own: [],
-    listen: { host: "127.0.0.1", port: 1 },
-    relay: { port: 2, token: "token" },
+    listen: { host: "127.0.0.1", port: real?.port ?? 1 },
+    relay: { port: real?.relayPort ?? 2, token: "token" },
     baseUrl: "http://127.0.0.1:1",
     circuitFlag: new SharedArrayBuffer(4),
-    memoryBytes: 1_000,
+    memoryBytes: 1_000_000,
+    threadUse,
     observer: (record) => void records.push(record),
-    entry: new URL("file:///unused.ts"),
+    entry: threadModule("app/isolate_thread"),
     meter,
     store,
     breaker: createCircuitBreaker({ clock }),
@@ -81,14 +86,16 @@ async function stage() {
     items: new BoundedMemory(clock),
     clock,
     log,
-    start: (events) => {
-      const thread = new ScriptedIsolate(events);
-      threads.push(thread);
-      return thread;
+    ...!real && {
+      start: (events) => {
+        const thread = new ScriptedIsolate(events);
+        threads.push(thread);
+        return thread;
+      },
     },
   });
   const started = isolates.start();
-  return { clock, isolates, threads, records, meter, lines, started };
+  return { clock, isolates, threads, records, meter, lines, started, threadUse };
 }
 
 /** Two isolates that accept connections. */
@@ -162,6 +169,33 @@ Deno.test("isolates: one that ends is started again, later each time, and the ot
   assertEquals(lines.filter((line) => line.includes("worker_crashed")).length, 2);
 });
 
+Deno.test("isolates: one that cannot listen after it ended is logged and started again until it can", async () => {
+  const { threads, isolates, clock, lines } = await listeningStage();
+  itemAt(threads, 0).events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  await clock.advance(100);
+  itemAt(threads, 2).say({ type: "unable", reason: "AddrInUse" });
+  assert(itemAt(threads, 2).isTerminated);
+  assertEquals(lines.filter((line) => line.includes("isolate_not_listening")).length, 1);
+  isolates.evictAccount("demo");
+  await turn();
+  itemAt(threads, 1).say({ type: "acknowledged", id: itemAt(itemAt(threads, 1).changes, 0) });
+  await isolates.changesApplied; // does not wait for the one that ended
+  await clock.advance(200);
+  assertEquals([threads.length, isolates.listening], [4, 1]);
+  itemAt(threads, 3).say({ type: "listening" });
+  assertEquals(isolates.listening, 2);
+});
+
+Deno.test("isolates: what one that ended held counts no more", async () => {
+  const { threads, threadUse } = await listeningStage();
+  const use = new ThreadUse(threadUse.buffer, 1);
+  use.setMemory(5_000);
+  use.setStreams(3);
+  assertEquals([threadUse.othersMemory, threadUse.othersStreams], [5 * 1_024, 3]);
+  itemAt(threads, 0).events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  assertEquals([threadUse.othersMemory, threadUse.othersStreams], [0, 0]);
+});
+
 Deno.test("isolates: the reservations of one that ends are released", async () => {
   const { threads, meter } = await listeningStage();
   const [thread] = threads;
@@ -173,6 +207,28 @@ Deno.test("isolates: the reservations of one that ends are released", async () =
   await turn();
   assertEquals(meter.reserved("demo"), 0n);
 });
+
+Deno.test("isolates: while the main thread takes no requests, others are refused in the protocol of their path", async () => {
+  const [port, relayPort] = [freePort(), freePort()];
+  const { isolates, started, records } = await stage({ port, relayPort });
+  await started;
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: response.status, wait: response.headers.get("retry-after"), body: await response.json() };
+  };
+  const plain = await ask("/v1/models");
+  assertEquals([plain.status, plain.wait, plain.body.error.code], [503, "1", "overloaded"]);
+  const message = await ask("/msgcompat/v1/models");
+  assertEquals([message.status, message.body.type, message.body.error.type], [503, "error", "overloaded_error"]);
+  await isolates.recordsSent();
+  assertEquals(records.map(({ status }) => status), [503, 503]);
+  await isolates.stop(1_000);
+});
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
 
 Deno.test("isolates: a record of an isolate reaches the observers with its bodies", async () => {
   const { threads, records } = await listeningStage();

@@ -1,7 +1,8 @@
-import { assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { MemoryBudget, type MemoryLease, SMALL_HOLDING_BYTES } from "../../src/lib/memory_budget.ts";
+import { ThreadUse } from "../../src/lib/thread_use.ts";
 import { itemAt } from "../support/items.ts";
 
 const MB = 1_000_000;
@@ -146,4 +147,20 @@ Deno.test("MemoryBudget removes accounts that hold nothing, and keeps the others
     lease.end();
   }
   assertEquals([budget.accountCount <= 2_048, budget.inUseBy("kept"), budget.inUse], [true, 1_000, 1_000]);
+});
+
+Deno.test("threads do not hold more than the limit together, and each budget reads what all hold", () => {
+  const buffer = ThreadUse.bufferFor(3);
+  const limitBytes = 120 * MB;
+  const main = new MemoryBudget(limitBytes, { use: new ThreadUse(buffer, 0), limitBytes });
+  const isolates = [1, 2].map((thread) =>
+    new MemoryBudget(limitBytes / 2, { use: new ThreadUse(buffer, thread), limitBytes })
+  );
+  const leases = [main, ...isolates].flatMap((budget) => ["a", "b", "c", "d", "e", "f"].map((id) => budget.lease(id)));
+  for (let round = 0; round < 3; round++) for (const lease of leases) takeAll(lease, 100_000);
+  const held = leases.reduce((sum, lease) => sum + lease.held, 0);
+  assert(held > limitBytes / 2 && held <= limitBytes, String(held));
+  for (const budget of [main, ...isolates]) assert(Math.abs(budget.inUse - held) <= 3 * 1_024);
+  for (const lease of leases) lease.end();
+  assertEquals([main, ...isolates].map(({ inUse }) => inUse), [0, 0, 0]);
 });
