@@ -32,6 +32,8 @@ export interface LiveGatewayOptions {
   readonly sections: Readonly<Record<string, unknown>>;
   /** Default `kv::memory:`. */
   readonly store?: string;
+  /** Default: 1, or what the environment sets. */
+  readonly isolates?: number;
   /** Default: the system clock. */
   readonly clock?: Clock;
   /** Default: a new one. */
@@ -44,7 +46,7 @@ export async function startLiveGateway(options: LiveGatewayOptions): Promise<Liv
   const key = newApiKey();
   const env: Record<string, string> = {};
   let sections: Readonly<Record<string, unknown>> = {
-    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: TEST_ISOLATES },
+    server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? TEST_ISOLATES },
     store: options.store ?? "kv::memory:",
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
     ...options.sections,
