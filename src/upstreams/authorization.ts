@@ -38,6 +38,7 @@ export type Authorize = (request: RequestToAuthorize, credentials: Credentials) 
 export interface Rejection {
   /** The fields that authorized it. */
   readonly fields: HeaderFields;
+  /** The HTTP status, 401 or 403. */
   readonly status: number;
   /** The vendor's error code; null if the response has none. */
   readonly code: string | null;
