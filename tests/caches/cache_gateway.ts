@@ -10,7 +10,6 @@ import { PRICING, textModel } from "../support/gateway.ts";
 import { type AccountMoney, accountMoney } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
 import { type Answer, callerOf, type GatewayCall } from "../support/gateway_call.ts";
-import { startCheckedApp } from "../support/apps.ts";
 
 /** A gateway in front of the sandbox's vendors, for tests of caches. */
 export interface CacheGateway {
