@@ -1,5 +1,5 @@
 import { CircuitFlag } from "../isolates/circuit_flag.ts";
-import { Isolates } from "../isolates/isolates.ts";
+import { Isolates, unbalancedReason } from "../isolates/isolates.ts";
 import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
@@ -33,6 +33,8 @@ export async function listenByIsolates(
 ): Promise<IsolatedListening> {
   const { config: { server }, log, memory, threadUse, ownAddresses, onKeysEvicted } = services;
   const { features } = gateway;
+  const unbalanced = unbalancedReason(Deno.build.os);
+  if (unbalanced !== null) log.warn("isolates_unbalanced", { count: server.isolates, reason: unbalanced });
   const { hostname: address, port } = freeAddress(server);
   const token = crypto.randomUUID();
   const circuits = new CircuitFlag(services.breaker, services.clock);

@@ -38,6 +38,18 @@ export interface IsolatesOptions extends SharedParts {
   readonly start?: (events: WorkerThreadEvents) => StateThread;
 }
 
+/**
+ * Why several isolates are of little use on a system; null on Linux, which distributes the connections to one address
+ * among all threads that listen there.
+ *
+ * @param os As `Deno.build.os` names it.
+ */
+export function unbalancedReason(os: string): string | null {
+  return os === "linux"
+    ? null
+    : `${os} gives most connections to one of several threads: expected server.isolates: 1, or auto, which is 1 here`;
+}
+
 /** The JavaScript heap limit of an isolate. */
 const HEAP_MEGABYTES = 4_096;
 /** The longest wait for an isolate to accept connections, or to apply a change. */

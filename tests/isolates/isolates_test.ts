@@ -1,10 +1,10 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createMeter } from "../../src/billing/meter.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { RequestRecord } from "../../src/http/request_record.ts";
 import { unobservedRecord } from "../../src/http/request_record.ts";
-import { Isolates } from "../../src/isolates/isolates.ts";
+import { Isolates, unbalancedReason } from "../../src/isolates/isolates.ts";
 import type { FromIsolate, ToIsolate } from "../../src/isolates/messages.ts";
 import { readMessages } from "../../src/isolates/wire.ts";
 import { jsonLog } from "../../src/lib/log.ts";
@@ -116,6 +116,11 @@ Deno.test("isolates: the start fails if one cannot accept connections, and the o
   itemAt(threads, 1).say({ type: "unable", reason: "AddrInUse" });
   await assertRejects(() => started, Error, "AddrInUse");
   assert(threads.every(({ isTerminated }) => isTerminated));
+});
+
+Deno.test("isolates: a system that does not distribute connections is named, Linux is not", () => {
+  assertEquals(unbalancedReason("linux"), null);
+  assertStringIncludes(unbalancedReason("darwin") ?? "", "expected server.isolates: 1");
 });
 
 Deno.test("isolates: a change is applied when every isolate has said so", async () => {

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { THREAD_MODULES } from "../../src/lib/program_files.ts";
 import { VERSION } from "../../src/cli/version.ts";
 import { send, visitDev, withGateway } from "./dev_visit.ts";
+import { newApiKey } from "../../src/billing/api_key.ts";
+import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { type InstalledPackage, installPackage } from "./installed.ts";
 
 /** Set by `deno task test:package`, because npm installs Deno's own package. */
@@ -49,15 +51,24 @@ test("a wrong command line ends with the exit code of the gateway", async ({ run
 
 test("dev serves texts, pictures, videos and the console, with all threads", visitDev);
 
-test("serve accepts connections on several threads", async (installed) => {
+test("serve answers texts on several threads", async (installed) => {
+  const vendor = startScriptedUpstream(always(chatReply("hello", { prompt: 3, completion: 1 })));
+  const key = newApiKey();
   const config = join(installed.folder, "isolates.yaml");
   await Deno.writeTextFile(
     config,
     JSON.stringify({
       server: { isolates: Deno.build.os === "linux" ? 2 : 1 },
       store: "kv:./isolates.db",
-      providers: { vendor: { kind: "openai", base_url: "http://127.0.0.1:9/v1", api_key: "unused" } },
-      models: [{ id: "a/b", pricing: { prompt: "0", completion: "0" }, serves: [{ provider: "vendor" }] }],
+      accounts: [{ id: "demo", balance: "1.00", keys: [key] }],
+      providers: { vendor: { kind: "openai", base_url: vendor.baseUrl, api_key: "vendor-key", speaks: "chat" } },
+      models: [{
+        id: "a/b",
+        context_length: 8_000,
+        pricing: { prompt: "0.000001", completion: "0.000002" },
+        serves: [{ provider: "vendor" }],
+      }],
+      egress: { allow: ["127.0.0.1/32"] },
     }),
   );
   await withGateway(installed, ["serve", "--config", config], async (gateway) => {
@@ -65,5 +76,18 @@ test("serve accepts connections on several threads", async (installed) => {
     const refused = await fetch(`${gateway.address}/v1/chat/completions`, { method: "POST", body: "{}" });
     assertEquals(refused.status, 401);
     await refused.body?.cancel();
+    // One request over each of several connections, so that threads share them.
+    for (let nth = 0; nth < 8; nth++) {
+      using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+      const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+        client,
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "a/b", messages: [{ role: "user", content: "hi" }] }),
+      });
+      const body = await response.json();
+      assertEquals([response.status, body.choices?.[0].message.content], [200, "hello"]);
+    }
   });
+  await vendor.stop();
 });
