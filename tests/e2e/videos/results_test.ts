@@ -7,6 +7,8 @@ import { startVideoGateway } from "../../support/video_gateway.ts";
 /** A vendor with xAI's API whose videos complete immediately; a test sets the responses of its result host. */
 function startVendor() {
   let answer: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
+  /** Jobs whose prompt says so do not end. */
+  const endless = new Set<string>();
   const credentials: (string | null)[] = [];
   const controller = new AbortController();
   const options = { port: 0, hostname: "127.0.0.1", signal: controller.signal, onListen() {} };
@@ -16,7 +18,12 @@ function startVendor() {
       credentials.push(request.headers.get("authorization"));
       return await answer(request);
     }
-    if (request.method === "POST") return Response.json({ request_id: crypto.randomUUID() });
+    if (request.method === "POST") {
+      const id = crypto.randomUUID();
+      if ((await request.text()).includes("[[never]]")) endless.add(id);
+      return Response.json({ request_id: id });
+    }
+    if (endless.has(pathname.slice(pathname.lastIndexOf("/") + 1))) return Response.json({ status: "pending" });
     return Response.json({ status: "done", video: { url: `${url}/results/video.mp4?token=abc`, duration: 5 } });
   });
   const url: string = `http://127.0.0.1:${server.addr.port}`;
