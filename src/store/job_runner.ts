@@ -273,7 +273,7 @@ class Runner implements JobRunner {
     }
   }
 
-  // Renews the leases that would else be older than the share at the next look, and stops a job when only a sixth of its
+  // Renews the leases that would else be older than the share at the next look. Stops a job when only a sixth of its
   // lease is left.
   async #renew(): Promise<void> {
     const leftMs = this.#leaseMs * (1 - RENEW_SHARE + LOOK_SHARE);

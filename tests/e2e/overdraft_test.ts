@@ -351,7 +351,11 @@ for (const vendorFace of CALLER_PROTOCOLS) {
           assertEquals((await ask(gateway, face)).status, 200);
           for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value;
           assert(text.includes("the balance is used up"), text);
-          const charges = gateway.logLines.filter((line) => line.includes('"cost"')).map((line) => JSON.parse(line));
+          // Other threads log a little later.
+          const charges = await eventually(() => {
+            const lines = gateway.logLines.filter((line) => line.includes('"cost"'));
+            return lines.length >= 2 && lines.map((line) => JSON.parse(line));
+          });
           assertEquals(charges.map(({ state }) => state), ["completed", "cut, estimated"]);
           // The maximum of 200,000 and 64,000 tokens, and the delivered part of the stream.
           const charged = before - await accountMoney(gateway).balance();
