@@ -12,7 +12,6 @@ const SUITES: readonly string[] = [
   "tests/e2e/key_limits_test.ts",
   "tests/e2e/limits_test.ts",
   "tests/e2e/money_walk",
-  "tests/e2e/overdraft_test.ts",
   "tests/e2e/usage_test.ts",
   "tests/e2e/webhooks_test.ts",
   "tests/e2e/videos/create_test.ts",
@@ -25,8 +24,15 @@ const SUITES: readonly string[] = [
   "tests/e2e/videos/underpriced_test.ts",
 ];
 
-/** A reload answers for the gateway that it was sent to; others follow within seconds. */
-const THREAD_SUITES: readonly string[] = [...SUITES, "tests/e2e/config_changes_test.ts"];
+/**
+ * A reload answers for the gateway that it was sent to; others follow within seconds. Overdrafts take as long as all
+ * other suites together, and the money walk tests their bound with two gateways.
+ */
+const THREAD_SUITES: readonly string[] = [
+  ...SUITES,
+  "tests/e2e/config_changes_test.ts",
+  "tests/e2e/overdraft_test.ts",
+];
 
 const PERMISSIONS = ["net=127.0.0.1,localhost,[::1]", "env", "read", "write", "run", "sys"];
 
