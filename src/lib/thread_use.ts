@@ -11,6 +11,8 @@ export class ThreadUse {
   readonly #first: number;
 
   /**
+   * Reads and writes the numbers in shared memory.
+   *
    * @param buffer Of {@linkcode ThreadUse.bufferFor}.
    * @param thread The thread whose numbers are written here; 0 is the main thread.
    */
