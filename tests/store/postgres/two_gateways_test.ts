@@ -148,7 +148,7 @@ function registerTests(server: PostgresServer): void {
     });
   });
 
-  Deno.test("two gateways: a limit of a key and of an account that is changed on one holds on the other soon", async () => {
+  Deno.test("two gateways: a limit of a key that is changed on one holds on the other soon", async () => {
     await withPair(server, {}, async ({ nodes: [a, b] }) => {
       const created = await a.admin("POST", "/admin/v1/accounts/demo/keys", { name: "ci" });
       const headers = { authorization: `Bearer ${created.json.secret}` };
