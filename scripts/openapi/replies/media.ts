@@ -41,7 +41,11 @@ export const CompletedImage = z.object({
   index: z.int(),
   model: z.string(),
   ...look,
-  usage: about(ImageUsage.exactOptional(), "Of the last picture."),
+  usage: about(
+    ImageUsage.extend({ cost: about(z.number().exactOptional(), "USD.") }).meta({ id: "ImageUsageWithCost" })
+      .exactOptional(),
+    "Of the last picture.",
+  ),
 }).meta({ id: "CompletedImage" });
 
 /** Vectors in the default style. */

@@ -39,7 +39,13 @@ export const OwnKey = z.object({
   expires_at: about(z.int().nullable(), "Unix seconds."),
   limits: Limits,
   left: LimitsLeft,
-  account: z.object({ id: z.string(), name: z.string().nullable(), limits: Limits, left: LimitsLeft }),
+  account: z.object({
+    id: z.string(),
+    name: z.string().nullable(),
+    expires_at: about(z.int().nullable(), "Unix seconds."),
+    limits: Limits,
+    left: LimitsLeft,
+  }),
 }).meta({ id: "OwnKey" });
 
 /** A caller's credits. */
