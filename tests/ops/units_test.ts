@@ -132,10 +132,13 @@ for (const file of ["compose.yaml", "compose.nodes.yaml"]) {
 
   Deno.test(`${file}: volumes are declared and used, and a gateway can write to its volume alone`, async () => {
     const { services, volumes } = await composeFile(file);
-    const used = Object.values(services).flatMap((service) =>
-      (service.volumes ?? []).map((each) => each.split(":")[0])
-    );
-    assertEquals(used.toSorted(), volumes.toSorted());
+    const mounted = Object.values(services).flatMap((service) => service.volumes ?? []);
+    const [files, used] = [mounted.filter((each) => each.startsWith(".")), mounted.filter((each) => /^\w/.test(each))];
+    assertEquals(used.map((each) => each.split(":")[0]).toSorted(), volumes.toSorted());
+    for (const each of files) {
+      assertMatch(each, /:ro$/);
+      assert((await Deno.stat(join(ROOT, "ops/container", each.split(":")[0] ?? ""))).isFile, each);
+    }
     for (const service of Object.values(services).filter(isGateway)) {
       assertEquals([service.read_only, service.cap_drop, service.tmpfs], [true, ["ALL"], ["/tmp"]]);
       assertMatch(service.volumes?.[0] ?? "", /^[a-z0-9-]+:\/data$/);
