@@ -73,12 +73,13 @@ function quickClock(factor: number): Clock {
   };
 }
 
-/** The sessions of a database that wait for its lock. */
-function waitersFor(url: string): Promise<number> {
+/** The sessions of a database that wait for its lock, or have it. */
+function sessionsAt(url: string, isGranted: boolean): Promise<number> {
   return withConnection(url, async (sql) => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int as count from pg_locks
-      where locktype = 'advisory' and not granted and objid = ${DATABASE_LOCK}::bigint::oid`;
+      where locktype = 'advisory' and granted = ${isGranted} and objid = ${DATABASE_LOCK}::bigint::oid
+        and database = (select oid from pg_database where datname = current_database())`;
     return row?.count ?? 0;
   });
 }
@@ -229,7 +230,9 @@ function registerTests(server: PostgresServer): void {
     const options = { url: server.url("relocked"), clock: quickClock(20), log: silentLog, lock: "alone" as const };
     const first = await openPostgresStore(options);
     await server.crash();
-    while (!await first.isReady()) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!await first.isReady() || await sessionsAt(options.url, true) === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     await assertRejects(() => openPostgresStore(options), StoreUnusableError, "another process uses it");
     assertEquals((await first.commit(null, { set: [{ key: ["a"], value: 1 }] })).ok, true);
     await first.close();
@@ -248,7 +251,7 @@ function registerTests(server: PostgresServer): void {
     const first = await openPostgresStore({ ...options, onLost });
     await withConnection(url, async (other) => {
       const taking = other`select pg_advisory_lock(${DATABASE_LOCK}::bigint)`.execute();
-      while (await waitersFor(url) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (await sessionsAt(url, false) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       await server.run(
         "select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database " +
           `where locktype = 'advisory' and granted and objid = ${DATABASE_LOCK} and datname = 'lost'`,
