@@ -172,8 +172,8 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
     replies: {
       200: { description: "The whole file", other: [{ mediaType: "*/*" }], headers: ["ETag"] },
       206: { description: "A part of the file", other: [{ mediaType: "*/*" }], headers: ["ETag"] },
-      302: { description: "The file's address in its bucket", headers: ["Location"] },
       304: { description: "Unchanged", headers: ["ETag"] },
+      307: { description: "The file's address in its bucket", headers: ["Location"] },
     },
     errors: [403, 404, 416, 503],
   },
