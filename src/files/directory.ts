@@ -10,6 +10,8 @@ const PIECE_BYTES = 65_536;
 const UNFINISHED = ".part-";
 /** In the names of unfinished files. Processes on two hosts can have the same number. */
 const WRITER = `${Deno.pid}-${crypto.randomUUID().slice(0, 8)}`;
+/** The number of the last unfinished file. Two directories of one process can be the same folder. */
+let lastUnfinished = 0;
 
 /**
  * Files in one directory, which is created if it is missing. A file is written under a temporary name, synced and
@@ -19,12 +21,11 @@ const WRITER = `${Deno.pid}-${crypto.randomUUID().slice(0, 8)}`;
  */
 export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota(UNBOUNDED)): FileStore {
   let made: Promise<void> | null = null;
-  let serial = 0;
 
   async function write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number> {
     if (!isFileName(name)) throw new RangeError(`Cannot keep a file of this name: got "${name.slice(0, 40)}"`);
     await (made ??= makePrivateFolder(path));
-    const unfinished = join(path, `${UNFINISHED}${WRITER}-${++serial}`);
+    const unfinished = join(path, `${UNFINISHED}${WRITER}-${++lastUnfinished}`);
     const written = { bytes: 0 };
     try {
       await fill(unfinished, source, options, quota, written);

@@ -35,6 +35,15 @@ Deno.test("removeLeftovers() accepts a missing folder", () =>
     await openFileDirectory(`${folder}/missing`).removeLeftovers(() => Promise.resolve(false));
   }));
 
+Deno.test("two directories of one process that are the same folder write at the same time", () =>
+  inFolder(async (folder) => {
+    const stores = [openFileDirectory(folder), openFileDirectory(folder)];
+    await Promise.all(
+      stores.map((files, index) => files.write(`${index}.mp4`, pieces(SAMPLE_VIDEO, 1_000), { capBytes: 1e6 })),
+    );
+    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).toSorted(), ["0.mp4", "1.mp4"]);
+  }));
+
 Deno.test("a directory opens no file outside of it and follows no link", () =>
   inFolder(async (folder) => {
     await Deno.mkdir(`${folder}/inside`);
