@@ -79,13 +79,13 @@ class TypeWriter {
     return this.#component(ref.type, depth);
   }
 
-  /** Objects that are told apart by their `type` may also have one that is not known yet. */
+  /** A union whose objects differ by their `type` also accepts an object with another `type`. */
   #unionOf(refs: readonly TypeRef[], depth: number): JsonSchema {
     const branches = refs.map((ref) => this.#schemaOf(ref, depth));
     const tags = refs.flatMap((ref) => this.#tagOf(ref));
-    const isTold = tags.length > 1;
+    const isTagged = tags.length > 1;
     const other = { type: "object", properties: { type: { type: "string", not: { enum: [...new Set(tags)] } } } };
-    const unique = new Map([...branches, ...isTold ? [{ ...other, required: ["type"] }] : []].map((each) => [
+    const unique = new Map([...branches, ...isTagged ? [{ ...other, required: ["type"] }] : []].map((each) => [
       JSON.stringify(each),
       each,
     ]));

@@ -32,9 +32,9 @@ function keyOf(provider: string, model: string): string {
 }
 
 /**
- * Whether an error of a counter means that there is no counter: the path or its method is not served, or the vendor
- * says so. A 404 with an error code whose message names the model concerns the model, which the text request would not
- * find either.
+ * Whether an error of a counter means that there is no counter: the path or its method is not served, or the message
+ * is that of a vendor without a counter for the model. A 404 with an error code whose message names the model concerns
+ * the model, which the text request would not find either.
  *
  * @param model The vendor's name of the model.
  */

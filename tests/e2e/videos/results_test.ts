@@ -8,7 +8,7 @@ import { startVideoGateway } from "../../support/video_gateway.ts";
 /** A vendor with xAI's API whose videos complete immediately; a test sets the responses of its result host. */
 function startVendor() {
   let answer: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
-  /** Jobs whose prompt says so do not end. */
+  /** Ids of the jobs that do not end, by a word in their prompt. */
   const endless = new Set<string>();
   const credentials: (string | null)[] = [];
   const controller = new AbortController();

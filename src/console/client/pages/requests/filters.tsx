@@ -1,3 +1,4 @@
+import { RANGED_FACTS } from "../../../../request_log/request_log.ts";
 import { Field } from "../../components/action_form.tsx";
 import { ChoiceFilter, FilterForm, TextFilter } from "../../components/filter_form.tsx";
 import { query } from "../../navigation.ts";
@@ -5,17 +6,6 @@ import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 
 const MAIN_NAMES = ["q", "account", "key", "model", "provider", "status", "code", "from", "to"];
-const RANGED_FACTS = [
-  "duration_ms",
-  "first_byte_ms",
-  "cost",
-  "input_tokens",
-  "output_tokens",
-  "images",
-  "attempts",
-  "request_bytes",
-  "response_bytes",
-] as const;
 const FURTHER_NAMES = [
   "protocol",
   "endpoint",

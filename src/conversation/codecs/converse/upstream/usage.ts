@@ -13,7 +13,7 @@ export function readUsage(body: unknown): Usage | null {
   const written = readCounter(cacheWriteInputTokens);
   const details = objectsOf(usage.cacheDetails);
   const writtenFor1h = Math.min(written, sumOf(details.filter(({ ttl }) => ttl === "1h")));
-  // Input tokens do not include cached ones, unless the vendor's own sum says so.
+  // Input tokens do not include cached ones, unless the vendor's total does not count these apart.
   const isInclusive = readCounter(totalTokens) === input + output && cacheReadTokens + written <= input;
   const read: Usage = {
     ...NO_USAGE,
