@@ -2,7 +2,7 @@
  * Compares the gateway's HTTP client with undici, `node:http` and `fetch` in one run: processor time, and the contract
  * with hostile vendors. Writes `bench/RESULTS-clients.md`.
  *
- *     deno run -A bench/clients.ts [--seconds N] [--rounds N]
+ *     deno run -A --lock=tests/deno.lock bench/clients.ts [--seconds N] [--rounds N]
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -134,7 +134,9 @@ async function main(): Promise<void> {
       RESULTS,
       `# HTTP clients
 
-Written by \`deno run -A bench/clients.ts\`. ${machineLine(machine)} Decision 0021 has the conclusion.
+Written by \`deno run -A --lock=tests/deno.lock bench/clients.ts\`. ${
+        machineLine(machine)
+      } Decision 0021 has the conclusion.
 
 ## Processor time
 

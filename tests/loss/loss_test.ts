@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { FORMATS, VENDOR_FORMATS } from "../support/formats.ts";
 import { atLeast, itemAt } from "../support/items.ts";
+import { packageOfTests } from "../support/packages.ts";
 import { DONE, doneByGateway } from "./done_by_gateway.ts";
 import { isSilent } from "./judgement.ts";
 import { isSent, type Outcome, outcomeOf } from "./outcome.ts";
@@ -29,10 +30,9 @@ for (const from of FORMATS) {
 }
 
 Deno.test("the parameter tables are not older than the clients that the tests use", async () => {
-  const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
   for (const form of FORMATS) {
     const { package: name, version } = await parametersOf(form);
-    const used = String(imports[name]).split("@").at(-1)!;
+    const used = packageOfTests(name).split("@").at(-1)!;
     assert(compareVersions(version, used) >= 0, `${name} is at ${used}: run "deno task parameters"`);
   }
 });

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import { readDescription } from "../../src/documentation/api_description.ts";
 import { ROOT } from "../architecture/source_files.ts";
+import { LOCK_OF_TESTS, withPackagesOfTests } from "../support/packages.ts";
 import { startDevGateway } from "./dev_gateway.ts";
 
 const SAMPLE = new URL("client/sample.ts", import.meta.url);
@@ -13,7 +14,7 @@ Deno.test("a TypeScript client that is generated from the description compiles, 
   try {
     const types = await openapiTS(await readDescription() as unknown as OpenAPI3);
     await Deno.writeTextFile(join(folder, "generated.ts"), astToString(types));
-    await Deno.copyFile(SAMPLE, join(folder, "sample.ts"));
+    await Deno.writeTextFile(join(folder, "sample.ts"), withPackagesOfTests(await Deno.readTextFile(SAMPLE)));
     assertEquals(await problemsOf(join(folder, "sample.ts")), "");
     await useSample(join(folder, "sample.ts"));
   } finally {
@@ -24,7 +25,7 @@ Deno.test("a TypeScript client that is generated from the description compiles, 
 /** What the compiler says; empty if nothing. */
 async function problemsOf(file: string): Promise<string> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["check", "--quiet", "--no-lock", `--config=${join(ROOT, "deno.json")}`, file],
+    args: ["check", "--quiet", `--lock=${LOCK_OF_TESTS}`, `--config=${join(ROOT, "deno.json")}`, file],
     env: { NO_COLOR: "1" },
   }).output();
   return success ? "" : new TextDecoder().decode(stderr);

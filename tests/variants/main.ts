@@ -1,3 +1,4 @@
+import { LOCK_OF_TESTS } from "../support/packages.ts";
 import { startPostgres } from "../support/postgres_server.ts";
 
 /**
@@ -39,7 +40,8 @@ const PERMISSIONS = ["net=127.0.0.1,localhost,[::1]", "env", "read", "write", "r
 async function run(title: string, suites: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   console.log(title);
   // `deno task check` checks the types.
-  const args = ["test", "--quiet", "--no-check", ...PERMISSIONS.map((name) => `--allow-${name}`), ...suites];
+  const options = ["--quiet", "--no-check", `--lock=${LOCK_OF_TESTS}`];
+  const args = ["test", ...options, ...PERMISSIONS.map((name) => `--allow-${name}`), ...suites];
   return (await new Deno.Command(Deno.execPath(), { args, env }).spawn().status).code;
 }
 

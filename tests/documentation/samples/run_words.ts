@@ -90,7 +90,8 @@ const COMMANDS_OF_TASKS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** `npx -y deno@VERSION task …` runs a command. Of other tasks, and of `test`, only the words are checked. */
-async function runNpx(session: Session, [yes, deno, verb, task = "", ...args]: readonly string[]): Promise<Printed> {
+async function runNpx(session: Session, [yes, deno, verb, ...words]: readonly string[]): Promise<Printed> {
+  const [task = "", ...args] = words[0] === "--frozen=false" ? words.slice(1) : words;
   if (yes !== "-y" || deno !== "deno@2.9.6") throw new Error(`expected npx -y deno@2.9.6, got npx ${yes} ${deno}`);
   const command = verb === "task" ? COMMANDS_OF_TASKS[task] : undefined;
   if (command !== undefined) return await runSwitchyard(session, [...command, ...args]);

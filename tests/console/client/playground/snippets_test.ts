@@ -14,6 +14,7 @@ import { pictureSnippet } from "../../../../src/console/client/pages/playground/
 import { videoSnippet } from "../../../../src/console/client/pages/playground/snippets/video_snippet.ts";
 import { mediaConfig } from "../../media_models.ts";
 import { startTestGateway, type TestGateway } from "../../../support/gateway.ts";
+import { LOCK_OF_TESTS, withPackagesOfTests } from "../../../support/packages.ts";
 import { PLAIN, userText } from "./text_requests.ts";
 
 const CONFIG = new URL("../../../../deno.json", import.meta.url).pathname;
@@ -45,12 +46,11 @@ for (const name of PROTOCOL_NAMES) {
 
   Deno.test(`playground: the request of ${name} as TypeScript runs with the official client`, async () => {
     const gateway = await startTestGateway();
-    const file = await Deno.makeTempFile({ suffix: ".ts" });
-    await Deno.writeTextFile(file, textSnippet("typescript", request, gateway.address));
-    const printed = await run(Deno.execPath(), ["run", "-A", "--check", "--quiet", "--config", CONFIG, file], gateway);
+    const folder = await Deno.makeTempDir();
+    const printed = await runTypeScript(textSnippet("typescript", request, gateway.address), gateway, folder);
     assertEquals(printed.replaceAll(/\s+/g, " "), `You said: ${TEXT}`.replaceAll(/\s+/g, " "));
     assertEquals(await promptSeen(gateway), TEXT);
-    await Deno.remove(file);
+    await Deno.remove(folder, { recursive: true });
     await gateway.stop();
   });
 
@@ -89,9 +89,7 @@ for (const [name, pictures] of Object.entries(PICTURES)) {
     const printed = await run("bash", ["-c", pictureSnippet("curl", request, gateway.address)], gateway, folder);
     assertEquals(readPictures(JSON.parse(printed)).pictures[0]?.mediaType, "image/png", printed);
     assertEquals(promptSeen(gateway), TEXT);
-    const text = pictureSnippet("typescript", request, gateway.address);
-    await Deno.writeTextFile(`${folder}/program.ts`, text);
-    await run(Deno.execPath(), ["run", "-A", "--check", "--quiet", "--config", CONFIG, "program.ts"], gateway, folder);
+    await runTypeScript(pictureSnippet("typescript", request, gateway.address), gateway, folder);
     assertEquals([...(await Deno.readFile(`${folder}/result-1`)).subarray(1, 4)], [0x50, 0x4e, 0x47]);
     assertEquals(promptSeen(gateway), TEXT);
     assert(pictureSnippet("python", request, gateway.address).includes("client.images."));
@@ -105,8 +103,7 @@ Deno.test("playground: a model of pictures in the protocol of Google as TypeScri
   const gateway = await startTestGateway({ config: mediaConfig(folder) });
   const settings = { ...PLAIN, model: "sandbox/image-multimodal-1", makesImages: true };
   const request = PROTOCOLS.content.write(settings, [userText("A lighthouse")]);
-  await Deno.writeTextFile(`${folder}/program.ts`, textSnippet("typescript", request, gateway.address));
-  await run(Deno.execPath(), ["run", "-A", "--check", "--quiet", "--config", CONFIG, "program.ts"], gateway, folder);
+  await runTypeScript(textSnippet("typescript", request, gateway.address), gateway, folder);
   assert((await Deno.readFile(`${folder}/result-2`)).length > 100);
   await gateway.stop();
   await Deno.remove(folder, { recursive: true });
@@ -118,13 +115,19 @@ Deno.test("playground: a video as curl and as TypeScript is created and polled",
   const body = { model: "sandbox/video-1", prompt: TEXT, duration: 4 };
   const printed = await run("bash", ["-c", videoSnippet("curl", body, gateway.address)], gateway);
   assert(printed.includes("event: video.generation.completed"), printed);
-  await Deno.writeTextFile(`${folder}/program.ts`, videoSnippet("typescript", body, gateway.address));
-  const args = ["run", "-A", "--check", "--quiet", "--config", CONFIG, "program.ts"];
-  assert((await run(Deno.execPath(), args, gateway, folder)).startsWith("completed ["));
+  const completed = await runTypeScript(videoSnippet("typescript", body, gateway.address), gateway, folder);
+  assert(completed.startsWith("completed ["));
   assert(videoSnippet("python", body, gateway.address).includes('client.post("/videos"'));
   await gateway.stop();
   await Deno.remove(folder, { recursive: true });
 });
+
+/** Checks and runs a program in a folder, with the official clients of the tests. Returns what it prints. */
+async function runTypeScript(program: string, gateway: TestGateway, folder: string): Promise<string> {
+  await Deno.writeTextFile(`${folder}/program.ts`, withPackagesOfTests(program));
+  const args = ["run", "-A", "--check", "--quiet", "--config", CONFIG, "--lock", LOCK_OF_TESTS, "program.ts"];
+  return await run(Deno.execPath(), args, gateway, folder);
+}
 
 /** Runs a program with the key in its environment, and returns what it prints. */
 async function run(program: string, args: string[], { key }: TestGateway, cwd = "."): Promise<string> {
