@@ -139,6 +139,9 @@ const ICON = "data:image/svg+xml," + encodeURIComponent(
 
 const HASH_CHARACTERS = 16;
 
+/** Who opens the console first waits for it. The best quality, 11, takes nine times as long to save 7 % of bytes. */
+const BROTLI_QUALITY = 9;
+
 async function assetOf(
   text: string,
   facts: Pick<ConsoleAsset, "mediaType" | "cacheControl">,
@@ -147,7 +150,7 @@ async function assetOf(
   const hash = createHash("sha256").update(identity).digest("hex").slice(0, HASH_CHARACTERS);
   // Both run in threads of the platform.
   const [br, gzipped] = await Promise.all([
-    promisify(brotliCompress)(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+    promisify(brotliCompress)(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
     promisify(gzip)(identity, { level: 9 }),
   ]);
   return { ...facts, hash, bodies: { identity, br: new Uint8Array(br), gzip: new Uint8Array(gzipped) } };
