@@ -1,17 +1,22 @@
-import type { QuantitiesBy } from "../billing/tariff.ts";
+import type { CallParts } from "../calls/paid_call.ts";
+import { logCorrected, measureTexts } from "../calls/text_measure.ts";
 import type { WholeCall } from "../calls/whole_call.ts";
-import { NO_USAGE } from "../conversation/usage.ts";
 import type { SpeechOutcome, SpeechUpstream } from "../upstreams/speech_upstream.ts";
+import { checkedSpeech, maxSpeech, type SpeechMeasure, speechQuantities } from "./speech_charge.ts";
 import type { SpeechRequest } from "./speech_request.ts";
+import { mistakeOf } from "./unsupported.ts";
 
 /**
  * The call for a request to speak a text. It is charged when the first audio has arrived: vendors bill the text,
  * whether or not its audio is read to the end.
  */
 export function speechCall(
-  { models, modelName, bodyPin, input, characters, voice, format, asEvents, extras, droppedFields }: SpeechRequest,
-): WholeCall<SpeechUpstream, SpeechOutcome> {
-  const quantities = speechQuantities(characters);
+  request: SpeechRequest,
+  { log }: Pick<CallParts, "log">,
+): WholeCall<SpeechUpstream, Pick<SpeechOutcome, "mediaType" | "body">> {
+  const { models, modelName, bodyPin, input, voice, format, asEvents, extras, droppedFields } = request;
+  const order = { input, voice, format, asEvents, extras };
+  const measure = measureOf(request);
   return {
     kind: "speech",
     models,
@@ -19,16 +24,26 @@ export function speechCall(
     bodyPin,
     capability: "speaks",
     load: ({ lazy, outbound }) => lazy?.speech?.(outbound),
-    droppedAt: () => droppedFields,
-    boundOf: () => ({ quantities, tokens: 0 }),
-    async send({ candidate: { model }, upstream, exchange }) {
-      const result = await upstream.speak({ model, input, voice, format, asEvents, extras }, exchange);
-      return { result, quantities, usage: NO_USAGE };
+    mistakeAt: (upstream) => mistakeOf(upstream.unsupported(order)),
+    droppedAt: (upstream) => [...droppedFields, ...upstream.dropped(order)],
+    boundOf: (model) => {
+      const most = maxSpeech(measure, model);
+      return { quantities: speechQuantities(most), tokens: most.promptTokens + most.audioTokens };
+    },
+    async send(attempt) {
+      const { candidate, model, upstream, exchange } = attempt;
+      const { mediaType, body, report } = await upstream.speak({ ...order, model: candidate.model }, exchange);
+      const checked = checkedSpeech(measure, report, model);
+      logCorrected(log, checked, report?.promptTokens, attempt);
+      return {
+        result: { mediaType, body },
+        quantities: speechQuantities(checked.consumption),
+        usage: checked.usage,
+      };
     },
   };
 }
 
-/** The chargeable quantities of a request. */
-export function speechQuantities(characters: number): QuantitiesBy<"speech"> {
-  return { character: characters, request: 1 };
+function measureOf({ characters, input, extras: { instructions } }: SpeechRequest): SpeechMeasure {
+  return { characters, texts: measureTexts([input, ...typeof instructions === "string" ? [instructions] : []]) };
 }

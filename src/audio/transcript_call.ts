@@ -12,6 +12,7 @@ import {
   transcriptQuantities,
 } from "./transcript_charge.ts";
 import type { TranscriptRequest } from "./transcript_request.ts";
+import { mistakeOf } from "./unsupported.ts";
 
 /** The dependencies of transcriptions. */
 export interface TranscriptParts extends CallParts {
@@ -39,8 +40,6 @@ export function transcriptCall(
   measure: TranscriptMeasure,
   { log }: Pick<CallParts, "log">,
 ): WholeCall<TranscriptUpstream, Pick<TranscriptOutcome, "bytes">> {
-  const most = maxConsumption(measure);
-  const tokens = most.textTokens + most.audioTokens + most.outputTokens;
   const file = { mediaType, lengthBytes: audio.lengthBytes, open: () => audio.open() };
   return {
     kind: "transcription",
@@ -49,13 +48,18 @@ export function transcriptCall(
     bodyPin: null,
     capability: "writes audio down",
     load: ({ lazy, outbound }) => lazy?.transcripts?.(outbound),
-    droppedAt: () => [],
-    boundOf: () => ({ tokens, quantities: transcriptQuantities(most) }),
+    mistakeAt: (upstream) => mistakeOf(upstream.unsupported({ format })),
+    droppedAt: (upstream) => upstream.dropped({ fields }),
+    boundOf: (model) => {
+      const most = maxConsumption(measure, model);
+      const tokens = most.textTokens + most.audioTokens + most.outputTokens;
+      return { tokens, quantities: transcriptQuantities(most) };
+    },
     async send(attempt) {
-      const { candidate: { model }, upstream, exchange } = attempt;
-      const order = { model, translates, file, filename, format, fields };
+      const { candidate, model, upstream, exchange } = attempt;
+      const order = { model: candidate.model, translates, file, filename, format, fields };
       const { bytes, characters, report } = await upstream.transcribe(order, exchange);
-      const { consumption, isEstimated, isCorrected } = checkedConsumption(measure, report, characters);
+      const { consumption, isEstimated, isCorrected } = checkedConsumption(measure, report, { characters, model });
       logCorrected(log, { reason: isCorrected ? "above_ceiling" : null }, report.audioTokens, attempt);
       const { textTokens, audioTokens, outputTokens } = consumption;
       return {

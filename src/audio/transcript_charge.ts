@@ -1,4 +1,5 @@
 import type { QuantitiesBy } from "../billing/tariff.ts";
+import type { Model } from "../catalog/model.ts";
 import type { TranscriptReport } from "../upstreams/transcript_upstream.ts";
 
 /** What of a request determines its cost. */
@@ -40,15 +41,24 @@ const MAX_OUTPUT_TOKENS_PER_SECOND = 30;
 /** For short audio. */
 const ADDED_TOKENS = 200;
 const CHARACTERS_PER_TOKEN = 4;
+/** Vendors are asked for the least reasoning of the model. */
+const MAX_REASONING_TOKENS = 4_096;
 
-/** The maximum consumption of a request. Source: docs/money.md#reservations. */
-export function maxConsumption(measure: TranscriptMeasure): TranscriptConsumption {
+/** What of a model determines the maximum. */
+type Reasoning = Pick<Model, "supportedParameters">;
+
+/** The maximum consumption of a request at a model. Source: docs/money.md#reservations. */
+export function maxConsumption(
+  measure: TranscriptMeasure,
+  { supportedParameters }: Reasoning,
+): TranscriptConsumption {
   const seconds = maxSecondsOf(measure);
+  const reasoningTokens = supportedParameters.includes("reasoning") ? MAX_REASONING_TOKENS : 0;
   return {
     seconds,
     textTokens: measure.promptCharacters + ADDED_TOKENS,
     audioTokens: seconds * MAX_AUDIO_TOKENS_PER_SECOND + ADDED_TOKENS,
-    outputTokens: seconds * MAX_OUTPUT_TOKENS_PER_SECOND + ADDED_TOKENS,
+    outputTokens: seconds * MAX_OUTPUT_TOKENS_PER_SECOND + ADDED_TOKENS + reasoningTokens,
   };
 }
 
@@ -56,14 +66,14 @@ export function maxConsumption(measure: TranscriptMeasure): TranscriptConsumptio
  * The chargeable consumption of a vendor's report. What it does not report is measured or estimated, and nothing
  * exceeds the maximum. Source: docs/money.md#corrected-usage.
  *
- * @param characters The characters of the text in the reply.
+ * @param reply The characters of the text in the reply, and the model that wrote it.
  */
 export function checkedConsumption(
   measure: TranscriptMeasure,
   report: TranscriptReport,
-  characters: number,
+  { characters, model }: { readonly characters: number; readonly model: Reasoning },
 ): CheckedConsumption {
-  const most = maxConsumption(measure);
+  const most = maxConsumption(measure, model);
   let isCorrected = false;
   const check = (reported: unknown, max: number, otherwise: number): number => {
     if (reported === null || reported === undefined) return otherwise;

@@ -19,7 +19,7 @@ export type ChargeKind =
  */
 export const CHARGED_BY = {
   /** One prompt token. */
-  prompt: ["text", "image", "embedding", "moderation", "rerank", "transcription"],
+  prompt: ["text", "image", "embedding", "moderation", "rerank", "speech", "transcription"],
   /** One output token, reasoning included. */
   completion: ["text", "transcription"],
   /** One prompt token read from a cache. */
@@ -39,7 +39,7 @@ export const CHARGED_BY = {
   /** One token of input audio, read from a cache. */
   audio_cache_read: ["text"],
   /** One token of output audio. */
-  audio_output: ["text"],
+  audio_output: ["text", "speech"],
   /** One token of output video. */
   video_output: ["text"],
   /** One second of output video, by its resolution and sound; configured as `video.price_per_second`. */

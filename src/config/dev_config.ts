@@ -186,7 +186,7 @@ const OTHER_MODELS = [
     description: "A simulated model that speaks a tone for each word.",
     pricing: { character: "0.000015" },
     speech: {},
-    serves: [{ provider: "sandbox-openai" }],
+    serves: [{ provider: "sandbox-openai" }, { provider: "sandbox-google", weight: 0 }],
   },
   {
     id: "sandbox/transcription-1",
@@ -194,7 +194,7 @@ const OTHER_MODELS = [
     description: "A simulated model that repeats the prompt of a transcription.",
     pricing: { audio_second: "0.0001" },
     transcription: { translates: true },
-    serves: [{ provider: "sandbox-openai" }],
+    serves: [{ provider: "sandbox-openai" }, { provider: "sandbox-google", weight: 0 }],
   },
 ];
 

@@ -8,6 +8,7 @@ import { dryRunResponse, writeEstimatedCost } from "./dry_run_response.ts";
 const ESTIMATED: Readonly<Partial<Record<PriceKey, string>>> = {
   prompt: "prompt_tokens",
   audio: "audio_tokens",
+  audio_output: "audio_output_tokens",
   completion: "output_tokens",
   search_unit: "search_units",
   character: "characters",
@@ -43,7 +44,9 @@ function estimatesOf(quantities: Quantities): Record<string, number> {
   const estimates: Record<string, number> = {};
   for (const key in quantities) {
     const field = ESTIMATED[key as PriceKey];
-    if (field !== undefined) estimates[field] = quantities[key as PriceKey]!;
+    const quantity = quantities[key as PriceKey]!;
+    // A model that is charged by characters has no tokens.
+    if (field !== undefined && quantity > 0) estimates[field] = quantity;
   }
   return estimates;
 }

@@ -2,20 +2,23 @@ import { concatBytes } from "../lib/concat_bytes.ts";
 import type { ImageSource } from "./image_upstream.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 
-/** An image in a JSON value, written as base64 text while the body is sent. */
-export class InlineImage {
+/** The bytes of an image or of a sound. */
+export type InlineSource = Pick<ImageSource, "mediaType" | "lengthBytes" | "open">;
+
+/** A file in a JSON value, written as base64 text while the body is sent. */
+export class InlineFile {
   /** @param prefix The text before the base64, such as `data:image/png;base64,`. ASCII only. */
-  constructor(readonly image: ImageSource, readonly prefix: string) {}
+  constructor(readonly source: InlineSource, readonly prefix: string) {}
 }
 
 /** Returns the image as a `data:` URI (RFC 2397). */
-export function dataUriOf(image: ImageSource): InlineImage {
-  return new InlineImage(image, `data:${image.mediaType};base64,`);
+export function dataUriOf(image: InlineSource): InlineFile {
+  return new InlineFile(image, `data:${image.mediaType};base64,`);
 }
 
-/** Returns the image as base64 without a prefix. */
-export function base64Of(image: ImageSource): InlineImage {
-  return new InlineImage(image, "");
+/** Returns the file as base64 without a prefix. */
+export function base64Of(source: InlineSource): InlineFile {
+  return new InlineFile(source, "");
 }
 
 const encoder = new TextEncoder();
@@ -23,30 +26,30 @@ const encoder = new TextEncoder();
 const MAX_CHUNK_BYTES = 49_152;
 
 /**
- * Creates a JSON body in which each {@linkcode InlineImage} is a string. Images are read, encoded and sent in pieces,
+ * Creates a JSON body in which each {@linkcode InlineFile} is a string. Files are read, encoded and sent in pieces,
  * so that they are never completely in memory.
  *
  * @param value As for `JSON.stringify`.
  */
 export function jsonBody(value: object): OutboundBody {
-  const images: InlineImage[] = [];
+  const files: InlineFile[] = [];
   // Random, so that no part of the value can contain it.
   const placeholder = crypto.randomUUID();
   const text = JSON.stringify(value, (_, part) => {
-    if (!(part instanceof InlineImage)) return part;
-    images.push(part);
+    if (!(part instanceof InlineFile)) return part;
+    files.push(part);
     return placeholder;
   });
-  const segments = text.split(placeholder).map((segment, nth) => encoder.encode(segment + (images[nth]?.prefix ?? "")));
+  const segments = text.split(placeholder).map((segment, nth) => encoder.encode(segment + (files[nth]?.prefix ?? "")));
   return {
     contentType: "application/json",
     lengthBytes: segments.reduce((sum, { length }) => sum + length, 0) +
-      images.reduce((sum, { image }) => sum + Math.ceil(image.lengthBytes / 3) * 4, 0),
+      files.reduce((sum, { source }) => sum + Math.ceil(source.lengthBytes / 3) * 4, 0),
     async *open() {
       for (const [nth, segment] of segments.entries()) {
         yield segment;
-        const inline = images[nth];
-        if (inline !== undefined) yield* encodeBase64(inline.image.open());
+        const inline = files[nth];
+        if (inline !== undefined) yield* encodeBase64(inline.source.open());
       }
     },
   };

@@ -155,16 +155,18 @@ function openProvider(
     redact,
   });
   const { caches, lazy, probe, check, models } = kind;
+  const { speaks, quirks, vertex } = config;
+  const settings = { speaks, quirks, ...(vertex && { vertex }) };
   const provider: Provider = {
     name,
     ...(config.credential !== undefined && { credential: config.credential }),
     outbound,
     redact,
-    text: kind.text({ speaks: config.speaks, ...(config.vertex && { vertex: config.vertex }) }),
+    text: kind.text(settings),
     images: kind.images(outbound, clock),
     videos: kind.videos(outbound),
     ...(caches && { caches: caches(outbound) }),
-    ...(lazy && { lazy }),
+    ...(lazy && { lazy: typeof lazy === "function" ? lazy(settings) : lazy }),
     ...(probe && { probe: (signal) => probe(outbound, signal) }),
     ...(check && { check: (signal) => check(outbound, signal) }),
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),

@@ -1,4 +1,5 @@
 import type { FormFile } from "./multipart_body.ts";
+import type { UnsupportedField } from "./unsupported_field.ts";
 import type { WholeExchange } from "./whole_exchange.ts";
 
 /** Audio to write down, in the format of OpenAI. */
@@ -47,6 +48,10 @@ export interface TranscriptOutcome {
 
 /** The transcriptions and translations of one provider. */
 export interface TranscriptUpstream {
+  /** What of an order the vendor's format lacks; null if it can be sent. */
+  unsupported(order: Pick<TranscriptOrder, "format">): UnsupportedField | null;
+  /** The fields of an order that are not sent. */
+  dropped(order: Pick<TranscriptOrder, "fields">): readonly string[];
   /**
    * Writes audio down.
    *

@@ -1,4 +1,5 @@
 import type { PassThrough } from "../conversation/pass_through.ts";
+import type { Quirks } from "../conversation/quirks.ts";
 import type { RequestTarget, UpstreamFormat } from "../conversation/upstream_format.ts";
 import type { WriteResult } from "../conversation/write_result.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -95,7 +96,7 @@ export interface UpstreamKind {
   /** Header fields that the vendor requires. Default: none. */
   readonly requiredHeaders?: Readonly<Record<string, string>>;
   /** The text endpoints, preferred first for a caller of another format; empty if there are none. */
-  text(settings: TextSettings): readonly TextEndpoint[];
+  text(settings: EndpointSettings): readonly TextEndpoint[];
   /**
    * Creates the image capability; null if there is none.
    *
@@ -106,8 +107,8 @@ export interface UpstreamKind {
   videos(outbound: Outbound): VideoUpstream | null;
   /** Creates the cache capability; absent if there is none. */
   caches?(outbound: Outbound): CacheUpstream;
-  /** Further capabilities; absent if there are none. */
-  readonly lazy?: LazyCapabilities;
+  /** Further capabilities, or what makes them for one provider; absent if there are none. */
+  readonly lazy?: LazyCapabilities | ((settings: EndpointSettings) => LazyCapabilities);
   /** Tests the credential without cost; absent if the vendor has no such request. */
   readonly probe?: CredentialProbe;
   /** The test that an operator starts, for kinds without a probe that proves the credential. Default: the probe. */
@@ -122,10 +123,12 @@ export interface UpstreamKind {
  */
 export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promise<void>;
 
-/** The text settings of one provider. */
-export interface TextSettings {
+/** The settings of one provider that its endpoints depend on. */
+export interface EndpointSettings {
   /** The text formats of the default protocol that the provider supports (kinds `openai` and `xai` only). */
   readonly speaks: "chat" | "responses" | "both";
+  /** Default: none. */
+  readonly quirks?: Quirks;
   /** The project whose models are called (kind `vertex` only). */
   readonly vertex?: { readonly project: string; readonly location: string };
 }

@@ -15,7 +15,7 @@ import {
   videoSecondTariff,
 } from "../../src/billing/tariff.ts";
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
-import { speechQuantities } from "../../src/audio/speech_call.ts";
+import { speechQuantities } from "../../src/audio/speech_charge.ts";
 import { transcriptQuantities } from "../../src/audio/transcript_charge.ts";
 import { embeddingQuantities } from "../../src/embeddings/measure.ts";
 import { imageQuantitiesOf } from "../../src/images/consumption.ts";
@@ -189,7 +189,7 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     embedding: embeddingQuantities(1),
     moderation: moderationQuantities(1),
     rerank: rankQuantities(1, 1),
-    speech: speechQuantities(1),
+    speech: speechQuantities({ characters: 1, promptTokens: 1, audioTokens: 1 }),
     transcription: transcriptQuantities({ seconds: 1, textTokens: 1, audioTokens: 1, outputTokens: 1 }),
   };
   for (const key of PRICE_KEYS) {

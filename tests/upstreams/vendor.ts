@@ -50,6 +50,7 @@ export async function withVendor(
     base_url: `http://127.0.0.1:${server.addr.port}/base`,
     api_key: VENDOR_KEY,
     ...(kind === "bedrock" && { region: "us-east-1" }),
+    ...(kind === "vertex" && { project: "acme" }),
   });
   const providers = await openProviders({ vendor: config }, { clock: systemClock, caCerts: [] });
   try {

@@ -16,6 +16,7 @@ const Estimate = z.object({
   prompt_tokens: z.int().exactOptional(),
   output_tokens: z.int().exactOptional(),
   audio_tokens: z.int().exactOptional(),
+  audio_output_tokens: z.int().exactOptional(),
   search_units: z.int().exactOptional(),
   characters: z.int().exactOptional(),
   seconds: z.number().exactOptional(),

@@ -32,7 +32,7 @@ function speech({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): H
     inbound.record.capture?.takeRequest(bytes);
     const request = readSpeechRequest(body, permittedCatalog(catalog, credential.limits));
     const caller = wholeCallerOf(inbound, credential);
-    const call = speechCall(request);
+    const call = speechCall(request, calls);
     if (isTrial) return await dryRunWhole(call, caller, calls);
     const { result, ...served } = await runWholeCall(call, caller, calls);
     const { mediaType } = result;

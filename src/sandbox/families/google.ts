@@ -12,6 +12,7 @@ import { errorBody } from "./google_error.ts";
 import { fieldOf, listIn } from "./google_fields.ts";
 import { makeImage, wantsImage } from "./google_images.ts";
 import { checkCount, checkGenerate } from "./google_rules.ts";
+import { makeSpeech, wantsAudio } from "./google_speech.ts";
 import { interactions, videoFile } from "./google_videos.ts";
 
 const UNREADABLE = "Invalid JSON payload received. Expected a JSON object.";
@@ -63,6 +64,7 @@ function generateReply(call: Call, version: string, model: string, verb: string)
   checkGenerate(body, model, cache?.content ?? null);
   checkModel(model, version, verb);
   if (verb === "generateContent" && wantsImage(body)) return makeImage(call, body, model);
+  if (verb === "generateContent" && wantsAudio(body)) return makeSpeech(call, body, model);
   const streamed = verb === "streamGenerateContent";
   // The codec of the format expects the values from the path in the body.
   const whole = { ...behind(body, cache), model, stream: streamed };

@@ -1,38 +1,12 @@
-import * as z from "zod";
 import { content } from "../../conversation/codecs/content/mod.ts";
+import { type Candidate, emptyReplyFailure, GeneratedContent, tokensOfModality } from "../generated_content.ts";
 import { imageRequestOptions } from "../image_request_options.ts";
-import { consumptionOf, tokenCount } from "../image_reply.ts";
+import { consumptionOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { GeneratedImage, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { base64Of, jsonBody } from "../json_body.ts";
+import { geminiPath } from "../model_paths.ts";
 import type { Outbound } from "../outbound_call.ts";
-
-const Part = z.object({
-  thought: z.boolean().nullish(),
-  text: z.string().nullish(),
-  inlineData: z.object({ mimeType: z.string().nullish(), data: z.string() }).nullish(),
-});
-
-const Candidate = z.object({
-  content: z.object({ parts: z.array(Part).nullish() }).nullish(),
-  finishReason: z.string().nullish(),
-  finishMessage: z.string().nullish(),
-});
-
-const Usage = z.object({
-  promptTokenCount: tokenCount,
-  toolUsePromptTokenCount: tokenCount,
-  cachedContentTokenCount: tokenCount,
-  candidatesTokenCount: tokenCount,
-  thoughtsTokenCount: tokenCount,
-  promptTokensDetails: z.array(z.object({ modality: z.string().nullish(), tokenCount })).nullish(),
-}).nullish();
-
-const ResponseBody = z.object({
-  candidates: z.array(Candidate).nullish(),
-  promptFeedback: z.object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() }).nullish(),
-  usageMetadata: Usage,
-});
 
 /**
  * Gemini's image models create one image per request, from a prompt and optional images, through content generation.
@@ -42,7 +16,7 @@ const ResponseBody = z.object({
 export function googleImages(outbound: Outbound): ImageUpstream {
   return {
     async generate(order, call) {
-      const path = `/v1beta/models/${encodeURI(order.model)}:generateContent`;
+      const path = geminiPath(order.model, "generateContent");
       return await outbound.json(
         "POST",
         path,
@@ -90,59 +64,24 @@ function imageConfigFor({ size }: ImageOrder, outbound: Outbound): Record<string
 }
 
 function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
-  const response = ResponseBody.parse(body);
+  const response = GeneratedContent.parse(body);
   const images = response.candidates?.flatMap(imagesOf) ?? [];
-  if (images.length === 0) throw failureOf(response, outbound);
+  if (images.length === 0) throw emptyReplyFailure(response, "image", outbound);
   return { createdAt: null, images, size: null, quality: null, consumption: readConsumption(response.usageMetadata) };
 }
 
 /** Drafts are marked as thoughts and left out. */
-function imagesOf({ content }: z.infer<typeof Candidate>): GeneratedImage[] {
+function imagesOf({ content }: Candidate): GeneratedImage[] {
   return (content?.parts ?? []).flatMap(({ thought, inlineData }): GeneratedImage[] => {
     if (thought || !inlineData) return [];
     return [{ result: { kind: "base64", data: inlineData.data }, mediaType: inlineData.mimeType ?? null }];
   });
 }
 
-/** Finish reasons that do not concern the request: another attempt may succeed. */
-const TRANSIENT_REASONS: ReadonlySet<string> = new Set([
-  "OTHER",
-  "IMAGE_OTHER",
-  "FINISH_REASON_UNSPECIFIED",
-  "MALFORMED_RESPONSE",
-]);
-
-/**
- * Converts a status 200 response without an image to a failure. Source: Gemini API reference, "BlockReason",
- * "FinishReason".
- */
-function failureOf({ promptFeedback, candidates }: z.infer<typeof ResponseBody>, outbound: Outbound) {
-  const candidate = candidates?.[0];
-  const ended = candidate?.finishReason === "STOP" ? null : candidate?.finishReason;
-  const reason = promptFeedback?.blockReason ?? ended ?? null;
-  if (reason !== null && TRANSIENT_REASONS.has(reason)) {
-    return outbound.failure("unavailable", `The model created no image: ${reason}`, { vendorCode: reason });
-  }
-  if (reason !== null) {
-    const message = promptFeedback?.blockReasonMessage || candidate?.finishMessage ||
-      `The model created no image: ${reason}`;
-    return outbound.failure("invalid", message, { vendorCode: reason, isContentRefusal: reason !== "NO_IMAGE" });
-  }
-  // The model answers a prompt that does not ask for an image with text. Other providers would not help.
-  if (candidate?.content?.parts?.some(({ text }) => text)) {
-    return outbound.failure("invalid", "The model responded with text and created no image", {
-      vendorCode: "NO_IMAGE",
-    });
-  }
-  return outbound.failure("broken", "", { accepted: "unknown" });
-}
-
 /** Thought tokens are not included in the candidates' count, and billed at the same price. */
-function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {
+function readConsumption(usage: GeneratedContent["usageMetadata"]): ImageConsumption | null {
   if (!usage) return null;
-  const imageTokens = (usage.promptTokensDetails ?? [])
-    .filter(({ modality }) => modality === "IMAGE")
-    .reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  const imageTokens = tokensOfModality(usage.promptTokensDetails, "IMAGE");
   return consumptionOf({
     textTokens: Math.max(usage.promptTokenCount + usage.toolUsePromptTokenCount - imageTokens, 0),
     imageTokens,

@@ -1,5 +1,6 @@
 import { byFixedHeaders } from "../authorization.ts";
 import { googleListing } from "../model_listing.ts";
+import { geminiPath } from "../model_paths.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { googleCaches } from "./caches.ts";
@@ -16,6 +17,9 @@ export const google = {
   caches: googleCaches,
   lazy: {
     embeddings: async (outbound) => (await import("./embeddings.ts")).googleEmbeddings(outbound),
+    speech: async (outbound) => (await import("../content_speech.ts")).contentSpeech(outbound, geminiPath),
+    transcripts: async (outbound) =>
+      (await import("../content_transcripts.ts")).contentTranscripts(outbound, geminiPath),
   },
   probe: probeByGet("/v1beta/models?pageSize=1"),
   models: googleListing,

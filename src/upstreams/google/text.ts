@@ -1,6 +1,7 @@
 import { readCount, writeCountRequest } from "../../conversation/codecs/content/upstream/count.ts";
 import { content } from "../../conversation/codecs/content/mod.ts";
 import { needsInlining } from "../../conversation/codecs/content/shared/parts.ts";
+import { geminiPath } from "../model_paths.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
 /**
@@ -10,11 +11,10 @@ import type { TextEndpoint } from "../upstream.ts";
 export const contentEndpoint: TextEndpoint = {
   format: content.upstream,
   passThrough: content.passThrough,
-  path: (model, stream) =>
-    `/v1beta/models/${encodeURI(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+  path: (model, stream) => geminiPath(model, stream ? "streamGenerateContent?alt=sse" : "generateContent"),
   mustInline: ({ source }) => needsInlining(source),
   counter: {
-    path: (model) => `/v1beta/models/${encodeURI(model)}:countTokens`,
+    path: (model) => geminiPath(model, "countTokens"),
     write: writeCountRequest,
     readCount,
   },

@@ -2,7 +2,7 @@ import { byFixedHeaders } from "../authorization.ts";
 import type { EndpointPaths } from "../endpoint_paths.ts";
 import { openaiListing, openaiListingAt } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
-import type { TextEndpoint, TextSettings, UpstreamKind } from "../upstream.ts";
+import type { EndpointSettings, TextEndpoint, UpstreamKind } from "../upstream.ts";
 import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 import { openrouterVideos } from "./videos.ts";
@@ -50,7 +50,7 @@ export function openaiWithPaths(pathOf: EndpointPaths): UpstreamKind {
 }
 
 /** Responses is preferred for translated conversations, because it returns reasoning and accepts it in later turns. */
-function textEndpoints({ speaks }: TextSettings, responses: TextEndpoint, chat: TextEndpoint): readonly TextEndpoint[] {
+function textEndpoints({ speaks }: EndpointSettings, responses: TextEndpoint, chat: TextEndpoint): readonly TextEndpoint[] {
   if (speaks === "both") return [responses, chat];
   return [speaks === "responses" ? responses : chat];
 }

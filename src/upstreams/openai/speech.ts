@@ -9,6 +9,8 @@ const ENCODER = new TextEncoder();
 /** Speech of OpenAI and compatible vendors. Source: OpenAI API reference, "Create speech". */
 export function openaiSpeech(outbound: Outbound, pathOf: EndpointPaths): SpeechUpstream {
   return {
+    unsupported: () => null,
+    dropped: () => [],
     async speak(order, { onResponse }) {
       const response = await outbound.send({
         method: "POST",
@@ -25,7 +27,7 @@ export function openaiSpeech(outbound: Outbound, pathOf: EndpointPaths): SpeechU
         ? mediaType === "text/event-stream"
         : mediaType.startsWith("audio/") || mediaType === "application/octet-stream";
       const first = isAudio ? await response.read() : null;
-      if (first !== null) return { mediaType, body: relayedBody(response, first) };
+      if (first !== null) return { mediaType, body: relayedBody(response, first), report: null };
       response.cancel();
       throw outbound.failure("broken", "", { accepted: "unknown" });
     },

@@ -36,6 +36,8 @@ export function openaiTranscripts(
   pathOf: EndpointPaths,
 ): TranscriptUpstream {
   return {
+    unsupported: () => null,
+    dropped: () => [],
     async transcribe(order, { reserve, onResponse }) {
       const response = await outbound.send({
         method: "POST",

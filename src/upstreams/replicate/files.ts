@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { UpstreamFailure } from "../failure.ts";
 import type { ImageSource } from "../image_upstream.ts";
-import { dataUriOf, type InlineImage } from "../json_body.ts";
+import { dataUriOf, type InlineFile } from "../json_body.ts";
 import { type FormFile, multipartBody } from "../multipart_body.ts";
 import type { Outbound, OutboundCall } from "../outbound_call.ts";
 import type { VideoMedia, VideoOrder } from "../video_upstream.ts";
@@ -20,7 +20,7 @@ export async function imageInput(
   outbound: Outbound,
   image: ImageSource,
   callerSignal: OutboundCall["callerSignal"],
-): Promise<InlineImage | string> {
+): Promise<InlineFile | string> {
   return image.lengthBytes <= MAX_INLINE_BYTES ? dataUriOf(image) : await upload(outbound, image, callerSignal);
 }
 

@@ -4,7 +4,7 @@ import { type ImageJobParts, type ImageProgress, startImageJob, waitForImages } 
 import { generatedImageOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { GeneratedImage, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
-import { type InlineImage, jsonBody } from "../json_body.ts";
+import { type InlineFile, jsonBody } from "../json_body.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { imageInput } from "./files.ts";
 import { imageInputsOf, type ReplicateImageInputs } from "./image_inputs.ts";
@@ -59,7 +59,7 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
   };
 }
 
-function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, images: readonly (InlineImage | string)[]) {
+function inputFor(order: ImageOrder, inputs: ReplicateImageInputs, images: readonly (InlineFile | string)[]) {
   const { prompt, quality, background, outputFormat, size } = order;
   const pixels = pixelsOf(size);
   const canMatchInput = images.length > 0 && inputs.matchesInput;

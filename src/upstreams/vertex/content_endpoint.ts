@@ -4,7 +4,7 @@ import { needsInlining } from "../../conversation/codecs/content/shared/parts.ts
 import type { PassThrough } from "../../conversation/pass_through.ts";
 import type { TextEndpoint } from "../upstream.ts";
 import { withVertexContents } from "./contents.ts";
-import { pathNameOf, publisherOf } from "./publisher.ts";
+import { googlePaths, publisherOf } from "./publisher.ts";
 
 const passThrough: PassThrough = {
   ...content.passThrough,
@@ -21,8 +21,7 @@ const COUNTED = ["contents", "systemInstruction", "tools", "generationConfig"];
  * @param resource The version of the API and the location of the project.
  */
 export function contentEndpoint(resource: string): TextEndpoint {
-  const pathOf = (model: string, method: string) =>
-    `${resource}/publishers/google/models/${pathNameOf(model)}:${method}`;
+  const pathOf = googlePaths(resource);
   return {
     format: content.upstream,
     passThrough,

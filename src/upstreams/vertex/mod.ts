@@ -1,10 +1,10 @@
 import { byFixedHeaders } from "../authorization.ts";
 import { chatEndpointAt } from "../chat_endpoint.ts";
 import { probeByGet } from "../probe.ts";
-import type { UpstreamKind } from "../upstream.ts";
+import type { EndpointSettings, UpstreamKind } from "../upstream.ts";
 import { contentEndpoint } from "./content_endpoint.ts";
 import { messagesEndpoint } from "./messages_endpoint.ts";
-import { publisherOf } from "./publisher.ts";
+import { googlePaths, publisherOf } from "./publisher.ts";
 
 /**
  * Google's Vertex AI: the models of Google, of Anthropic, and of other publishers in the chat format. Tokens of a
@@ -13,8 +13,8 @@ import { publisherOf } from "./publisher.ts";
  */
 export const vertex = {
   authorize: byFixedHeaders(({ apiKey }) => ({ "x-goog-api-key": apiKey })),
-  text({ vertex: { project, location } = { project: "", location: "" } }) {
-    const resource = `projects/${encodeURIComponent(project)}/locations/${location}`;
+  text(settings) {
+    const resource = resourceOf(settings);
     return [
       contentEndpoint(`/v1beta1/${resource}`),
       messagesEndpoint(`/v1/${resource}`),
@@ -26,6 +26,17 @@ export const vertex = {
   },
   images: () => null,
   videos: () => null,
+  lazy(settings) {
+    const paths = googlePaths(`/v1beta1/${resourceOf(settings)}`);
+    return {
+      speech: async (outbound) => (await import("../content_speech.ts")).contentSpeech(outbound, paths),
+      transcripts: async (outbound) => (await import("../content_transcripts.ts")).contentTranscripts(outbound, paths),
+    };
+  },
   // The list of Google's models, which needs a valid token and no project.
   probe: probeByGet("/v1beta1/publishers/google/models?pageSize=1"),
 } satisfies UpstreamKind;
+
+function resourceOf({ vertex: { project, location } = { project: "", location: "" } }: EndpointSettings): string {
+  return `projects/${encodeURIComponent(project)}/locations/${location}`;
+}

@@ -1,3 +1,5 @@
+import type { ModelPaths } from "../model_paths.ts";
+
 const PREFIX = /^(?:publishers\/)?(google|anthropic)\/(?:models\/)?/;
 
 /**
@@ -15,4 +17,13 @@ export function publisherOf(model: string): "google" | "anthropic" | null {
 export function pathNameOf(model: string): string {
   // Versions follow an at sign, which needs no escape in a path (RFC 3986, 3.3).
   return encodeURIComponent(model.replace(PREFIX, "")).replaceAll("%40", "@");
+}
+
+/**
+ * The paths of Google's models.
+ *
+ * @param resource The version of the API and the location of the project.
+ */
+export function googlePaths(resource: string): ModelPaths {
+  return (model, method) => `${resource}/publishers/google/models/${pathNameOf(model)}:${method}`;
 }

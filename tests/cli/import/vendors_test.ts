@@ -7,7 +7,7 @@ import { type VendorStage, withAnswers } from "../../support/vendor_stage.ts";
 
 /** What the adapter of a kind serves. */
 function usesOf(kind: UpstreamKind, { outbound, clock }: VendorStage): ReadonlySet<ModelUse> {
-  const { lazy = {} } = kind;
+  const lazy = typeof kind.lazy === "function" ? kind.lazy({ speaks: "chat" }) : kind.lazy ?? {};
   const served: Readonly<Record<ModelUse, boolean>> = {
     text: kind.text({ speaks: "chat" }).length > 0,
     image: kind.images(outbound, clock) !== null,
