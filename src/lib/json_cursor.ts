@@ -20,6 +20,15 @@ export class JsonCursor {
     return this.#next() === OPEN_LIST;
   }
 
+  /** Whether the next value is a list whose first item is a list. */
+  get isAtListOfLists(): boolean {
+    if (!this.isAtList) return false;
+    const start = this.at++;
+    const isList = this.isAtList;
+    this.at = start;
+    return isList;
+  }
+
   /** Whether the next value is a string. */
   get isAtString(): boolean {
     return this.#next() === QUOTE;

@@ -41,7 +41,7 @@ export interface EmbeddingUpstream {
   /** What of an order the vendor's format lacks, as the end of an error message; null if it can be sent. */
   unsupported(order: Pick<EmbeddingOrder, "inputs">): string | null;
   /** The fields of an order that are not sent, in the spelling of their format. */
-  dropped(order: Pick<EmbeddingOrder, "inputs" | "extras">): readonly string[];
+  dropped(order: Pick<EmbeddingOrder, "model" | "inputs" | "extras">): readonly string[];
   /**
    * Makes the embeddings.
    *

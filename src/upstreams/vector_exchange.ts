@@ -1,14 +1,21 @@
 import { chat } from "../conversation/codecs/chat/mod.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Outbound, OutboundCall } from "./outbound_call.ts";
-import { readVectorList, type VectorList, type VectorListNames } from "./vector_list.ts";
+import type { VectorList } from "./vector_list.ts";
 import type { WholeExchange } from "./whole_exchange.ts";
+
+/** The vectors of a reply. */
+export interface ExchangedVectors extends VectorList {
+  /** Returns a response header by its lower-case name. */
+  header(name: string): string | null;
+}
 
 /** A request for vectors and how its reply is read. */
 export interface VectorRequest {
   readonly path: string;
   readonly body: JsonObject;
-  readonly names: VectorListNames;
+  /** Reads the reply. Throws if it is not valid, or has not exactly one vector for each input. */
+  readonly read: (bytes: Uint8Array<ArrayBuffer>, count: number) => Promise<VectorList>;
   /** The expected number of vectors. */
   readonly count: number;
   /** Reads an error body. Default: the format of the default protocol. */
@@ -26,13 +33,13 @@ const ENCODER = new TextEncoder();
 /**
  * Sends a request for vectors and reads the reply.
  *
- * @throws {UpstreamFailure} `broken` also for a reply that {@linkcode readVectorList} does not accept.
+ * @throws {UpstreamFailure} `broken` also for a reply that is not valid.
  */
 export async function exchangeVectors(
   outbound: Outbound,
-  { path, body, names, count, readError = chat.upstream.readError }: VectorRequest,
+  { path, body, read, count, readError = chat.upstream.readError }: VectorRequest,
   { reserve, onResponse }: WholeExchange,
-): Promise<VectorList> {
+): Promise<ExchangedVectors> {
   const response = await outbound.send({
     method: "POST",
     path,
@@ -46,7 +53,7 @@ export async function exchangeVectors(
   onResponse(response);
   const bytes = await response.readAll(Math.min(MAX_REPLY_BYTES, count * MAX_VECTOR_BYTES + OTHER_BYTES), reserve);
   try {
-    return await readVectorList(bytes, names, count);
+    return { ...await read(bytes, count), header: (name) => response.header(name) };
   } catch (cause) {
     throw outbound.failure("broken", "", { accepted: "unknown", cause });
   }

@@ -15,8 +15,12 @@ export interface Vector {
 export interface VectorListNames {
   /** The list of objects at the top level. */
   readonly list: string;
-  /** The vector in each of them. */
+  /** The object in each of them that has the vector. Default: each has it itself. */
+  readonly within?: string;
+  /** The vector. */
   readonly vector: string;
+  /** What is reported beside each vector. Default: nothing. */
+  readonly statistics?: string;
   /** The usage at the top level. */
   readonly usage: string;
 }
@@ -25,6 +29,8 @@ export interface VectorListNames {
 export interface VectorList {
   /** In the order of the inputs. */
   readonly vectors: readonly Vector[];
+  /** What is reported beside each vector, parsed; undefined where there is nothing. */
+  readonly statistics: readonly unknown[];
   /** Parsed; undefined if there is none. */
   readonly usage: unknown;
 }
@@ -47,47 +53,103 @@ export async function readVectorList(
   count: number,
 ): Promise<VectorList> {
   const cursor = new JsonCursor(bytes);
-  let vectors: Vector[] | null = null;
+  let items: readonly ReadItem[] | null = null;
   let usage: unknown;
   for (const name of cursor.members()) {
     if (name === names.usage) usage = cursor.value();
-    else if (name === names.list) vectors = await readVectors(cursor, names, count);
+    else if (name === names.list) items = await readItems(cursor, count, () => readItem(cursor, names));
     else cursor.skip();
   }
   cursor.end();
-  if (vectors === null) throw new TypeError("The reply has no list of vectors");
-  return { vectors, usage };
+  if (items === null) throw new TypeError("The reply has no list of vectors");
+  return {
+    vectors: items.map(({ vector }) => vector),
+    statistics: items.map(({ statistics }) => statistics),
+    usage,
+  };
 }
 
-async function readVectors(cursor: JsonCursor, names: VectorListNames, count: number): Promise<Vector[]> {
-  const byInput = new Array<Vector | undefined>(count);
+/** The vector of one input. */
+interface ReadItem {
+  readonly vector: Vector;
+  /** The number of the input. Default: the place in the list. */
+  readonly index?: number;
+  readonly statistics?: unknown;
+}
+
+/** Reads a list with one item for each input. */
+async function readItems(cursor: JsonCursor, count: number, read: () => ReadItem): Promise<readonly ReadItem[]> {
+  const byInput = new Array<ReadItem | undefined>(count);
   let items = 0;
   let pauseAt = cursor.at + SLICE_BYTES;
   for (const nth of cursor.items()) {
     items++;
-    const { index = nth, vector } = readItem(cursor, names);
+    const item = read();
+    const { index = nth } = item;
     if (index >= count || byInput[index] !== undefined) throw new TypeError("The reply has other indexes");
-    byInput[index] = vector;
+    byInput[index] = item;
     if (cursor.at < pauseAt) continue;
     await new Promise((resolve) => setTimeout(resolve, 0));
     pauseAt = cursor.at + SLICE_BYTES;
   }
   if (items !== count) throw new TypeError("The reply has another number of vectors");
-  const vectors = byInput.filter((vector) => vector !== undefined);
-  if (new Set(vectors.map(lengthOf)).size > 1) throw new TypeError("The vectors have different lengths");
-  return vectors;
+  const given = byInput.filter((item) => item !== undefined);
+  if (new Set(given.map(({ vector }) => lengthOf(vector))).size > 1) {
+    throw new TypeError("The vectors have different lengths");
+  }
+  return given;
 }
 
-function readItem(cursor: JsonCursor, names: VectorListNames): { index?: number; vector: Vector } {
-  let vector: Vector | null = null;
-  let index: number | undefined;
+function readItem(cursor: JsonCursor, names: VectorListNames): ReadItem {
+  const { within, ...inner } = names;
+  let item: Partial<ReadItem> = {};
   for (const name of cursor.members()) {
-    if (name === names.vector) vector = readVector(cursor);
-    else if (name === "index") index = readIndex(cursor.value());
+    if (within !== undefined && name === within) item = { ...item, ...readItem(cursor, inner) };
+    else if (within === undefined && name === names.vector) item = { ...item, vector: readVector(cursor) };
+    else if (name === names.statistics) item = { ...item, statistics: cursor.value() };
+    else if (name === "index") item = { ...item, index: readIndex(cursor.value()) };
     else cursor.skip();
   }
-  if (vector === null) throw new TypeError("An item of the reply has no vector");
-  return { vector, ...index !== undefined && { index } };
+  const { vector, ...rest } = item;
+  if (vector === undefined) throw new TypeError("An item of the reply has no vector");
+  return { vector, ...rest };
+}
+
+/** The names of a reply with vectors that are in no objects. */
+export interface BareVectorNames {
+  /** A vector, a list of vectors, or an object that has the list as its member `float`. */
+  readonly vectors: string;
+  /** The usage at the top level. Default: there is none. */
+  readonly usage?: string;
+}
+
+/**
+ * Reads a reply with vectors that are in no objects, like {@linkcode readVectorList}.
+ *
+ * @throws {TypeError | SyntaxError} As there.
+ */
+export async function readBareVectors(
+  bytes: Uint8Array<ArrayBuffer>,
+  names: BareVectorNames,
+  count: number,
+): Promise<VectorList> {
+  const cursor = new JsonCursor(bytes);
+  let items: readonly ReadItem[] | null = null;
+  let usage: unknown;
+  const readList = () => readItems(cursor, count, () => ({ vector: readVector(cursor) }));
+  for (const name of cursor.members()) {
+    if (name === names.usage) usage = cursor.value();
+    else if (name !== names.vectors) cursor.skip();
+    else if (!cursor.isAtList) {
+      for (const type of cursor.members()) {
+        if (type === "float") items = await readList();
+        else cursor.skip();
+      }
+    } else items = cursor.isAtListOfLists ? await readList() : [{ vector: readVector(cursor) }];
+  }
+  cursor.end();
+  if (items === null || items.length !== count) throw new TypeError("The reply has another number of vectors");
+  return { vectors: items.map(({ vector }) => vector), statistics: items.map(() => undefined), usage };
 }
 
 function readIndex(value: unknown): number {

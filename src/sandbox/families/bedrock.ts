@@ -12,6 +12,7 @@ import { converseEndpoint } from "./bedrock_converse.ts";
 import { checkConverse } from "./bedrock_converse_rules.ts";
 import { readConverse } from "./bedrock_converse_reader.ts";
 import { checkCredential } from "./bedrock_credentials.ts";
+import { embed, isEmbeddingModel } from "./bedrock_embeddings.ts";
 import { encodeChunks } from "./bedrock_frames.ts";
 
 const UNREADABLE = "Malformed input request, please reformat your input and try again.";
@@ -48,7 +49,7 @@ export const bedrock: VendorApi = {
 type Operation = (call: Call, model: string) => Response | Promise<Response>;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  "invoke": (call, model) => invoke(call, model, false),
+  "invoke": (call, model) => isEmbeddingModel(model) ? embed(call, model) : invoke(call, model, false),
   "invoke-with-response-stream": (call, model) => invoke(call, model, true),
   "converse": (call, model) => converse(call, model, false),
   "converse-stream": (call, model) => converse(call, model, true),

@@ -14,5 +14,8 @@ export const bedrock = {
   text: () => [messagesEndpoint, converseEndpoint],
   images: () => null,
   videos: () => null,
+  lazy: {
+    embeddings: async (outbound) => (await import("./embeddings.ts")).bedrockEmbeddings(outbound),
+  },
   probe,
 } satisfies UpstreamKind;

@@ -1,7 +1,7 @@
 /** Names of Anthropic's models, also in inference profiles (`us.anthropic.claude-…`) and ARNs, or such a prefix. */
 const ANTHROPIC = /(?:^|[./])anthropic[./]/;
 /** The prefix of a name that does not show its maker. */
-const PREFIX = /^anthropic\//;
+const PREFIX = /^(?:anthropic|cohere|titan)\//;
 /** The prefixes of inference profiles that serve a model in several regions. */
 const REGIONS = /^(?:us-gov|us|eu|apac|jp|au|ca|sa|me|af|global)\./;
 

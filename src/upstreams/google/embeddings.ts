@@ -2,8 +2,10 @@ import { content } from "../../conversation/codecs/content/mod.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../embedding_upstream.ts";
+import { geminiPath } from "../model_paths.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { exchangeVectors } from "../vector_exchange.ts";
+import { readVectorList } from "../vector_list.ts";
 
 const NAMES = { list: "embeddings", vector: "values", usage: "usageMetadata" };
 /** Source: Gemini API reference, "Embeddings": the error of a longer batch. */
@@ -21,9 +23,9 @@ export function googleEmbeddings(outbound: Outbound): EmbeddingUpstream {
     dropped: ({ extras }) => Object.keys(extras),
     async embed(order, exchange) {
       const { vectors, usage } = await exchangeVectors(outbound, {
-        path: `/v1beta/models/${encodeURI(order.model)}:batchEmbedContents`,
+        path: geminiPath(order.model, "batchEmbedContents"),
         body: { requests: order.inputs.map((input) => requestOf(input, order)) },
-        names: NAMES,
+        read: (bytes, count) => readVectorList(bytes, NAMES, count),
         count: order.inputs.length,
         readError: content.upstream.readError,
       }, exchange);

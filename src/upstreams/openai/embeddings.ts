@@ -4,6 +4,7 @@ import type { EndpointPaths } from "../endpoint_paths.ts";
 import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../embedding_upstream.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { exchangeVectors } from "../vector_exchange.ts";
+import { readVectorList } from "../vector_list.ts";
 
 const NAMES = { list: "data", vector: "embedding", usage: "usage" };
 /** The members of a request in the content format that this format has. */
@@ -27,8 +28,12 @@ export function openaiEmbeddings(outbound: Outbound, pathOf: EndpointPaths): Emb
     ],
     async embed(order, exchange) {
       const path = pathOf("/embeddings", order.model);
-      const request = { path, body: bodyOf(order), names: NAMES, count: order.inputs.length };
-      const { vectors, usage } = await exchangeVectors(outbound, request, exchange);
+      const { vectors, usage } = await exchangeVectors(outbound, {
+        path,
+        body: bodyOf(order),
+        read: (bytes, count) => readVectorList(bytes, NAMES, count),
+        count: order.inputs.length,
+      }, exchange);
       return { vectors, reportedTokens: isObject(usage) ? usage.prompt_tokens ?? usage.total_tokens ?? null : null };
     },
   };

@@ -29,6 +29,7 @@ export const vertex = {
   lazy(settings) {
     const paths = googlePaths(`/v1beta1/${resourceOf(settings)}`);
     return {
+      embeddings: async (outbound) => (await import("./embeddings.ts")).vertexEmbeddings(outbound, paths),
       speech: async (outbound) => (await import("../content_speech.ts")).contentSpeech(outbound, paths),
       transcripts: async (outbound) => (await import("../content_transcripts.ts")).contentTranscripts(outbound, paths),
     };

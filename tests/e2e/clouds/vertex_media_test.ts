@@ -1,11 +1,14 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import OpenAI, { toFile } from "openai";
 import { toneFile, toneSamples } from "../../../src/sandbox/tones.ts";
+import { vectorOf } from "../../../src/sandbox/vectors.ts";
+import { embeddingModel } from "../../embeddings/embedding_gateway.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
 import { startVertexServer, type VertexServer } from "./vertex_server.ts";
 
 const PROJECT = "/projects/acme/locations/europe-west4/publishers/google/models";
 const models = [
+  embeddingModel("vertex/text-embedding-005", ["vertex"]),
   {
     id: "vertex/gemini-3.8-flash-tts",
     pricing: { prompt: "0.000001", audio_output: "0.00001" },
@@ -37,6 +40,17 @@ async function withVertex(test: (client: OpenAI, vertex: VertexServer) => Promis
     await vertex.stop();
   }
 }
+
+Deno.test("vertex: the OpenAI client gets embeddings, charged by the tokens of all texts", async () => {
+  await withVertex(async (client, { seen }) => {
+    const input = ["a red fox", "a dog"];
+    const made = await client.embeddings.create({ model: "vertex/text-embedding-005", input, dimensions: 8 })
+      .withResponse();
+    assertEquals(made.data.data.map(({ embedding }) => embedding), input.map((text) => vectorOf(text, 8)));
+    assertEquals(Number(made.response.headers.get("x-service-cost")), 5 / 1e6);
+    assertEquals(seen[0]?.path, `/v1beta1${PROJECT}/text-embedding-005:predict`);
+  });
+});
 
 Deno.test("vertex: the OpenAI client gets speech and transcriptions of Google's models", async () => {
   await withVertex(async (client, { seen }) => {

@@ -1,4 +1,5 @@
 import type { Sandbox } from "../../../src/sandbox/mod.ts";
+import { vectorOf } from "../../../src/sandbox/vectors.ts";
 
 /** A request for a model, as Vertex AI received it. */
 export interface VertexRequest {
@@ -89,6 +90,7 @@ function refusal(code: number, status: string): Response {
 
 /** Google's rules of a request at Vertex AI that the Gemini API does not have. */
 function asGoogle(sandbox: Sandbox, target: string, body: VertexRequest["body"]): Promise<Response> | Response {
+  if (target.endsWith(":predict")) return predictions(body);
   const contents: VertexRequest["body"][] = body.contents ?? [];
   const parts = contents.flatMap(({ parts }) => parts ?? []);
   const hasId = parts.some(({ functionCall, functionResponse }) => functionCall?.id || functionResponse?.id);
@@ -99,6 +101,16 @@ function asGoogle(sandbox: Sandbox, target: string, body: VertexRequest["body"])
     method: "POST",
     headers: { "content-type": "application/json", "x-goog-api-key": "sandbox" },
     body: JSON.stringify(counted ? { contents } : body),
+  });
+}
+
+function predictions({ instances, parameters }: VertexRequest["body"]): Response {
+  const values = (text: string) => vectorOf(text, parameters?.outputDimensionality ?? 256);
+  return Response.json({
+    predictions: instances.map(({ content }: { content: string }) => ({
+      embeddings: { statistics: { truncated: false, token_count: content.split(" ").length }, values: values(content) },
+    })),
+    metadata: { billableCharacterCount: 1 },
   });
 }
 
