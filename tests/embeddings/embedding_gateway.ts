@@ -68,12 +68,13 @@ export async function withEmbeddings(
 export async function withStub(
   reply: (request: Request) => string | Promise<string>,
   test: (gateway: EmbeddingGateway) => Promise<void>,
-  options: Parameters<typeof startEmbeddingGateway>[0] = {},
+  { quirks = [], ...options }: Parameters<typeof startEmbeddingGateway>[0] & { readonly quirks?: readonly string[] } =
+    {},
 ): Promise<void> {
   const handler = async (request: Request) =>
     new Response(await reply(request), { headers: { "content-type": "application/json" } });
   await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, handler);
-  const provider = { kind: "openai", base_url: `http://127.0.0.1:${server.addr.port}/v1`, api_key: "stub-key" };
+  const provider = { kind: "openai", base_url: `http://127.0.0.1:${server.addr.port}/v1`, api_key: "stub-key", quirks };
   const models = [embeddingModel("stub/embedding-1", ["stub"]), ...options.models ?? []];
   await withEmbeddings(
     { ...options, models, config: { providers: { stub: provider }, models, ...options.config } },

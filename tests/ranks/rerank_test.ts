@@ -47,6 +47,20 @@ Deno.test("rerank: documents are returned by relevance, with their texts on requ
   });
 });
 
+Deno.test("rerank: a vendor with the quirk gets the number of results as top_k", async () => {
+  const ranked = '{"data":[{"index":1,"relevance_score":0.9}],"usage":{"total_tokens":9}}';
+  const bodies: unknown[] = [];
+  await withStub(async (request) => {
+    bodies.push(await request.json());
+    return ranked;
+  }, async (gateway) => {
+    const answer = await gateway.post("/v1/rerank", { ...REQUEST, model: "stub/rerank-1", top_n: 1 });
+    assertEquals((await answer.json()).results.map(({ index }: Result) => index), [1]);
+    const { query, documents } = REQUEST;
+    assertEquals(bodies, [{ model: "rerank-1", query, documents, top_k: 1 }]);
+  }, { models: [ranker("stub/rerank-1", "stub", {})], quirks: ["top_k_ranks"] });
+});
+
 Deno.test("rerank: bad requests are refused with the field, and nothing is sent", async () => {
   await withEmbeddings({ models }, async (gateway) => {
     const cases: readonly [change: Record<string, unknown>, field: string][] = [

@@ -19,13 +19,13 @@ export const openai = {
   text: (settings) => textEndpoints(settings, responsesEndpoint, chatEndpoint),
   images: (outbound) => openaiImages(outbound, documentedPath),
   videos: openrouterVideos,
-  lazy: {
+  lazy: ({ quirks }) => ({
     embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound, documentedPath),
     moderations: async (outbound) => (await import("./moderations.ts")).openaiModerations(outbound),
-    ranks: async (outbound) => (await import("./ranks.ts")).openaiRanks(outbound),
+    ranks: async (outbound) => (await import("./ranks.ts")).openaiRanks(outbound, quirks),
     speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound, documentedPath),
     transcripts: async (outbound) => (await import("./transcripts.ts")).openaiTranscripts(outbound, documentedPath),
-  },
+  }),
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,
 } satisfies UpstreamKind;
@@ -50,7 +50,11 @@ export function openaiWithPaths(pathOf: EndpointPaths): UpstreamKind {
 }
 
 /** Responses is preferred for translated conversations, because it returns reasoning and accepts it in later turns. */
-function textEndpoints({ speaks }: EndpointSettings, responses: TextEndpoint, chat: TextEndpoint): readonly TextEndpoint[] {
+function textEndpoints(
+  { speaks }: EndpointSettings,
+  responses: TextEndpoint,
+  chat: TextEndpoint,
+): readonly TextEndpoint[] {
   if (speaks === "both") return [responses, chat];
   return [speaks === "responses" ? responses : chat];
 }

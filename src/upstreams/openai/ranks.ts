@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { NO_QUIRKS, type Quirks } from "../../conversation/quirks.ts";
 import type { RankOrder, RankOutcome, RankUpstream } from "../rank_upstream.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { wholeRequestOptions } from "../whole_request_options.ts";
@@ -16,10 +17,11 @@ const Reply = z.object({
  * Ranks in the format that Cohere introduced. Documents are not requested back, because the gateway has them. Sources:
  * API references of Cohere, Jina, Voyage, OpenRouter and vLLM, "Rerank".
  */
-export function openaiRanks(outbound: Outbound): RankUpstream {
+export function openaiRanks(outbound: Outbound, quirks: Quirks = NO_QUIRKS): RankUpstream {
+  const countField = quirks.has("top_k_ranks") ? "top_k" : "top_n";
   return {
     rank: (order, exchange) =>
-      outbound.json("POST", "/rerank", bodyOf(order), (response) => {
+      outbound.json("POST", "/rerank", bodyOf(order, countField), (response) => {
         const outcome = readOutcome(response, order);
         if (outcome === null) throw outbound.failure("broken", "", { accepted: "unknown" });
         return outcome;
@@ -27,8 +29,8 @@ export function openaiRanks(outbound: Outbound): RankUpstream {
   };
 }
 
-function bodyOf({ model, query, documents, count, extras }: RankOrder) {
-  return { ...extras, model, query, documents, ...count < documents.length && { top_n: count } };
+function bodyOf({ model, query, documents, count, extras }: RankOrder, countField: string) {
+  return { ...extras, model, query, documents, ...count < documents.length && { [countField]: count } };
 }
 
 /** Null if the reply does not fit the order. */
