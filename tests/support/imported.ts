@@ -36,7 +36,7 @@ export const LITELLM = {
       model_info: { input_cost_per_token: 1.5e-7, output_cost_per_token: 6e-7, output_cost_per_token_priority: 1e-6 },
     },
     { model_name: "vectors", litellm_params: { model: "text-embedding-3-small" } },
-    { model_name: "elsewhere", litellm_params: { model: "bedrock/amazon.nova" } },
+    { model_name: "elsewhere", litellm_params: { model: "elevenlabs/scribe" } },
     { model_name: "anthropic/*", litellm_params: { model: "anthropic/*", api_key: "os.environ/ANTHROPIC_API_KEY" } },
     { model_name: "*", litellm_params: { model: "openai/*", api_key: "os.environ/OPENAI_API_KEY" } },
   ],

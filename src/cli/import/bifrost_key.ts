@@ -1,3 +1,4 @@
+import { bedrockFields } from "./bedrock.ts";
 import { type KeyModels, modelsOf } from "./bifrost_models.ts";
 import { azureResource, entraIdOf, isAzureModelHost, vertexFields } from "./cloud_providers.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
@@ -52,6 +53,7 @@ export function keyProvider(
 ): Record<string, Written> | null {
   if (vendor.kind === "azure") return azureFields(config, key, place, model);
   if (vendor.kind === "vertex") return vertexKeyFields(config, key, place);
+  if (vendor.kind === "bedrock") return bedrockKeyFields(config, key, place);
   const [, server] = Object.entries(key).find(([field]) => field.endsWith("_key_config")) ?? [];
   const base = baseUrlOf(vendor, use, textIn(mapIn(server).url), (text) => config.address(text));
   const secret = textIn(key.value);
@@ -105,4 +107,21 @@ function vertexKeyFields(config: ImportedConfig, key: SourceMap, place: string) 
     credentials: textIn(vertex.auth_credentials),
     apiKey: textIn(key.value),
   }, place);
+}
+
+function bedrockKeyFields(config: ImportedConfig, key: SourceMap, place: string) {
+  const bedrock = mapIn(key.bedrock_key_config);
+  const odd = ["arn", "role_arn"].find((field) => textIn(bedrock[field]) !== null);
+  if (odd !== undefined) {
+    config.drop(place, `${odd} has no counterpart; name the inference profile in serves, and use an access key`);
+    return null;
+  }
+  return bedrockFields(config, {
+    apiKey: textIn(key.value),
+    accessKey: textIn(bedrock.access_key),
+    secretKey: textIn(bedrock.secret_key),
+    sessionToken: textIn(bedrock.session_token),
+    region: textIn(bedrock.region),
+    address: null,
+  }, { place, program: "bifrost" });
 }

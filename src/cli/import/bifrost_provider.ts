@@ -83,7 +83,7 @@ interface KeyGroup {
 
 /** Whether each key has an address or an account of its own, so that each becomes a provider. */
 function hasOwnAddresses({ kind }: ImportedVendor, keys: readonly SourceKey[]): boolean {
-  return kind === "azure" || kind === "vertex" ||
+  return kind === "azure" || kind === "vertex" || kind === "bedrock" ||
     keys.some(({ key }) => Object.keys(key).some((field) => /^(ollama|vllm|sgl)_key_config$/.test(field)));
 }
 

@@ -1,3 +1,4 @@
+import { bedrockModelOf } from "./bedrock.ts";
 import type { ImportedConfig, ImportedModel, Written } from "./imported_config.ts";
 import { callingVendor, isProviderField, limitsOf, providerFields } from "./litellm_provider.ts";
 import { modelFields, useOf, whyNotServed } from "./model_fields.ts";
@@ -57,9 +58,20 @@ export function readDeployment(deployment: Deployment): void {
   if (info.team_id !== undefined) {
     return config.drop(place, "it belongs to one team; add it, and limit the keys that may use it");
   }
-  const called: Called = { vendor: callingVendor(known, model), vendorName, model, params, info };
+  const called = calledModel({ vendor: callingVendor(known, model), vendorName, model, params, info });
+  if (called === null) return config.drop(place, `the format of "${model}" at Bedrock is not served`);
   if (model.includes("*")) addPattern(deployment, called);
   else addModel(deployment, called);
+}
+
+/** The same with the vendor's name of the model; null if the vendor is not called in its format. */
+function calledModel(called: Called): Called | null {
+  const { vendor, model, params, info } = called;
+  if (vendor.kind !== "bedrock") return called;
+  const read = bedrockModelOf(model, textIn(info.base_model));
+  if (read === null) return null;
+  const region = params.aws_region_name ?? read.region;
+  return { ...called, model: read.model, params: { ...params, ...region !== null && { aws_region_name: region } } };
 }
 
 function splitModel(named: string, stated: string | null): { vendorName: string | null; model: string } {

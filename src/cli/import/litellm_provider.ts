@@ -1,3 +1,4 @@
+import { bedrockFields } from "./bedrock.ts";
 import { azureResource, entraIdOf, isAzureModelHost, vertexFields } from "./cloud_providers.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
 import type { ModelUse } from "./model_use.ts";
@@ -16,12 +17,22 @@ const PROVIDER_FIELDS = [
   "tpm",
 ];
 const VERTEX_FIELDS = ["project", "location", "credentials"].flatMap((name) => [`vertex_${name}`, `vertex_ai_${name}`]);
+const BEDROCK_FIELDS = [
+  "aws_access_key_id",
+  "aws_secret_access_key",
+  "aws_session_token",
+  "aws_region_name",
+  "aws_bedrock_runtime_endpoint",
+];
+/** Ways to get a key that this gateway does not have. */
+const AWS_ROLE_FIELDS = ["aws_role_name", "aws_profile_name", "aws_web_identity_token", "aws_external_id"];
 const AZURE_FIELDS = ["api_version", "azure_ad_token", "azure_scope", "client_id", "client_secret", "tenant_id"];
 
 /** Whether a field of `litellm_params` is read for a vendor. */
 export function isProviderField(vendor: ImportedVendor, field: string): boolean {
   return PROVIDER_FIELDS.includes(field) ||
     (vendor.kind === "vertex" && VERTEX_FIELDS.includes(field)) ||
+    (vendor.kind === "bedrock" && BEDROCK_FIELDS.includes(field)) ||
     (vendor.name?.startsWith("azure") === true && AZURE_FIELDS.includes(field));
 }
 
@@ -48,6 +59,8 @@ export function providerFields(config: ImportedConfig, called: CalledModel): Rec
   const { vendor } = called;
   const fields = vendor.kind === "vertex"
     ? vertexProvider(config, called)
+    : vendor.kind === "bedrock"
+    ? bedrockProvider(config, called)
     : vendor.name === "azure" || vendor.name === "azure_ai"
     ? azureProvider(config, called)
     : plainProvider(config, called);
@@ -78,6 +91,19 @@ function vertexProvider(config: ImportedConfig, { params, place }: CalledModel) 
     credentials: Object.keys(credentials).length > 0 ? JSON.stringify(credentials) : read("credentials"),
     apiKey: textIn(params.api_key),
   }, place);
+}
+
+function bedrockProvider(config: ImportedConfig, { params, place }: CalledModel) {
+  const role = AWS_ROLE_FIELDS.find((field) => textIn(params[field]) !== null);
+  if (role !== undefined) return dropped(config, place, `${role}: roles and profiles are not read; use an access key`);
+  return bedrockFields(config, {
+    apiKey: textIn(params.api_key),
+    accessKey: textIn(params.aws_access_key_id),
+    secretKey: textIn(params.aws_secret_access_key),
+    sessionToken: textIn(params.aws_session_token),
+    region: textIn(params.aws_region_name),
+    address: textIn(params.aws_bedrock_runtime_endpoint) ?? addressIn(params),
+  }, { place, program: "litellm" });
 }
 
 function azureProvider(config: ImportedConfig, { vendor, params, place }: CalledModel) {

@@ -14,6 +14,8 @@ const SECTIONS: readonly ModelUse[] = ["image", "video", ...SECTION_NAMES];
 const FACTS = ["context_length", "architecture", "pricing", "pricing_tiers", "top_provider", "supported_parameters"];
 /** Source: Gemini API reference, "Embeddings". */
 const GOOGLE_INPUTS = 100;
+/** Source: docs/api/audio.md#speech. */
+const GOOGLE_SPEECH = { formats: ["wav", "pcm"] };
 
 /** A model of a vendor. */
 export interface VendorModel {
@@ -53,6 +55,9 @@ export function whyNotServed({ vendor, model }: VendorModel, use: ModelUse): str
   }
   if (vendor.name === "azure_ai" && use === "image" && !/gpt-image|dall-e/.test(model)) {
     return "of the models for images at Azure AI, only OpenAI's are served";
+  }
+  if (vendor.kind === "bedrock" && use === "embedding" && !/titan-embed|cohere/.test(model)) {
+    return "of the models for embeddings at Bedrock, only those of Titan and Cohere are served";
   }
   if (use === "video" && builtInOf({ vendor, model })?.video === undefined) {
     return "the modes and lengths of its videos are not in the source; add it by hand";
@@ -106,6 +111,7 @@ function sectionFor(
   const known = builtIn?.[use];
   if (known !== undefined) return { [use]: known as Written };
   if (use === "image") return { image: imageSection(vendor, model, facts) };
+  if (use === "speech" && (vendor.kind === "google" || vendor.kind === "vertex")) return { speech: GOOGLE_SPEECH };
   if (use !== "embedding") return { [use]: {} };
   const dimensions = numberIn(facts.output_vector_size);
   return {

@@ -49,9 +49,12 @@ const NAMES: readonly (readonly [RegExp, ModelUse | null])[] = [
   [/moderation/, "moderation"],
   [/whisper|transcribe|(^|[/-])asr([.-]|$)/, "transcription"],
   [/(^|[/_-])tts([._-]|$)|speech|orpheus/, "speech"],
-  [/realtime|(^|[/-])live-|davinci|babbage|gpt-3\.5-turbo-instruct/, null],
-  [/sora|veo-|hailuo|seedance|kling|(^|[/-])wan-?\d|-[ti]2v|video|^gen\d/, "video"],
-  [/dall-e|gpt-image|imagen|-image(-|$)|flux|stable-diffusion|seedream|nano-banana/, "image"],
+  [/realtime|(^|[/-])live-|nova-(2-)?sonic|davinci|babbage|gpt-3\.5-turbo-instruct/, null],
+  [/sora|veo-|hailuo|seedance|kling|(^|[/-])wan-?\d|-[ti]2v|video|nova-reel|^gen\d/, "video"],
+  [
+    /dall-e|gpt-image|imagen|-image(-|$)|flux|stable-diffusion|seedream|nano-banana|nova-canvas|(^|\.)stability\./,
+    "image",
+  ],
 ];
 
 /** What a model is for, by its name alone; null if it is for something that this gateway does not serve. */

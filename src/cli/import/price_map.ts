@@ -90,7 +90,8 @@ function readEntry(
 /** The vendor's name of the model in a key, with or without that of the vendor in front. */
 function modelIn(key: string, vendorName: string): string {
   const vendor = vendorName.replace(/-.+$/, "");
-  const prefix = [`${vendor}/`, `${vendor.replace(/_chat$/, "")}/`].find((each) => key.startsWith(each)) ?? "";
+  const prefix = [`${vendor}/`, `${vendor.replace(/_(chat|converse)$/, "")}/`].find((each) => key.startsWith(each)) ??
+    "";
   return key.slice(prefix.length);
 }
 
@@ -99,8 +100,8 @@ const PARTS = /\d-x-\d|^(low|medium|high|hd|standard)\/|^ft:|^(together|firework
 
 function namesOneModel(model: string, prefix: string): boolean {
   if (model === "" || model.includes("*") || PARTS.test(model)) return false;
-  // The name of a deployment has no slash.
-  return !prefix.startsWith("azure") || !model.includes("/");
+  // The name of a deployment has no slash, and at Bedrock a region precedes one.
+  return !(prefix.startsWith("azure") || prefix === "bedrock") || !model.includes("/");
 }
 
 /** What else the map says of a model. */
@@ -109,11 +110,13 @@ function textFacts(use: ModelUse, entry: SourceMap): Record<string, Written> {
   const parameters = Object.entries(PARAMETERS).flatMap(([field, words]) => entry[field] === true ? words : []);
   return {
     ...(context !== null && context > 0 && { context_length: context }),
+    ...((use === "text" || use === "speech") && output !== null && output > 0 && {
+      top_provider: { max_completion_tokens: output },
+    }),
     ...(use === "text" && {
       ...(entry.supports_vision === true && {
         architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
       }),
-      ...(output !== null && output > 0 && { top_provider: { max_completion_tokens: output } }),
       ...(parameters.length > 0 && { supported_parameters: parameters }),
     }),
   };

@@ -48,6 +48,8 @@ const COHERE: ImportedVendor = {
   listsModels: false,
 };
 
+const BEDROCK: ImportedVendor = { kind: "bedrock", name: "bedrock", keyName: null, uses: ["text", "embedding"] };
+
 const RUNWAY: ImportedVendor = {
   kind: "runway",
   family: "runway",
@@ -107,10 +109,12 @@ const VENDORS: Readonly<Record<string, ImportedVendor>> = {
     kind: "google",
     family: "google",
     keyName: "GEMINI_API_KEY",
-    uses: ["text", "embedding", "image"],
+    uses: ["text", "embedding", "speech", "transcription", "image"],
     removedPath: /\/v1(beta)?$/,
   },
-  vertex_ai: { kind: "vertex", name: "vertex", keyName: null, uses: TEXT },
+  vertex_ai: { kind: "vertex", name: "vertex", keyName: null, uses: ["text", "embedding", "speech", "transcription"] },
+  bedrock: BEDROCK,
+  bedrock_converse: BEDROCK,
   xai: { kind: "xai", family: "xai", keyName: "XAI_API_KEY", uses: ["text", "image", "video"] },
   openrouter: {
     kind: "openrouter",

@@ -19,7 +19,7 @@ Deno.test("import bifrost carries keys with weights, deployments, and virtual ke
           azure_key_config: { endpoint: "env.AZURE_ENDPOINT", deployments: { "gpt-5.4-mini": "mini" } },
         }],
       },
-      bedrock: { keys: [{ bedrock_key_config: {} }] },
+      elevenlabs: { keys: [{ value: "env.ELEVEN" }] },
     },
     governance: {
       budgets: [{ id: "b", max_limit: 50, reset_duration: "1M" }],
@@ -60,7 +60,7 @@ Deno.test("import bifrost carries keys with weights, deployments, and virtual ke
       rpm: 100,
     }],
   }]);
-  assertStringIncludes(result.dropped.join("\n"), "providers.bedrock: the vendor is not one that is imported");
+  assertStringIncludes(result.dropped.join("\n"), "providers.elevenlabs: the vendor is not one that is imported");
   assertStringIncludes(result.dropped.join("\n"), 'the balance of the account "team-one" is 0');
 });
 
@@ -360,7 +360,29 @@ Deno.test("import bifrost carries the vendors that the gateway serves, with the 
       }),
       deepseek: one(["*"], { enabled: false }),
       xai: one(["*"], { blacklisted_models: ["grok-4.6"] }),
-      bedrock: one(["*"]),
+      elevenlabs: one(["*"]),
+      bedrock: {
+        keys: [
+          {
+            name: "pair",
+            models: ["us.anthropic.claude-haiku-4-5-v1:0", "titan"],
+            aliases: { titan: "amazon.titan-embed-text-v2:0" },
+            bedrock_key_config: {
+              access_key: "env.AWS_KEY",
+              secret_key: "env.AWS_SECRET",
+              session_token: "env.AWS_TOKEN",
+              region: "eu-west-1",
+            },
+          },
+          {
+            name: "token",
+            value: "env.BEDROCK",
+            models: ["fast"],
+            bedrock_key_config: { deployments: { fast: "nova" } },
+          },
+          { name: "role", models: ["nova"], bedrock_key_config: { role_arn: "env.ROLE" } },
+        ],
+      },
     },
   }, "config.json");
   const { models, providers } = written(result);
@@ -375,12 +397,27 @@ Deno.test("import bifrost carries the vendors that the gateway serves, with the 
       ["vllm/llama", "vllm"],
       ["groq/fast", "groq"],
       ["groq/ears", "groq"],
+      ["bedrock/us.anthropic.claude-haiku-4-5-v1:0", "bedrock"],
+      ["bedrock/titan", "bedrock"],
+      ["bedrock/fast", "bedrock-2"],
       ["ollama/*", undefined],
     ],
   );
   const ears = models.find(({ id }: { id: string }) => id === "groq/ears");
   assertEquals([ears.transcription, ears.serves], [{}, [{ provider: "groq", model: "whisper-large-v3" }]]);
   assertEquals(providers.ollama, { kind: "ollama", base_url: "http://gpu:11434/v1" });
+  assertEquals(providers.bedrock, {
+    kind: "bedrock",
+    region: "eu-west-1",
+    api_key: "${AWS_KEY}",
+    secret_key: "${AWS_SECRET}",
+    session_token: "${AWS_TOKEN}",
+  });
+  assertEquals(providers["bedrock-2"], {
+    kind: "bedrock",
+    region: "${AWS_REGION:-us-east-1}",
+    api_key: "${BEDROCK}",
+  });
   assertEquals(providers.vllm, { kind: "vllm", base_url: "${VLLM}/v1", timeouts: { idle: 30 } });
   const report = result.dropped.join("\n");
   for (
@@ -389,7 +426,8 @@ Deno.test("import bifrost carries the vendors that the gateway serves, with the 
       'providers.mistral.keys[0]: its "models" is empty, which allows none; with "version": 1 in the file it allows all',
       "providers.xai.keys[0]: a pattern cannot leave out blacklisted_models; only models by name are carried",
       "providers.deepseek.keys[0]: it is not enabled",
-      "providers.bedrock: the vendor is not one that is imported",
+      "providers.elevenlabs: the vendor is not one that is imported",
+      "providers.bedrock.keys[2]: role_arn has no counterpart",
     ]
   ) assertStringIncludes(report, line);
 });

@@ -12,7 +12,8 @@ Deno.test("law: an import reads anything, writes valid YAML, and no secret is in
   const text = fc.oneof(
     fc.string(),
     fc.constantFrom("os.environ/NAME", "env.NAME", "openai/x", "*", "$" + "{X}", "azure"),
-    fc.constantFrom("vertex_ai/x", "azure/x", "azure_ai/claude-x", "cohere/rerank-x", "gemini/x-image", "fal_ai/a/b"),
+    fc.constantFrom("vertex_ai/x", "bedrock/us-east-1/x", "azure/x", "azure_ai/claude-x", "cohere/rerank-x"),
+    fc.constantFrom("gemini/x-image", "fal_ai/a/b"),
   );
   const value = fc.oneof(fc.jsonValue(), text, fc.double(), fc.constant([{}]));
   const params = fc.record({
@@ -28,6 +29,10 @@ Deno.test("law: an import reads anything, writes valid YAML, and no secret is in
     client_id: text,
     client_secret: fc.constant(LITERAL),
     azure_ad_token: fc.constant(LITERAL),
+    aws_access_key_id: fc.constant(LITERAL),
+    aws_secret_access_key: fc.constant(LITERAL),
+    aws_session_token: fc.constant(LITERAL),
+    aws_region_name: text,
   }, { requiredKeys: [] });
   const litellm = fc.record({
     model_list: fc.array(
@@ -44,6 +49,9 @@ Deno.test("law: an import reads anything, writes valid YAML, and no secret is in
     project_id: text,
     region: text,
     auth_credentials: fc.constant(LITERAL),
+    access_key: fc.constant(LITERAL),
+    secret_key: fc.constant(LITERAL),
+    session_token: fc.constant(LITERAL),
   }, { requiredKeys: [] });
   const virtualKey = fc.record({
     name: fc.oneof(text, value),
@@ -62,10 +70,11 @@ Deno.test("law: an import reads anything, writes valid YAML, and no secret is in
     aliases: value,
     azure_key_config: fc.oneof(value, secrets),
     vertex_key_config: fc.oneof(value, secrets),
+    bedrock_key_config: fc.oneof(value, secrets),
   });
   const bifrost = fc.record({
     providers: fc.dictionary(
-      fc.constantFrom("openai", "azure", "groq", "vertex", "cohere", "ollama", "x"),
+      fc.constantFrom("openai", "azure", "groq", "vertex", "bedrock", "cohere", "ollama", "x"),
       fc.record({ keys: fc.array(key) }),
     ),
     governance: fc.record({ virtual_keys: fc.array(virtualKey), teams: value, budgets: value, rate_limits: value }),
@@ -135,7 +144,7 @@ Deno.test("the import commands write no file without a model, as a gateway would
   await inFolder(async (folder, run) => {
     await Deno.writeTextFile(
       `${folder}/config.yaml`,
-      stringify({ model_list: [{ model_name: "nova", litellm_params: { model: "bedrock/amazon.nova" } }] }),
+      stringify({ model_list: [{ model_name: "scribe", litellm_params: { model: "elevenlabs/scribe" } }] }),
     );
     await Deno.writeTextFile(
       `${folder}/config.json`,
@@ -165,7 +174,7 @@ Deno.test("the import commands write no file without a model, as a gateway would
       );
       assert(!said.includes("Wrote"));
     }
-    assertStringIncludes((await run("import litellm config.yaml")).said, "model_list[0] (nova): the vendor of");
+    assertStringIncludes((await run("import litellm config.yaml")).said, "model_list[0] (scribe): the vendor of");
     const files = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
     assertEquals(files.sort(), ["config.json", "config.yaml", "models.json", "prices.json"]);
   });

@@ -57,7 +57,7 @@ Deno.test("import litellm names what it does not carry", () => {
   const { dropped } = importLitellm(LITELLM, "config.yaml");
   assertEquals(dropped.filter((line) => !line.includes("gpt-4")), [
     "model_list[3] (team/large): temperature has no counterpart",
-    'model_list[5] (elsewhere): the vendor of "bedrock/amazon.nova" is not one that is imported',
+    'model_list[5] (elsewhere): the vendor of "elevenlabs/scribe" is not one that is imported',
     "general_settings.database_url: keys, teams and budgets in LiteLLM's database are not read; create accounts and keys",
     "litellm_settings.drop_params: it has no counterpart",
     'the alias "lost": its model is not carried',
@@ -218,11 +218,66 @@ Deno.test("import litellm carries models at Vertex AI and Azure with their accou
   });
 });
 
+Deno.test("import litellm carries models at Bedrock with their region, key and format", () => {
+  const arn = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc";
+  const result = importLitellm(
+    modelList(
+      {
+        claude: [{
+          model: "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+          aws_access_key_id: LITERAL,
+          aws_secret_access_key: "os.environ/OUR_SECRET",
+          aws_session_token: "os.environ/OUR_TOKEN",
+          aws_region_name: "eu-west-1",
+        }],
+        nova: [{ model: "bedrock/converse/amazon.nova-pro-v1:0" }],
+        regional: [{ model: "bedrock_converse/us-west-1/amazon.nova-lite-v1:0", api_key: LITERAL }],
+        committed: [{ model: "bedrock/eu-central-1/6-month-commitment/anthropic.claude-v2" }],
+        titan: [{
+          model: "bedrock/amazon.titan-embed-text-v2:0",
+          aws_region_name: "os.environ/OUR_REGION",
+          aws_bedrock_runtime_endpoint: "https://vpce.example",
+        }],
+        profile: [{ model: `bedrock/${arn}` }, { base_model: "bedrock/us.anthropic.claude-sonnet-4-5" }],
+      },
+    ),
+    "config.yaml",
+  );
+  const { models, providers } = written(result);
+  const served = Object.fromEntries(
+    models.map((model: { id: string; serves: unknown[] }) => [model.id, model.serves[0]]),
+  );
+  assertEquals(served, {
+    "bedrock/claude": { provider: "bedrock", model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" },
+    "bedrock/nova": { provider: "bedrock-2", model: "amazon.nova-pro-v1:0" },
+    "bedrock_converse/regional": { provider: "bedrock_converse", model: "amazon.nova-lite-v1:0" },
+    "bedrock/committed": { provider: "bedrock-3", model: "anthropic.claude-v2" },
+    "bedrock/titan": { provider: "bedrock-4", model: "amazon.titan-embed-text-v2:0" },
+    "bedrock/profile": { provider: "bedrock-2", model: `anthropic/${arn}` },
+  });
+  const environment = { api_key: "${AWS_ACCESS_KEY_ID}", secret_key: "${AWS_SECRET_ACCESS_KEY}" };
+  assertEquals(providers, {
+    bedrock: {
+      kind: "bedrock",
+      region: "eu-west-1",
+      api_key: "${AWS_ACCESS_KEY_ID}",
+      secret_key: "${OUR_SECRET}",
+      session_token: "${OUR_TOKEN}",
+    },
+    "bedrock-2": { kind: "bedrock", region: "${AWS_REGION:-us-west-2}", ...environment },
+    bedrock_converse: { kind: "bedrock", region: "us-west-1", api_key: "${AWS_BEARER_TOKEN_BEDROCK}" },
+    "bedrock-3": { kind: "bedrock", region: "eu-central-1", ...environment },
+    "bedrock-4": { kind: "bedrock", region: "${OUR_REGION}", base_url: "https://vpce.example", ...environment },
+  });
+  const titan = models.find(({ id }: { id: string }) => id === "bedrock/titan");
+  assertEquals(titan.embedding, {});
+});
+
 Deno.test("import litellm names the models that the gateway cannot serve", () => {
   const { dropped, hasModels } = importLitellm(
     modelList({
       a: [{ model: "cohere/embed-v4.0" }, { mode: "realtime" }],
-      b: [{ model: "vertex_ai/text-embedding-005" }],
+      b: [{ model: "vertex_ai/imagen-4" }],
       c: [{ model: "vertex_ai/mistral-large@2411" }],
       d: [{ model: "gemini/imagen-4" }],
       e: [{ model: "xai/grok-imagine-video-9" }],
@@ -231,14 +286,20 @@ Deno.test("import litellm names the models that the gateway cannot serve", () =>
       h: [{ model: "azure/*" }],
       i: [{ model: "custom_openai/x" }],
       j: [{ model: "openai/gpt-3.5-turbo-instruct" }],
-      k: [{ model: "bedrock/amazon.nova" }],
+      k: [{ model: "elevenlabs/scribe" }],
+      l: [{ model: "bedrock/agent/A/B" }],
+      m: [{ model: "bedrock/amazon.nova-canvas-v1:0" }],
+      n: [{ model: "bedrock/amazon.nova-2-multimodal-embeddings-v1:0" }],
+      o: [{ model: "bedrock/amazon.nova-pro-v1:0", aws_role_name: "arn:aws:iam::1:role/x" }],
+      p: [{ model: "bedrock/amazon.nova-pro-v1:0", aws_access_key_id: LITERAL }],
+      q: [{ model: "bedrock/*" }],
     }),
     "config.yaml",
   );
   assertEquals(hasModels, false);
   assertEquals(dropped.map((line) => line.replace(/^model_list\[\d+\] /, "")), [
     "(a): mode realtime is not served",
-    "(b): models for embeddings are not served at vertex",
+    "(b): models for images are not served at vertex",
     "(c): models of this publisher are not served at Vertex AI",
     "(d): of Google's models for images, only Gemini is served",
     "(e): the modes and lengths of its videos are not in the source; add it by hand",
@@ -247,7 +308,13 @@ Deno.test("import litellm names the models that the gateway cannot serve", () =>
     '(h): the models of "*" at azure cannot be listed; add them by name',
     "(i): it has no api_base",
     '(j): "gpt-3.5-turbo-instruct" is not served',
-    '(k): the vendor of "bedrock/amazon.nova" is not one that is imported',
+    '(k): the vendor of "elevenlabs/scribe" is not one that is imported',
+    '(l): the format of "agent/A/B" at Bedrock is not served',
+    "(m): models for images are not served at bedrock",
+    "(n): of the models for embeddings at Bedrock, only those of Titan and Cohere are served",
+    "(o): aws_role_name: roles and profiles are not read; use an access key",
+    "(p): it has an access key without its secret key, or the other way round",
+    '(q): the models of "*" at bedrock cannot be listed; add them by name',
   ]);
 });
 

@@ -9,7 +9,7 @@ Deno.test("models import carries the models of the vendors that are asked for", 
     "gpt-9": { litellm_provider: "openai", mode: "chat", input_cost_per_token: 2.5e-6, output_cost_per_token: 1e-5 },
     "groq/fast": { litellm_provider: "groq", mode: "chat", input_cost_per_token: 5.9e-7, output_cost_per_token: 0 },
     "vectors": { litellm_provider: "openai", mode: "embedding", input_cost_per_token: 2e-8 },
-    "nova": { litellm_provider: "bedrock", mode: "chat", input_cost_per_token: 1e-6 },
+    "nova": { litellm_provider: "snowflake", mode: "chat", input_cost_per_token: 1e-6 },
   };
   const all = written(importPriceMap(map, "prices.json", null));
   assertEquals(all.models.map(({ id }: { id: string }) => id), ["openai/gpt-9", "groq/fast", "openai/vectors"]);
@@ -94,22 +94,39 @@ Deno.test("models import names what it leaves out", () => {
       "vertex_ai/claude-9": entry("vertex_ai-anthropic_models", "chat"),
       "vertex_ai/imagen": entry("vertex_ai-image-models", "image_generation"),
       "gpt-live": entry("openai", "realtime"),
-      "gpt-voice": entry("openai", "audio_speech"),
-      "amazon.nova": entry("bedrock", "chat"),
+      "gpt-voice": { ...entry("openai", "audio_speech"), max_output_tokens: 2_000 },
+      "gpt-mute": { litellm_provider: "openai", mode: "audio_speech" },
+      "amazon.nova": entry("bedrock_converse", "chat"),
+      "bedrock/us-east-1/amazon.nova": entry("bedrock", "chat"),
+      "arctic": entry("snowflake", "chat"),
     },
     "prices.json",
     null,
   );
   const { models, providers } = written(result);
-  assertEquals(models.map(({ id }: { id: string }) => id), ["openai/gpt-9", "azure/gpt-9", "vertex/claude-9"]);
+  assertEquals(models.map(({ id }: { id: string }) => id), [
+    "openai/gpt-9",
+    "azure/gpt-9",
+    "vertex/claude-9",
+    "openai/gpt-voice",
+    "bedrock/amazon.nova",
+  ]);
+  assertEquals(models[3], {
+    id: "openai/gpt-voice",
+    top_provider: { max_completion_tokens: 2_000 },
+    pricing: { prompt: "0.000001" },
+    speech: {},
+    serves: [{ provider: "openai", model: "gpt-voice" }],
+  });
+  assertEquals(providers.bedrock.secret_key, "${AWS_SECRET_ACCESS_KEY}");
   assertEquals(providers.azure, { kind: "azure", base_url: "${AZURE_API_BASE}", api_key: "${AZURE_API_KEY}" });
   assertEquals(providers.vertex.project, "${VERTEXAI_PROJECT}");
   assertEquals(result.dropped, [
     "prices called input_cost_per_token_above_…: they have no counterpart for text",
-    "2 entries: it stands for several models, or for one region, size or quality",
+    "3 entries: it stands for several models, or for one region, size or quality",
     "1 entry: models for images are not served at vertex",
     "1 entry: mode realtime is not served",
     "1 entry: it has no price that this gateway charges for",
-    "entries of other vendors: bedrock 1",
+    "entries of other vendors: snowflake 1",
   ]);
 });
