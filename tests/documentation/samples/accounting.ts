@@ -9,6 +9,8 @@ import { entryFor, type Scenario } from "./scenario.ts";
 /** A block that the tests of samples leave out: the page, a text in the block, and a file or a reason. */
 type Entry = readonly [page: string, holds: string, why: string];
 
+const SHELL = "tests/documentation/shell_blocks_test.ts";
+
 /** Blocks that another file of tests runs or compares, by its path. */
 export const TESTED_ELSEWHERE: readonly Entry[] = [
   ["README.md", "git clone", "tests/package/readme_test.ts"],
@@ -16,23 +18,19 @@ export const TESTED_ELSEWHERE: readonly Entry[] = [
   ["docs/webhooks.md", "new Webhook(", "tests/webhooks/docs_test.ts"],
   ["docs/webhooks.md", "def is_from_switchyard", "tests/webhooks/docs_test.ts"],
   ["docs/webhooks.md", "func IsFromSwitchyard", "tests/webhooks/docs_test.ts"],
+  ["docs/installing.md", "bash-completion", SHELL],
+  ["docs/installing.md", "/usr/local/bin/switchyard", SHELL],
+  ["docs/installing.md", "switchyard.service.d", SHELL],
+  ["docs/installing.md", "docker build", SHELL],
+  ["docs/api/README.md", "openapi-typescript", SHELL],
+  ["docs/operating.md", '"event":"config_changed"', SHELL],
+  ["docs/scaling.md", "switchyard store copy", "tests/store/postgres/copy_test.ts"],
 ];
 
 /** Blocks that no test runs, and why. */
 export const UNTESTED: readonly Entry[] = [
   ["docs/installing.md", "task package\n", "task test:package builds, installs and starts the package"],
-  [
-    "docs/installing.md",
-    "bash-completion",
-    "writes into the folders of shells; tests/cli/help_test.ts reads completions",
-  ],
-  ["docs/installing.md", "/usr/local/bin/switchyard", "needs systemd and its administrator"],
-  ["docs/installing.md", "switchyard.service.d", "needs systemd and its administrator"],
-  ["docs/installing.md", "docker build", "needs Docker; task test:package runs the image in a root of its own"],
-  ["docs/api/README.md", "openapi-typescript", "needs the registry; tests/openapi/client_test.ts writes the client"],
-  ["docs/operating.md", "docker run", "needs Docker"],
-  ["docs/operating.md", '"event":"config_changed"', "needs a signal; tests/e2e/config_process_test.ts reads the log"],
-  ["docs/scaling.md", "switchyard store copy", "needs PostgreSQL; tests/store/postgres/copy_test.ts runs the command"],
+  ["docs/operating.md", "docker run", "needs Docker, and an image that only its registry has"],
   ["docs/money.md", "available − charges", "a formula"],
   ["docs/money.md", "limit = max(", "a formula"],
   ["docs/money.md", "overdraft ≤ Σ", "a formula"],

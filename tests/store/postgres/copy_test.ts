@@ -16,7 +16,7 @@ import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
-import { itemAt } from "../../support/items.ts";
+import { itemAt, present } from "../../support/items.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 
 const BALANCE = 1_000_000n;
@@ -201,6 +201,15 @@ function registerTests(server: PostgresServer): void {
       });
     },
   );
+
+  overStores(server, "the lines are those of docs/scaling.md, apart from their figures", async (stage) => {
+    await withFile(stage, fill);
+    const page = await Deno.readTextFile(new URL("../../../docs/scaling.md", import.meta.url));
+    const shown = present(/^\$ switchyard store copy .*\n([^`]+)```$/m.exec(page)?.[1], "the sample");
+    const withoutFigures = (text: string) =>
+      text.trim().replaceAll(/\d+(?:\.\d+)?/g, "0").replace(/set "store" to \S+/, 'set "store" to …');
+    assertEquals(withoutFigures(await copied(stage.from, stage.to)), withoutFigures(shown));
+  });
 
   overStores(server, "a repeat brings what the file has got since", async (stage) => {
     await withFile(stage, fill);

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { ROOT } from "../../architecture/source_files.ts";
+
+/** A shell with a home folder and with programs of its own. */
+export interface Shell {
+  /** The home folder, which is also the working folder unless another one is given. */
+  readonly home: string;
+  /** Runs a script; it ends at the first command that fails. Returns what it printed. */
+  run(
+    script: string,
+    options?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> },
+  ): Promise<string>;
+}
+
+/** The `switchyard` command of this repository. */
+export const SWITCHYARD: string = `exec '${Deno.execPath()}' run --quiet --no-check --config='${ROOT}deno.json' ` +
+  `--allow-all '${ROOT}main.ts' "$@"`;
+
+/**
+ * Gives a test a shell that finds programs by their names before those of the system.
+ *
+ * @param programs Scripts of bash by name.
+ */
+export async function withShell(
+  programs: Readonly<Record<string, string>>,
+  test: (shell: Shell) => Promise<void>,
+): Promise<void> {
+  const home = await Deno.realPath(await Deno.makeTempDir());
+  const bin = join(home, "bin-of-the-test");
+  await Deno.mkdir(bin);
+  for (const [name, script] of Object.entries(programs)) {
+    await Deno.writeTextFile(join(bin, name), `#!/bin/bash\nset -e\n${script}\n`, { mode: 0o755 });
+  }
+  const run: Shell["run"] = async (script, { cwd = home, env = {} } = {}) => {
+    const { success, stdout, stderr } = await new Deno.Command("bash", {
+      args: ["-e", "-c", script],
+      cwd,
+      env: { ...env, HOME: home, PATH: `${bin}:${Deno.env.get("PATH") ?? "/usr/bin:/bin"}` },
+    }).output();
+    const [output, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+    if (!success) throw new Error(`The script failed:\n${script}\n${errors}`);
+    return output ?? "";
+  };
+  try {
+    await test({ home, run });
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+}
