@@ -1,4 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { ROOT } from "../architecture/source_files.ts";
+import { withAnswers } from "../support/vendor_stage.ts";
 import { listsModels, loadKind, PROVIDER_KINDS, supportsSecretKey } from "../../src/upstreams/kinds.ts";
 
 Deno.test("kinds: the table states for each kind whether its adapter lists models", async () => {
@@ -8,4 +11,36 @@ Deno.test("kinds: the table states for each kind whether its adapter lists model
 
 Deno.test("kinds: Kling and Bedrock take a secret key", () => {
   assertEquals(PROVIDER_KINDS.filter(supportsSecretKey), ["kling", "bedrock"]);
+});
+
+/** What the page calls each capability. */
+const OTHERS = { embeddings: "embeddings", moderations: "moderations", ranks: "ranks", speech: "audio" } as const;
+
+Deno.test("kinds: docs/configuration.md names what each adapter serves", async () => {
+  const page = await Deno.readTextFile(join(ROOT, "docs/configuration.md"));
+  const rows = page.slice(page.indexOf("## Kinds")).split("\n\n")[1]?.split("\n").slice(2) ?? [];
+  const shown = rows.map((row) => row.split("|").slice(1, 6).map((cell) => cell.trim()));
+  await withAnswers([], async ({ outbound, clock }) => {
+    const served = await Promise.all(PROVIDER_KINDS.map(async (name) => {
+      const { text, images, videos, lazy = {} } = await loadKind(name);
+      const others = typeof lazy === "function" ? lazy({ speaks: "chat" }) : lazy;
+      const names = Object.entries(OTHERS).flatMap(([key, word]) => key in others ? [word] : []);
+      assertEquals("transcripts" in others, "speech" in others);
+      return [
+        name,
+        text({ speaks: "chat" }).length > 0,
+        images(outbound, clock) !== null,
+        videos(outbound) !== null,
+        names,
+      ];
+    }));
+    const stated = shown.map(([name = "", text, images, videos, others = ""]) => [
+      name.replaceAll("`", ""),
+      text !== "",
+      images !== "",
+      videos !== "",
+      others === "" ? [] : others.split(", "),
+    ]);
+    assertEquals(stated.sort(), served.sort());
+  });
 });
