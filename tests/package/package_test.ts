@@ -4,6 +4,11 @@ import { THREAD_MODULES } from "../../src/lib/program_files.ts";
 import { VERSION } from "../../src/cli/version.ts";
 import { send, visitDev, withGateway } from "./dev_visit.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
+import { ROOT } from "../architecture/source_files.ts";
+import { readCodeBlocks } from "../documentation/samples/code_blocks.ts";
+import { compareTexts } from "../documentation/samples/expected_output.ts";
+import { withShell } from "../documentation/samples/shell.ts";
+import { present } from "../support/items.ts";
 import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { type InstalledPackage, installPackage } from "./installed.ts";
 
@@ -90,4 +95,38 @@ test("serve answers texts on several threads", async (installed) => {
     }
   });
   await vendor.stop();
+});
+
+/** The commands of a sample, each with what it shows of their output. */
+function commandsIn(sample: string): { readonly command: string; readonly shown: string }[] {
+  return sample.split(/^\$ /m).slice(1).map((part) => {
+    const [command = "", ...shown] = part.split("\n");
+    return { command, shown: shown.join("\n") };
+  });
+}
+
+/** Of a tree with changes, or without a repository, it has other forms. */
+const COMMIT = /(?:commit [0-9a-f]{12}\+?|unknown commit),/;
+
+test("docs/installing.md: its commands build and install the package, and start it", async () => {
+  const block = (await readCodeBlocks()).find(({ page, text }) =>
+    page === "docs/installing.md" && text.includes("task package\n")
+  );
+  await withShell({}, async ({ home, run }) => {
+    const cache = Deno.env.get("npm_config_cache") ?? join(Deno.env.get("HOME") ?? home, ".npm");
+    const env = {
+      npm_config_prefix: home,
+      npm_config_cache: cache,
+      PATH: `${home}/bin:${Deno.env.get("PATH")}`,
+      PORT: "0",
+      NO_COLOR: "1",
+    };
+    for (const { command, shown } of commandsIn(present(block, "the block").text)) {
+      const script = command.endsWith(" dev")
+        ? `cd "$HOME"; ${command} > printed & until grep -q "ready at" printed; do sleep 0.1; done; kill $!; cat printed`
+        : command;
+      const output = (await run(script, { cwd: ROOT, env })).replace(COMMIT, "commit 9da93cc1a257,");
+      if (shown !== "") assertEquals(compareTexts(shown, output).problem, null, command);
+    }
+  });
 });

@@ -35,7 +35,7 @@ export async function withShell(
     const { success, stdout, stderr } = await new Deno.Command("bash", {
       args: ["-e", "-c", script],
       cwd,
-      env: { ...env, HOME: home, PATH: `${bin}:${Deno.env.get("PATH") ?? "/usr/bin:/bin"}` },
+      env: { ...env, HOME: home, PATH: `${bin}:${env.PATH ?? Deno.env.get("PATH") ?? "/usr/bin:/bin"}` },
     }).output();
     const [output, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
     if (!success) throw new Error(`The script failed:\n${script}\n${errors}`);
