@@ -20,6 +20,11 @@ export class JsonCursor {
     return this.#next() === OPEN_LIST;
   }
 
+  /** Whether the next value is an object. */
+  get isAtObject(): boolean {
+    return this.#next() === OPEN_OBJECT;
+  }
+
   /** Whether the next value is a list whose first item is a list. */
   get isAtListOfLists(): boolean {
     if (!this.isAtList) return false;

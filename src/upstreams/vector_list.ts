@@ -117,8 +117,10 @@ function readItem(cursor: JsonCursor, names: VectorListNames): ReadItem {
 
 /** The names of a reply with vectors that are in no objects. */
 export interface BareVectorNames {
-  /** A vector, a list of vectors, or an object that has the list as its member `float`. */
+  /** A vector, or a list of vectors, or an object that has one of them. */
   readonly vectors: string;
+  /** The member of such an object. Default: `float`. */
+  readonly member?: string;
   /** The usage at the top level. Default: there is none. */
   readonly usage?: string;
 }
@@ -136,16 +138,19 @@ export async function readBareVectors(
   const cursor = new JsonCursor(bytes);
   let items: readonly ReadItem[] | null = null;
   let usage: unknown;
-  const readList = () => readItems(cursor, count, () => ({ vector: readVector(cursor) }));
+  const readAny = async () =>
+    cursor.isAtListOfLists
+      ? await readItems(cursor, count, () => ({ vector: readVector(cursor) }))
+      : [{ vector: readVector(cursor) }];
   for (const name of cursor.members()) {
     if (name === names.usage) usage = cursor.value();
     else if (name !== names.vectors) cursor.skip();
-    else if (!cursor.isAtList) {
-      for (const type of cursor.members()) {
-        if (type === "float") items = await readList();
+    else if (cursor.isAtObject) {
+      for (const member of cursor.members()) {
+        if (member === (names.member ?? "float")) items = await readAny();
         else cursor.skip();
       }
-    } else items = cursor.isAtListOfLists ? await readList() : [{ vector: readVector(cursor) }];
+    } else items = await readAny();
   }
   cursor.end();
   if (items === null || items.length !== count) throw new TypeError("The reply has another number of vectors");

@@ -6,7 +6,7 @@ import type { EmbeddingInput, EmbeddingOrder, EmbeddingOutcome, EmbeddingUpstrea
 import type { ModelPaths } from "../model_paths.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { exchangeVectors } from "../vector_exchange.ts";
-import { readVectorList } from "../vector_list.ts";
+import { readBareVectors, readVectorList } from "../vector_list.ts";
 import type { WholeExchange } from "../whole_exchange.ts";
 
 const NAMES = {
@@ -16,9 +16,12 @@ const NAMES = {
   statistics: "statistics",
   usage: "metadata",
 };
+const EMBED_CONTENT = { vectors: "embedding", member: "values", usage: "usageMetadata" };
 /** Source: Vertex AI documentation, "Get text embeddings", limits. Gemini's model takes one text in a request. */
 const MAX_INPUTS = 250;
 const MAX_GEMINI_INPUTS = 1;
+/** Gemini's only model that is called by `predict`. Source: Google's Gen AI SDK. */
+const FIRST_GEMINI = "gemini-embedding-001";
 /** The members of a request in the content format that this format has, in both spellings. */
 const CARRIED: ReadonlySet<string> = new Set([
   "content",
@@ -31,8 +34,8 @@ const CARRIED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Embeddings of Google's text models at Vertex AI, by `predict`. Source: Vertex AI API reference, "Text embeddings
- * API".
+ * Embeddings of Google's models at Vertex AI, by `predict`, and of Gemini's later models by `embedContent`. Source:
+ * Vertex AI API reference, "Text embeddings API" and "publishers.models.embedContent".
  */
 export function vertexEmbeddings(outbound: Outbound, pathOf: ModelPaths): EmbeddingUpstream {
   return {
@@ -44,8 +47,10 @@ export function vertexEmbeddings(outbound: Outbound, pathOf: ModelPaths): Embedd
       ...new Set(inputs.flatMap(({ request }) => Object.keys(request ?? {}).filter((name) => !CARRIED.has(name)))),
     ],
     embed: (order, exchange) => {
-      const maxInputs = /\bgemini-/.test(order.model) ? MAX_GEMINI_INPUTS : MAX_INPUTS;
-      return embedInParts(order, maxInputs, (part) => predict(part, { outbound, pathOf, exchange }));
+      const isGemini = /\bgemini-/.test(order.model);
+      const send = isGemini && !order.model.endsWith(FIRST_GEMINI) ? embedContent : predict;
+      const maxInputs = isGemini ? MAX_GEMINI_INPUTS : MAX_INPUTS;
+      return embedInParts(order, maxInputs, (part) => send(part, { outbound, pathOf, exchange }));
     },
   };
 }
@@ -70,9 +75,35 @@ async function predict(order: EmbeddingOrder, { outbound, pathOf, exchange }: Ve
   return { vectors, reportedTokens: tokensIn(statistics) };
 }
 
+/** The reply has one vector. */
+async function embedContent(order: EmbeddingOrder, { outbound, pathOf, exchange }: Vendor): Promise<EmbeddingOutcome> {
+  const [input] = order.inputs;
+  const { taskType, title } = hintsIn(input?.request);
+  const config = {
+    ...taskType !== undefined && { taskType },
+    ...title !== undefined && { title },
+    ...order.dimensions !== null && { outputDimensionality: order.dimensions },
+  };
+  const { vectors, usage } = await exchangeVectors(outbound, {
+    path: pathOf(order.model, "embedContent"),
+    body: {
+      content: { role: "user", parts: [{ text: input?.text ?? "" }] },
+      ...Object.keys(config).length > 0 && { embedContentConfig: config },
+    },
+    read: (bytes, count) => readBareVectors(bytes, EMBED_CONTENT, count),
+    count: 1,
+    readError: content.upstream.readError,
+  }, exchange);
+  return { vectors, reportedTokens: isObject(usage) ? usage.promptTokenCount ?? null : null };
+}
+
+/** What a request in the content format says of the use of its vector. */
+function hintsIn(request: JsonObject | null | undefined) {
+  return { taskType: request?.taskType ?? request?.task_type, title: request?.title };
+}
+
 function instanceOf({ text, request }: EmbeddingInput): JsonObject {
-  const taskType = request?.taskType ?? request?.task_type;
-  const title = request?.title;
+  const { taskType, title } = hintsIn(request);
   return {
     content: text,
     ...taskType !== undefined && { task_type: taskType },

@@ -66,6 +66,23 @@ Deno.test("Vertex embeddings: Gemini's model gets one text in a request, others 
   });
 });
 
+Deno.test("Vertex embeddings: Gemini's later models are called by embedContent, for each text", async () => {
+  const answer = { body: { embedding: { values: [1, 2] }, usageMetadata: { promptTokenCount: 3 }, truncated: false } };
+  await withEmbeddings([answer], async (embeddings, seen) => {
+    const request = { content: { parts: [{ text: "b" }] }, taskType: "CLUSTERING", title: "B" };
+    const order = orderOf([textInput("a"), { ...textInput("b"), request }], { model: "gemini-embedding-2" });
+    const { vectors, reportedTokens } = await embeddings.embed({ ...order, dimensions: 2 }, EXCHANGE);
+    assertEquals([vectors.map(({ bytes }) => TEXT.decode(bytes)), reportedTokens], [["[1,2]", "[1,2]"], 6]);
+    assertEquals(seen.map(({ path }) => path), new Array(2).fill(`${MODELS}/gemini-embedding-2:embedContent`));
+    const ofText = (text: string) => seen.find(({ json }) => json.content.parts[0].text === text)?.json;
+    assertEquals(ofText("a"), {
+      content: { role: "user", parts: [{ text: "a" }] },
+      embedContentConfig: { outputDimensionality: 2 },
+    });
+    assertEquals(ofText("b").embedContentConfig, { taskType: "CLUSTERING", title: "B", outputDimensionality: 2 });
+  });
+});
+
 Deno.test("Vertex embeddings: a missing count is no report, and broken replies are failures", async () => {
   await withEmbeddings([answerOf(prediction([1], {}))], async (embeddings) => {
     assertEquals((await embeddings.embed(orderOf([textInput("a")]), EXCHANGE)).reportedTokens, null);
