@@ -1,6 +1,8 @@
 /** A TCP proxy on loopback whose connections a test can cut. */
 export interface CutProxy {
   readonly port: number;
+  /** The number of connections since the start. */
+  readonly accepted: number;
   /** Ends all connections at once; the next ones work. Returns their number. */
   cut(): number;
   stop(): Promise<void>;
@@ -10,8 +12,12 @@ export interface CutProxy {
 export function startCutProxy(targetPort: number): CutProxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open = new Set<() => void>();
+  let accepted = 0;
   const serving = (async () => {
-    for await (const near of listener) void relay(near, targetPort, open).catch(() => {});
+    for await (const near of listener) {
+      accepted++;
+      void relay(near, targetPort, open).catch(() => {});
+    }
   })();
   const cut = () => {
     const ends = [...open];
@@ -20,6 +26,9 @@ export function startCutProxy(targetPort: number): CutProxy {
   };
   return {
     port: listener.addr.port,
+    get accepted() {
+      return accepted;
+    },
     cut,
     async stop() {
       listener.close();

@@ -1,4 +1,4 @@
-import { isLost } from "../../store/postgres/database.ts";
+import { isUnavailable } from "../../store/postgres/database.ts";
 import type { BodyMessage, DatabaseLogData, FromLogThread, LogQuestion, ToLogThread } from "../messages.ts";
 import { splitRows } from "../row.ts";
 import { POSITIONS_PER_MS, search } from "../search.ts";
@@ -9,7 +9,7 @@ import { endOf, logFailureOf, LogTables } from "./log_tables.ts";
 const ROWS_PER_DELETION = 500;
 /** Kept bodies after which those that are too old or too many are removed. */
 const TRIM_AFTER_BODIES = 100;
-/** How long rows are tried again while the database is away. The main thread limits what waits meanwhile. */
+/** How long rows are tried again while the database is unavailable. The main thread limits what waits meanwhile. */
 const RETRY_FOR_MS = 30_000;
 const RETRY_AFTER_MS = 500;
 
@@ -56,7 +56,7 @@ export class DatabaseLogTasks {
     this.post({ type: "kept", bytes, failure });
   }
 
-  /** Null, or why it failed. While the database is away it is tried again. */
+  /** Null, or why it failed. While the database is unavailable it is tried again. */
   async #tried(write: (isRepeat: boolean) => Promise<void>): Promise<string | null> {
     const until = performance.now() + RETRY_FOR_MS;
     for (let isRepeat = false;; isRepeat = true) {
@@ -64,8 +64,7 @@ export class DatabaseLogTasks {
         await write(isRepeat);
         return null;
       } catch (error) {
-        const isOver = performance.now() >= until || !(isLost(error) || isAway(error));
-        if (isOver) return logFailureOf(error);
+        if (performance.now() >= until || !isUnavailable(error)) return logFailureOf(error);
         await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
       }
     }
@@ -146,14 +145,6 @@ async function allOf(remove: (limit: number) => Promise<number>): Promise<number
     removed += step;
   } while (step === ROWS_PER_DELETION);
   return removed;
-}
-
-const AWAY =
-  /ECONNREFUSED|CONNECT_TIMEOUT|ECONNRESET|EPIPE|socket has been ended|CONNECTION_(CLOSED|ENDED|DESTROYED)|57P0[123]/;
-
-/** Whether the server could not be connected to, or not for long enough to check its version and the tables. */
-function isAway(error: unknown): boolean {
-  return AWAY.test(logFailureOf(error));
 }
 
 function pause(): Promise<void> {

@@ -88,7 +88,7 @@ const MIN_SERVER_VERSION = 150_000;
  */
 export async function checkServer(sql: Database, place: string): Promise<void> {
   const version = await serverVersionOf(sql).catch((error) => {
-    throw new StoreUnusableError(`Cannot use the store at ${place}: ${reasonOf(error)}`);
+    throw new StoreUnusableError(`Cannot use the store at ${place}: ${reasonOf(error)}`, codeOf(error));
   });
   if (version < MIN_SERVER_VERSION) {
     throw new StoreUnusableError(
@@ -109,8 +109,9 @@ export function reasonOf(error: unknown): string {
   return errors.map((each) => each instanceof Error ? each.message : String(each)).join(", ");
 }
 
-/** The code of an error: an SQLSTATE, or one of the system or the client such as `CONNECTION_CLOSED`. */
+/** The code of an error: an SQLSTATE, or one of the system or the client such as `CONNECTION_CLOSED`; empty for none. */
 export function codeOf(error: unknown): string {
+  if (error instanceof AggregateError) return codeOf(error.errors[0]); // one for each address of a host name
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
@@ -141,6 +142,11 @@ export function isLost(error: unknown): boolean {
 /** Errors of a server that cannot be reached, starts, stops, has no connection left or took too long. */
 const UNAVAILABLE = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|08|53|57|55P03)/;
 
+/** Whether the same statement can succeed later. What it did is unknown if its connection was lost. */
+export function isUnavailable(error: unknown): boolean {
+  return UNAVAILABLE.test(codeOf(error));
+}
+
 /**
  * Runs a statement that changes nothing, and once again if its connection was lost.
  *
@@ -161,7 +167,7 @@ export async function read<T>(run: () => Promise<T>): Promise<T> {
 /** An error with the message alone, since the error of the database can hold stored values. */
 function withoutValues(error: unknown): Error {
   const reason = reasonOf(error);
-  return UNAVAILABLE.test(codeOf(error))
+  return isUnavailable(error)
     ? new StoreReadError(reason)
     : new Error(`The database refused a statement: ${reason}`);
 }

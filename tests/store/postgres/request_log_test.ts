@@ -10,7 +10,7 @@ import { recordOf, type TestLog } from "../../request_log/support.ts";
 import { eventually } from "../../support/account_money.ts";
 import { startCutProxy } from "../../support/cut_proxy.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
+import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -105,6 +105,27 @@ function registerTests(server: PostgresServer): void {
     assertEquals(log.stats.dropped, 0);
     assertEquals((await idsOf(log)).length, 50);
     await log.close();
+  });
+
+  Deno.test("request log in PostgreSQL: rows wait while the server has no connection left", async () => {
+    const own = (await newDatabase()).replace("switchyard@", "busy@");
+    await server.run("create role busy login connection limit 1");
+    await server.run(`grant create on database ${new URL(own).pathname.slice(1)} to busy`);
+    const proxy = startCutProxy(server.port);
+    const { log, clock } = openAt(own.replace(`:${server.port}/`, `:${proxy.port}/`));
+    await withConnection(own, async (sql) => {
+      await sql`select 1`;
+      log.observe(recordOf({ requestId: "req_1" }));
+      clock.advance(FLUSH_MS);
+      await eventually(() => proxy.accepted >= 2);
+      assertEquals(log.stats, { ...log.stats, dropped: 0, queued: 1 });
+    });
+    await eventually(() => log.stats.queued === 0);
+    assertEquals(log.stats.dropped, 0);
+    await server.run("alter role busy connection limit 5");
+    assertEquals(await idsOf(log), ["req_1"]);
+    await log.close();
+    await proxy.stop();
   });
 
   Deno.test("request log in PostgreSQL: no row is lost or twice when all connections are cut again and again", async () => {
