@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../lib/log.ts";
 import { startMemoryReturn } from "../workers/memory_return.ts";
 import type { ProcessOutput } from "./process_output.ts";
+import { reloadAtSignal } from "./reload_at_signal.ts";
 import { listenForStop } from "./stop_signals.ts";
 
 /** How a command starts the gateway. */
@@ -68,7 +69,7 @@ export async function runUntilSignal(
     const starting = start();
     const app = standby.isWaiting ? await startedUnless(stopSignal, starting) : await starting;
     if (app === null) return 0;
-    onHangup = () => reload(app, log);
+    onHangup = reloaderOf(app, log);
     const stopMemoryReturn = startMemoryReturn();
     const signal = await Promise.race([stopSignal, standby.lost.then(() => null)]);
     log.info("stopping", signal === null ? { reason: "another process uses the store alone" } : { signal });
@@ -102,10 +103,11 @@ async function startedUnless(stopSignal: Promise<unknown>, starting: Promise<Run
   }
 }
 
-/** Reads the configuration again. The log has the outcome. */
-function reload({ configChanges }: RunningApp, log: Log): void {
+/** Reads the configuration again at a signal. The change itself is logged. */
+function reloaderOf({ configChanges }: RunningApp, log: Log): () => void {
   if (configChanges === null) {
-    return log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the configuration is read only at start" });
+    return () =>
+      log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the configuration is read only at start" });
   }
-  configChanges().then((changes) => changes.reload({ by: "SIGHUP", origin: "SIGHUP" })).catch(() => {}); // The change itself is logged.
+  return reloadAtSignal(async () => await (await configChanges()).reload({ by: "SIGHUP", origin: "SIGHUP" }));
 }
