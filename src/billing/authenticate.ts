@@ -1,4 +1,4 @@
-import { BodyCapture } from "../http/body_capture.ts";
+import { BodyCapture, CaptureMemory } from "../http/body_capture.ts";
 import { type KeyLocation, readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
@@ -37,13 +37,15 @@ export interface AuthenticateParts {
 export function createAuthenticate(
   { ring, wrongKeys, meter, clock, captureBytes = null }: AuthenticateParts,
 ): Authenticate {
+  const captured = new CaptureMemory();
+
   function ownedBy(credential: Credential, inbound: Inbound): Credential {
     const { memory, record } = inbound;
     memory.assignTo(credential.accountId);
     record.accountId = credential.accountId;
     record.keyId = credential.keyId;
     if (credential.capture !== null && captureBytes !== null) {
-      record.capture = new BodyCapture(credential.capture, captureBytes);
+      record.capture = new BodyCapture(credential.capture, captureBytes, captured);
     }
     if (credential.limits !== null) applyLimits(credential, credential.limits, inbound);
     return credential;

@@ -13,6 +13,32 @@ export interface CapturedBodies {
   readonly isCut: boolean;
 }
 
+/** Bytes of bodies that requests under way hold. */
+const MAX_HELD_BYTES = 33_554_432;
+
+/**
+ * Limits the memory of bodies until their requests end, which no memory budget counts: many long streams of an account
+ * could hold any amount.
+ */
+export class CaptureMemory {
+  #heldBytes = 0;
+
+  /** @param limitBytes Of all captures together. Default: 32 MiB. */
+  constructor(readonly limitBytes: number = MAX_HELD_BYTES) {}
+
+  /** Takes memory. Returns how many of the bytes may be kept. */
+  take(bytes: number): number {
+    const taken = Math.min(bytes, this.limitBytes - this.#heldBytes);
+    this.#heldBytes += taken;
+    return taken;
+  }
+
+  /** Returns memory. */
+  release(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+}
+
 /**
  * Copies the beginning of a request's body and of its response's, for the request log. Buffers of bodies are used again
  * by others, so the parts are copied when they pass.
@@ -21,14 +47,21 @@ export class BodyCapture {
   #request: Uint8Array<ArrayBuffer> | null = null;
   readonly #response: Uint8Array<ArrayBuffer>[] = [];
   #responseBytes = 0;
+  #heldBytes = 0;
   #isCut = false;
+  #isEnded = false;
 
   /**
    * Creates a capture that holds nothing yet.
    *
    * @param maxBytes The most bytes of each body that are kept.
+   * @param memory What all captures may hold. Default: as much as one may.
    */
-  constructor(readonly mode: CaptureMode, readonly maxBytes: number) {}
+  constructor(
+    readonly mode: CaptureMode,
+    readonly maxBytes: number,
+    readonly memory: CaptureMemory = new CaptureMemory(2 * maxBytes),
+  ) {}
 
   /**
    * Returns a capture of bodies that another thread has kept.
@@ -46,8 +79,7 @@ export class BodyCapture {
   /** Copies the body of the request. Only the first call has an effect. */
   takeRequest(body: Uint8Array): void {
     if (this.#request !== null) return;
-    this.#request = body.slice(0, this.maxBytes) as Uint8Array<ArrayBuffer>;
-    if (body.length > this.maxBytes) this.#isCut = true;
+    this.#request = this.#copy(body, this.maxBytes);
   }
 
   /** Copies what can be read of the body of a request, such as the texts of a form with files. */
@@ -58,10 +90,8 @@ export class BodyCapture {
 
   /** Copies the next bytes of the response. */
   addResponse(bytes: Uint8Array): void {
-    const room = this.maxBytes - this.#responseBytes;
-    if (bytes.length > room) this.#isCut = true;
-    if (room <= 0) return;
-    const part = bytes.slice(0, room) as Uint8Array<ArrayBuffer>;
+    const part = this.#copy(bytes, this.maxBytes - this.#responseBytes);
+    if (part.length === 0) return;
     this.#responseBytes += part.length;
     this.#response.push(part);
   }
@@ -73,5 +103,20 @@ export class BodyCapture {
     return this.#request === null && response === null
       ? null
       : { request: this.#request, response, isCut: this.#isCut };
+  }
+
+  /** Ends the capture with its request. */
+  release(): void {
+    this.memory.release(this.#heldBytes);
+    this.#heldBytes = 0;
+    this.#isEnded = true;
+  }
+
+  /** Copies as much as there is room for. */
+  #copy(bytes: Uint8Array, room: number): Uint8Array<ArrayBuffer> {
+    const length = this.#isEnded ? 0 : this.memory.take(Math.min(bytes.length, room));
+    this.#heldBytes += length;
+    if (length < bytes.length) this.#isCut = true;
+    return bytes.slice(0, length) as Uint8Array<ArrayBuffer>;
   }
 }

@@ -237,7 +237,9 @@ export class RequestRecord implements RecordedFacts {
   /** Releases the record. The last release ends the request. */
   release(): void {
     this.#holders--;
-    if (this.#holders === 0) this.observer?.(this);
+    if (this.#holders !== 0) return;
+    this.observer?.(this);
+    this.capture?.release();
   }
 
   /**

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { BodyCapture } from "../../src/http/body_capture.ts";
+import { BodyCapture, CaptureMemory } from "../../src/http/body_capture.ts";
+import type { RequestRecord } from "../../src/http/request_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UndecryptableError } from "../../src/lib/byte_cipher.ts";
 import { BodyCipher } from "../../src/request_log/body_cipher.ts";
@@ -43,6 +44,39 @@ Deno.test("BodyCapture copies at most its limit, however the response is divided
     assertEquals(kept?.response?.length ?? 0, Math.min(total, 64));
     assertEquals(kept?.isCut ?? false, total > 64);
   }));
+});
+
+Deno.test("all captures of open requests hold at most the limit together, and give it back with their requests", () => {
+  const size = fc.integer({ min: 0, max: 300 });
+  fc.assert(fc.property(fc.array(fc.tuple(size, size, fc.boolean()), { maxLength: 30 }), (requests) => {
+    const memory = new CaptureMemory(1_000);
+    const open: RequestRecord[] = [];
+    let held = 0;
+    for (const [requestBytes, responseBytes, isLast] of requests) {
+      const record = recordOf();
+      record.capture = new BodyCapture("all", 200, memory);
+      record.capture.takeRequest(new Uint8Array(requestBytes));
+      record.capture.addResponse(new Uint8Array(responseBytes));
+      const kept = record.capture.take(false);
+      const bytes = (kept?.request?.length ?? 0) + (kept?.response?.length ?? 0);
+      const whole = Math.min(requestBytes, 200) + Math.min(responseBytes, 200);
+      assertEquals(bytes, Math.min(whole, 1_000 - held));
+      assertEquals(kept?.isCut ?? false, bytes < requestBytes + responseBytes);
+      held += bytes;
+      open.push(record);
+      if (!isLast) continue;
+      for (const each of open.splice(0)) each.release();
+      held = 0;
+    }
+  }));
+});
+
+Deno.test("bytes that come after the end of a request take no memory", () => {
+  const memory = new CaptureMemory(100);
+  const capture = new BodyCapture("all", 100, memory);
+  capture.release();
+  capture.addResponse(new Uint8Array(60));
+  assertEquals(memory.take(100), 100);
 });
 
 Deno.test("BodyCapture keeps only failures if only errors are captured", () => {
