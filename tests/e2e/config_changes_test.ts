@@ -149,6 +149,31 @@ Deno.test("a reload adds the accounts and keys of the file, and revokes the keys
   });
 });
 
+Deno.test("an open call of an account that a reload removes ends well and is charged, and its keys of the file end", async () => {
+  const streamEnd = Promise.withResolvers<void>();
+  await withGateway(async ({ gateway }) => {
+    const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "acme/one", stream: true, messages: [{ role: "user", content: "hi" }] }),
+    });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader.read()).value ?? "";
+    gateway.write({ accounts: [{ id: "other", balance: "1.00" }] });
+    const { status, body } = await gateway.admin("POST", RELOAD);
+    assertEquals([status, body.removed], [200, { accounts: ["demo"] }]);
+    assertEquals((await gateway.chat("acme/one")).status, 401);
+    streamEnd.resolve();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
+    assertStringIncludes(text, "[DONE]");
+    assertEquals(text.includes("error"), false);
+    const ledger = await gateway.admin("GET", "/accounts/demo/ledger");
+    const charges = (ledger.body.data as { operation: string }[]).filter(({ operation }) => operation === "charge");
+    assertEquals(charges.length, 1, JSON.stringify(ledger.body));
+    assertEquals((await gateway.admin("GET", "/accounts/demo")).body.held, "0.0000000000");
+  }, { streamEnd });
+});
+
 Deno.test("fifty reloads under load fail no request", async () => {
   await withGateway(async ({ gateway, one, two }) => {
     let isOver = false;
