@@ -220,7 +220,6 @@ async function limitsOf(
 ): Promise<Map<ContenderId, StreamLimit>> {
   const limits = new Map<ContenderId, StreamLimit>();
   for (const contender of contenders) {
-    if (contender.id === "unlogged") continue; // the log has no work while a stream is open
     options.onProgress(`streams at once: ${contender.label}`);
     // Without a proxy, only the limit of upstream and generator matters.
     const tried = contender.id === "direct" ? steps.slice(-1) : steps;

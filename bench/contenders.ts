@@ -16,9 +16,9 @@ export interface Contender {
 
 /**
  * `direct` is no proxy, and `bare` is the proxy that all others are compared with. `pass` is Switchyard without
- * translation, and `unlogged` is the same without its request log.
+ * translation.
  */
-export type ContenderId = "direct" | "bare" | "node" | "pass" | "unlogged" | PeerId | Direction;
+export type ContenderId = "direct" | "bare" | "node" | "pass" | PeerId | Direction;
 
 /** A translation by Switchyard: the caller's format, then the vendor's. */
 export type Direction = `${BenchFormat}-${BenchFormat}`;
@@ -28,8 +28,6 @@ export interface Servers {
   readonly upstream: Server;
   readonly bare: Server;
   readonly gateway: Server;
-  /** Switchyard without its request log; null if it is not measured. */
-  readonly unlogged: Server | null;
   readonly node: { readonly server: Server; readonly label: string } | null;
   readonly peers: readonly RunningPeer[];
 }
@@ -45,7 +43,7 @@ export const DIRECTIONS: readonly { readonly id: Direction; readonly from: Bench
 ];
 
 /** The upstream itself, the bare proxies, Switchyard without translation, and the peers. */
-export function contendersOf({ upstream, bare, node, gateway, unlogged, peers }: Servers): Contender[] {
+export function contendersOf({ upstream, bare, node, gateway, peers }: Servers): Contender[] {
   const plain = (port: number): Contender["ask"] => (mode, bytes) =>
     requestOf(port, `/${mode}/chat/completions`, {}, bodyOf("chat", { model: "canned-1", mode, bytes }));
   return [
@@ -54,8 +52,7 @@ export function contendersOf({ upstream, bare, node, gateway, unlogged, peers }:
     ...(node === null
       ? []
       : [{ id: "node" as const, label: node.label, server: node.server, ask: plain(node.server.port) }]),
-    passThrough("pass", "Switchyard", gateway),
-    ...(unlogged === null ? [] : [passThrough("unlogged", "… without request log", unlogged)]),
+    passThrough(gateway),
     ...peers.map((peer): Contender => ({
       id: peer.id,
       label: peer.label,
@@ -65,8 +62,9 @@ export function contendersOf({ upstream, bare, node, gateway, unlogged, peers }:
   ];
 }
 
-function passThrough(id: "pass" | "unlogged", label: string, server: Server): Contender {
-  return { id, label, server, ask: (...what) => gatewayRequest(server, "chat-chat", ...what) };
+/** Switchyard without translation. */
+export function passThrough(server: Server): Contender {
+  return { id: "pass", label: "Switchyard", server, ask: (...what) => gatewayRequest(server, "chat-chat", ...what) };
 }
 
 /** Switchyard with translation, a contender for each direction. */

@@ -73,7 +73,7 @@ async function withServers<Result>(use: (servers: CheckedServers) => Promise<Res
     const bare = keep(await startBareProxy(folder, `http://127.0.0.1:${upstream.port}`, null));
     const options = { folder: await newFolder(folder, "gateway"), upstreamPort: upstream.port, core: null };
     const gateway = keep(await startGateway(options));
-    const contenders = contendersOf({ upstream, bare, gateway, unlogged: null, node: null, peers: [] });
+    const contenders = contendersOf({ upstream, bare, gateway, node: null, peers: [] });
     const contender = (id: Contender["id"]) => contenders.find((one) => one.id === id)!;
     const own = ownGenerator({ core: null, folder });
     return await use({ generators: { closed: own, timed: own }, bare: contender("bare"), gateway: contender("pass") });

@@ -55,6 +55,15 @@ export async function startProfiledGateway(options: GatewayOptions): Promise<Ser
   return await startFrom([...flags, "--allow-sys", program], [options.folder], options);
 }
 
+/** Starts the gateway with or without the counts of its metrics; see `observed_gateway.ts`. */
+export async function startObservedGateway(
+  options: GatewayOptions & { readonly countsRequests: boolean },
+): Promise<Server> {
+  const program = fileURLToPath(new URL("observed_gateway.ts", import.meta.url));
+  const counts = options.countsRequests ? "counted" : "uncounted";
+  return await startFrom([...await productionFlags(), program], [counts], options);
+}
+
 /** @param program Flags, file and arguments; the configuration's path is added after them. */
 async function startFrom(
   program: readonly string[],

@@ -19,10 +19,9 @@ export const IDLE_AFTER_MS = 60_000;
 export const AFTER_LOAD_MS = 60_000;
 
 /** The measured servers, by their names in the report. */
-export function measuredServers({ bare, node, gateway, unlogged, peers }: Servers): ReadonlyMap<string, Server> {
+export function measuredServers({ bare, node, gateway, peers }: Servers): ReadonlyMap<string, Server> {
   return new Map([
     ["Switchyard", gateway],
-    ...(unlogged === null ? [] : [["… without request log", unlogged] as const]),
     ["bare Deno", bare],
     ...(node === null ? [] : [[node.label, node.server] as const]),
     ...peers.map(({ label, server }) => [label, server] as const),

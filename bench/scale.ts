@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import { run, type Server } from "./child.ts";
-import { type Contender, contendersOf } from "./contenders.ts";
+import { type Contender, passThrough } from "./contenders.ts";
 import {
   type ContenderResult,
   cpuUsPerReply,
@@ -59,14 +59,9 @@ async function startVariants(folder: string, upstreamPort: number, running: Serv
     const options = { folder: await newFolder(folder, `isolates-${isolates}`), upstreamPort, core: null, isolates };
     const server = await startGateway(options);
     running.push(server);
-    variants.push({ isolates, server, contender: contenderOf(server), idleBytes: null, results: new Map() });
+    variants.push({ isolates, server, contender: passThrough(server), idleBytes: null, results: new Map() });
   }
   return variants;
-}
-
-function contenderOf(gateway: Server): Contender {
-  const all = contendersOf({ upstream: gateway, bare: gateway, node: null, gateway, unlogged: null, peers: [] });
-  return all.find(({ id }) => id === "pass")!;
 }
 
 async function measureVariants(

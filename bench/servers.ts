@@ -74,9 +74,6 @@ export async function startServers(
     core: cores.server,
   };
   const gateway = keep(await startGateway(gatewayOptions));
-  const unlogged = keep(
-    await startGateway({ ...gatewayOptions, folder: await newFolder(folder, "unlogged"), logsRequests: false }),
-  );
   const remarks: string[] = [];
   const node = rivals.includes("node") ? await startNodeProxy(folder, origin, cores.server) : null;
   if (node !== null) keep(node.server);
@@ -94,7 +91,7 @@ export async function startServers(
     peers.push(peer);
     remarks.push(`${peer.label} ${peer.note}.`);
   }
-  return { servers: { upstream, bare, node, gateway, unlogged, peers }, gatewayOptions, remarks };
+  return { servers: { upstream, bare, node, gateway, peers }, gatewayOptions, remarks };
 }
 
 /** Starts the upstream in C, or without it the one in TypeScript. */

@@ -15,7 +15,7 @@ interface Row {
 /** One line for each kind of load, a column for each contender, and Switchyard before the work on the request path. */
 export function comparisonTable(outcome: Outcome): string {
   // Switchyard first, and last the connection without a proxy: the limit of upstream and generator.
-  const rank = ({ id }: Contender) => id === "pass" || id === "unlogged" ? 0 : id === "direct" ? 2 : 1;
+  const rank = ({ id }: Contender) => id === "pass" ? 0 : id === "direct" ? 2 : 1;
   const contenders = outcome.fields.rivals.toSorted((one, other) => rank(one) - rank(other));
   const rows = rowsOf(outcome)
     .map(({ title, before, cell }) => [title, before, ...contenders.map(cell)])

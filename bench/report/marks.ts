@@ -12,7 +12,6 @@ import type { ScenarioId } from "../cases.ts";
 import type { StreamLimit } from "../stream_steps.ts";
 import { BEFORE } from "./before.ts";
 import { figure, signed } from "../markdown.ts";
-import type { Range } from "../statistics.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** A performance target of the gateway, and the measurement. */
@@ -23,24 +22,23 @@ export interface Mark {
   readonly before: string | null;
   /** Null when it was not measured. */
   readonly measured: string | null;
-  /** Null when it was not measured, or when the rounds differ too much to decide. */
+  /** Null when it was not measured. */
   readonly isMet: boolean | null;
 }
 
 const MIB = 2 ** 20;
 
-/** Every mark: missed ones first, then met ones, undecided ones, and those that this run did not measure. */
+/** Every mark: missed ones first, then met ones, and those that this run did not measure. */
 export function marksOf(outcome: Outcome): Mark[] {
   const marks = [
     ...jsonMarks(outcome.figures),
-    ...requestLogMarks(outcome.figures),
     ...latencyMarks(outcome.figures),
     ...bodyMarks(outcome.figures),
     ...streamMarks(outcome),
     ...translationMarks(outcome.figures),
     ...memoryMarks(outcome),
   ];
-  const rank = ({ isMet, measured }: Mark) => isMet === null ? (measured === null ? 3 : 2) : isMet ? 1 : 0;
+  const rank = ({ isMet }: Mark) => isMet === null ? 2 : isMet ? 1 : 0;
   return marks.toSorted((one, other) => rank(one) - rank(other));
 }
 
@@ -92,60 +90,6 @@ function jsonMarks(figures: Figures): Mark[] {
     ];
   };
   return [...at(32), ...at(128)];
-}
-
-/** What the request log may cost: of processor time, and of throughput. */
-const MAX_LOG_CPU = 1.08;
-const MIN_LOG_THROUGHPUT = 0.95;
-
-function requestLogMarks(figures: Figures): Mark[] {
-  const cpu: readonly [string, ScenarioId, Reading][] = [
-    ["JSON of 1 KB, 32 connections: CPU a request", "json_32", cpuUsPerReply],
-    ["JSON of 1 KB, 128 connections: CPU a request", "json_128", cpuUsPerReply],
-    ["Paced streams: CPU a chunk", "paced", cpuUsPerChunk],
-  ];
-  const throughput: readonly [string, ScenarioId][] = [
-    ["JSON of 1 KB, 32 connections", "json_32"],
-    ["JSON of 1 KB, 128 connections", "json_128"],
-  ];
-  const ratio = (scenario: ScenarioId, of: Reading) => figures.ratio("pass", "unlogged", scenario, of);
-  const text = (what: string) => `${what} with the request log, of that without`;
-  return [
-    ...cpu.map(([what, scenario, of]) => ratioMark({ text: text(what), range: ratio(scenario, of), max: MAX_LOG_CPU })),
-    ...throughput.map(([what, scenario]) =>
-      ratioMark({ text: text(`${what}: replies/s`), range: ratio(scenario, repliesPerSecond), min: MIN_LOG_THROUGHPUT })
-    ),
-  ];
-}
-
-/**
- * A mark about what a part costs, as a ratio to the gateway without it. The part does work, so a ratio on the other
- * side of 1 by more than the mark allows is noise. So is a range of the rounds that is wider than that and includes the
- * mark.
- */
-function ratioMark(
-  { text, range, max, min }: {
-    readonly text: string;
-    readonly range: Range | null;
-    readonly max?: number;
-    readonly min?: number;
-  },
-): Mark {
-  const bound = max ?? min ?? 1;
-  const allowed = Math.abs(bound - 1);
-  const whole = mark({
-    text,
-    value: range?.median,
-    write: times,
-    before: null,
-    ...max !== undefined && { max },
-    ...min !== undefined && { min },
-  });
-  if (range === null) return whole;
-  const isImpossible = max === undefined ? range.median > 1 + allowed : range.median < 1 - allowed;
-  const isWide = range.max - range.min > allowed && range.min < bound && bound < range.max;
-  const measured = `${times(range.median)} (${figure(range.min, 2)} to ${figure(range.max, 2)})`;
-  return { ...whole, measured, ...(isImpossible || isWide) && { isMet: null } };
 }
 
 function latencyMarks(figures: Figures): Mark[] {

@@ -36,11 +36,7 @@ export function writeReport(outcome: Outcome): string {
 function opening(outcome: Outcome): string {
   const marks = marksOf(outcome);
   const count = (isMet: boolean | null) => marks.filter((mark) => mark.isMet === isMet).length;
-  const measured = marks.filter((mark) => mark.measured !== null).length;
-  const undecided = measured - count(true) - count(false);
-  const noisy = undecided === 0 ? "" : ` ${undecided} are not decided, as the rounds differ too much.`;
-  const left = marks.length - measured;
-  const unmeasured = noisy + (left === 0 ? "" : ` ${left} were not measured in this run.`);
+  const unmeasured = count(null) === 0 ? "" : ` ${count(null)} were not measured in this run.`;
   return `Switchyard as in production (keys, balance, limits and ledger on, store on disk) beside proxies that only ` +
     `copy bytes, each alone on one core, on ${outcome.date.toISOString().slice(0, 10)}. ` +
     `**${count(false)} of ${marks.length} marks are missed, ${count(true)} are met.**${unmeasured} ` +
@@ -53,7 +49,7 @@ function marksTable(outcome: Outcome): string {
     target,
     before ?? "–",
     measured ?? "–",
-    isMet === null ? (measured === null ? "not measured" : "not decided (noise)") : isMet ? "met" : "**missed**",
+    isMet === null ? "not measured" : isMet ? "met" : "**missed**",
   ]);
   return table(["Mark", "Target", "Before", "Now", "Result"], rows);
 }

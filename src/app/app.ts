@@ -75,7 +75,7 @@ export async function startApp(options: ServiceOptions): Promise<RunningApp> {
 
 /** Builds the endpoints and jobs over the services. */
 export function createApp(services: OwnedServices): App {
-  const { config, log, clock, memory, requestLog, tracing } = services;
+  const { config, log, clock, memory, requestLog, tracing, counts, countsRequests } = services;
   const state: GatewayState = {
     isDraining: false,
     baseUrl: config.server.baseUrl ?? "",
@@ -84,7 +84,7 @@ export function createApp(services: OwnedServices): App {
   const gateway = new LiveGateway(services, state);
   const observer = observeAll([
     accessLog(log, clock),
-    services.counts.requests.observe,
+    ...countsRequests ? [counts.requests.observe] : [],
     services.cacheHits.observe,
     ...requestLog === null ? [] : [requestLog.observe],
     ...tracing === null ? [] : [tracing.observerOf(() => gateway.services.config.providers)],

@@ -56,6 +56,8 @@ export interface ServiceOptions {
   readonly sharing?: Pick<OpenStoreOptions, "isStandby" | "onLost">;
   /** What this gateway does of the work of all gateways on the store. Default: everything. */
   readonly roles?: GatewayRoles;
+  /** Whether requests are counted for the metrics. The benchmark measures what it costs. Default: true. */
+  readonly countsRequests?: boolean;
 }
 
 /** Options of {@linkcode openServices} that the open services need no more. */
@@ -122,7 +124,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
-  const { roles = { serves: true, works: true } } = options;
+  const { roles = { serves: true, works: true }, countsRequests = true } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
   const engine = await openStore(options.config, { clock, log, isShared: true, roles, ...options.sharing });
@@ -131,7 +133,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     const config = started?.loaded.config ?? options.config;
     const ownAddresses = ownAddressesOf(config);
     const configured = await openConfiguredParts(config, { clock, ownAddresses });
-    const shared = { config, log, clock, random, droppedLogLines, roles, counts, started, tree };
+    const shared = { config, log, clock, random, droppedLogLines, roles, countsRequests, counts, started, tree };
     return buildServices(shared, { engine, configured, ownAddresses });
   } catch (error) {
     await engine.close();

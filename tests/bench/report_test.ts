@@ -60,42 +60,6 @@ Deno.test("marksOf() has missed marks first and unmeasured ones last", () => {
   ]);
 });
 
-/** The marks of the request log at 32 connections, by the figures of each round with and without it. */
-function logMarks(rounds: readonly (readonly [withLog: ContenderResult, without: ContenderResult])[]) {
-  const figures = new Figures();
-  for (const [withLog, without] of rounds) {
-    figures.add("pass", "json_32", withLog);
-    figures.add("unlogged", "json_32", without);
-  }
-  return marksOf(outcomeOf(figures, ["json_32"]))
-    .filter(({ text, measured }) => text.includes("request log") && measured !== null)
-    .map(({ text, measured, isMet }) => [text.includes("replies/s") ? "replies" : "cpu", measured, isMet]).toSorted();
-}
-
-Deno.test("marksOf() judges the request log by processor time and by throughput", () => {
-  assertEquals(logMarks([[result(105, 970), result(100, 1000)], [result(106, 980), result(100, 1000)]]), [
-    ["cpu", "1.06 × (1.05 to 1.06)", true],
-    ["replies", "0.98 × (0.97 to 0.98)", true],
-  ]);
-  assertEquals(logMarks([[result(120, 900), result(100, 1000)], [result(130, 890), result(100, 1000)]]), [
-    ["cpu", "1.25 × (1.20 to 1.30)", false],
-    ["replies", "0.90 × (0.89 to 0.90)", false],
-  ]);
-});
-
-Deno.test("marksOf() does not decide on the request log where rounds differ by more than the mark, or it costs less than nothing", () => {
-  assertEquals(logMarks([[result(95, 900), result(100, 1000)], [result(112, 1010), result(100, 1000)]]), [
-    ["cpu", "1.04 × (0.95 to 1.12)", null],
-    ["replies", "0.96 × (0.90 to 1.01)", null],
-  ]);
-  const cheaper = logMarks([[result(80, 1200), result(100, 1000)]]);
-  assertEquals(cheaper.map(([, , isMet]) => isMet), [null, null]);
-  const figures = new Figures();
-  figures.add("pass", "json_32", result(80, 1200));
-  figures.add("unlogged", "json_32", result(100, 1000));
-  assert(writeReport(outcomeOf(figures, ["json_32"])).includes("not decided (noise)"));
-});
-
 Deno.test("marksOf() judges translation by the most expensive direction", () => {
   const figures = new Figures();
   figures.add("pass", "translate_json", result(100, 1000));
