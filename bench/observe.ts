@@ -3,13 +3,13 @@
  *
  *     deno task bench:observe     about twenty minutes; also --starts N, --rounds N, --seconds N, and --out FILE
  *
- * Gateways with both, one and neither of them take turns of a few seconds in random order, many times. Two gateways
- * have neither: the others are compared with their mean, and they with each other, which shows what the measurement
- * can tell apart. All gateways are started several times, since two processes of one program differ too.
+ * Gateways with both, one and neither of them share one core under load at the same time, so that whatever else the
+ * machine does slows all of them alike. Two gateways have neither: the others are compared with their mean, and they
+ * with each other, which shows what the measurement can tell apart. All gateways are started several times, since two
+ * processes of one program differ too.
  */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { PACED_STREAMS } from "./cases.ts";
 import { run, type Server } from "./child.ts";
 import { type Contender, passThrough } from "./contenders.ts";
 import { startObservedGateway } from "./gateway.ts";
@@ -18,7 +18,7 @@ import type { Load } from "./load.ts";
 import { type Mode, SMALL_BODY_BYTES } from "./load_request.ts";
 import { describeMachine } from "./machine.ts";
 import { compileNative } from "./native.ts";
-import { type LoadId, ObserveFigures, observeReport, type Slice, type VariantId, VARIANTS } from "./observe_report.ts";
+import { type LoadId, ObserveFigures, observeReport, type VariantId, VARIANTS } from "./observe_report.ts";
 import { processState } from "./process_state.ts";
 import { assignCores, type Cores, newFolder, startUpstream } from "./servers.ts";
 
@@ -27,99 +27,101 @@ const RESULTS = fileURLToPath(new URL("./RESULTS-observe.md", import.meta.url));
 interface MeasuredLoad {
   readonly id: LoadId;
   readonly mode: Mode;
+  /** Of each gateway. */
   readonly connections: number;
   readonly load: Load;
-  /** The least seconds of a turn. */
-  readonly minSeconds: number;
+  /** V8 compiles the code of a plain request for 10 seconds of processor time, and five gateways share a core. */
+  readonly warmingSeconds: number;
   /** The share of the rounds that this load has. */
   readonly rounds: number;
 }
 
-/** A stream lasts 1.3 seconds, and costs mostly its chunks, so its ratios vary less. */
 const LOADS: readonly MeasuredLoad[] = [
-  { id: "json", mode: "json", connections: 32, load: { kind: "closed" }, minSeconds: 1, rounds: 1 },
-  { id: "paced", mode: "paced", connections: PACED_STREAMS, load: { kind: "streams" }, minSeconds: 3, rounds: 0.4 },
+  { id: "json", mode: "json", connections: 16, load: { kind: "closed" }, warmingSeconds: 50, rounds: 1 },
+  { id: "paced", mode: "paced", connections: 20, load: { kind: "streams" }, warmingSeconds: 5, rounds: 0.5 },
 ];
 
-/** V8 compiles the code of a plain request for about as long under load. */
-const WARMING_SECONDS = 10;
-/** Rows and charges of the last requests of a turn are written within it. */
+/** Rows and charges of the last requests of a round are written within it. */
 const SETTLE_MS = 700;
 
 interface ObserveOptions {
   /** How often all gateways are started. */
   readonly starts: number;
-  /** The turns of each gateway after each start. */
+  /** After each start. */
   readonly rounds: number;
-  /** Of a turn. */
+  /** Of a round. */
   readonly seconds: number;
 }
 
 interface Parts {
   readonly folder: string;
   readonly cores: Cores;
-  readonly generators: Generators;
+  readonly generator: string | null;
   readonly upstream: Server;
 }
 
-/** Starts all gateways once and measures them in turns. */
+/** A gateway with the generators of its load. */
+interface MeasuredGateway {
+  readonly id: VariantId;
+  readonly contender: Contender;
+  readonly server: Server;
+  readonly generators: Generators;
+}
+
+/** Starts all gateways once and measures them. */
 async function measureStart(
   { start, rounds, seconds }: Omit<ObserveOptions, "starts"> & { readonly start: number },
-  { folder, cores, generators, upstream }: Parts,
+  { folder: parent, cores, generator, upstream }: Parts,
   figures: ObserveFigures,
 ): Promise<void> {
-  const gateways: Server[] = [];
-  const contenders = new Map<VariantId, Contender>();
+  const gateways: MeasuredGateway[] = [];
   try {
     for (const { id, countsRequests, logsRequests } of shuffled(VARIANTS)) {
-      const gateway = await startObservedGateway({
-        folder: await newFolder(folder, `${id}-${start}`),
-        upstreamPort: upstream.port,
-        core: cores.server,
-        countsRequests,
-        logsRequests,
-      });
-      gateways.push(gateway);
-      contenders.set(id, passThrough(gateway));
+      const folder = await newFolder(parent, `${id}-${start}`);
+      const options = { folder, upstreamPort: upstream.port, core: cores.server, countsRequests, logsRequests };
+      const server = await startObservedGateway(options);
+      const generators = await generatorsOf(folder, cores.load, generator);
+      gateways.push({ id, contender: passThrough(server), server, generators });
     }
     for (const load of LOADS) {
-      for (const contender of contenders.values()) {
-        await turn(contender, load, { seconds: load.id === "json" ? WARMING_SECONDS : load.minSeconds, generators });
-      }
-      const turns = Math.max(1, Math.round(rounds * load.rounds));
-      for (let round = 0; round < turns; round++) {
-        for (const [id, contender] of shuffled([...contenders])) {
-          const slice = await turn(contender, load, { seconds: Math.max(load.minSeconds, seconds), generators });
-          figures.add({ load: load.id, variant: id, start }, slice);
+      await measureRound(gateways, load, load.warmingSeconds);
+      for (let round = 0; round < Math.max(1, Math.round(rounds * load.rounds)); round++) {
+        for (const [variant, cpuUs] of await measureRound(gateways, load, seconds)) {
+          figures.add({ load: load.id, variant, start }, cpuUs);
         }
       }
     }
   } finally {
-    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    await Promise.all(gateways.map(({ server }) => server.stop()));
   }
 }
 
-/** Measures one gateway under load, with the work that it leaves for afterwards. */
-async function turn(
-  { ask, server, label }: Contender,
+/** The processor time of each gateway for a reply, in microseconds, while all are under load. */
+async function measureRound(
+  gateways: readonly MeasuredGateway[],
   { mode, connections, load }: MeasuredLoad,
-  { seconds, generators }: { readonly seconds: number; readonly generators: Generators },
-): Promise<Slice> {
-  const generator = load.kind === "closed" ? generators.closed : generators.timed;
-  const before = server && await processState(server.pid);
-  const { replies, failures, elapsedMs } = await generator.run({
-    request: ask(mode, SMALL_BODY_BYTES),
-    load,
-    connections,
-    seconds,
-  });
+  seconds: number,
+): Promise<(readonly [VariantId, number])[]> {
+  const before = await Promise.all(gateways.map(cpuMsOf));
+  const results = await Promise.all(gateways.map(({ contender, generators }) => {
+    const generator = load.kind === "closed" ? generators.closed : generators.timed;
+    return generator.run({ request: contender.ask(mode, SMALL_BODY_BYTES), load, connections, seconds });
+  }));
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  const after = server && await processState(server.pid);
-  if (before === null || after === null) throw new Error("Cannot measure processor time: there is no /proc");
-  if (replies === 0 || failures > 0) {
-    throw new Error(`Cannot measure ${label}: ${replies} replies, ${failures} failures`);
-  }
-  return { cpuUs: (after.cpuMs - before.cpuMs) * 1000 / replies, repliesPerSecond: replies / elapsedMs * 1000 };
+  const after = await Promise.all(gateways.map(cpuMsOf));
+  return gateways.map(({ id }, at) => {
+    const { replies, failures } = results[at]!;
+    if (replies === 0 || failures > 0) {
+      throw new Error(`Cannot measure ${id}: ${replies} replies, ${failures} failures`);
+    }
+    return [id, (after[at]! - before[at]!) * 1000 / replies] as const;
+  });
+}
+
+async function cpuMsOf({ server }: MeasuredGateway): Promise<number> {
+  const state = await processState(server.pid);
+  if (state === null) throw new Error("Cannot measure processor time: there is no /proc, or the gateway has ended");
+  return state.cpuMs;
 }
 
 function shuffled<Item>(items: readonly Item[]): Item[] {
@@ -127,20 +129,28 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
     .map(({ item }) => item);
 }
 
+/** @param folder Of the gateway, since a generator writes its request to a file. */
 async function generatorsOf(folder: string, core: number | null, program: string | null): Promise<Generators> {
   const options = { core, folder };
   const timed = program === null ? ownGenerator(options) : nativeGenerator(program, options);
   return { closed: await wrkGenerator(options) ?? timed, timed };
 }
 
-async function main(args: readonly string[]): Promise<void> {
+/** Reads the command line. Throws a `RangeError` or a `TypeError` when it cannot be read. */
+function optionsOf(args: readonly string[]): ObserveOptions & { readonly out: string } {
   const text = { type: "string" } as const;
   const { values } = parseArgs({ args: [...args], options: { starts: text, rounds: text, seconds: text, out: text } });
-  const [starts, rounds, seconds] = [values.starts ?? 4, values.rounds ?? 12, values.seconds ?? 2].map(Number) as [
-    number,
-    number,
-    number,
-  ];
+  const number = (name: "starts" | "rounds" | "seconds", usual: number): number => {
+    const value = Number(values[name] ?? usual);
+    if (Number.isInteger(value) && value >= 1) return value;
+    throw new RangeError(`expected a whole number for --${name}, got "${values[name]}"`);
+  };
+  const [starts, rounds, seconds] = [number("starts", 4), number("rounds", 24), number("seconds", 5)];
+  return { starts, rounds, seconds, out: values.out ?? RESULTS };
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const { starts, rounds, seconds, out } = optionsOf(args);
   const folder = await Deno.makeTempDir({ prefix: "switchyard-observe-" });
   let upstream: Server | null = null;
   try {
@@ -149,14 +159,13 @@ async function main(args: readonly string[]): Promise<void> {
     const programs = typeof native === "string" ? null : native;
     const cores = await assignCores();
     upstream = await startUpstream(programs, folder, cores.upstream);
-    const generators = await generatorsOf(folder, cores.load, programs?.generator ?? null);
+    const parts = { folder, cores, generator: programs?.generator ?? null, upstream };
     const figures = new ObserveFigures();
     for (let start = 1; start <= starts; start++) {
       console.error(`start ${start} of ${starts}`);
-      await measureStart({ start, rounds, seconds }, { folder, cores, generators, upstream }, figures);
+      await measureStart({ start, rounds, seconds }, parts, figures);
     }
-    const out = values.out ?? RESULTS;
-    await Deno.writeTextFile(out, observeReport({ figures, machine, cores, date: new Date(), starts, seconds }));
+    await Deno.writeTextFile(out, observeReport({ figures, machine, date: new Date(), starts, seconds }));
     await run([Deno.execPath(), "fmt", "--quiet", out], { timeoutMs: 30_000 });
     console.error(`written: ${out}`);
   } finally {
