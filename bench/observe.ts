@@ -18,8 +18,15 @@ import type { Load } from "./load.ts";
 import { type Mode, SMALL_BODY_BYTES } from "./load_request.ts";
 import { describeMachine } from "./machine.ts";
 import { compileNative } from "./native.ts";
-import { type LoadId, ObserveFigures, observeReport, type VariantId, VARIANTS } from "./observe_report.ts";
-import { processState } from "./process_state.ts";
+import {
+  type LoadId,
+  ObserveFigures,
+  observeReport,
+  type ReplyCost,
+  type VariantId,
+  VARIANTS,
+} from "./observe_report.ts";
+import { mainThreadMs, processState } from "./process_state.ts";
 import { assignCores, type Cores, newFolder, startUpstream } from "./servers.ts";
 
 const RESULTS = fileURLToPath(new URL("./RESULTS-observe.md", import.meta.url));
@@ -86,8 +93,8 @@ async function measureStart(
     for (const load of LOADS) {
       await measureRound(gateways, load, load.warmingSeconds);
       for (let round = 0; round < Math.max(1, Math.round(rounds * load.rounds)); round++) {
-        for (const [variant, cpuUs] of await measureRound(gateways, load, seconds)) {
-          figures.add({ load: load.id, variant, start }, cpuUs);
+        for (const [variant, cost] of await measureRound(gateways, load, seconds)) {
+          figures.add({ load: load.id, variant, start }, cost);
         }
       }
     }
@@ -96,32 +103,34 @@ async function measureStart(
   }
 }
 
-/** The processor time of each gateway for a reply, in microseconds, while all are under load. */
+/** The processor time of each gateway for a reply, while all are under load. */
 async function measureRound(
   gateways: readonly MeasuredGateway[],
   { mode, connections, load }: MeasuredLoad,
   seconds: number,
-): Promise<(readonly [VariantId, number])[]> {
-  const before = await Promise.all(gateways.map(cpuMsOf));
+): Promise<(readonly [VariantId, ReplyCost])[]> {
+  const before = await Promise.all(gateways.map(usedBy));
   const results = await Promise.all(gateways.map(({ contender, generators }) => {
     const generator = load.kind === "closed" ? generators.closed : generators.timed;
     return generator.run({ request: contender.ask(mode, SMALL_BODY_BYTES), load, connections, seconds });
   }));
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  const after = await Promise.all(gateways.map(cpuMsOf));
+  const after = await Promise.all(gateways.map(usedBy));
   return gateways.map(({ id }, at) => {
     const { replies, failures } = results[at]!;
     if (replies === 0 || failures > 0) {
       throw new Error(`Cannot measure ${id}: ${replies} replies, ${failures} failures`);
     }
-    return [id, (after[at]! - before[at]!) * 1000 / replies] as const;
+    const costOf = (thread: keyof ReplyCost) => (after[at]![thread] - before[at]![thread]) / replies;
+    return [id, { allUs: costOf("allUs"), mainUs: costOf("mainUs") }] as const;
   });
 }
 
-async function cpuMsOf({ server }: MeasuredGateway): Promise<number> {
-  const state = await processState(server.pid);
-  if (state === null) throw new Error("Cannot measure processor time: there is no /proc, or the gateway has ended");
-  return state.cpuMs;
+/** The processor time since the start. */
+async function usedBy({ server: { pid } }: MeasuredGateway): Promise<ReplyCost> {
+  const [state, mainMs] = await Promise.all([processState(pid), mainThreadMs(pid)]);
+  if (state === null || mainMs === null) throw new Error("Cannot measure processor time: no /proc, or no gateway");
+  return { allUs: state.cpuMs * 1000, mainUs: mainMs * 1000 };
 }
 
 function shuffled<Item>(items: readonly Item[]): Item[] {

@@ -21,6 +21,16 @@ export async function processState(pid: number): Promise<ProcessState | null> {
   return success ? readProcessState(new TextDecoder().decode(stdout)) : null;
 }
 
+/**
+ * The processor time of a process's main thread in milliseconds; null without `/proc`, or when the process has ended.
+ * Source: Linux "Scheduler Statistics".
+ */
+export async function mainThreadMs(pid: number): Promise<number | null> {
+  const { success, stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/schedstat`], stderr: "null" })
+    .output();
+  return success ? Number(new TextDecoder().decode(stdout).split(" ", 1)[0]) / 1_000_000 : null;
+}
+
 /** Reads `stat` and `status`, one after the other. Throws a `RangeError` when a figure is missing. */
 export function readProcessState(text: string): ProcessState {
   // The second field is the name in parentheses, which may itself contain blanks and parentheses.
