@@ -42,7 +42,7 @@ export interface Interval {
   readonly high: number;
 }
 
-const RESAMPLES = 4_000;
+const RESAMPLES = 2_000;
 /** The share of the resamples outside of the interval, on each side. */
 const TAIL = 0.025;
 
