@@ -167,9 +167,7 @@ export async function read<T>(run: () => Promise<T>): Promise<T> {
 /** An error with the message alone, since the error of the database can hold stored values. */
 function withoutValues(error: unknown): Error {
   const reason = reasonOf(error);
-  return isUnavailable(error)
-    ? new StoreReadError(reason)
-    : new Error(`The database refused a statement: ${reason}`);
+  return isUnavailable(error) ? new StoreReadError(reason) : new Error(`The database refused a statement: ${reason}`);
 }
 
 /** The bytes of an encoded key. */
