@@ -47,9 +47,9 @@ const RESAMPLES = 2_000;
 const TAIL = 0.025;
 
 /**
- * The median of a sample of several groups, such as processes, and its interval by a bootstrap of two stages: groups are
- * drawn with replacement, then values within them. So the interval also covers what differs between the groups. Null
- * without a value. Source: Davison and Hinkley, Bootstrap Methods and their Application, 3.8.
+ * The median of a sample of several groups, such as processes, and its interval by a bootstrap of two stages: groups
+ * are drawn with replacement, then values within them. So the interval also covers what differs between the groups.
+ * Null without a value. Source: Davison and Hinkley, Bootstrap Methods and their Application, 3.8.
  *
  * @param random Uniform in [0, 1).
  */

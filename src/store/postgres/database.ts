@@ -109,7 +109,7 @@ export function reasonOf(error: unknown): string {
   return errors.map((each) => each instanceof Error ? each.message : String(each)).join(", ");
 }
 
-/** The code of an error: an SQLSTATE, or one of the system or the client such as `CONNECTION_CLOSED`; empty for none. */
+/** The code of an error: an SQLSTATE, or one of the system or the client such as `CONNECTION_CLOSED`. */
 export function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors[0]); // one for each address of a host name
   return error instanceof Error && "code" in error ? String(error.code) : "";
