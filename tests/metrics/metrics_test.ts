@@ -1,4 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { startApp } from "../../src/app/app.ts";
+import { openConfigSource } from "../../src/config/load_config.ts";
+import { silentLog } from "../../src/lib/log.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 
 async function withGateway(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
@@ -121,3 +124,22 @@ Deno.test("metrics need the admin key, and reading them is not counted", async (
     assertEquals(gateway.logLines.filter((line) => line.includes('"request"')), []);
   });
 });
+
+Deno.test("countsRequests: false leaves the counts of requests out, as the benchmark needs, and nothing else", async () => {
+  const text = JSON.stringify({ server: { port: 0, admin_key: ADMIN_KEY, isolates: 1 }, store: "kv::memory:" });
+  const { config } = openConfigSource({ path: "test.json", env: () => undefined, readFile: () => text }).load({});
+  for (const countsRequests of [true, false]) {
+    const app = await startApp({ config, log: silentLog, countsRequests });
+    try {
+      await (await fetch(`${app.address}/v1/models`)).text();
+      const response = await fetch(`${app.address}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+      const metrics = await response.text();
+      assertEquals(valueOf(metrics, "switchyard_requests_total"), countsRequests ? 1 : 0);
+      assertEquals(valueOf(metrics, "switchyard_ready"), 1);
+    } finally {
+      await app.stop();
+    }
+  }
+});
+
+const ADMIN_KEY = "admin-key-of-the-test-0001";
