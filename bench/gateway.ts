@@ -39,6 +39,8 @@ export interface GatewayOptions {
   readonly logsRequests?: boolean;
   /** The setting `server.isolates`; without it the default. */
   readonly isolates?: number;
+  /** The setting `store`; without it a file in the folder. */
+  readonly store?: string;
 }
 
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
@@ -86,6 +88,7 @@ async function productionFlags(): Promise<string[]> {
 
 function configOf(options: GatewayOptions): unknown {
   const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true, isolates } = options;
+  const { store = `kv:${join(folder, "store.db")}` } = options;
   const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
   return {
     server: {
@@ -95,7 +98,7 @@ function configOf(options: GatewayOptions): unknown {
       shutdown_grace: 1,
       ...(isolates !== undefined && { isolates }),
     },
-    store: `kv:${join(folder, "store.db")}`,
+    store,
     files: join(folder, "files"),
     accounts: [{ id: ACCOUNT, balance: "100000.00", keys: [CALLER_KEY] }],
     providers: Object.fromEntries(pairs.map(({ wire, mode, provider }) => [provider, {

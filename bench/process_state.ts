@@ -31,11 +31,36 @@ export async function mainThreadMs(pid: number): Promise<number | null> {
   return success ? Number(new TextDecoder().decode(stdout).split(" ", 1)[0]) / 1_000_000 : null;
 }
 
+/**
+ * Processor time of a process and its children, also of those that have ended, in milliseconds; null without `/proc`, or
+ * when the process has ended. For a server with a process for each connection.
+ */
+export async function familyCpuMs(pid: number): Promise<number | null> {
+  // A process that ends meanwhile is missing, which `cat` reports.
+  const { stdout } = await new Deno.Command("sh", { args: ["-c", "cat /proc/[0-9]*/stat"], stderr: "null" }).output();
+  return readFamilyCpuMs(new TextDecoder().decode(stdout), pid);
+}
+
+/** Reads the `stat` of many processes, a line for each. */
+export function readFamilyCpuMs(text: string, pid: number): number | null {
+  const lines = text.split("\n");
+  const own = lines.find((line) => line.startsWith(`${pid} (`));
+  if (own === undefined) return null;
+  const children = lines.filter((line) => fieldsOf(line)[1] === String(pid));
+  const ticks = ticksOf(own, [11, 12, 13, 14]) + children.reduce((sum, line) => sum + ticksOf(line, [11, 12]), 0);
+  return ticks * MS_PER_TICK;
+}
+
+/** The sum of fields: 11 and 12 are the times of a process, 13 and 14 those of its children that have ended. */
+function ticksOf(line: string, indexes: readonly number[]): number {
+  const fields = fieldsOf(line);
+  return indexes.reduce((sum, index) => sum + Number(fields[index]), 0);
+}
+
 /** Reads `stat` and `status`, one after the other. Throws a `RangeError` when a figure is missing. */
 export function readProcessState(text: string): ProcessState {
-  // The second field is the name in parentheses, which may itself contain blanks and parentheses.
   const [line = text] = text.split("\n", 1);
-  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  const fields = fieldsOf(line);
   const [userTicks, kernelTicks] = [Number(fields[11]), Number(fields[12])];
   if (Number.isNaN(userTicks + kernelTicks)) throw new RangeError("Cannot read the process's times");
   return {
@@ -43,6 +68,11 @@ export function readProcessState(text: string): ProcessState {
     residentBytes: kilobytesOf(text, "VmRSS") * 1024,
     peakBytes: kilobytesOf(text, "VmHWM") * 1024,
   };
+}
+
+/** The fields of `stat` from the third on. The second is the name in parentheses, which may itself contain both. */
+function fieldsOf(line: string): string[] {
+  return line.slice(line.lastIndexOf(")") + 2).split(" ");
 }
 
 function kilobytesOf(status: string, name: string): number {
