@@ -3,29 +3,26 @@ export interface CutProxy {
   readonly port: number;
   /** The number of connections since the start. */
   readonly accepted: number;
+  /** Where the next connections lead. */
+  targetPort: number;
   /** Ends all connections at once; the next ones work. Returns their number. */
   cut(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a proxy to a port of loopback. */
+/** Starts a proxy to a port of loopback. While nothing listens there, it closes its connections at once. */
 export function startCutProxy(targetPort: number): CutProxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open = new Set<() => void>();
   let accepted = 0;
-  const serving = (async () => {
-    for await (const near of listener) {
-      accepted++;
-      void relay(near, targetPort, open).catch(() => {});
-    }
-  })();
   const cut = () => {
     const ends = [...open];
     for (const end of ends) end();
     return ends.length;
   };
-  return {
+  const proxy: CutProxy = {
     port: listener.addr.port,
+    targetPort,
     get accepted() {
       return accepted;
     },
@@ -36,6 +33,13 @@ export function startCutProxy(targetPort: number): CutProxy {
       await serving.catch(() => {});
     },
   };
+  const serving = (async () => {
+    for await (const near of listener) {
+      accepted++;
+      void relay(near, proxy.targetPort, open).catch(() => near.close());
+    }
+  })();
+  return proxy;
 }
 
 async function relay(near: Deno.TcpConn, targetPort: number, open: Set<() => void>): Promise<void> {

@@ -2,6 +2,7 @@ import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 import type { Database } from "./database.ts";
+import { PrimaryCheck } from "./primary_check.ts";
 
 /**
  * Who may use a database beside the holder of a lock: `shared`, as gateways have it, others with a shared lock;
@@ -34,11 +35,14 @@ const GRACE_MS = TRUSTED_MS + 1_000;
 /**
  * The lock of a process on the database that it uses, shared with others or alone. It belongs to a connection, so the
  * server releases it when the connection ends. The lock is checked every second, and taken again on a new connection if
- * no other process prevents it.
+ * no other process prevents it. So is the server: it must be the primary.
  */
 export class DatabaseLock {
   readonly #options: DatabaseLockOptions;
+  readonly #primary = new PrimaryCheck();
   #checkedAt = -Infinity;
+  /** Why the server must not be used, by the last check. */
+  #refusal: string | null = null;
   #holders = 1;
   #isLost = false;
   #isClosed = false;
@@ -51,6 +55,7 @@ export class DatabaseLock {
   /** Why this process must not use the store; null if it has the lock. */
   get failure(): string | null {
     if (this.#isLost) return "another process uses the database alone; this one must be started again";
+    if (this.#refusal !== null) return this.#refusal;
     if (this.#options.clock.monotonicMs() - this.#checkedAt < TRUSTED_MS) return null;
     return "the lock on the database could not be checked for some seconds";
   }
@@ -64,10 +69,13 @@ export class DatabaseLock {
    * Takes the lock.
    *
    * @param isStandby Whether to wait until no other process has it, also if it could be shared.
-   * @throws {StoreUnusableError} If another process has it and does not share it, or it is wanted alone.
+   * @throws {StoreUnusableError} If another process has it and does not share it, or it is wanted alone; if the server
+   * is no primary.
    */
   async take(isStandby: boolean): Promise<void> {
-    const { place, mode } = this.#options;
+    const { place, mode, sql } = this.#options;
+    const refusal = await this.#primary.refusalOf(sql);
+    if (refusal !== null) throw new StoreUnusableError(`Cannot use the store at ${place}: ${refusal}`);
     if (isStandby) await this.#waitUntilAlone();
     if (!await this.#check(mode)) throw inUse(place, mode);
     if (isStandby && mode === "shared") await this.#release("alone");
@@ -116,6 +124,20 @@ export class DatabaseLock {
     return true;
   }
 
+  /** Checks the server, and the lock if it is the primary. The lock of another server proves nothing. */
+  async #checkAll(): Promise<boolean> {
+    const { sql, log, place, mode } = this.#options;
+    const refusal = await this.#primary.refusalOf(sql);
+    if (this.#isClosed) return true;
+    if (refusal !== null && this.#refusal === null) {
+      log.error("store_not_primary", { reason: `${place}: ${refusal}; paid requests get 503` });
+    } else if (refusal === null && this.#refusal !== null) {
+      log.warn("store_primary", { reason: `${place} is the primary again` });
+    }
+    this.#refusal = refusal;
+    return refusal !== null || await this.#check(mode);
+  }
+
   async #release(mode: LockMode): Promise<void> {
     const { sql } = this.#options;
     if (mode === "alone") await sql`select pg_advisory_unlock(${DATABASE_LOCK}::bigint)`;
@@ -125,7 +147,7 @@ export class DatabaseLock {
   #checkLater(): void {
     this.#stopTimer = this.#options.clock.after(CHECK_INTERVAL_MS, async () => {
       // While the server does not answer, the last check becomes too old.
-      const isHeld = await this.#check(this.#options.mode).catch(() => true);
+      const isHeld = await this.#checkAll().catch(() => true);
       if (this.#isClosed) return;
       if (isHeld) return this.#checkLater();
       this.#isLost = true;
