@@ -8,7 +8,7 @@ export function databaseAdvice({ store, files, bucket, requestLog }: Config): st
     `The store is a PostgreSQL database, which has its own tools. Back up these together:`,
     `  database    pg_dump --format=custom --schema="switchyard*" --file=switchyard.dump "${shownStore(store)}"`,
     `              or a base backup with continuous archiving, which loses nothing; pg_restore reads the dump`,
-    `  journal     ${files}.charges on every host: charges of its last moments that are not in the database yet.`,
+    `  journal     ${files}.charges* on every host: charges of its last moments that are not in the database yet.`,
     "              Copy it before the dump",
     bucket === null
       ? `  files       ${files}: results of videos and media of cached contents`

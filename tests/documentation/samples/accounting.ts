@@ -26,6 +26,8 @@ export const TESTED_ELSEWHERE: readonly Entry[] = [
   ["docs/api/README.md", "openapi-typescript", SHELL],
   ["docs/operating.md", '"event":"config_changed"', SHELL],
   ["docs/scaling.md", "switchyard store copy", "tests/store/postgres/copy_test.ts"],
+  ["docs/scaling.md", "pg_dump --format", "tests/store/postgres/backup_test.ts"],
+  ["docs/scaling.md", "pg_restore --exit", "tests/store/postgres/backup_test.ts"],
 ];
 
 /** Blocks that no test runs, and why. */
