@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import { type Clock, systemClock } from "../../../src/lib/clock.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
 import { GatewayError } from "../../../src/lib/gateway_error.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { DATABASE_LOCK } from "../../../src/store/postgres/database_lock.ts";
@@ -16,6 +16,7 @@ import { startVideoGateway } from "../../support/video_gateway.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { ROOT } from "../../webhooks/certificates.ts";
 import { respondWith, startReceiver } from "../../webhooks/receiver.ts";
+import { quickClock } from "./quick_clock.ts";
 
 const ADMIN_KEY = "admin-key-of-the-operator-1";
 const START_KEY = "sk-anna-0123456789abcdef";
@@ -62,15 +63,6 @@ async function balanceOf({ address, adminKey }: Pick<TestGateway, "address" | "a
     headers: { authorization: `Bearer ${adminKey}` },
   });
   return Number((await response.json()).balance);
-}
-
-/** The system's clock, whose durations pass more quickly. */
-function quickClock(factor: number): Clock {
-  return {
-    now: systemClock.now,
-    monotonicMs: () => systemClock.monotonicMs() * factor,
-    after: (delayMs, callback) => systemClock.after(delayMs / factor, callback),
-  };
 }
 
 /** The sessions of a database that wait for its lock, or have it. */

@@ -1,10 +1,12 @@
 import { assertEquals, assertGreater, assertMatch } from "@std/assert";
+import type { Clock } from "../../../src/lib/clock.ts";
 import { startTestGateway, type TestGateway, textModel } from "../../support/gateway.ts";
 import { type Answer, callerOf } from "../../support/gateway_call.ts";
 import { itemAt } from "../../support/items.ts";
-import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
+import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { chargedRequests, untilCharged } from "./charged_replies.ts";
 import { type HeldVendor, openStream, startHeldVendor } from "./held_streams.ts";
+import { quickClock } from "./quick_clock.ts";
 
 if (isPostgresWanted) {
   const server = await startPostgres();
@@ -16,13 +18,28 @@ if (isPostgresWanted) {
 interface Stage {
   readonly gateway: TestGateway;
   readonly vendor: HeldVendor;
+  /** The address of the database. */
+  readonly url: string;
   /** Ends all connections to the database. */
   cut(): Promise<void>;
 }
 
+/** How the gateway is started. */
+interface StageOptions {
+  readonly isolates: number;
+  /** Default: that of PostgreSQL, `power`. */
+  readonly durability?: "process" | "power";
+  /** Default: the system's. */
+  readonly clock?: Clock;
+}
+
 let databases = 0;
 
-async function withStage(server: PostgresServer, isolates: number, run: (stage: Stage) => Promise<void>) {
+async function withStage(
+  server: PostgresServer,
+  { isolates, durability = "power", clock }: StageOptions,
+  run: (stage: Stage) => Promise<void>,
+): Promise<void> {
   const database = `outage_${++databases}`;
   await server.run(`create database ${database}`);
   const folder = await Deno.makeTempDir();
@@ -36,7 +53,9 @@ async function withStage(server: PostgresServer, isolates: number, run: (stage: 
   const gateway = await startTestGateway({
     store: server.url(database),
     isolates,
+    ...clock && { clock },
     config: {
+      billing: { durability },
       files: `${folder}/files`,
       providers: { acme },
       models: [textModel("acme/m", ["acme"]), { ...VIDEO_MODEL, serves: [{ provider: "acme" }] }],
@@ -44,7 +63,7 @@ async function withStage(server: PostgresServer, isolates: number, run: (stage: 
   });
   const cut = () => server.run(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
   try {
-    await run({ gateway, vendor, cut });
+    await run({ gateway, vendor, url: server.url(database), cut });
   } finally {
     vendor.release();
     await gateway.stop();
@@ -96,7 +115,7 @@ const KINDS = [
 function registerTests(server: PostgresServer): void {
   for (const isolates of [1, 2]) {
     Deno.test(`outages: streams outlast the loss of all connections, and are charged once (${isolates} threads)`, () =>
-      withStage(server, isolates, async ({ gateway, vendor, cut }) => {
+      withStage(server, { isolates }, async ({ gateway, vendor, cut }) => {
         const streams = await Promise.all(
           Array.from({ length: 8 }, () => openStream(gateway.address, gateway.key)),
         );
@@ -116,7 +135,7 @@ function registerTests(server: PostgresServer): void {
       }));
 
     Deno.test(`outages: without the server streams end, paid calls are 503 in every protocol, and /readyz is red until it is back (${isolates} threads)`, () =>
-      withStage(server, isolates, async ({ gateway, vendor }) => {
+      withStage(server, { isolates }, async ({ gateway, vendor }) => {
         const { address, key } = gateway;
         const call = callerOf(address, { authorization: `Bearer ${key}`, "msg-version": "2023-06-01" });
         const ask = () => call("POST", "/v1/chat/completions", itemAt(PAID_CALLS, 0).body);
@@ -148,4 +167,23 @@ function registerTests(server: PostgresServer): void {
         assertEquals([charged.length, new Set(charged).size], [acknowledged, acknowledged]);
       }));
   }
+
+  Deno.test("outages: with durability process, a call is 503 while charges have waited two seconds for the ledger", async () => {
+    await withStage(server, { isolates: 1, durability: "process", clock: quickClock(5) }, async (stage) => {
+      const { gateway, url } = stage;
+      const call = callerOf(gateway.address, { authorization: `Bearer ${gateway.key}` });
+      const ask = async () => (await call("POST", "/v1/chat/completions", itemAt(PAID_CALLS, 0).body)).status;
+      let replies = 0;
+      await withConnection(url, (sql) =>
+        sql.begin(async (transaction) => {
+          await transaction`lock table switchyard.ledger in exclusive mode`;
+          for (let status = 0; status !== 503; replies += Number(status === 200)) status = await ask();
+          // The store takes other writes: only the charges wait.
+          assertEquals((await call("GET", "/readyz")).status, 200);
+          assertEquals(gateway.logLines.filter((line) => line.includes("store_unwritable")), []);
+        }));
+      while (await ask() !== 200) await new Promise((resolve) => setTimeout(resolve, 10));
+      await untilCharged(gateway, replies + 1);
+    });
+  });
 }
