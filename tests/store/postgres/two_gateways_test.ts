@@ -226,6 +226,36 @@ function registerTests(server: PostgresServer): void {
     });
   });
 
+  Deno.test("two gateways: one that is stopped for an upgrade ends its streams, and the other one ends its videos", async () => {
+    await withPair(server, {}, async ({ nodes: [a, b], facts, callbackUrl, open }) => {
+      const ids: string[] = [];
+      for (let n = 0; n < 6; n++) {
+        ids.push((await a.call("POST", "/v1/videos", videoBody(n, callbackUrl, 2_000))).json.id);
+      }
+      const body = {
+        model: "load/text",
+        max_tokens: 64,
+        stream: true,
+        messages: [{ role: "user", content: "[[words 20]] [[gap 100]]" }],
+      };
+      const streaming = a.call("POST", "/v1/chat/completions", body);
+      while (open.now === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      a.process.kill("SIGTERM");
+      const { status, text } = await streaming;
+      assertEquals(status, 200);
+      assert(text.includes("[DONE]"), text);
+      assertEquals((await a.process.ended).code, 0, a.process.log());
+      for (const id of ids) {
+        await until(() => b.call("GET", `/v1/videos/${id}`), ({ json }) => json.status === "completed");
+      }
+      while (facts.taken.size < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const bodies of facts.events.values()) assertEquals(bodies.size, 1);
+      assertEquals((await b.call("POST", "/v1/chat/completions", textBody())).status, 200);
+      const balance = Number((10_000 - 6 * 2 * 0.1 - 2 * 0.001 - 21 * 0.00001).toFixed(10));
+      await until(() => b.admin("GET", "/admin/v1/accounts/demo"), ({ json }) => Number(json.balance) === balance);
+    });
+  });
+
   Deno.test("two gateways: one that is paused while the other takes its jobs over changes nothing afterwards", async () => {
     await withPair(server, {}, async ({ nodes: [a, b], facts, callbackUrl }) => {
       const ids: string[] = [];
