@@ -4,7 +4,6 @@ import { localPathOf, storeAddressOf } from "../config/store_address.ts";
 import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, restrictPermissions } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
-import { fileSink } from "../store/journal/file_sink.ts";
 import { type Journal, type JournalSink, NO_SINK } from "../store/journal/journal.ts";
 import {
   keepDamagedSegment,
@@ -14,8 +13,9 @@ import {
   removeSegment,
   unmarkJournal,
 } from "../store/journal/journal_folder.ts";
-import { journalThread, threadSink } from "../store/journal/thread_sink.ts";
 import type { Store } from "../store/store.ts";
+import type { ThreadJournalPlace } from "../isolates/messages.ts";
+import { sinkIn } from "./thread_journal.ts";
 import { type JournalUse, unusedJournalFolders, useJournalFolder } from "./journal_folders.ts";
 
 /** What a journal that is replayed belongs to. */
@@ -28,7 +28,7 @@ export interface ReplayOwner {
 
 /** What a journal belongs to. */
 export interface JournalOwner extends ReplayOwner {
-  readonly config: Pick<Config, "store" | "files" | "billing">;
+  readonly config: Pick<Config, "store" | "files" | "billing" | "server">;
 }
 
 /**
@@ -36,31 +36,49 @@ export interface JournalOwner extends ReplayOwner {
  * memory has no file, and its charges need none. Beside a database several gateways can have the same folder of files:
  * each has a journal of its own, and replays those of gateways that have ended.
  *
- * @returns The use of the folder of the journal, to be closed after the journal; null for a store of one process.
+ * @returns Where the journal is.
  * @throws As {@linkcode replayJournal}; {@linkcode UnwritableError} if the folder cannot be created.
  */
-export async function openJournal(journal: Journal, owner: JournalOwner): Promise<JournalUse | null> {
+export async function openJournal(journal: Journal, owner: JournalOwner): Promise<OpenJournal> {
   const folder = await journalFolderOf(owner.config);
   if (folder === null) {
     journal.open(NO_SINK, 1);
-    return null;
+    return { use: null, place: null };
   }
   const isShared = storeAddressOf(owner.config.store).engine === "postgres";
-  if (!isShared) {
-    await openJournalIn(folder, { journal, owner, isMarked: true });
-    return null;
-  }
+  if (!isShared) return { use: null, place: await openJournalIn(folder, { journal, owner, isMarked: true }) };
   const use = await useJournalFolder(folder).catch((error) => {
     throw asUnwritableError("files", folder, error);
   });
   try {
-    await openJournalIn(use.path, { journal, owner, isMarked: false });
+    const place = await openJournalIn(use.path, { journal, owner, isMarked: false });
     await replayUnused(folder, owner);
-    return use;
+    return { use, place };
   } catch (error) {
     use[Symbol.dispose]();
     throw error;
   }
+}
+
+/** An open journal. */
+export interface OpenJournal {
+  /** The use of its folder, to be closed after the journal; null for a store of one process. */
+  readonly use: JournalUse | null;
+  /** Null for a store in memory. */
+  readonly place: JournalPlace | null;
+}
+
+/**
+ * Where the journals of a process are. The main thread and each isolate have one of their own in the same folder, so
+ * that a replay, a copy and the mark of the store are about all of them. Their segments take turns: those of a thread
+ * have numbers that differ by `step`.
+ */
+export interface JournalPlace {
+  readonly folder: string;
+  readonly isPower: boolean;
+  /** The first segment of the main thread. Those of the isolates follow it. */
+  readonly firstSegment: number;
+  readonly step: number;
 }
 
 interface OpenedJournal {
@@ -70,7 +88,7 @@ interface OpenedJournal {
   readonly isMarked: boolean;
 }
 
-async function openJournalIn(folder: string, { journal, owner, isMarked }: OpenedJournal): Promise<void> {
+async function openJournalIn(folder: string, { journal, owner, isMarked }: OpenedJournal): Promise<JournalPlace> {
   await noteMissingJournal(owner);
   const nextSegment = await replayFolder(folder, owner);
   try {
@@ -80,8 +98,34 @@ async function openJournalIn(folder: string, { journal, owner, isMarked }: Opene
     throw asUnwritableError("store", folder, error);
   }
   const isPower = owner.config.billing.durability === "power";
-  const sink = isPower ? threadSink(journalThread(folder)) : fileSink(folder);
-  journal.open(isMarked ? unmarkingSink(sink, folder, owner.store) : sink, nextSegment);
+  const sink = sinkIn(folder, isPower);
+  const step = owner.config.server.isolates + 1;
+  journal.open(isMarked ? unmarkingSink(sink, folder, owner.store) : sink, nextSegment, step);
+  return { folder, isPower, firstSegment: nextSegment, step };
+}
+
+/**
+ * Writes the charges in the journal of an isolate that has ended to the ledger, and removes the journal. A repeat
+ * changes nothing.
+ *
+ * @param thread The number of the isolate, from 1.
+ * @throws {StoreWriteError} If the store takes no writes. The journal stays, and is replayed at the next start.
+ */
+export async function replayThread(
+  { folder, firstSegment, step }: JournalPlace,
+  thread: number,
+  owner: ReplayOwner,
+): Promise<void> {
+  await replayFolder(folder, owner, (segment) => (segment - firstSegment - thread) % step === 0);
+}
+
+/** Where the journal of an isolate is that starts. */
+export async function threadJournalPlace(place: JournalPlace, thread: number): Promise<ThreadJournalPlace> {
+  const { folder, firstSegment, step, isPower } = place;
+  let first = firstSegment + thread;
+  const { nextSegment } = await readJournal(folder, () => false);
+  while (first < nextSegment) first += step;
+  return { folder, isPower, firstSegment: first, step };
 }
 
 async function replayUnused(folder: string, owner: ReplayOwner): Promise<void> {
@@ -131,9 +175,13 @@ export async function replayJournal(owner: ReplayOwner): Promise<void> {
 }
 
 /** Replays one journal. Returns the next free number for a segment. */
-async function replayFolder(folder: string, { store, log }: ReplayOwner): Promise<number> {
+async function replayFolder(
+  folder: string,
+  { store, log }: ReplayOwner,
+  isMeant: (segment: number) => boolean = () => true,
+): Promise<number> {
   await restrictPermissions(folder, log);
-  const { segments, texts, damaged, nextSegment } = await readJournal(folder);
+  const { segments, texts, damaged, nextSegment } = await readJournal(folder, isMeant);
   const { written, present, unusable } = await replayCharges(store, texts);
   if (written > 0) log.info("journal_replayed", { path: folder, count: written });
   for (const segment of segments) {

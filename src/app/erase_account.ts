@@ -24,7 +24,7 @@ import type { OtherGateways } from "./other_gateways.ts";
 export interface EraseAccountParts {
   readonly store: Store;
   readonly keys: Pick<KeyRing, "evictAccount">;
-  readonly meter: Pick<LedgerMeter, "openCalls" | "settle" | "invalidate">;
+  readonly meter: Pick<LedgerMeter, "openCalls" | "settle" | "invalidate" | "recall">;
   readonly files: Pick<FileStores, "results" | "caches">;
   /** Null if there is none. */
   readonly requestLog: Pick<RequestLog, "deleteAccount"> | null;
@@ -103,6 +103,7 @@ async function workOf({ store, meter, others }: EraseAccountParts, account: stri
   const { held }: { held: Money } = await readAccount(store, account);
   const tasks = await countPendingTasks(store, account);
   if (tasks > 0) return `it has pending video tasks (${tasks}); cancel them or wait for their end, and repeat`;
+  await meter.recall(account);
   const calls = meter.openCalls(account);
   if (calls > 0) return `it has requests under way (${calls}); wait for their end, and repeat`;
   await meter.settle(account);

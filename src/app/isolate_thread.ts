@@ -26,10 +26,13 @@ import { ThreadUse } from "../lib/thread_use.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { withReplays } from "../replays/replay_route.ts";
+import { Journal } from "../store/journal/journal.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import { nearMemory } from "../thread_state/near_memory.ts";
+import { JournaledCharges } from "../thread_state/journaled_charges.ts";
+import { LeasedMeter } from "../thread_state/leased_meter.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
@@ -39,6 +42,7 @@ import { createRouter } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { toCallerError } from "./storage_error.ts";
 import { withStoredReplies } from "./thread_replies.ts";
+import { openThreadJournal } from "./thread_journal.ts";
 import { threadRoutes } from "./thread_routes.ts";
 
 const data = workerData as IsolateData;
@@ -46,6 +50,24 @@ const clock = systemClock;
 const outbox = new Outbox<FromIsolate>((messages, transfer) => parentPort!.postMessage(messages, transfer));
 const state = new RemoteState({ post, flush: () => outbox.flush(), onWaiting() {} }, data);
 const { log, store } = state;
+const journal = new Journal({ log });
+openThreadJournal(journal, data.journal);
+const writableFlag = new Int32Array(data.writableFlag);
+const charges: JournaledCharges = new JournaledCharges({
+  journal,
+  storeLimits: data.storeLimits,
+  clock,
+  onCharged: (canWait) => meter.onCharged(canWait),
+});
+const meter: LeasedMeter = new LeasedMeter({
+  remote: state.meter,
+  charges,
+  clock,
+  log,
+  isWritable: () => Atomics.load(writableFlag, 0) === 1,
+  report: post,
+});
+state.onGrant = (grant) => meter.onGrant(grant);
 const ownAddresses: OwnAddress[] = [...data.own];
 const use = new ThreadUse(data.useBuffer, data.thread);
 const openStreams = new OpenStreams(use);
@@ -71,6 +93,8 @@ let onNoRecords: () => void = () => {};
 
 /** How long a stop waits for the records of the last requests. They follow the charges. */
 const LAST_RECORDS_MS = 1_000;
+/** How long a stop waits until the last charges are in the ledger. */
+const LAST_CHARGES_MS = 5_000;
 
 /** What follows from one configuration. A request uses the one in force when it arrived. */
 interface Generation {
@@ -153,6 +177,12 @@ function take(message: ToIsolate): void {
       return state.onResult(message);
     case "overdrawn":
       return state.onOverdrawn(message.admission);
+    case "leased":
+    case "lease-overdrawn":
+    case "report-leases":
+    case "written":
+    case "unwritten":
+      return meter.onMessage(message);
     case "own-address":
       return void ownAddresses.push(message.address);
     case "discovered":
@@ -162,6 +192,7 @@ function take(message: ToIsolate): void {
       return;
     case "evict":
       keys.evictAccount(message.accountId);
+      meter.endAccount(message.accountId);
       return post({ type: "acknowledged", id: message.id });
     case "forget-replies":
       ownReasoning.removeAccount(message.accountId);
@@ -184,6 +215,7 @@ async function change({ id, config, discovered }: ToIsolate & { readonly type: "
   } catch (error) {
     log.error("isolate_config_failed", { reason: error instanceof Error ? error.name : typeof error });
   }
+  meter.endAll(); // a limit can be lower
   post({ type: "acknowledged", id });
 }
 
@@ -199,13 +231,18 @@ async function openGeneration(
   const authenticate = createAuthenticate({
     ring: keys,
     wrongKeys: state.wrongKeys,
-    meter: state,
+    meter: {
+      ratesLeft(caller) {
+        const left = meter.ratesLeft(caller);
+        return left === undefined ? state.ratesLeft(caller) : left;
+      },
+    },
     clock,
     captureBytes: capturedBodyBytes(requestLog),
   });
   const routes = threadRoutes({
     parts,
-    state,
+    state: { meter, slots: state.slots, store, log },
     breaker,
     reasoning,
     items,
@@ -224,7 +261,17 @@ async function stop(graceMs: number): Promise<void> {
   await openStreams.detached.drain(graceMs, clock);
   openStreams.departures.finish();
   if (openRecords > 0) await recordsEnded();
+  await writtenOrLate();
+  await journal.close();
   post({ type: "stopped" });
+}
+
+/** What the ledger does not take now stays in the journal. */
+async function writtenOrLate(): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(LAST_CHARGES_MS, resolve);
+  await Promise.race([late, meter.flush()]);
+  cancel();
 }
 
 async function recordsEnded(): Promise<void> {

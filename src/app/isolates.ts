@@ -1,10 +1,12 @@
 import { CircuitFlag } from "../isolates/circuit_flag.ts";
 import { Isolates, unbalancedReason } from "../isolates/isolates.ts";
 import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
+import { WritableFlag } from "../isolates/writable_flag.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
 import { threadModule } from "../lib/program_files.ts";
+import { replayThread, threadJournalPlace } from "./charge_journal.ts";
 import type { LiveGateway } from "./live_gateway.ts";
 import type { OwnedServices } from "./own.ts";
 
@@ -31,13 +33,14 @@ export async function listenByIsolates(
   services: OwnedServices,
   { gateway, handlerOf, observer }: IsolateParts,
 ): Promise<IsolatedListening> {
-  const { config: { server }, log, memory, threadUse, ownAddresses, onKeysEvicted } = services;
+  const { config: { server }, log, memory, threadUse, ownAddresses, onKeysEvicted, lessors, journalPlace } = services;
   const { features } = gateway;
   const unbalanced = unbalancedReason(Deno.build.os);
   if (unbalanced !== null) log.warn("isolates_unbalanced", { count: server.isolates, reason: unbalanced });
   const { hostname: address, port } = freeAddress(server);
   const token = crypto.randomUUID();
   const circuits = new CircuitFlag(services.breaker, services.clock);
+  const writable = new WritableFlag(services.store.writeGuard, services.clock);
   const handler = relayedHandler(handlerOf(relayedAddressOf), token);
   const relay = await listen({ host: "127.0.0.1", port: 0, handler, log });
   const isolates = new Isolates({
@@ -51,6 +54,12 @@ export async function listenByIsolates(
     relay: { port: relay.port, token },
     baseUrl: server.baseUrl ?? urlOf({ address, port }),
     circuitFlag: circuits.buffer,
+    writableFlag: writable.buffer,
+    lessors: lessors!,
+    journals: journalPlace && {
+      placeOf: (slot) => threadJournalPlace(journalPlace, slot),
+      replay: (slot) => replayThread(journalPlace, slot, services),
+    },
     memoryBytes: memory.limitBytes,
     threadUse: threadUse!,
     observer,
@@ -60,6 +69,7 @@ export async function listenByIsolates(
     await isolates.start();
   } catch (error) {
     await relay.shutdown(0);
+    writable.close();
     throw error;
   }
   gateway.isolates = isolates;
@@ -75,6 +85,7 @@ export async function listenByIsolates(
     async shutdown(graceMs) {
       await isolates.stop(graceMs);
       circuits.close();
+      writable.close();
       return await relay.shutdown(graceMs);
     },
   };

@@ -15,7 +15,7 @@ import { indexOldTasks } from "../videos/tasks/records.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { StoredReplies } from "../texts/stored_replies.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
-import { openJournal } from "./charge_journal.ts";
+import { type JournalPlace, openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
 import type { StartedConfig } from "./start_config.ts";
 import type { GatewayTracing } from "./tracing.ts";
@@ -30,6 +30,8 @@ export interface OwnedServices extends Services {
   readonly StoredReplies: typeof StoredReplies | null;
   /** One row for each request; null if it is off. Closed with the services. */
   readonly requestLog: RequestLog | null;
+  /** Where the journals of the charges are; null for a store in memory. */
+  readonly journalPlace: JournalPlace | null;
   /** Exports spans; null if it is off. Closed with the services. */
   readonly tracing: GatewayTracing | null;
 }
@@ -47,7 +49,8 @@ export interface OwnedServices extends Services {
 export async function own(services: Services): Promise<OwnedServices> {
   const { config, store, journal } = services;
   using opened = new DisposableStack();
-  opened.use(await openJournal(journal, services));
+  const openedJournal = await openJournal(journal, services);
+  opened.use(openedJournal.use);
   opened.use(await tidyFiles(services));
   const { signingKeys, createdAccounts } = await (store.exclusively?.(() => prepareRecords(services)) ??
     prepareRecords(services));
@@ -65,6 +68,7 @@ export async function own(services: Services): Promise<OwnedServices> {
     StoredReplies: replies?.StoredReplies ?? null,
     requestLog,
     tracing,
+    journalPlace: openedJournal.place,
     async close() {
       await tracing?.close();
       await requestLog?.close();

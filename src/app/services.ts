@@ -24,6 +24,7 @@ import { createCredentialMonitor, type ProcessCredentialMonitor } from "../routi
 import type { StoreEngine } from "../store/engine.ts";
 import { Journal } from "../store/journal/journal.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
+import type { Lessors } from "../thread_state/lessors.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
@@ -91,6 +92,8 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   /** Counts the wrong keys of requests for catalogs, which are public and not delayed. */
   readonly publicWrongKeys: WrongKeys;
   readonly meter: LedgerMeter;
+  /** What isolates lease of accounts; null without isolates. */
+  readonly lessors: Lessors | null;
   /** The open calls that every account can have, which a change of the configuration sets. */
   readonly openCallLimit: { perAccount: number };
   readonly usageRollup: UsageRollup;
@@ -134,7 +137,9 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     const ownAddresses = ownAddressesOf(config);
     const configured = await openConfiguredParts(config, { clock, ownAddresses });
     const shared = { config, log, clock, random, droppedLogLines, roles, countsRequests, counts, started, tree };
-    return buildServices(shared, { engine, configured, ownAddresses });
+    // Code is loaded only for what is on.
+    const lending = config.server.isolates === 1 ? null : await import("./lending.ts");
+    return buildServices(shared, { engine, configured, ownAddresses, lending });
   } catch (error) {
     await engine.close();
     throw error;
@@ -145,11 +150,13 @@ interface OpenedParts {
   readonly engine: StoreEngine;
   readonly configured: ConfiguredParts;
   readonly ownAddresses: OwnAddress[];
+  /** Null without isolates. */
+  readonly lending: Pick<typeof import("./lending.ts"), "lend"> | null;
 }
 
 function buildServices(
   options: Required<Omit<ServiceOptions, OpeningOptions>> & Pick<Services, "counts" | "started">,
-  { engine: plainEngine, configured, ownAddresses }: OpenedParts,
+  { engine: plainEngine, configured, ownAddresses, lending }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;
   const { chargedAccounts } = plainEngine;
@@ -162,7 +169,7 @@ function buildServices(
   const engine = markedLedger(plainEngine, (account) => usageRollup.mark(account));
   const journal = new Journal({ log });
   const openCallLimit = { perAccount: config.limits.accountConcurrency };
-  const meter = createMeter({
+  const ownMeter = createMeter({
     store: engine,
     journal,
     clock,
@@ -174,6 +181,7 @@ function buildServices(
     shareLeases: engine.shareLeases ?? null,
     maxLedgerLagMs: maxLedgerLagMsOf(config),
   });
+  const { meter, lessors } = lending === null ? { meter: ownMeter, lessors: null } : lending.lend(ownMeter, clock);
   const store = settledStore(engine, meter);
   const onRecordsRead: Services["onRecordsRead"] = [];
   const cacheHits = countHits({ store, clock, log }, onRecordsRead);
@@ -217,6 +225,7 @@ function buildServices(
     wrongKeys,
     publicWrongKeys: new WrongKeys(clock),
     meter,
+    lessors,
     openCallLimit,
     usageRollup,
     usage: createUsageReports({ store, rollup: usageRollup, meter }),

@@ -1,5 +1,5 @@
 import type { Money } from "../lib/money.ts";
-import { type SlotMember, SlotSet } from "../lib/slot_set.ts";
+import { NO_SLOT, type SlotMember, SlotSet } from "../lib/slot_set.ts";
 import { AccountLimiter, type MissingBudget, type SharedDemand } from "../limits/account_limiter.ts";
 import type { LimitedCall, LimitedCaller } from "../limits/limited_caller.ts";
 import type { LimitShare } from "../limits/limit_share.ts";
@@ -8,7 +8,9 @@ import type { SpentReader } from "../limits/spent_reader.ts";
 import type { MoneyLeases, SharedBalance } from "../store/money_leases.ts";
 import type { ShareLeases } from "../store/share_leases.ts";
 import { storageUnavailable } from "../store/write_health.ts";
+import type { CallLease, LeaseUnits, LeaseUse } from "./call_lease.ts";
 import type { ChargeRow } from "./charge.ts";
+import type { ChargeGroup } from "./charge_group.ts";
 import { ChargeQueue, type ChargeQueueOptions } from "./charge_queue.ts";
 
 /** The dependencies of an account meter. */
@@ -54,6 +56,9 @@ export class AccountMeter {
   #overdraft: Money = 0n;
   #reserved: Money = 0n;
   readonly #open = new SlotSet<OpenCall>();
+  /** What threads have for calls that they admit by themselves. */
+  readonly #lent = new SlotSet<CallLease>();
+  #lentCalls = 0;
   #readAt = -Infinity;
   #generation = 0;
   #reading: PromiseWithResolvers<void> | null = null;
@@ -77,7 +82,7 @@ export class AccountMeter {
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
     const { shareLeases = null, clock } = options;
     const shares = shareLeases === null ? null : { clock, leases: shareLeases, account };
-    this.limiter = new AccountLimiter({ ...options, openCalls: this.#open, shares });
+    this.limiter = new AccountLimiter({ ...options, openCalls: this.#allCalls(), shares });
     const onWritten = (amount: Money) => {
       this.#available -= amount;
       // In the store the lease is smaller only when it is replaced. Until then it hides the amount from others.
@@ -86,9 +91,23 @@ export class AccountMeter {
     this.#charges = new ChargeQueue(account, { ...options, onWritten });
   }
 
-  /** The number of calls that may still charge. */
+  /** The number of calls that may still charge, with those that threads have leased. */
   get openCalls(): number {
-    return this.#open.size;
+    return this.#open.size + this.#lentCalls;
+  }
+
+  #allCalls(): Iterable<LimitedCall> & { readonly size: number } {
+    const [open, lent] = [this.#open, this.#lent];
+    const size = () => this.openCalls;
+    return {
+      get size() {
+        return size();
+      },
+      *[Symbol.iterator]() {
+        yield* open;
+        yield* lent;
+      },
+    };
   }
 
   /** What open calls have reserved. */
@@ -251,6 +270,69 @@ export class AccountMeter {
     this.limiter.onClosed(call, charged, tokens);
   }
 
+  /**
+   * What is free of the money and the limits of a caller; null if that is not known now, or if other processes have
+   * them too.
+   */
+  lendable(caller: LimitedCaller): LeaseUnits | null {
+    const { shareLeases = null } = this.options;
+    if (shareLeases !== null && caller.limits !== null) return null;
+    if (this.credit <= 0n || !this.limiter.isLoaded(caller)) return null;
+    const budget = this.limiter.budgetLeft(caller);
+    const money = budget !== null && budget.left < this.spendable ? budget.left : this.spendable;
+    return { money, ...this.limiter.lendable(caller) };
+  }
+
+  /** Lends units. Those of a limit that the caller does not have are infinite, and are not counted. */
+  lend(lease: CallLease, { money, calls, requests, tokens }: LeaseUnits): void {
+    if (lease.slot === NO_SLOT) {
+      this.#lent.add(lease);
+      this.userCount++;
+    }
+    this.limiter.onLeased(lease.keyId, money, calls);
+    lease.amount += money;
+    lease.calls += calls;
+    this.#reserved += money;
+    this.#lentCalls += calls;
+    this.#isUsed = true;
+    const { buckets } = lease;
+    if (buckets.requests.length > 0) lease.requests += requests;
+    if (buckets.tokens.length > 0) lease.tokens += tokens;
+    for (const bucket of buckets.requests) bucket.reserve(requests);
+    for (const bucket of buckets.tokens) bucket.reserve(tokens);
+  }
+
+  /** Takes back units that a thread used, or does not need. */
+  takeBack(lease: CallLease, { money, calls, requests, tokens, charged, ...used }: LeaseUse): void {
+    lease.amount -= money;
+    lease.calls -= calls;
+    lease.largest = used.largest;
+    this.#reserved -= money;
+    this.#lentCalls -= calls;
+    this.limiter.onGivenBack(lease.keyId, money, { charged, calls });
+    const { buckets } = lease;
+    const now = this.options.clock.monotonicMs();
+    if (buckets.requests.length > 0) lease.requests -= requests;
+    if (buckets.tokens.length > 0) lease.tokens -= tokens;
+    for (const bucket of buckets.requests) bucket.settle(requests, used.usedRequests, now);
+    for (const bucket of buckets.tokens) bucket.settle(tokens, used.usedTokens, now);
+  }
+
+  /** Ends a lease, with everything that it still has. */
+  endLease(lease: CallLease): void {
+    if (!this.#lent.delete(lease)) return;
+    const { amount: money, calls, requests, tokens } = lease;
+    this.takeBack(lease, { money, calls, requests, tokens, charged: 0n, usedRequests: 0, usedTokens: 0, largest: 0n });
+    this.userCount--;
+  }
+
+  /** Writes charges to the ledger that another thread journaled; see {@linkcode ChargeQueue.addGroup}. */
+  chargeGroup(group: ChargeGroup): Promise<void> {
+    const written = this.#charges.addGroup(group);
+    this.#endIfOverdrawn();
+    return written;
+  }
+
   /** Sets a listener for an account that is overdrawn too far. It may be called at once. */
   onOverdrawn(call: OpenCall, onOverdrawn: () => void): void {
     call.onOverdrawn = onOverdrawn;
@@ -375,13 +457,17 @@ export class AccountMeter {
    */
   #endIfOverdrawn(): void {
     const credit = this.#ownCredit;
-    if (credit >= 0n || this.#open.size === 0) return;
+    if (this.#lent.size > 0 && (credit <= 0n || credit < this.#reserved)) {
+      for (const { onShort } of this.#lent) onShort?.();
+    }
+    if (credit >= 0n || this.openCalls === 0) return;
     let largest = 0n;
     for (const { amount } of this.#open) if (amount > largest) largest = amount;
+    for (const { largest: amount } of this.#lent) if (amount > largest) largest = amount;
     if (credit >= -largest) return;
     // An ended call may charge at once, which calls this method again. So the set is copied, and each listener is
     // called once.
-    for (const call of [...this.#open]) {
+    for (const call of [...this.#open, ...this.#lent]) {
       const { onOverdrawn } = call;
       call.onOverdrawn = null;
       onOverdrawn?.();

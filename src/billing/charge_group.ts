@@ -17,6 +17,7 @@ export class ChargeGroup implements WrittenCharge {
   /** The rows that are in no journal, so that they are lost when the process ends before they are written. */
   readonly unjournaled: string[] = [];
   #characters = 0;
+  #isClosed = false;
   #isWritten = false;
   #finalError: unknown = null;
   #segments: number[] = [];
@@ -28,8 +29,9 @@ export class ChargeGroup implements WrittenCharge {
    */
   constructor(readonly account: string, readonly reference: string, readonly startedAt = 0) {}
 
-  /** Whether the group has room for a written row. A group without rows always has. */
+  /** Whether the group has room for a written row. A group without rows always has, unless it is closed. */
   hasRoomFor(row: string, limits: StoreLimits): boolean {
+    if (this.#isClosed) return false;
     const size = { count: this.rows.length + 1, characters: this.#characters + row.length };
     return this.rows.length === 0 || areRowsFitting(size, limits);
   }
@@ -39,6 +41,11 @@ export class ChargeGroup implements WrittenCharge {
     this.rows.push(row);
     this.#characters += row.length;
     this.total += amount;
+  }
+
+  /** No row is added any more: another thread writes the group to the ledger. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Holds the segment of the journal to which the last row was appended. */
@@ -59,6 +66,11 @@ export class ChargeGroup implements WrittenCharge {
     if (this.#isWritten) return Promise.resolve();
     if (this.#finalError !== null) return Promise.reject(this.#finalError);
     return (this.#written ??= Promise.withResolvers<void>()).promise;
+  }
+
+  /** Whether the group is given up. */
+  get isLost(): boolean {
+    return this.#finalError !== null;
   }
 
   /** Notes that the group is in the ledger. */

@@ -100,6 +100,20 @@ export class ChargeQueue {
     if (appended) return appended.catch(() => this.#writeUnjournaled(group, written));
   }
 
+  /**
+   * Writes a closed group to the ledger that another thread journaled. It counts at once. Resolves as
+   * {@linkcode ChargeGroup.whenWritten}.
+   */
+  addGroup(group: ChargeGroup): Promise<void> {
+    this.#groups.splice(this.#dueCount, 0, group);
+    this.#dueCount++;
+    this.#unwritten.add(group);
+    this.#pending += group.total;
+    const written = group.whenWritten();
+    this.#start();
+    return written;
+  }
+
   /** Writes all groups to the ledger now. */
   write(): void {
     this.#dueCount = this.#groups.length;

@@ -10,6 +10,7 @@ import type { Journal } from "../store/journal/journal.ts";
 import { storageUnavailable, type WriteGuard } from "../store/write_health.ts";
 import type { ChargeRow } from "./charge.ts";
 import { AccountMeter, type AccountMeterOptions, type OpenCall } from "./account_meter.ts";
+import { CallLease, leasedPartOf, type Lender } from "./call_lease.ts";
 import { LedgerSchedule } from "./ledger_schedule.ts";
 
 /** The final cost of a call. */
@@ -109,7 +110,7 @@ export interface Meter {
 
 /** A meter over a store. */
 export interface LedgerMeter extends Meter {
-  /** The number of open calls of an account in this process. */
+  /** The number of open calls of an account in this process, with those that threads have leased. */
   openCalls(accountId: string): number;
   /** What the open calls of an account have reserved in this process. */
   reserved(accountId: string): Money;
@@ -129,6 +130,13 @@ export interface LedgerMeter extends Meter {
   settle(accountId: string): void | Promise<void>;
   /** Writes the charges of all accounts to the ledger, as {@linkcode LedgerMeter.settle}. */
   settleAll(): Promise<void>;
+  /**
+   * Takes back what threads have leased of an account and do not use, so that what is reserved and open is exact.
+   * Returns nothing if they have no lease.
+   */
+  recall(accountId: string): void | Promise<void>;
+  /** Lends parts of accounts to threads. */
+  readonly lender: Lender;
 }
 
 /** The dependencies and settings of a meter. */
@@ -285,6 +293,32 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     return shareLeases !== null && meter.limiter.dropBudgetsOlderThan(REFRESH_INTERVAL_MS);
   }
 
+  /** What is lent must be within the lease of this process, if others have the balance too. */
+  const lender: Lender = {
+    lend(caller, need) {
+      const meter = meterOf(caller.accountId);
+      const free = meter.balanceAgeMs < MAX_BALANCE_AGE_MS ? meter.lendable(caller) : null;
+      const units = free && leasedPartOf(free, need);
+      if (units === null || !meter.covers(units.money)) return null;
+      const lease = new CallLease(caller, meter.limiter.bucketsOf(caller));
+      meter.lend(lease, units);
+      return { lease, units };
+    },
+    lendMore(lease, need, parts) {
+      const meter = meterOf(lease.caller.accountId);
+      const free = meter.balanceAgeMs < MAX_BALANCE_AGE_MS ? meter.lendable(lease.caller) : null;
+      if (meter.balanceAgeMs >= REFRESH_INTERVAL_MS) meter.readBalance().catch(() => {}); // the next one finds it
+      const units = free && leasedPartOf(free, need, parts);
+      if (units === null || !meter.covers(units.money)) return null;
+      meter.lend(lease, units);
+      return units;
+    },
+    spendable: (caller) => meterOf(caller.accountId).lendable(caller)?.money ?? 0n,
+    takeBack: (lease, use) => meterOf(lease.caller.accountId).takeBack(lease, use),
+    endLease: (lease) => meterOf(lease.caller.accountId).endLease(lease),
+    chargeGroup: (group) => meterOf(group.account).chargeGroup(group),
+  };
+
   let stopRenewal = () => {};
   function renewLater(): void {
     stopRenewal = clock.after(LEASE_CHECK_INTERVAL_MS, () => {
@@ -337,6 +371,8 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     limitsLeft: (caller) => afterReading(caller, ({ limiter }) => limiter.limitsLeft(caller)),
     invalidate: (accountId) => meters.get(accountId)?.invalidate(),
     settle: (accountId) => meters.get(accountId)?.settle(),
+    recall() {},
+    lender,
     async settleAll() {
       await Promise.all([...meters.values()].map((meter) => meter.settle()));
     },

@@ -1,13 +1,17 @@
+import type { LedgerMeter } from "../billing/meter.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import { BodyCapture } from "../http/body_capture.ts";
 import { type RequestObserver, RequestRecord } from "../http/request_record.ts";
+import { sleep } from "../lib/clock.ts";
 import { ThreadUse } from "../lib/thread_use.ts";
 import type { OwnAddress } from "../net/target.ts";
+import { Lessor } from "../thread_state/lessor.ts";
+import type { Lessors } from "../thread_state/lessors.ts";
 import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
 import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
 import type { WorkerThreadEvents } from "../workers/worker_thread.ts";
-import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "./messages.ts";
+import type { FromIsolate, IsolateData, RecordMessage, ThreadJournalPlace, ToIsolate } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import { readMessages } from "./wire.ts";
 
@@ -30,12 +34,27 @@ export interface IsolatesOptions extends SharedParts {
   readonly threadUse: ThreadUse;
   /** 0 in it means that no circuit is open. */
   readonly circuitFlag: SharedArrayBuffer;
+  /** 1 in it means that the store takes writes. */
+  readonly writableFlag: SharedArrayBuffer;
+  readonly meter: LedgerMeter;
+  /** What the isolates lease of accounts. */
+  readonly lessors: Lessors;
+  /** The journals of their charges; null for a store in memory. */
+  readonly journals: ThreadJournals | null;
   /** Receives the record of each request at its end. */
   readonly observer: RequestObserver;
   /** The module that each isolate runs. It receives `IsolateData` and exchanges lists of messages. */
   readonly entry: URL;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
   readonly start?: (events: WorkerThreadEvents) => StateThread;
+}
+
+/** The journals of the charges of isolates, by their numbers. */
+export interface ThreadJournals {
+  /** Where the journal of an isolate is that starts. */
+  placeOf(slot: number): Promise<ThreadJournalPlace>;
+  /** Writes the charges to the ledger that an ended isolate left in its journal. Rejects as the store does. */
+  replay(slot: number): Promise<void>;
 }
 
 /**
@@ -57,11 +76,14 @@ const PATIENCE_MS = 30_000;
 /** An isolate that ended is started again after this time, which doubles up to the maximum. */
 const MIN_RESTART_MS = 100;
 const MAX_RESTART_MS = 10_000;
+/** Time between two attempts to write the charges of an isolate that has ended to the ledger. */
+const REPLAY_RETRY_MS = 1_000;
 
 /** An isolate, from its start to its end. */
 interface Member {
   readonly thread: StateThread;
   readonly state: SharedState;
+  readonly lessor: Lessor;
   readonly listening: PromiseWithResolvers<void>;
   readonly stopped: PromiseWithResolvers<void>;
   readonly outbox: Outbox<ToIsolate>;
@@ -104,7 +126,10 @@ export class Isolates {
    * @throws {Error} If one cannot accept connections. The others are ended then.
    */
   async start(): Promise<void> {
-    const members = Array.from({ length: this.options.count }, () => this.#startMember());
+    const slots = Array.from({ length: this.options.count }, (_, n) => n + 1);
+    const { journals } = this.options;
+    const places = journals && await Promise.all(slots.map((slot) => journals.placeOf(slot)));
+    const members = slots.map((slot, n) => this.#startMember(slot, places?.[n] ?? null));
     try {
       await Promise.all(members.map(({ listening }) => listening.promise));
       this.#isStarted = true;
@@ -198,7 +223,7 @@ export class Isolates {
     if (pending?.waiting.size === 0) pending.done();
   }
 
-  #startMember(): Member {
+  #startMember(slot: number, journal: ThreadJournalPlace | null): Member {
     const { options } = this;
     const events: WorkerThreadEvents = {
       onMessage: (posted) => {
@@ -206,17 +231,21 @@ export class Isolates {
       },
       onCrash: (reason) => this.#crash(member, reason),
     };
-    const slot = this.#freeSlot();
-    const thread = options.start?.(events) ?? this.#startThread(events, slot);
+    const thread = options.start?.(events) ?? this.#startThread(events, { slot, journal });
+    const { meter, lessors, clock } = options;
+    const lessor = new Lessor({ meter, lessors, clock, post: (message) => this.#post(member, message) });
+    lessors.add(lessor);
     const state = new SharedState(options, {
       result: (message) => this.#post(member, message),
       overdrawn: (admission) => this.#post(member, { type: "overdrawn", admission }),
       requestOf: () => null,
       onIdle() {},
+      lend: (caller, limitsId, need) => lessor.lend(caller, limitsId, need),
     });
     const member: Member = {
       thread,
       state,
+      lessor,
       listening: Promise.withResolvers(),
       stopped: Promise.withResolvers(),
       outbox: new Outbox((messages, transfer) => thread.post(messages, transfer)),
@@ -228,14 +257,12 @@ export class Isolates {
     return member;
   }
 
-  /** The first number that no isolate has. */
-  #freeSlot(): number {
-    const taken = new Set([...this.#members].map(({ slot }) => slot));
-    for (let slot = 1;; slot++) if (!taken.has(slot)) return slot;
-  }
-
-  #startThread(events: WorkerThreadEvents, slot: number): StateThread {
-    const { entry, store, listen, relay, baseUrl, memoryBytes, threadUse, circuitFlag, count } = this.options;
+  #startThread(
+    events: WorkerThreadEvents,
+    { slot, journal }: Pick<Member, "slot"> & Pick<IsolateData, "journal">,
+  ): StateThread {
+    const { entry, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = this.options;
+    const { circuitFlag, writableFlag } = this.options;
     const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
       config: this.#config,
       discovered: this.#discovered,
@@ -244,6 +271,8 @@ export class Isolates {
       relay,
       baseUrl,
       circuitFlag,
+      writableFlag,
+      journal,
       memoryBytes: Math.floor(memoryBytes / count),
       allMemoryBytes: memoryBytes,
       useBuffer: threadUse.buffer,
@@ -276,6 +305,8 @@ export class Isolates {
         return member.stopped.resolve();
       case "question":
         return member.thread.sendResult(member.state.resultOf(message.question));
+      case "lease-report":
+        return member.lessor.onReport(message);
       default:
         return member.state.onMessage(message);
     }
@@ -305,11 +336,19 @@ export class Isolates {
   /** Ends an isolate and starts another one in a while. */
   #replace(member: Member, reason: string): void {
     member.listening.reject(new Error(reason));
-    void this.#end(member);
+    const ended = this.#end(member);
     if (this.#isStopping) return;
     const delayMs = this.#restartMs;
     this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
-    this.options.clock.after(delayMs, () => void (this.#isStopping || this.#startMember()));
+    this.options.clock.after(delayMs, () => void this.#restart(member.slot, ended));
+  }
+
+  /** The journal of the isolate before must be read first. */
+  async #restart(slot: number, ended: Promise<void>): Promise<void> {
+    const { journals } = this.options;
+    if (journals !== null) await ended;
+    const journal = journals && await journals.placeOf(slot);
+    if (!this.#isStopping) this.#startMember(slot, journal);
   }
 
   #clearUse(slot: number): void {
@@ -326,5 +365,24 @@ export class Isolates {
     member.stopped.resolve();
     for (const id of [...this.#pending.keys()]) this.#acknowledged(member, id);
     await member.state.onThreadEnd();
+    await this.#recoverCharges(member);
+  }
+
+  /** The leases end when the charges that the isolate journaled and did not send are in the ledger. */
+  async #recoverCharges({ slot, lessor }: Member): Promise<void> {
+    const { journals, lessors, meter, clock, log } = this.options;
+    for (let isFirst = true; journals !== null; isFirst = false) {
+      try {
+        await journals.replay(slot);
+        break;
+      } catch (error) {
+        const reason = error instanceof Error ? error.name : typeof error;
+        if (isFirst) log.error("isolate_journal_unwritten", { count: slot, reason });
+        if (this.#isStopping) break; // the next start replays it
+        await sleep(clock, REPLAY_RETRY_MS);
+      }
+    }
+    for (const accountId of lessor.end()) meter.invalidate(accountId);
+    lessors.remove(lessor);
   }
 }

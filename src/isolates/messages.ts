@@ -5,7 +5,7 @@ import type { CapturedBodies } from "../http/body_capture.ts";
 import type { RecordedArrival, RecordedFacts, RecordedRefusal } from "../http/request_record.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
 import type { OwnAddress } from "../net/target.ts";
-import type { FromStateThread, StateThreadData, ToStateThread } from "../thread_state/messages.ts";
+import type { FromStateThread, LeaseReport, StateThreadData, ToLeasingThread, ToStateThread } from "../thread_state/messages.ts";
 
 /**
  * The messages between the main thread and an isolate. Each message is a list of these values, since one message costs
@@ -41,11 +41,27 @@ export interface IsolateData extends StateThreadData {
   readonly useBuffer: SharedArrayBuffer;
   /** Its number, from 1. No other thread has it. */
   readonly thread: number;
+  /** The first number is 1 while the store takes writes. */
+  readonly writableFlag: SharedArrayBuffer;
+  /** Where its journal of charges is; null for a store in memory. */
+  readonly journal: ThreadJournalPlace | null;
+}
+
+/** Where the journal of charges of a thread is. */
+export interface ThreadJournalPlace {
+  /** The folder of the journals of all threads. */
+  readonly folder: string;
+  /** Whether charges are synced to the disk. */
+  readonly isPower: boolean;
+  readonly firstSegment: number;
+  /** The difference between the numbers of its segments. */
+  readonly step: number;
 }
 
 /** Messages to an isolate. */
 export type ToIsolate =
   | ToStateThread
+  | ToLeasingThread
   /** The gateway listens at one more address. Downloads from it are blocked. */
   | { readonly type: "own-address"; readonly address: OwnAddress }
   /** The models that providers list. They replace the previous ones. */
@@ -86,6 +102,7 @@ export interface RecordedOutcome {
 /** Messages of an isolate. */
 export type FromIsolate =
   | FromStateThread
+  | LeaseReport
   /** It accepts connections. */
   | { readonly type: "listening" }
   /** It cannot accept connections; the name of the error. */

@@ -55,6 +55,12 @@ function writeMessage(message: Message): unknown {
     case "attempt":
     case "attempted":
     case "overdrawn":
+    case "lease-report":
+    case "leased":
+    case "report-leases":
+    case "lease-overdrawn":
+    case "written":
+    case "unwritten":
       return message;
     default:
       return null;
@@ -83,7 +89,7 @@ function writeCall(call: Call): Wire<Call> | null {
     case "admit": {
       const { amount } = call.reserved;
       const reserved = { ...call.reserved, amount: String(amount) };
-      return { name: "admit", caller: writeCaller(call.caller), reserved };
+      return { ...call, caller: writeCaller(call.caller), reserved };
     }
     case "admit-free":
     case "rates-left":
@@ -101,7 +107,7 @@ function readCall(wire: Wire<Call>): Call {
   switch (wire.name) {
     case "admit":
       return {
-        name: "admit",
+        ...wire,
         caller: readCaller(wire.caller),
         reserved: { ...wire.reserved, amount: BigInt(wire.reserved.amount) },
       };

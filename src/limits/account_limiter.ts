@@ -56,6 +56,21 @@ interface HolderState {
   openShare: LimitShare | null;
 }
 
+/** What a thread can lease of the limits of a caller; infinite without a limit. */
+export interface LimitUnits {
+  readonly calls: number;
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** The buckets of a caller's limits of rate. */
+export interface LeasedBuckets {
+  readonly requests: readonly RateBucket[];
+  readonly tokens: readonly RateBucket[];
+}
+
+const NO_BUCKETS: LeasedBuckets = { requests: [], tokens: [] };
+
 /** The limits of a caller that allow a request. */
 interface CheckedLimits {
   readonly limits: NonNullable<LimitedCaller["limits"]>;
@@ -187,6 +202,62 @@ export class AccountLimiter {
     if (this.#keys.size === 0 || keyId === null) return;
     const state = this.#keys.get(keyId);
     if (state !== undefined) close(state, amount, { charged, clock });
+  }
+
+  /**
+   * What a thread can lease of the limits of a caller: a part of what is left of each. Its calls are not counted while
+   * they run. Null where a caller has no such limit. The budgets must be loaded.
+   */
+  lendable(caller: LimitedCaller): LimitUnits {
+    const { limits } = caller;
+    const maxOpen = this.options.accountConcurrency?.() ?? Infinity;
+    const units = { calls: maxOpen - this.options.openCalls.size, requests: Infinity, tokens: Infinity };
+    if (limits === null) return units;
+    const now = this.options.clock.monotonicMs();
+    const add = ({ rpm, tpm, concurrency }: AccessLimits, state: HolderState | null) => {
+      if (state === null) return;
+      if (concurrency !== undefined) units.calls = Math.min(units.calls, concurrency - state.open);
+      if (rpm !== undefined) units.requests = Math.min(units.requests, state.requests?.leftAt(now) ?? 0);
+      if (tpm !== undefined) units.tokens = Math.min(units.tokens, state.tokens?.leftAt(now) ?? 0);
+    };
+    add(limits.key, this.#stateOfKey(caller.keyId, limits.key, now));
+    add(limits.account, this.#stateOfAccount(limits.account, now));
+    return units;
+  }
+
+  /** The buckets of rate of a caller, of which a lease reserves units. */
+  bucketsOf({ keyId, limits }: LimitedCaller): LeasedBuckets {
+    if (limits === null) return NO_BUCKETS;
+    const now = this.options.clock.monotonicMs();
+    const [key, account] = [this.#stateOfKey(keyId, limits.key, now), this.#stateOfAccount(limits.account, now)];
+    // A holder can have the bucket of a limit that was removed.
+    const all = (limit: "rpm" | "tpm", bucket: "requests" | "tokens") => [
+      limits.key[limit] === undefined ? null : key?.[bucket] ?? null,
+      limits.account[limit] === undefined ? null : account?.[bucket] ?? null,
+    ];
+    return {
+      requests: all("rpm", "requests").filter((bucket) => bucket !== null),
+      tokens: all("tpm", "tokens").filter((bucket) => bucket !== null),
+    };
+  }
+
+  /** Notes that a thread leased calls and money of a key. */
+  onLeased(keyId: string, money: Money, calls: number): void {
+    for (const state of this.#statesOf(keyId)) open(state, money, calls);
+  }
+
+  /**
+   * Notes that a thread gave back calls and money of a key.
+   *
+   * @param charged The part that it charged.
+   */
+  onGivenBack(keyId: string, money: Money, { charged, calls }: Pick<ClosedCalls, "charged"> & { calls: number }): void {
+    const { clock } = this.options;
+    for (const state of this.#statesOf(keyId)) close(state, money, { charged, calls, clock });
+  }
+
+  #statesOf(keyId: string): HolderState[] {
+    return [this.#account, this.#keys.get(keyId) ?? null].filter((state) => state !== null);
   }
 
   /** Whether the shares of this process cover a call. Always if no other process has the limits. */
@@ -405,7 +476,7 @@ export class AccountLimiter {
   /** Counts the calls that were open before the limit was set. */
   #newState(isOwn: (call: LimitedCall) => boolean): HolderState {
     let count = 0;
-    for (const call of this.options.openCalls) if (isOwn(call)) count++;
+    for (const call of this.options.openCalls) if (isOwn(call)) count += call.calls ?? 1;
     return { open: count, requests: null, tokens: null, budget: null, openShare: null };
   }
 
@@ -474,15 +545,22 @@ function isIdle({ open, requests, tokens, budget, openShare }: HolderState, now:
     (budget === null || budget.isIdle);
 }
 
-function open(state: HolderState, amount: Money): void {
-  state.open++;
-  state.openShare?.reserve(1n);
+function open(state: HolderState, amount: Money, calls = 1): void {
+  state.open += calls;
+  state.openShare?.reserve(BigInt(calls));
   state.budget?.reserve(amount);
 }
 
-function close(state: HolderState, amount: Money, { charged, clock }: { charged: Money; clock: Clock }): void {
-  state.open--;
-  state.openShare?.settle(1n, 0n);
+interface ClosedCalls {
+  readonly charged: Money;
+  readonly clock: Clock;
+  /** Default: one. */
+  readonly calls?: number;
+}
+
+function close(state: HolderState, amount: Money, { charged, clock, calls = 1 }: ClosedCalls): void {
+  state.open -= calls;
+  state.openShare?.settle(BigInt(calls), 0n);
   state.budget?.settle(amount, charged, clock.now());
 }
 

@@ -38,4 +38,6 @@ export interface LimitedCall {
   readonly amount: Money;
   /** Null if it has reserved none. */
   tokenLeases: TokenLease[] | null;
+  /** The number of calls that it stands for, if a thread leases calls. Absent: one. */
+  readonly calls?: number;
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { LeasePart } from "../billing/call_lease.ts";
 import type { Charge, Reservation } from "../billing/meter.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
@@ -27,12 +28,39 @@ export type ToStateThread =
   /** The result of a {@linkcode CallMessage}. */
   | { readonly type: "result"; readonly call: number; readonly value?: unknown; readonly failure?: PlainError };
 
+/** Messages about leases to a thread, which has them for calls that it admits by itself. */
+export type ToLeasingThread =
+  /** The account of the calls of a lease is overdrawn. */
+  | { readonly type: "lease-overdrawn"; readonly lease: number }
+  /** More units of a lease. */
+  | { readonly type: "leased"; readonly grant: LeaseGrant }
+  /** The thread must report what it has used of the leases of an account. Answered by {@linkcode LeaseReport}. */
+  | {
+    readonly type: "report-leases";
+    readonly id: number;
+    readonly accountId: string;
+    /** Whether the leases end: what is not used of them is given back. */
+    readonly ends: boolean;
+    /** The key whose leases end; null for all keys of the account. */
+    readonly keyId: string | null;
+  }
+  /** Charges that the thread journaled are in the ledger, or given up and logged. */
+  | { readonly type: "written"; readonly references: readonly string[] }
+  /** A charge that is in no journal cannot be written to the ledger now. */
+  | { readonly type: "unwritten"; readonly reference: string; readonly failure: PlainError };
+
 /** A call from a thread to the main thread. The thread waits for the result without blocking. */
 export type Call =
   /** What a caller can reserve now. */
   | { readonly name: "allowance"; readonly caller: LimitedCaller }
   /** Returns an {@linkcode Admitted}. */
-  | { readonly name: "admit"; readonly caller: LimitedCaller; readonly reserved: Reservation }
+  | {
+    readonly name: "admit";
+    readonly caller: LimitedCaller;
+    readonly reserved: Reservation;
+    /** Names the limits of a lease for further calls; null if the thread wants none. */
+    readonly wantsLease: number | null;
+  }
   /** Checks an admission without admitting anything. */
   | { readonly name: "probe"; readonly caller: LimitedCaller; readonly reserved: Reservation }
   /** Returns the number of the admission of a request that costs nothing. */
@@ -60,6 +88,74 @@ export interface Admitted {
   readonly admission: number | null;
   /** What the caller's limits of rate have left; null without such limits. */
   readonly rates: RatesLeft | null;
+  /** What the thread leases for further calls of the key; null near a limit. */
+  readonly lease: LeaseGrant | null;
+}
+
+/** What a thread has of an account for calls of one key, which it admits by itself. Amounts are texts of integers. */
+export interface LeaseGrant {
+  readonly lease: number;
+  readonly money: string;
+  readonly calls: number;
+  /** Null without a limit of requests. */
+  readonly requests: number | null;
+  /** Null without a limit of tokens. */
+  readonly tokens: number | null;
+  /** What a caller could reserve at that time. */
+  readonly spendable: string;
+  /** What the limits of rate have left without what is leased; null without such limits. */
+  readonly rates: RatesLeft | null;
+  /** Whose calls it is for; null for more of a lease. */
+  readonly caller: LeaseCaller | null;
+}
+
+/** The key whose calls a lease is for. */
+export interface LeaseCaller {
+  readonly keyId: string;
+  readonly accountId: string;
+  /** The name that the thread gave to its limits. */
+  readonly limitsId: number;
+}
+
+/** What a thread used of a lease, or gives back. Amounts are texts of integers. The fields are those of `LeaseUse`. */
+export interface LeaseUseMessage {
+  readonly lease: number;
+  readonly money: string;
+  readonly charged: string;
+  readonly calls: number;
+  readonly requests: number;
+  readonly usedRequests: number;
+  readonly tokens: number;
+  readonly usedTokens: number;
+  readonly largest: string;
+  /** The parts that are half used. */
+  readonly short: readonly LeasePart[];
+  /** Whether no call begins any more. */
+  readonly isEnded: boolean;
+  /** Whether the lease has ended, and no call is open. */
+  readonly isOver: boolean;
+}
+
+/** Charges that a thread journaled, for one ledger entry. */
+export interface ChargedRows {
+  readonly accountId: string;
+  /** The reference of the ledger entry. */
+  readonly reference: string;
+  /** As `writeRow` writes them. */
+  readonly rows: readonly string[];
+  /** The sum of the rows' amounts. */
+  readonly total: string;
+  /** The rows that are in no journal. */
+  readonly unjournaled: readonly string[];
+}
+
+/** What a thread used of its leases, and its charges. */
+export interface LeaseReport {
+  readonly type: "lease-report";
+  readonly uses: readonly LeaseUseMessage[];
+  readonly charges: readonly ChargedRows[];
+  /** The id of the message that asked for it; null if none did. */
+  readonly answers: number | null;
 }
 
 /** The store methods that threads may call. */

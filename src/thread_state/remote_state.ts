@@ -29,11 +29,13 @@ import type {
   BlockingCallResults,
   Call,
   FromStateThread,
+  LeaseGrant,
   StateThreadData,
   StoreMethod,
   ToStateThread,
 } from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
+import { limitsIdOf } from "./limits_id.ts";
 
 /** The thread's connection to the main thread. */
 export interface StateLink {
@@ -76,6 +78,8 @@ export class RemoteState {
   readonly #rates = new WeakMap<NonNullable<LimitedCaller["limits"]>, RatesLeft>();
   /** What callers could reserve when that was last asked, by key. */
   readonly #allowances = new Map<string, Allowance>();
+  /** Receives what the main thread leases to this thread. Null if it leases nothing. */
+  onGrant: ((grant: LeaseGrant) => void) | null = null;
   #limits: LimitsByProvider = new Map();
   #nextId = 1;
 
@@ -89,6 +93,9 @@ export class RemoteState {
   /** Handles the result of a call. */
   onResult({ call, value, failure }: ToStateThread & { readonly type: "result" }): void {
     const pending = this.#pending.take(call);
+    // At once: a later message can end the lease.
+    const lease = (value as Partial<Admitted> | null | undefined)?.lease ?? null;
+    if (lease !== null) this.onGrant?.(lease);
     if (failure === undefined) pending?.resolve(value);
     else pending?.reject(errorOf(failure));
   }
@@ -121,7 +128,12 @@ export class RemoteState {
       const caller = plainCaller(request);
       for (let tries = 1;; tries++) {
         const reserved = tries === 1 ? await this.#reserved(rule, caller) : await this.#reservedNow(rule, caller);
-        const { admission, rates } = await this.#admitted({ name: "admit", caller, reserved });
+        const { admission, rates } = await this.#admitted({
+          name: "admit",
+          caller,
+          reserved,
+          wantsLease: this.onGrant === null ? null : limitsIdOf(request.limits),
+        });
         this.#rememberRates(caller, rates);
         if (admission !== null) return this.#admission(admission, reserved);
         // Other calls of the account were admitted in the meantime.

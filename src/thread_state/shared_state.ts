@@ -5,6 +5,7 @@ import {
   type Meter,
   type Reservation,
 } from "../billing/meter.ts";
+import type { LeaseNeed } from "../billing/call_lease.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { Settlement } from "../calls/settlement.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -33,6 +34,7 @@ import type {
   Call,
   CallMessage,
   FromStateThread,
+  LeaseGrant,
   PlainError,
   ToStateThread,
 } from "./messages.ts";
@@ -62,6 +64,8 @@ export interface SharedLinks {
   requestOf(id: number): ThreadRequest | null;
   /** Called when the last open admission ends. */
   onIdle(): void;
+  /** Lends a part for calls like one that was admitted; null near a limit. Default: nothing is lent. */
+  lend?(caller: LimitedCaller, limitsId: number, need: LeaseNeed): LeaseGrant | null;
 }
 
 /** A request that a thread answers and the main thread has received. */
@@ -202,11 +206,12 @@ export class SharedState {
 
   async #valueOf(call: number, what: Call, request: ThreadRequest | null): Promise<unknown> {
     switch (what.name) {
-      case "admit":
-        return {
-          admission: await this.#admit(what.caller, what.reserved, request),
-          rates: this.#ratesLeft(what.caller),
-        } satisfies Admitted;
+      case "admit": {
+        const { caller, reserved, wantsLease } = what;
+        const admission = await this.#admit(caller, reserved, request);
+        const lease = wantsLease !== null && admission !== null ? this.links.lend?.(caller, wantsLease, reserved) ?? null : null;
+        return { admission, rates: this.#ratesLeft(caller), lease } satisfies Admitted;
+      }
       case "probe":
         return void await this.parts.meter.probe(what.caller, () => what.reserved);
       case "admit-free":

@@ -86,7 +86,7 @@ function partsOf(store: Store, own: Partial<EraseAccountParts> = {}): EraseAccou
   return {
     store,
     keys: { evictAccount() {} },
-    meter: { openCalls: () => 0, settle() {}, invalidate() {} },
+    meter: { openCalls: () => 0, settle() {}, recall() {}, invalidate() {} },
     files: { results: filesOf().files, caches: filesOf().files },
     requestLog: null,
     audit: new AuditLog(store, 86_400_000),
@@ -185,7 +185,12 @@ Deno.test("an erasure removes files of tasks and of cached contents", async () =
 
 Deno.test("an erasure waits for requests under way, and says so if they began before the suspension", async () => {
   const { store } = await customers(0);
-  const meterWith = (...open: number[]) => ({ openCalls: () => open.shift() ?? 0, settle() {}, invalidate() {} });
+  const meterWith = (...open: number[]) => ({
+    openCalls: () => open.shift() ?? 0,
+    settle() {},
+    recall() {},
+    invalidate() {},
+  });
   const refused = await assertRejects(() => eraseAccount(partsOf(store, { meter: meterWith(2) }), "acme"), Error);
   assertEquals(
     refused.message,

@@ -21,13 +21,14 @@ interface Stage {
   run(...args: string[]): Promise<GatewayProcess>;
 }
 
-async function onStage(work: (stage: Stage) => Promise<void>): Promise<void> {
+/** @param isolates The threads that accept connections. Default: one. */
+async function onStage(work: (stage: Stage) => Promise<void>, isolates = 1): Promise<void> {
   const folder = await Deno.makeTempDir();
   const vendor = startScriptedUpstream(always(REPLY));
   const configOf = async (durability: Mode) => {
     const path = `${folder}/${durability}.json`;
     const config = {
-      server: { port: 0, admin_key: ADMIN_KEY },
+      server: { port: 0, admin_key: ADMIN_KEY, isolates },
       accounts: [{ id: "demo", balance: "25.00", keys: [KEY] }],
       providers: { acme: { kind: "openai", base_url: vendor.baseUrl, api_key: "key-of-the-provider", speaks: "chat" } },
       models: [textModel("acme/m", ["acme"])],
@@ -58,12 +59,16 @@ async function onStage(work: (stage: Stage) => Promise<void>): Promise<void> {
   }
 }
 
-function chat(address: string): Promise<Response> {
-  return fetch(`${address}/v1/chat/completions`, {
+/** Sends a request over a connection of its own, so that any thread may get it. */
+async function chat(address: string): Promise<Response> {
+  using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+  const response = await fetch(`${address}/v1/chat/completions`, {
+    client,
     method: "POST",
     headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
     body: JSON.stringify({ model: "acme/m", messages: [{ role: "user", content: "hello" }] }),
   });
+  return new Response(await response.text(), response);
 }
 
 /** Makes calls at once, and kills the gateway when the last reply is complete. */
@@ -78,36 +83,44 @@ async function callAndKill({ child, address }: { child: GatewayProcess; address:
   assertEquals(new Set(statuses), new Set([200]));
 }
 
-Deno.test("every reply that was complete before kill -9 is charged once, in both modes and after a change of mode", () =>
-  onStage(async ({ start, run, journal }) => {
-    let calls = 0;
-    for (const mode of ["process", "power", "process"] as const) {
-      await callAndKill(await start(mode), 20);
-      calls += 20;
-    }
-    // The stopped store shows the charges of the journal, and verifies.
-    const shown = JSON.parse((await run("accounts", "show", "demo")).output());
-    assertEquals(shown.balance, decimal(BALANCE - COST * BigInt(calls)));
-    const verified = await run("ledger", "verify");
-    assertMatch(verified.output(), /^1 accounts, \d+ ledger entries, 0 differences$/m);
-    const { child, address } = await start("power");
-    assertEquals(await accountMoney({ address, adminKey: ADMIN_KEY }).balance(), BALANCE - COST * BigInt(calls));
-    child.kill("SIGTERM");
-    assertEquals((await child.ended).code, 0, child.log());
-    assertEquals([...Deno.readDirSync(journal)], [], "a stop leaves no journal");
-  }));
+for (const isolates of [1, 2]) {
+  Deno.test(`every reply that was complete before kill -9 is charged once, in both modes and after a change of mode, with ${isolates} threads`, () =>
+    onStage((stage) => assertChargedOnce(stage), isolates));
+}
 
-Deno.test("the admin API shows a charge right after its reply", () =>
-  onStage(async ({ start }) => {
-    const { child, address } = await start("process");
-    const money = accountMoney({ address, adminKey: ADMIN_KEY });
-    for (let calls = 1n; calls <= 5n; calls++) {
-      await (await chat(address)).text();
-      assertEquals(await money.balance(), BALANCE - COST * calls);
-    }
-    child.kill("SIGTERM");
-    await child.ended;
-  }));
+async function assertChargedOnce({ start, run, journal }: Stage): Promise<void> {
+  let calls = 0;
+  for (const mode of ["process", "power", "process"] as const) {
+    const gateway = await start(mode);
+    await Promise.all(Array.from({ length: 10 }, () => chat(gateway.address))); // threads lease their parts
+    await callAndKill(gateway, 20);
+    calls += 30;
+  }
+  // The stopped store shows the charges of the journal, and verifies.
+  const shown = JSON.parse((await run("accounts", "show", "demo")).output());
+  assertEquals(shown.balance, decimal(BALANCE - COST * BigInt(calls)));
+  const verified = await run("ledger", "verify");
+  assertMatch(verified.output(), /^1 accounts, \d+ ledger entries, 0 differences$/m);
+  const { child, address } = await start("power");
+  assertEquals(await accountMoney({ address, adminKey: ADMIN_KEY }).balance(), BALANCE - COST * BigInt(calls));
+  child.kill("SIGTERM");
+  assertEquals((await child.ended).code, 0, child.log());
+  assertEquals([...Deno.readDirSync(journal)], [], "a stop leaves no journal");
+}
+
+for (const isolates of [1, 2]) {
+  Deno.test(`the admin API shows a charge right after its reply, with ${isolates} threads`, () =>
+    onStage(async ({ start }) => {
+      const { child, address } = await start("process");
+      const money = accountMoney({ address, adminKey: ADMIN_KEY });
+      for (let calls = 1n; calls <= 12n; calls++) {
+        await (await chat(address)).text();
+        assertEquals(await money.balance(), BALANCE - COST * calls);
+      }
+      child.kill("SIGTERM");
+      await child.ended;
+    }, isolates));
+}
 
 Deno.test("a damaged journal is logged and kept, its whole records are charged, and the gateway starts", () =>
   onStage(async ({ start, journal }) => {

@@ -12,6 +12,7 @@ import { threadModule } from "../../src/lib/program_files.ts";
 import { ThreadUse } from "../../src/lib/thread_use.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
+import { Lessors } from "../../src/thread_state/lessors.ts";
 import type { StateThread } from "../../src/thread_state/state_thread.ts";
 import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
 import { unlimitedKey } from "../support/callers.ts";
@@ -74,6 +75,9 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     relay: { port: real?.relayPort ?? 2, token: "token" },
     baseUrl: "http://127.0.0.1:1",
     circuitFlag: new SharedArrayBuffer(4),
+    writableFlag: new SharedArrayBuffer(4),
+    lessors: new Lessors(clock),
+    journals: null,
     memoryBytes: 1_000_000,
     threadUse,
     observer: (record) => void records.push(record),
@@ -205,7 +209,12 @@ Deno.test("isolates: the reservations of one that ends are released", async () =
   const { threads, meter } = await listeningStage();
   const [thread] = threads;
   const caller = unlimitedKey("demo");
-  thread!.say({ type: "call", call: 1, request: null, what: { name: "admit", caller, reserved: RESERVED } });
+  thread!.say({
+    type: "call",
+    call: 1,
+    request: null,
+    what: { name: "admit", caller, reserved: RESERVED, wantsLease: null },
+  });
   while (thread!.got.length === 0) await turn();
   assertEquals(meter.reserved("demo"), 1_000n);
   thread!.events.onCrash("ERR_WORKER_OUT_OF_MEMORY");

@@ -151,7 +151,7 @@ async function admitted(thread: ScriptedThread, id: number): Promise<number> {
     type: "call",
     call: 1,
     request: id,
-    what: { name: "admit", caller: unlimitedKey("demo"), reserved: RESERVED },
+    what: { name: "admit", caller: unlimitedKey("demo"), reserved: RESERVED, wantsLease: null },
   });
   const { admission } = await thread.result() as { admission: number };
   thread.say({ type: "attempt", attempt: 1, request: id, target: TARGET, accountId: "demo" });

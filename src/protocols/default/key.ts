@@ -16,7 +16,7 @@ import { renderDefaultError as renderError } from "./error.ts";
 export interface KeyRouteParts {
   readonly store: Store;
   readonly authenticate: Authenticate;
-  readonly meter: Pick<LedgerMeter, "limitsLeft" | "reserved">;
+  readonly meter: Pick<LedgerMeter, "limitsLeft" | "reserved" | "recall">;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -67,6 +67,7 @@ function writeExpiry({ expiresAt }: { readonly expiresAt?: number }): number | n
 }
 
 async function showCredits({ accountId }: Credential, { store, meter }: KeyRouteParts): Promise<JsonObject> {
+  await meter.recall(accountId);
   const { available, held, overdraft = 0n } = await store.balance(accountId);
   return {
     object: "credits",

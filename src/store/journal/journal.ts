@@ -41,6 +41,7 @@ export class Journal {
   readonly #holds = new Map<number, number>();
   #sink: JournalSink | null = null;
   #segment = 0;
+  #step = 1;
   #bytes = 0;
   #isFailing = false;
 
@@ -53,10 +54,13 @@ export class Journal {
    * Opens the journal.
    *
    * @param firstSegment The number of its first segment, above those of all earlier ones.
+   * @param step The difference between the numbers of its segments. Default: 1; more if other journals have the numbers
+   * in between.
    */
-  open(sink: JournalSink, firstSegment: number): void {
+  open(sink: JournalSink, firstSegment: number, step = 1): void {
     this.#sink = sink;
     this.#segment = firstSegment;
+    this.#step = step;
   }
 
   /** The segment of the last append. */
@@ -118,7 +122,7 @@ export class Journal {
 
   #startSegment(): void {
     if (!this.#holds.has(this.#segment)) this.#sink?.remove(this.#segment);
-    this.#segment++;
+    this.#segment += this.#step;
     this.#bytes = 0;
   }
 

@@ -23,8 +23,15 @@ export function segmentPathOf(folder: string, segment: number): string {
   return join(folder, `${segment.toString().padStart(NUMBER_DIGITS, "0")}.log`);
 }
 
-/** Reads a journal. A missing folder is an empty journal. Segments that were kept as damaged are not read again. */
-export async function readJournal(folder: string): Promise<JournalContents> {
+/**
+ * Reads a journal. A missing folder is an empty journal. Segments that were kept as damaged are not read again.
+ *
+ * @param isMeant Which segments are read. Default: all.
+ */
+export async function readJournal(
+  folder: string,
+  isMeant: (segment: number) => boolean = () => true,
+): Promise<JournalContents> {
   const segments: number[] = [];
   let nextSegment = 1;
   for (const name of await namesIn(folder)) {
@@ -32,7 +39,7 @@ export async function readJournal(folder: string): Promise<JournalContents> {
     if (match === null) continue;
     const segment = Number(match[1]);
     nextSegment = Math.max(nextSegment, segment + 1);
-    if (match[2] === undefined) segments.push(segment);
+    if (match[2] === undefined && isMeant(segment)) segments.push(segment);
   }
   segments.sort((a, b) => a - b);
   const texts: string[] = [];

@@ -10,17 +10,19 @@ export const START_BALANCE = "10000";
 /** Returns the configuration of every run: four video vendors and one vendor of each other kind. */
 export function configOf(
   baseUrls: Sandbox["baseUrls"],
-  { folder, key, adminKey, durability }: {
+  { folder, key, adminKey, durability, isolates = 1 }: {
     readonly folder: string;
     readonly key: string;
     readonly adminKey: string;
     readonly durability: "process" | "power";
+    /** Default: 1. */
+    readonly isolates?: number;
   },
 ): unknown {
   const { textRequest, textToken, image, cacheToken } = PRICES;
   const api_key = "sandbox-key";
   return {
-    server: { port: 0, admin_key: adminKey },
+    server: { port: 0, admin_key: adminKey, isolates },
     store: `kv:${folder}/store.db`,
     files: `${folder}/files`,
     accounts: [{ id: "demo", balance: START_BALANCE, keys: [key] }],

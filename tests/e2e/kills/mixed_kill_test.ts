@@ -33,12 +33,13 @@ Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice
   const random = new SeededRandom(SEED);
   const stage = await startKillStage();
   const { sandbox, receiver, folder, key, adminKey, moments, facts, seen, acknowledged } = stage;
-  // The modes take turns, so each replays what the other left.
+  // The modes and the numbers of threads take turns, so each replays what the other left.
   const configs: string[] = [];
-  for (const durability of ["process", "power"] as const) {
-    const config = `${folder}/${durability}.json`;
+  for (const [durability, isolates] of [["process", 2], ["power", 1], ["process", 1], ["power", 2]] as const) {
+    const config = `${folder}/${durability}-${isolates}.json`;
     configs.push(config);
-    await Deno.writeTextFile(config, JSON.stringify(configOf(sandbox.baseUrls, { folder, key, adminKey, durability })));
+    const own = configOf(sandbox.baseUrls, { folder, key, adminKey, durability, isolates });
+    await Deno.writeTextFile(config, JSON.stringify(own));
   }
   let numbered = 0;
   let started = 0;
