@@ -11,10 +11,16 @@ import type { CapturedBodies } from "../http/body_capture.ts";
 import { HeaderFields } from "../http/headers.ts";
 import { hostOf, isHost } from "../http/host.ts";
 import { listen, type Listening } from "../http/listen.ts";
-import { createRequestHandler, type RequestHandlerOptions, type RequestRouter } from "../http/request_handler.ts";
+import {
+  createRequestHandler,
+  errorLocation,
+  type RequestHandlerOptions,
+  type RequestRouter,
+} from "../http/request_handler.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import { flaggedBreaker } from "../isolates/flagged_breaker.ts";
-import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
+import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "../isolates/messages.ts";
+import { OpenRequests } from "../isolates/open_requests.ts";
 import { Outbox } from "../isolates/outbox.ts";
 import { relay } from "../isolates/relay.ts";
 import { readMessages } from "../isolates/wire.ts";
@@ -89,10 +95,16 @@ let isDraining = false;
 let listening: Listening | null = null;
 /** The number of own requests whose record is not sent. */
 let openRecords = 0;
+const openRequests = new OpenRequests(clock, (records) => {
+  post({ type: "open-requests", requests: records.map((record) => recordMessageOf(record, null)) });
+});
+let hasFailed = false;
 let onNoRecords: () => void = () => {};
 
 /** How long a stop waits for the records of the last requests. They follow the charges. */
 const LAST_RECORDS_MS = 1_000;
+/** How long whole replies have to end after an error that nothing has caught. */
+const FAILED_GRACE_MS = 10_000;
 /** How long a stop waits until the last charges are in the ledger. */
 const LAST_CHARGES_MS = 5_000;
 
@@ -120,6 +132,7 @@ const handlerOptions: RequestHandlerOptions = {
   traceOf: data.config.tracing === null ? null : traceBySampling(data.config.tracing.ratio),
   docsUrl: () => data.config.server.docsUrl ?? `${data.baseUrl}/docs`,
   observer: sendRecord,
+  onArrival: (record) => openRequests.add(record),
 };
 const handler = createRequestHandler(handlerOptions);
 /** Refuses a request that the main thread does not take, as while it ends, in the protocol of its path. */
@@ -127,6 +140,14 @@ const refuse = createRequestHandler({ ...handlerOptions, router: { ...router, ma
 
 parentPort!.on("message", (posted: unknown) => {
   for (const message of readMessages<ToIsolate>(posted)) take(message);
+});
+globalThis.addEventListener("error", (event) => {
+  event.preventDefault();
+  void fail(event.error);
+});
+globalThis.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  void fail(event.reason);
 });
 await open();
 
@@ -256,6 +277,26 @@ async function openGeneration(
 }
 
 async function stop(graceMs: number): Promise<void> {
+  await drain(graceMs);
+  post({ type: "stopped" });
+}
+
+/**
+ * After an error that nothing has caught, this thread may be in a wrong state. It ends its streams, gives whole replies
+ * some time, charges what was received, and lets the main thread replace it.
+ */
+async function fail(error: unknown): Promise<void> {
+  if (hasFailed) return;
+  hasFailed = true;
+  const reason = errorLocation(error);
+  log.error("isolate_failed", { reason });
+  const drained = drain(FAILED_GRACE_MS).catch(() => {});
+  openStreams.abortAll(new GatewayError("route_error", "The gateway failed during the reply; send the request again"));
+  await drained;
+  post({ type: "failed", reason });
+}
+
+async function drain(graceMs: number): Promise<void> {
   isDraining = true;
   await listening?.shutdown(graceMs);
   await openStreams.detached.drain(graceMs, clock);
@@ -263,7 +304,6 @@ async function stop(graceMs: number): Promise<void> {
   if (openRecords > 0) await recordsEnded();
   await writtenOrLate();
   await journal.close();
-  post({ type: "stopped" });
 }
 
 /** What the ledger does not take now stays in the journal. */
@@ -284,18 +324,24 @@ async function recordsEnded(): Promise<void> {
 
 /** The main thread writes it to the logs and counts it. */
 function sendRecord(record: RequestRecord): void {
-  const { arrival, trace, endpoint, status, code, message, refusal, respondedAt, end, capture } = record;
-  const { requestId, receivedAt, method, sentPath, path, remote } = arrival;
+  const { status, end, capture } = record;
   const bodies = capture?.take(status >= 400 || (end !== null && end !== "completed")) ?? null;
-  outbox.postLater({
+  outbox.postLater(recordMessageOf(record, bodies), buffersOf(bodies));
+  openRequests.delete(record);
+  openRecords--;
+  if (openRecords === 0) onNoRecords();
+}
+
+function recordMessageOf(record: RequestRecord, bodies: CapturedBodies | null): RecordMessage {
+  const { arrival, trace, endpoint, status, code, message, refusal, respondedAt } = record;
+  const { requestId, receivedAt, method, sentPath, path, remote } = arrival;
+  return {
     type: "record",
     arrival: { requestId, receivedAt, method, sentPath, path, remote },
     facts: record.facts(),
     outcome: { trace, endpoint, status, code, message, refusal, respondedAt },
     bodies,
-  }, buffersOf(bodies));
-  openRecords--;
-  if (openRecords === 0) onNoRecords();
+  };
 }
 
 function buffersOf(bodies: CapturedBodies | null): ArrayBuffer[] {

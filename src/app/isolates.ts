@@ -5,7 +5,6 @@ import { WritableFlag } from "../isolates/writable_flag.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
-import { threadModule } from "../lib/program_files.ts";
 import { replayThread, threadJournalPlace } from "./charge_journal.ts";
 import type { LiveGateway } from "./live_gateway.ts";
 import type { OwnedServices } from "./own.ts";
@@ -63,7 +62,7 @@ export async function listenByIsolates(
     memoryBytes: memory.limitBytes,
     threadUse: threadUse!,
     observer,
-    entry: threadModule("app/isolate_thread"),
+    entry: services.isolateEntry,
   });
   try {
     await isolates.start();

@@ -14,6 +14,7 @@ import { defaultMemoryLimit } from "../config/machine_memory.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
+import { threadModule } from "../lib/program_files.ts";
 import { ThreadUse } from "../lib/thread_use.ts";
 import type { BucketNetwork } from "../files/s3/open.ts";
 import { originOf } from "../net/http1/wire_request.ts";
@@ -59,6 +60,8 @@ export interface ServiceOptions {
   readonly roles?: GatewayRoles;
   /** Whether requests are counted for the metrics. The benchmark measures what it costs. Default: true. */
   readonly countsRequests?: boolean;
+  /** The module that isolates run. Replaced in tests. Default: `isolate_thread.ts`. */
+  readonly isolateEntry?: URL;
 }
 
 /** Options of {@linkcode openServices} that the open services need no more. */
@@ -128,6 +131,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
   const { roles = { serves: true, works: true }, countsRequests = true } = options;
+  const { isolateEntry = threadModule("app/isolate_thread") } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
   const engine = await openStore(options.config, { clock, log, isShared: true, roles, ...options.sharing });
@@ -136,7 +140,19 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     const config = started?.loaded.config ?? options.config;
     const ownAddresses = ownAddressesOf(config);
     const configured = await openConfiguredParts(config, { clock, ownAddresses });
-    const shared = { config, log, clock, random, droppedLogLines, roles, countsRequests, counts, started, tree };
+    const shared = {
+      config,
+      log,
+      clock,
+      random,
+      droppedLogLines,
+      roles,
+      countsRequests,
+      isolateEntry,
+      counts,
+      started,
+      tree,
+    };
     // Code is loaded only for what is on.
     const lending = config.server.isolates === 1 ? null : await import("./lending.ts");
     return buildServices(shared, { engine, configured, ownAddresses, lending });

@@ -72,9 +72,14 @@ export class OpenStreams {
     };
   }
 
-  /** Ends all streams with an error event of their protocol. */
-  abortAll(): void {
-    const error = new GatewayError("route_error", "The gateway is shutting down; send the request again");
+  /**
+   * Ends all streams with an error event of their protocol.
+   *
+   * @param error Default: the gateway is shutting down.
+   */
+  abortAll(
+    error = new GatewayError("route_error", "The gateway is shutting down; send the request again"),
+  ): void {
     for (const abort of [...this.#aborts]) abort(error);
     this.detached.abortAll();
   }

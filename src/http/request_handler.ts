@@ -44,6 +44,8 @@ export interface RequestHandlerOptions {
   readonly trustedProxies?: readonly Cidr[];
   /** Receives the record of each request at its end. Default: none. */
   readonly observer?: RequestObserver;
+  /** Receives the record of each request at its arrival. Default: nothing does. */
+  readonly onArrival?: ((record: RequestRecord) => void) | null;
   /** Returns the address of a request as it was sent. Default: the request's own. */
   readonly addressOf?: (request: Request) => string;
   /** Returns the place of a request in a trace, from its header fields. Default: requests have none. */
@@ -68,6 +70,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     maxUrlCharacters: longestUrl = MAX_URL_CHARACTERS,
     isDraining = () => false,
     observer = null,
+    onArrival = null,
     traceOf = null,
     addressOf = ({ url }) => url,
     trustedProxies = [],
@@ -77,6 +80,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   return async function frontDoor(request, info) {
     const arrival = new Arrival(request, info, clock.now(), { memory, isDraining, observer, trustedProxies });
+    onArrival?.(arrival.record);
     if (traceOf !== null) arrival.record.trace = traceOf(arrival.headers);
     let response: Response;
     let error: GatewayError | null = null;

@@ -84,6 +84,8 @@ interface Member {
   readonly thread: StateThread;
   readonly state: SharedState;
   readonly lessor: Lessor;
+  /** The requests that it announced, and that have not ended. */
+  readonly open: Map<string, RecordMessage>;
   readonly listening: PromiseWithResolvers<void>;
   readonly stopped: PromiseWithResolvers<void>;
   readonly outbox: Outbox<ToIsolate>;
@@ -246,6 +248,7 @@ export class Isolates {
       thread,
       state,
       lessor,
+      open: new Map(),
       listening: Promise.withResolvers(),
       stopped: Promise.withResolvers(),
       outbox: new Outbox((messages, transfer) => thread.post(messages, transfer)),
@@ -300,7 +303,13 @@ export class Isolates {
       case "acknowledged":
         return this.#acknowledged(member, message.id);
       case "record":
+        member.open.delete(message.arrival.requestId);
         return this.#observe(message);
+      case "open-requests":
+        for (const request of message.requests) member.open.set(request.arrival.requestId, request);
+        return;
+      case "failed":
+        return this.#crash(member, message.reason);
       case "stopped":
         return member.stopped.resolve();
       case "question":
@@ -364,6 +373,8 @@ export class Isolates {
     this.#clearUse(member.slot);
     member.stopped.resolve();
     for (const id of [...this.#pending.keys()]) this.#acknowledged(member, id);
+    for (const request of member.open.values()) this.#observe(lost(request));
+    member.open.clear();
     await member.state.onThreadEnd();
     await this.#recoverCharges(member);
   }
@@ -386,3 +397,17 @@ export class Isolates {
     lessors.remove(lessor);
   }
 }
+
+/** A request whose isolate ended before its reply did. Only what the journal has of it is charged. */
+function lost(request: RecordMessage): RecordMessage {
+  const { status } = request.outcome;
+  const outcome = {
+    ...request.outcome,
+    status: status === 0 ? INTERNAL_ERROR_STATUS : status,
+    code: "internal_error",
+    message: "The thread that answered the request ended",
+  };
+  return { ...request, outcome, bodies: null };
+}
+
+const INTERNAL_ERROR_STATUS = 500;

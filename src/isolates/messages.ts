@@ -110,5 +110,9 @@ export type FromIsolate =
   /** A message with this id has taken effect. */
   | { readonly type: "acknowledged"; readonly id: number }
   | RecordMessage
+  /** Requests that have not ended, as far as they are known. */
+  | { readonly type: "open-requests"; readonly requests: readonly RecordMessage[] }
+  /** An error that nothing has caught; its class and place. Its streams have ended with an error event. */
+  | { readonly type: "failed"; readonly reason: string }
   /** It has stopped accepting, and its requests have ended or their time is over. */
   | { readonly type: "stopped" };

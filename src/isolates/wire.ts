@@ -43,6 +43,8 @@ function writeMessage(message: Message): unknown {
   switch (message.type) {
     case "record":
       return message.bodies === null ? { ...message, facts: writeFacts(message.facts) } : null;
+    case "open-requests":
+      return { ...message, requests: message.requests.map(writeMessage) };
     case "call": {
       const what = writeCall(message.what);
       return what === null ? null : { ...message, what };
@@ -71,6 +73,8 @@ function readMessage(wire: Wire<Message>): Message {
   switch (wire.type) {
     case "record":
       return { ...wire as unknown as RecordMessage, facts: readFacts(wire.facts) };
+    case "open-requests":
+      return { type: wire.type, requests: wire.requests.map((request) => readMessage(request) as RecordMessage) };
     case "call":
       return { ...wire, what: readCall(wire.what) };
     default:

@@ -29,6 +29,8 @@ export interface TestGatewayOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Default: 1. */
   readonly isolates?: number;
+  /** The module that isolates run. Default: that of the gateway. */
+  readonly isolateEntry?: URL;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly logLevel?: LogLevel;
@@ -61,7 +63,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const source = openConfigSource({ path, env: (name) => options.env?.[name], readFile: () => text });
   const loaded = source.load({});
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
-  const { clock, random, sharing } = options;
+  const { clock, random, sharing, isolateEntry } = options;
   const { app, address, stop } = await startApps({
     config: loaded.config,
     log,
@@ -71,6 +73,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     ...(clock && { clock }),
     ...(random && { random }),
     ...(sharing && { sharing }),
+    ...(isolateEntry && { isolateEntry }),
   });
   return {
     app,
