@@ -25,6 +25,7 @@ function sendBatch(): void {
         name: "admit",
         caller: { keyId: "key_0123456789abcdef", accountId: "bench", limits: null },
         reserved: { amount: 1_234_567n, outputLimit: null },
+        wantsLease: null,
       },
     });
   }

@@ -5,7 +5,13 @@ import type { CapturedBodies } from "../http/body_capture.ts";
 import type { RecordedArrival, RecordedFacts, RecordedRefusal } from "../http/request_record.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
 import type { OwnAddress } from "../net/target.ts";
-import type { FromStateThread, LeaseReport, StateThreadData, ToLeasingThread, ToStateThread } from "../thread_state/messages.ts";
+import type {
+  FromStateThread,
+  LeaseReport,
+  StateThreadData,
+  ToLeasingThread,
+  ToStateThread,
+} from "../thread_state/messages.ts";
 
 /**
  * The messages between the main thread and an isolate. Each message is a list of these values, since one message costs

@@ -114,7 +114,10 @@ export class Lessor {
    *
    * @param id Unique for the thread.
    */
-  ask(id: number, { accountId, keyId, ends }: { accountId: string; keyId: string | null; ends: boolean }): Promise<void> {
+  ask(
+    id: number,
+    { accountId, keyId, ends }: { accountId: string; keyId: string | null; ends: boolean },
+  ): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     for (const lent of ends ? [...this.#byKey.values()] : []) {
       const { caller } = lent.lease;
@@ -165,7 +168,12 @@ export class Lessor {
     if (more !== null) post({ type: "leased", grant: this.#grant(lent, more, lender, false) });
   }
 
-  #grant({ id, lease: { caller }, limitsId }: LentLease, units: LeaseUnits, lender: Lender, isNew: boolean): LeaseGrant {
+  #grant(
+    { id, lease: { caller }, limitsId }: LentLease,
+    units: LeaseUnits,
+    lender: Lender,
+    isNew: boolean,
+  ): LeaseGrant {
     const { keyId, accountId } = caller;
     return {
       lease: id,

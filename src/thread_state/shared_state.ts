@@ -209,7 +209,9 @@ export class SharedState {
       case "admit": {
         const { caller, reserved, wantsLease } = what;
         const admission = await this.#admit(caller, reserved, request);
-        const lease = wantsLease !== null && admission !== null ? this.links.lend?.(caller, wantsLease, reserved) ?? null : null;
+        const lease = wantsLease !== null && admission !== null
+          ? this.links.lend?.(caller, wantsLease, reserved) ?? null
+          : null;
         return { admission, rates: this.#ratesLeft(caller), lease } satisfies Admitted;
       }
       case "probe":

@@ -90,7 +90,12 @@ export class ThreadLease {
 
   /** Opens a call that it covers. */
   open({ amount, tokens = 0 }: Reservation): LeasedCall {
-    const call: LeasedCall = { amount, tokens: this.#tokens === Infinity ? 0 : tokens, onOverdrawn: null, slot: NO_SLOT };
+    const call: LeasedCall = {
+      amount,
+      tokens: this.#tokens === Infinity ? 0 : tokens,
+      onOverdrawn: null,
+      slot: NO_SLOT,
+    };
     this.#open.add(call);
     this.#money -= amount;
     this.#calls--;
