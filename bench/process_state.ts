@@ -32,8 +32,8 @@ export async function mainThreadMs(pid: number): Promise<number | null> {
 }
 
 /**
- * Processor time of a process and its children, also of those that have ended, in milliseconds; null without `/proc`, or
- * when the process has ended. For a server with a process for each connection.
+ * Processor time of a process and its children, also of those that have ended, in milliseconds; null without `/proc`,
+ * or when the process has ended. For a server with a process for each connection.
  */
 export async function familyCpuMs(pid: number): Promise<number | null> {
   // A process that ends meanwhile is missing, which `cat` reports.

@@ -5,7 +5,8 @@
  *     deno task bench:scale     about six minutes; also --seconds N, --rounds N and --out FILE
  *
  * Nothing is pinned to a core, since several threads need several. On a machine with few cores the upstream, the
- * generator and the database take a part of them, so processor time per request compares better than replies per second.
+ * generator and the database take a part of them, so processor time per request compares better than replies per
+ * second.
  */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
