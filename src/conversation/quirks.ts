@@ -42,6 +42,8 @@ export const QUIRKS = {
   no_output_schemas: "messages: `output_config.format` and strict tools are not supported",
   no_thinking_display: "messages: `thinking.display` is not supported",
   no_threads: "messages: `thread` is rejected, so that clients send the whole conversation",
+  output_dimension:
+    "embeddings: the length of vectors is `output_dimension`, not `dimensions`; `encoding_format: float` is rejected",
   top_k_ranks: "ranks: the number of results is `top_k`, not `top_n`",
 } as const;
 

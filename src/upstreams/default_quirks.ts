@@ -70,8 +70,8 @@ const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
   { host: "api.deepseek.com", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
   // Source: Z.AI API reference, "Chat Completion", `thinking`.
   { host: "api.z.ai", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
-  // Source: Voyage AI documentation, "Rerankers".
-  { host: "api.voyageai.com", quirks: [...COMPATIBLE_QUIRKS, "top_k_ranks"] },
+  // Source: Voyage AI API reference, "Text embedding models" and "Rerankers".
+  { host: "api.voyageai.com", quirks: [...COMPATIBLE_QUIRKS, "output_dimension", "top_k_ranks"] },
   { host: "open.bigmodel.cn", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
 ];
 

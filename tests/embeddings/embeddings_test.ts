@@ -2,7 +2,7 @@ import { GoogleGenAI } from "@google/genai";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import OpenAI from "openai";
 import { vectorOf } from "../../src/sandbox/vectors.ts";
-import { type EmbeddingGateway, embeddingModel, withEmbeddings } from "./embedding_gateway.ts";
+import { type EmbeddingGateway, embeddingModel, withEmbeddings, withStub } from "./embedding_gateway.ts";
 
 const openaiOf = ({ address, key }: EmbeddingGateway) =>
   new OpenAI({ apiKey: key, baseURL: `${address}/v1`, maxRetries: 0 });
@@ -243,4 +243,20 @@ Deno.test("embeddings: the OpenAI client gets an error of its own kind", async (
     );
     assert(refused instanceof OpenAI.RateLimitError);
   });
+});
+
+Deno.test("embeddings: a vendor with the quirk gets output_dimension, and base64 alone as an encoding", async () => {
+  const bodies: Record<string, unknown>[] = [];
+  await withStub(async (request) => {
+    bodies.push(await request.json());
+    return '{"data":[{"embedding":[0.5,1]}],"usage":{"total_tokens":1}}';
+  }, async ({ post }) => {
+    for (const encoding_format of ["float", "base64"]) {
+      const body = { model: "stub/embedding-1", input: "a", dimensions: 2, encoding_format };
+      const answer = await post("/v1/embeddings", body);
+      assertEquals(answer.status, 200, await answer.text());
+    }
+    const sent = { model: "embedding-1", input: "a", output_dimension: 2 };
+    assertEquals(bodies, [sent, { ...sent, encoding_format: "base64" }]);
+  }, { quirks: ["output_dimension"] });
 });

@@ -104,6 +104,7 @@ Deno.test("readProviderConfig() derives quirks from the base URL unless the oper
   assert(!quirksAt("https://openrouter.ai/api/v1").includes("three_efforts"));
   assert(quirksAt("https://api.deepseek.com/v1").includes("thinking_switch"));
   assert(quirksAt("https://api.voyageai.com/v1").includes("top_k_ranks"));
+  assert(quirksAt("https://api.voyageai.com/v1").includes("output_dimension"));
   assertEquals(quirksAt("https://api.mistral.ai/v1", { quirks: ["max_tokens_field"] }), ["max_tokens_field"]);
   assertEquals(quirksAt("https://api.mistral.ai/v1", { quirks: [] }), []);
   assertEquals([...readProviderConfig({ kind: "anthropic", api_key: "k" }).quirks], []);

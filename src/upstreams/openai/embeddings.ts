@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../lib/json_object.ts";
+import { NO_QUIRKS, type Quirks } from "../../conversation/quirks.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import type { EndpointPaths } from "../endpoint_paths.ts";
 import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../embedding_upstream.ts";
@@ -16,7 +17,11 @@ const CARRIED: ReadonlySet<string> = new Set([
 ]);
 
 /** Embeddings of OpenAI and compatible vendors. Source: OpenAI API reference, "Create embeddings". */
-export function openaiEmbeddings(outbound: Outbound, pathOf: EndpointPaths): EmbeddingUpstream {
+export function openaiEmbeddings(
+  outbound: Outbound,
+  pathOf: EndpointPaths,
+  quirks: Quirks = NO_QUIRKS,
+): EmbeddingUpstream {
   return {
     maxInputs: null,
     unsupported: ({ inputs }) =>
@@ -30,7 +35,7 @@ export function openaiEmbeddings(outbound: Outbound, pathOf: EndpointPaths): Emb
       const path = pathOf("/embeddings", order.model);
       const { vectors, usage } = await exchangeVectors(outbound, {
         path,
-        body: bodyOf(order),
+        body: bodyOf(order, quirks),
         read: (bytes, count) => readVectorList(bytes, NAMES, count),
         count: order.inputs.length,
       }, exchange);
@@ -39,15 +44,16 @@ export function openaiEmbeddings(outbound: Outbound, pathOf: EndpointPaths): Emb
   };
 }
 
-function bodyOf({ model, inputs, dimensions, encoding, extras }: EmbeddingOrder): JsonObject {
+function bodyOf({ model, inputs, dimensions, encoding, extras }: EmbeddingOrder, quirks: Quirks): JsonObject {
   const [first] = inputs;
+  const isOther = quirks.has("output_dimension");
   return {
     ...extras,
     model,
     // One input is sent as such, as most clients do.
     input: inputs.length === 1 && first !== undefined ? valueOf(first) : inputs.map(valueOf),
-    ...dimensions !== null && { dimensions },
-    ...encoding !== null && { encoding_format: encoding },
+    ...dimensions !== null && { [isOther ? "output_dimension" : "dimensions"]: dimensions },
+    ...encoding !== null && !(isOther && encoding === "float") && { encoding_format: encoding },
   };
 }
 

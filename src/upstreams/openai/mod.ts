@@ -20,7 +20,8 @@ export const openai = {
   images: (outbound) => openaiImages(outbound, documentedPath),
   videos: openrouterVideos,
   lazy: ({ quirks }) => ({
-    embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound, documentedPath),
+    embeddings: async (outbound) =>
+      (await import("./embeddings.ts")).openaiEmbeddings(outbound, documentedPath, quirks),
     moderations: async (outbound) => (await import("./moderations.ts")).openaiModerations(outbound),
     ranks: async (outbound) => (await import("./ranks.ts")).openaiRanks(outbound, quirks),
     speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound, documentedPath),
