@@ -13,7 +13,8 @@ export interface Shell {
 }
 
 /** The `switchyard` command of this repository. */
-export const SWITCHYARD: string = `exec '${Deno.execPath()}' run --quiet --no-check --config='${ROOT}deno.json' ` +
+export const SWITCHYARD: string =
+  `exec '${Deno.execPath()}' run --quiet --no-check --cached-only --config='${ROOT}deno.json' ` +
   `--allow-all '${ROOT}main.ts' "$@"`;
 
 /**
@@ -35,7 +36,12 @@ export async function withShell(
     const { success, stdout, stderr } = await new Deno.Command("bash", {
       args: ["-e", "-c", script],
       cwd,
-      env: { ...env, HOME: home, PATH: `${bin}:${env.PATH ?? Deno.env.get("PATH") ?? "/usr/bin:/bin"}` },
+      env: {
+        DENO_DIR: await cacheOfDeno(),
+        ...env,
+        HOME: home,
+        PATH: `${bin}:${env.PATH ?? Deno.env.get("PATH") ?? "/usr/bin:/bin"}`,
+      },
     }).output();
     const [output, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
     if (!success) throw new Error(`The script failed:\n${script}\n${errors}`);
@@ -46,4 +52,10 @@ export async function withShell(
   } finally {
     await Deno.remove(home, { recursive: true });
   }
+}
+
+/** The folder with the packages of the tests, so that programs of a test load nothing from the network. */
+async function cacheOfDeno(): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
 }
