@@ -361,9 +361,7 @@ export class Isolates {
   }
 
   #clearUse(slot: number): void {
-    const use = new ThreadUse(this.options.threadUse.buffer, slot);
-    use.setMemory(0);
-    use.setStreams(0);
+    new ThreadUse(this.options.threadUse.buffer, slot).clear();
   }
 
   async #end(member: Member): Promise<void> {

@@ -16,8 +16,9 @@ import type { ThreadUse } from "./thread_use.ts";
  *
  * Requests without a valid key share at most {@linkcode UNKNOWN_CALLERS_SHARE} of the limit.
  *
- * Threads have a budget each and one limit for all. What others hold counts in rules 1 to 3. Two threads that reserve
- * at the same moment can exceed the limit by what one of them reserved.
+ * Threads have a budget each and one limit for all. What others hold counts in rules 1 and 2: for all accounts exactly,
+ * for one account together with the few others that share its hash. Two threads that reserve at the same moment can
+ * exceed the limit by what one of them reserved.
  */
 export class MemoryBudget {
   /**
@@ -72,20 +73,25 @@ export class MemoryBudget {
   /** Whether the account may reserve `bytes` more. For {@linkcode MemoryLease}. */
   hasRoomFor(account: string, bytes: number): boolean {
     const { threads, limitBytes } = this;
-    const ownFree = limitBytes - this.#inUse - bytes;
-    const free = threads === null ? ownFree : Math.min(ownFree, threads.limitBytes - this.inUse - bytes);
-    if (free < 0) return false;
+    const free = limitBytes - this.#inUse - bytes;
+    const allFree = threads === null ? free : threads.limitBytes - this.inUse - bytes;
+    if (free < 0 || allFree < 0) return false;
     const held = (this.#heldBy.get(account) ?? 0) + bytes;
-    if (account === UNKNOWN_CALLERS) return held <= this.limitBytes * UNKNOWN_CALLERS_SHARE;
+    if (account === UNKNOWN_CALLERS) return held <= limitBytes * UNKNOWN_CALLERS_SHARE;
     if (held <= Math.min(SMALL_HOLDING_BYTES, this.accountLimitBytes)) return true;
-    return held <= free / 3 && free >= this.limitBytes * SMALL_HOLDINGS_SHARE;
+    if (held > free / 3 || Math.min(free, allFree) < limitBytes * SMALL_HOLDINGS_SHARE) return false;
+    return threads === null || held + threads.use.othersMemoryOf(threads.use.groupOf(account)) <= allFree / 3;
   }
 
   /** Adds to the bytes of an account; a negative number releases. For {@linkcode MemoryLease}. */
   count(account: string, bytes: number): void {
     if (bytes === 0) return;
     this.#inUse += bytes;
-    this.threads?.use.setMemory(this.#inUse);
+    if (this.threads !== null) {
+      const { use } = this.threads;
+      use.setMemory(this.#inUse);
+      use.addToGroup(use.groupOf(account), bytes);
+    }
     this.#heldBy.set(account, (this.#heldBy.get(account) ?? 0) + bytes);
     if (this.#heldBy.size > this.#cleanupSize) this.#removeIdle();
   }

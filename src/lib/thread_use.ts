@@ -1,6 +1,16 @@
-/** The memory of requests and the open streams of one thread. */
-const CELLS = 2;
+/** Of each thread: the memory of requests, and the open streams. */
+const TOTALS = 2;
+/**
+ * The number of groups of accounts. An account is in one of them by its hash, since shared memory cannot grow with the
+ * accounts.
+ */
+const GROUPS = 4_096;
+const CELLS = TOTALS + GROUPS;
 const UNIT_BYTES = 1_024;
+/** Before the cells of all threads: the seed of the hash, so that nobody can choose accounts of one group. */
+const SEED_CELLS = 1;
+/** Source: IETF draft-eastlake-fnv, "FNV-1a", 32 bits. */
+const FNV_PRIME = 0x01000193;
 
 /**
  * What each thread of a process holds for its requests, in memory that the threads share. Every thread writes its own
@@ -9,6 +19,9 @@ const UNIT_BYTES = 1_024;
 export class ThreadUse {
   readonly #cells: Int32Array;
   readonly #first: number;
+  readonly #seed: number;
+  /** The bytes of the groups of this thread. */
+  readonly #groups = new Float64Array(GROUPS);
 
   /**
    * Reads and writes the numbers in shared memory.
@@ -18,12 +31,39 @@ export class ThreadUse {
    */
   constructor(readonly buffer: SharedArrayBuffer, readonly thread: number) {
     this.#cells = new Int32Array(buffer);
-    this.#first = thread * CELLS;
+    this.#first = SEED_CELLS + thread * CELLS;
+    this.#seed = Atomics.load(this.#cells, 0);
   }
 
   /** The shared memory for so many threads. */
   static bufferFor(threads: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(threads * CELLS * Int32Array.BYTES_PER_ELEMENT);
+    const buffer = new SharedArrayBuffer((SEED_CELLS + threads * CELLS) * Int32Array.BYTES_PER_ELEMENT);
+    Atomics.store(new Int32Array(buffer), 0, crypto.getRandomValues(new Int32Array(1))[0]!);
+    return buffer;
+  }
+
+  /** The group of an account, the same in all threads of a process. */
+  groupOf(account: string): number {
+    let hash = this.#seed;
+    for (let at = 0; at < account.length; at++) hash = Math.imul(hash ^ account.charCodeAt(at), FNV_PRIME);
+    return ((hash ^ (hash >>> 15)) >>> 0) % GROUPS;
+  }
+
+  /** Adds to the bytes that the requests of a group hold in this thread; a negative number releases. */
+  addToGroup(group: number, bytes: number): void {
+    const held = this.#groups[group]! + bytes;
+    this.#groups[group] = held;
+    Atomics.store(this.#cells, this.#first + TOTALS + group, Math.ceil(held / UNIT_BYTES));
+  }
+
+  /** The bytes that the requests of a group hold in all other threads. */
+  othersMemoryOf(group: number): number {
+    return this.#sumOfOthers(TOTALS + group) * UNIT_BYTES;
+  }
+
+  /** Sets all numbers of this thread to 0, when it has ended. */
+  clear(): void {
+    for (let cell = this.#first; cell < this.#first + CELLS; cell++) Atomics.store(this.#cells, cell, 0);
   }
 
   /** Sets the bytes that the requests of this thread hold. They are rounded up to whole KiB. */
@@ -48,7 +88,7 @@ export class ThreadUse {
 
   #sumOfOthers(offset: number): number {
     let sum = 0;
-    for (let cell = offset; cell < this.#cells.length; cell += CELLS) {
+    for (let cell = SEED_CELLS + offset; cell < this.#cells.length; cell += CELLS) {
       if (cell !== this.#first + offset) sum += Atomics.load(this.#cells, cell);
     }
     return sum;

@@ -164,3 +164,36 @@ Deno.test("threads do not hold more than the limit together, and each budget rea
   for (const lease of leases) lease.end();
   assertEquals([main, ...isolates].map(({ inUse }) => inUse), [0, 0, 0]);
 });
+
+Deno.test("an account holds no more of the memory with several threads than with one", () => {
+  const limitBytes = 120 * MB;
+  const heldWith = (threads: number): number => {
+    const buffer = ThreadUse.bufferFor(threads);
+    const leases = Array.from({ length: threads }, (_, thread) => {
+      const budget = new MemoryBudget(limitBytes, { use: new ThreadUse(buffer, thread), limitBytes });
+      return budget.lease("greedy");
+    });
+    for (let round = 0; round < 300; round++) for (const lease of leases) takeAll(lease, 100_000);
+    return leases.reduce((sum, lease) => sum + lease.held, 0);
+  };
+  const alone = heldWith(1);
+  assert(alone > 29 * MB && alone <= 30 * MB, String(alone));
+  for (const threads of [2, 4, 8]) {
+    const held = heldWith(threads);
+    // Every thread may hold a megabyte, so that a small request is never refused.
+    assert(held <= 30 * MB + (threads - 1) * SMALL_HOLDING_BYTES, `${threads}: ${held}`);
+  }
+});
+
+Deno.test("the memory of a thread that ended is free for the other threads", () => {
+  const limitBytes = 120 * MB;
+  const buffer = ThreadUse.bufferFor(2);
+  const main = new MemoryBudget(limitBytes, { use: new ThreadUse(buffer, 0), limitBytes });
+  const ended = new MemoryBudget(limitBytes, { use: new ThreadUse(buffer, 1), limitBytes }).lease("a");
+  ended.reserve(29 * MB);
+  const lease = main.lease("a");
+  assertThrows(() => lease.reserve(20 * MB), GatewayError, "too many requests are in progress");
+  main.lease("b").reserve(20 * MB);
+  new ThreadUse(buffer, 1).clear();
+  lease.reserve(20 * MB);
+});
