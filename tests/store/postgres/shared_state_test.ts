@@ -71,7 +71,7 @@ function registerTests(server: PostgresServer): void {
     // The first messages can be sent before the others listen.
     while (reached.size < others.length) {
       sender?.store.announce("circuit_open acme");
-      sender?.clock.advance(50);
+      for (const { clock } of nodes) clock.advance(50);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   });
