@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import postgres from "postgres";
 import { StoreReadError } from "../store_errors.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
+import { answeringPool } from "./answering_pool.ts";
 
 /** A pool of connections. */
 export type Database = postgres.Sql;
@@ -24,11 +25,19 @@ export interface ConnectOptions {
 const CONNECT_TIMEOUT_SECONDS = 5;
 const LOCK_TIMEOUT_MS = 4_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+/** How much later than its time limit a statement counts as lost, which statements before it on its connection delay. */
+const ANSWER_MARGIN_MS = 15_000;
 
-/** Makes a pool. It connects with the first statement, and again after a connection was lost. */
-export function connect(
-  { url, maxConnections, statementTimeoutMs, schema, isLasting = false }: ConnectOptions,
-): Database {
+/**
+ * Makes a pool. It connects with the first statement, and again after a connection was lost. Each statement with a
+ * limit ends.
+ */
+export function connect(options: ConnectOptions): Database {
+  const open = () => openPool(options);
+  return options.statementTimeoutMs === 0 ? open() : answeringPool(open, options.statementTimeoutMs + ANSWER_MARGIN_MS);
+}
+
+function openPool({ url, maxConnections, statementTimeoutMs, schema, isLasting = false }: ConnectOptions): Database {
   return postgres(url, {
     max: maxConnections,
     ...verifiedAddress(url),
@@ -132,7 +141,8 @@ export async function repeated<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** Errors after which a read is tried again, on another connection: the connection was lost, or the server restarts. */
-const LOST = /^(CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|ECONNRESET|EPIPE|57P01|57P02|57P03)$/;
+const LOST =
+  /^(CONNECTION_LOST|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|ECONNRESET|EPIPE|57P01|57P02|57P03)$/;
 
 /** Whether an error means that a connection was lost. What its statement did is unknown. */
 export function isLost(error: unknown): boolean {

@@ -108,9 +108,10 @@ export class GroupCommit {
   async #make(batch: readonly Waiting[]): Promise<void> {
     try {
       const rows = await this.#write(batch);
-      batch.forEach(({ text, resolve }, i) => {
+      batch.forEach(({ text, resolve, reject }, i) => {
         const row = rows[i];
         if (row) resolve(commitResultOf(row, text));
+        else reject(new StoreWriteError(new Error("the database returned no result of the commit")));
       });
     } catch (error) {
       // The server rolled everything back, and one commit may be the cause for all.
