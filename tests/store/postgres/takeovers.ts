@@ -1,78 +1,109 @@
 import { withConnection } from "../../support/postgres_server.ts";
 
-/** The time between two looks at the leases. A takeover is measured this exactly. */
-const LOOK_MS = 50;
-const LEASE_MS = 10_000;
-
-/** A lease of a job, as the database has it. */
-interface Lease {
-  readonly epoch: string;
-  /** Milliseconds of the clock that this process and the server share. */
-  readonly endsAt: number;
-}
-
 /** How long the jobs of killed gateways waited for another one. */
 export interface TakeoverTimes {
+  /** Jobs that were taken over while the database was there all the time. The times are theirs. */
   readonly jobs: number;
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
   readonly maxMs: number | null;
+  /** Jobs that were taken over after the database had crashed since the kill. */
+  readonly acrossCrashes: number;
+}
+
+/** One claim of a job whose lease by another process had ended. */
+interface Takeover {
+  readonly holder: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+interface Crash {
+  readonly from: number;
+  readonly until: number;
 }
 
 /**
- * Measures the time from the kill of a gateway until its jobs continue. A gateway that lives renews, returns or ends a
- * job before its lease ends, so a lease that passed its end belonged to a killed one. It is taken over when its row
- * changes next. The time is that since the first kill after the lease was last renewed, so it is never too short.
+ * Each claim increments the epoch of its job. Connections have the name of their process, so the rows say who claimed a
+ * job and whether it was leased then: by the process that made the claim before.
+ */
+const TRIGGER = `
+create schema observed;
+create table observed.claim (id text, epoch bigint, holder text, was_leased boolean, at double precision);
+create function observed.note_claim() returns trigger language plpgsql as $$
+begin
+  insert into observed.claim values (
+    new.id, new.epoch, current_setting('application_name'), old.leased, extract(epoch from clock_timestamp()) * 1000
+  );
+  return null;
+end $$;
+create trigger note_claim after update on switchyard.job for each row
+  when (new.epoch > old.epoch and new.leased) execute function observed.note_claim()`;
+
+/**
+ * Measures the time from the kill of a gateway until another one has each of its jobs. The database itself records the
+ * claims. The time is exact: it begins with the kill of the very process that had the lease, not with the end of the
+ * lease, and ends with the claim, by the clock that all processes of the host share.
  */
 export class Takeovers {
-  readonly #kills: number[] = [];
-  readonly #leases = new Map<string, Lease>();
-  readonly #timesMs: number[] = [];
-  readonly #running: Promise<void>;
-  #isOver = false;
+  readonly #kills = new Map<string, number>();
+  readonly #crashes: Crash[] = [];
 
-  /** Looks at the database until {@linkcode Takeovers.stop}. */
-  constructor(readonly url: string) {
-    this.#running = this.#run();
+  private constructor(readonly url: string) {}
+
+  /** Starts to record the claims in a database that has the tables. */
+  static async start(url: string): Promise<Takeovers> {
+    await withConnection(url, async (sql) => void await sql.unsafe(TRIGGER));
+    return new Takeovers(url);
   }
 
-  /** A gateway is killed now. */
-  noteKill(): void {
-    this.#kills.push(Date.now());
+  /** The address of the database for a process, so that its claims are recorded with its name. */
+  urlFor(process: string): string {
+    const url = new URL(this.url);
+    url.searchParams.set("application_name", process);
+    return url.href;
   }
 
-  /** Stops looking. */
-  async stop(): Promise<TakeoverTimes> {
-    this.#isOver = true;
-    await this.#running;
-    const sorted = this.#timesMs.toSorted((one, other) => one - other);
-    const at = (share: number) => sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)] ?? null;
-    return { jobs: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: sorted.at(-1) ?? null };
+  /** A process is killed now. */
+  noteKill(process: string): void {
+    this.#kills.set(process, Date.now());
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isOver) {
-      await withConnection(this.url, async (sql) => {
-        while (!this.#isOver) {
-          const rows = await sql<{ name: string; epoch: string; endsAt: number }[]>`
-            select encode(name, 'hex') as name, epoch, due_at as "endsAt" from switchyard.job where leased`;
-          this.#compare(rows);
-          await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-        }
-      }).catch(() => new Promise((resolve) => setTimeout(resolve, LOOK_MS))); // no tables yet, or the server restarts
-    }
+  /** Runs a crash of the database, with the time that the gateways need afterwards. */
+  async duringCrash(crash: () => Promise<void>): Promise<void> {
+    const from = Date.now();
+    await crash();
+    this.#crashes.push({ from, until: Date.now() + RECONNECT_MS });
   }
 
-  #compare(rows: readonly (Lease & { readonly name: string })[]): void {
-    const now = Date.now();
-    const leased = new Map(rows.map((row) => [row.name, row]));
-    for (const [name, { epoch, endsAt }] of this.#leases) {
-      const row = leased.get(name);
-      if (row?.epoch === epoch && row.endsAt === endsAt) continue;
-      this.#leases.delete(name);
-      const killedAt = this.#kills.find((at) => at > endsAt - LEASE_MS && at < endsAt);
-      if (now > endsAt && killedAt !== undefined) this.#timesMs.push(now - killedAt);
-    }
-    for (const row of rows) this.#leases.set(row.name, row);
+  /** The times so far. */
+  async times(): Promise<TakeoverTimes> {
+    const takeovers = await withConnection(this.url, (sql) =>
+      sql<Takeover[]>`
+        select before.holder, claim.at from observed.claim claim
+        join observed.claim before on before.id = claim.id and before.epoch = claim.epoch - 1
+        where claim.was_leased and claim.holder <> before.holder`);
+    const killed = takeovers.flatMap(({ holder, at }) => {
+      const killedAt = this.#kills.get(holder);
+      return killedAt === undefined ? [] : [{ killedAt, at }];
+    });
+    const times = killed.filter((one) => !this.#hasCrash(one)).map(({ killedAt, at }) => Math.round(at - killedAt));
+    const sorted = times.toSorted((one, other) => one - other);
+    const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
+    return {
+      jobs: sorted.length,
+      p50Ms: at(0.5),
+      p99Ms: at(0.99),
+      maxMs: at(1),
+      acrossCrashes: killed.length - sorted.length,
+    };
+  }
+
+  /** Whether the database was away between the kill and the claim. */
+  #hasCrash({ killedAt, at }: { readonly killedAt: number; readonly at: number }): boolean {
+    return this.#crashes.some(({ from, until }) => from < at && until > killedAt);
   }
 }
+
+/** Clients wait for up to a second between two attempts to connect; the poll for due jobs follows a second later. */
+const RECONNECT_MS = 3_000;

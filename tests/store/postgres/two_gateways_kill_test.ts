@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { migrateDatabase } from "../../../src/store/postgres/migrate.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
 import { configOf } from "../../e2e/kills/config.ts";
 import { assertMoneyExact, startKillStage } from "../../e2e/kills/kill_stage.ts";
@@ -33,6 +34,8 @@ const OUTAGE_MS = 15_000;
 /** One of the gateways, which is started again after each kill. */
 interface Node {
   process: GatewayProcess | null;
+  /** The name of its process in the database. Another one after each kill. */
+  name: string;
   /** Ends its load. */
   stopLoad: () => void;
   /** Resolves when it is ready again after a kill. */
@@ -46,22 +49,38 @@ if (isPostgresWanted) {
     const stage = await startKillStage();
     const { sandbox, receiver, folder, key, adminKey, moments, facts, seen, acknowledged } = stage;
     const store = server.url("postgres");
+    await migrateDatabase(store);
+    const takeovers = await Takeovers.start(store);
     const config = configOf(sandbox.baseUrls, { folder, key, adminKey, durability: "power" });
-    await Deno.writeTextFile(`${folder}/switchyard.json`, JSON.stringify({ ...config as object, store }));
+    let started = 0;
     let numbered = 0;
     let isOver = false;
     let outageUntil = -Infinity;
     const mayFail = (status: number) => status >= 500 && performance.now() < outageUntil;
     const nodes: Node[] = [0, 1].map(() => ({
       process: null,
+      name: "",
       stopLoad: () => {},
       ready: Promise.withResolvers(),
     }));
 
+    /** Starts a gateway whose claims are recorded with a name of its own. */
+    async function start(name: string): Promise<GatewayProcess> {
+      const file = `${folder}/${name}.json`;
+      await Deno.writeTextFile(file, JSON.stringify({ ...config as object, store: takeovers.urlFor(name) }));
+      return startGatewayProcess({ args: ["serve", "--config", file], folder });
+    }
+
+    function kill(node: Node): void {
+      node.process?.kill("SIGKILL");
+      takeovers.noteKill(node.name);
+    }
+
     /** Starts a gateway with load, again after each kill. */
     async function run(node: Node): Promise<void> {
       while (!isOver) {
-        const child = startGatewayProcess({ args: ["serve", "--config", `${folder}/switchyard.json`], folder });
+        node.name = `gateway_${++started}`;
+        const child = await start(node.name);
         node.process = child;
         const address = itemAt(await child.until(/is ready at (\S+)/), 1);
         const target = { address, key, adminKey, callbackUrl: receiver.url, mayFail };
@@ -78,15 +97,14 @@ if (isPostgresWanted) {
       }
     }
 
-    const takeovers = new Takeovers(store);
     let crashes = 0;
     const running = nodes.map((node) => run(node));
-    for (let kill = 0; kill < KILLS; kill++) {
+    for (let kills = 0; kills < KILLS; kills++) {
       await Promise.all(nodes.map(({ ready }) => ready.promise));
-      if (kill % KILLS_PER_CRASH === 3) {
+      if (kills % KILLS_PER_CRASH === 3) {
         outageUntil = performance.now() + OUTAGE_MS;
         crashes++;
-        await server.crash();
+        await takeovers.duringCrash(() => server.crash());
         outageUntil = performance.now() + OUTAGE_MS;
       }
       const victim = random.pick(nodes);
@@ -94,8 +112,7 @@ if (isPostgresWanted) {
       const patience = setTimeout(() => moments.stopWaiting(), MAX_LIFE_MS);
       moments.await(random.pick(KILL_POINTS), random.between(1, MAX_MOMENTS), () => {
         victim.ready = Promise.withResolvers();
-        victim.process?.kill("SIGKILL");
-        takeovers.noteKill();
+        kill(victim);
         killed.resolve();
       });
       await killed.promise;
@@ -106,18 +123,17 @@ if (isPostgresWanted) {
     for (const { stopLoad } of nodes) stopLoad();
     const target = itemAt(targets, 0);
     // A gateway that begins to end the other one's work answers as it did.
-    itemAt(nodes, 1).process?.kill("SIGKILL");
-    takeovers.noteKill();
+    kill(itemAt(nodes, 1));
     await running[1];
     const child = nodes[0]!.process!;
     const again = new VideoLoad(target, facts, random, () => {});
     await again.createAgain();
     const tasks = await settledTasks(target, facts);
-    const taken = await takeovers.stop();
+    const taken = await takeovers.times();
     child.kill("SIGTERM");
     await running[0];
     assertEquals((await child.ended).code, 0, child.log());
-    const last = startGatewayProcess({ args: ["serve", "--config", `${folder}/switchyard.json`], folder });
+    const last = await start("last");
     const lastTarget = { ...target, address: itemAt(await last.until(/is ready at (\S+)/), 1) };
     await assertMirrorsOpen(await settledTasks(lastTarget, facts), facts);
     last.kill("SIGTERM");
