@@ -25,7 +25,7 @@ export interface ConnectOptions {
 const CONNECT_TIMEOUT_SECONDS = 5;
 const LOCK_TIMEOUT_MS = 4_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
-/** How much later than its time limit a statement counts as lost, which statements before it on its connection delay. */
+/** A statement counts as lost so much later than its time limit: others before it on its connection delay it. */
 const ANSWER_MARGIN_MS = 15_000;
 
 /**
