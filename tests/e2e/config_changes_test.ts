@@ -2,7 +2,23 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { eventually } from "../support/account_money.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
+import type { LiveTestGateway } from "../support/live_gateway.ts";
 import { contentOf, provider, RELOAD, withGateway } from "./changed_gateway.ts";
+
+/** Starts a streamed call whose first events have come. Returns a function that reads the whole stream. */
+async function openStream({ address, key }: LiveTestGateway): Promise<() => Promise<string>> {
+  const response = await fetch(`${address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/one", stream: true, messages: [{ role: "user", content: "hi" }] }),
+  });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? "";
+  return async () => {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
+    return text;
+  };
+}
 
 Deno.test("POST /admin/v1/config/reload puts providers, models, prices and aliases in force, and answers with the difference", async () => {
   await withGateway(async ({ gateway, two }) => {
@@ -63,18 +79,12 @@ Deno.test("a file with mistakes changes nothing, and every mistake is in the ans
 Deno.test("a stream of a removed provider ends well, is charged, and no later request uses that provider", async () => {
   const streamEnd = Promise.withResolvers<void>();
   await withGateway(async ({ gateway, two }) => {
-    const response = await fetch(`${gateway.address}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: "acme/one", stream: true, messages: [{ role: "user", content: "hi" }] }),
-    });
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let text = (await reader.read()).value ?? "";
+    const textOfAll = await openStream(gateway);
     gateway.write({ providers: { second: provider(two) }, models: [textModel("acme/one", ["second"])] });
     assertEquals((await gateway.admin("POST", RELOAD)).status, 200);
     assertEquals(contentOf(await gateway.chat("acme/one")), "two");
     streamEnd.resolve();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
+    const text = await textOfAll();
     assertStringIncludes(text, '"content":"one"');
     assertStringIncludes(text, "[DONE]");
     assertEquals(text.includes("error"), false);
@@ -152,19 +162,13 @@ Deno.test("a reload adds the accounts and keys of the file, and revokes the keys
 Deno.test("an open call of an account that a reload removes ends well and is charged, and its keys of the file end", async () => {
   const streamEnd = Promise.withResolvers<void>();
   await withGateway(async ({ gateway }) => {
-    const response = await fetch(`${gateway.address}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: "acme/one", stream: true, messages: [{ role: "user", content: "hi" }] }),
-    });
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let text = (await reader.read()).value ?? "";
+    const textOfAll = await openStream(gateway);
     gateway.write({ accounts: [{ id: "other", balance: "1.00" }] });
     const { status, body } = await gateway.admin("POST", RELOAD);
     assertEquals([status, body.removed], [200, { accounts: ["demo"] }]);
     assertEquals((await gateway.chat("acme/one")).status, 401);
     streamEnd.resolve();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value;
+    const text = await textOfAll();
     assertStringIncludes(text, "[DONE]");
     assertEquals(text.includes("error"), false);
     const ledger = await gateway.admin("GET", "/accounts/demo/ledger");
