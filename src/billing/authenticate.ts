@@ -33,12 +33,13 @@ export interface AuthenticateParts {
   readonly captureBytes?: number | null;
 }
 
+/** Of this thread, whatever the configuration: open requests may have begun with an earlier one. */
+const captured = new CaptureMemory();
+
 /** Authenticates by a key ring. Responses to a key with a limit of rate then show what it has left. */
 export function createAuthenticate(
   { ring, wrongKeys, meter, clock, captureBytes = null }: AuthenticateParts,
 ): Authenticate {
-  const captured = new CaptureMemory();
-
   function ownedBy(credential: Credential, inbound: Inbound): Credential {
     const { memory, record } = inbound;
     memory.assignTo(credential.accountId);
