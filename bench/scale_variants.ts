@@ -1,6 +1,6 @@
 import { type PostgresServer, startPostgres, withConnection } from "../tests/support/postgres_server.ts";
 import type { Server } from "./child.ts";
-import { type Contender, contendersOf } from "./contenders.ts";
+import { type Contender, passThrough } from "./contenders.ts";
 import { type GatewayOptions, startGateway } from "./gateway.ts";
 import { familyCpuMs, processState } from "./process_state.ts";
 import { newFolder } from "./servers.ts";
@@ -84,10 +84,7 @@ export async function startDatabaseVariants(
 
 /** The contenders that send JSON to each gateway of a variant. */
 export function contendersFor({ gateways }: Variant): Contender[] {
-  return gateways.flatMap((gateway) => {
-    const servers = { upstream: gateway, bare: gateway, node: null, gateway, unlogged: null, peers: [] };
-    return contendersOf(servers).filter(({ id }) => id === "pass");
-  });
+  return gateways.map(passThrough);
 }
 
 /** Reads what a variant has used so far. */
