@@ -8,7 +8,8 @@ import {
   type RequestRouter,
 } from "../http/request_handler.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
-import type { Log } from "../lib/log.ts";
+import type { IsolatesOptions } from "../isolates/isolates.ts";
+import { type Log, logWritten } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
@@ -89,6 +90,12 @@ export function createApp(services: OwnedServices): App {
     ...requestLog === null ? [] : [requestLog.observe],
     ...tracing === null ? [] : [tracing.observerOf(() => gateway.services.config.providers)],
   ]);
+  // Spans are made from whole records.
+  const writtenObserver: WrittenObserver | null = tracing !== null ? null : ({ lines, counts, rows }) => {
+    logWritten(log, "request", lines.split("\n"));
+    services.counts.requests.add(counts);
+    if (rows !== null) requestLog?.observeRows(rows);
+  };
   const handlerOf: HandlerOf = (router, addressOf) =>
     createRequestHandler({
       router,
@@ -105,7 +112,7 @@ export function createApp(services: OwnedServices): App {
     });
   const handler = handlerOf(gateway.router);
   const adminHandler = gateway.adminRouter === null ? null : handlerOf(gateway.adminRouter);
-  return { handler, start: () => start(services, gateway, { handler, adminHandler, handlerOf, observer }, state) };
+  return { handler, start: () => start(services, gateway, { handler, adminHandler, handlerOf, observer, writtenObserver }, state) };
 }
 
 /** Addresses on which all of a host is listened to. */
@@ -114,7 +121,7 @@ const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 async function start(
   services: OwnedServices,
   gateway: LiveGateway,
-  { handler, adminHandler, handlerOf, observer }: Handlers,
+  { handler, adminHandler, handlerOf, observer, writtenObserver }: Handlers,
   state: GatewayState,
 ): Promise<RunningApp> {
   const { config: { server }, log, clock, store, memory, createdAccounts, openStreams } = services;
@@ -126,6 +133,7 @@ async function start(
       gateway,
       handlerOf: (addressOf) => changed(handlerOf(gateway.router, addressOf)),
       observer,
+      writtenObserver,
     });
   const listening = isolated ?? await listen({ host: server.host, port: server.port, handler, log });
   const adminOwn = adminHandler === null ? null : changed(adminHandler);
@@ -195,7 +203,11 @@ interface Handlers {
   readonly adminHandler: RequestHandler | null;
   readonly handlerOf: HandlerOf;
   readonly observer: RequestObserver;
+  /** Null if the observer needs whole records. */
+  readonly writtenObserver: WrittenObserver | null;
 }
+
+type WrittenObserver = NonNullable<IsolatesOptions["writtenObserver"]>;
 
 /** Answers when all isolates apply the changes that a request has made, such as the revocation of a key. */
 function afterChanges(gateway: LiveGateway): (handler: RequestHandler) => RequestHandler {

@@ -9,7 +9,9 @@ import type { OwnedServices } from "./own.ts";
 
 /** The parts whose state is measured when metrics are read. */
 export interface MeasuredParts
-  extends Pick<OwnedServices, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams"> {
+  extends
+    Pick<OwnedServices, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams">,
+    Pick<OwnedServices, "onRecordsRead"> {
   readonly slots: Pick<OwnedServices["slots"], "waitingByProvider">;
   readonly store: Pick<OwnedServices["store"], "isReady" | "metrics">;
   readonly requestLog: Pick<RequestLog, "stats"> | null;
@@ -32,7 +34,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
     return last.families;
   };
   return async () => [
-    ...counts.requests.families(),
+    ...await requestFamilies(parts),
     ...circuitFamilies(parts),
     waitingFamily(parts),
     ...webhookFamilies(counts.log),
@@ -143,3 +145,9 @@ function observerFamilies({ requestLog, tracing }: MeasuredParts): MetricFamily[
 }
 
 const MICROSECONDS = 1e6;
+
+/** Isolates send what they have counted first. */
+async function requestFamilies({ counts, onRecordsRead }: MeasuredParts): Promise<readonly MetricFamily[]> {
+  await Promise.all(onRecordsRead.map((onRead) => onRead()));
+  return counts.requests.families();
+}

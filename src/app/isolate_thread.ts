@@ -18,11 +18,12 @@ import {
   type RequestRouter,
 } from "../http/request_handler.ts";
 import type { RequestRecord } from "../http/request_record.ts";
-import { flaggedBreaker } from "../isolates/flagged_breaker.ts";
+import { type FlaggedBreaker, flaggedBreaker } from "../isolates/flagged_breaker.ts";
 import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "../isolates/messages.ts";
 import { OpenRequests } from "../isolates/open_requests.ts";
 import { Outbox } from "../isolates/outbox.ts";
 import { relay } from "../isolates/relay.ts";
+import { RecordWriter } from "../isolates/written_records.ts";
 import { readMessages } from "../isolates/wire.ts";
 import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -39,6 +40,7 @@ import { useTokenCounter } from "../texts/token_estimate.ts";
 import { nearMemory } from "../thread_state/near_memory.ts";
 import { JournaledCharges } from "../thread_state/journaled_charges.ts";
 import { LeasedMeter } from "../thread_state/leased_meter.ts";
+import type { LeaseReport } from "../thread_state/messages.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
@@ -71,7 +73,7 @@ const meter: LeasedMeter = new LeasedMeter({
   clock,
   log,
   isWritable: () => Atomics.load(writableFlag, 0) === 1,
-  report: post,
+  report: sendReport,
 });
 state.onGrant = (grant) => meter.onGrant(grant);
 const ownAddresses: OwnAddress[] = [...data.own];
@@ -89,7 +91,12 @@ const items = await withStoredReplies(
   nearMemory(ownItems, state.items),
   { kind: "item", config: data.config, store, clock, near: ownItems },
 );
-const breaker = flaggedBreaker(state.breaker, data.circuitFlag, clock);
+const breaker: FlaggedBreaker = flaggedBreaker({
+  shared: state.breaker,
+  flag: data.circuitFlag,
+  clock,
+  onSuccess: () => sendWrittenLater(),
+});
 useTokenCounter((text) => state.countTokens(text));
 let isDraining = false;
 let listening: Listening | null = null;
@@ -99,6 +106,12 @@ const openRequests = new OpenRequests(clock, (records) => {
   post({ type: "open-requests", requests: records.map((record) => recordMessageOf(record, null)) });
 });
 let hasFailed = false;
+const recordWriter = new RecordWriter({ clock, hasRows: data.hasRows });
+/** The ids of written requests that were announced. */
+const announcedIds: string[] = [];
+let stopWritten: (() => void) | null = null;
+/** How long what is written of a request waits for others. A report of leases takes it along before. */
+const WRITTEN_MS = 60;
 let onNoRecords: () => void = () => {};
 
 /** How long a stop waits for the records of the last requests. They follow the charges. */
@@ -220,6 +233,7 @@ function take(message: ToIsolate): void {
       ownItems.removeAccount(message.accountId);
       return post({ type: "acknowledged", id: message.id });
     case "send-records":
+      sendWritten();
       return post({ type: "acknowledged", id: message.id }); // after the records that wait
     case "abort-streams":
       return openStreams.abortAll();
@@ -302,6 +316,7 @@ async function drain(graceMs: number): Promise<void> {
   await openStreams.detached.drain(graceMs, clock);
   openStreams.departures.finish();
   if (openRecords > 0) await recordsEnded();
+  sendWritten();
   await writtenOrLate();
   await journal.close();
 }
@@ -326,10 +341,40 @@ async function recordsEnded(): Promise<void> {
 function sendRecord(record: RequestRecord): void {
   const { status, end, capture } = record;
   const bodies = capture?.take(status >= 400 || (end !== null && end !== "completed")) ?? null;
-  outbox.postLater(recordMessageOf(record, bodies), buffersOf(bodies));
-  openRequests.delete(record);
+  const wasAnnounced = openRequests.delete(record);
+  if (data.writesRecords && bodies === null && recordWriter.add(record)) {
+    if (wasAnnounced) announcedIds.push(record.arrival.requestId);
+    sendWrittenLater();
+  } else {
+    outbox.postLater(recordMessageOf(record, bodies), buffersOf(bodies));
+  }
   openRecords--;
   if (openRecords === 0) onNoRecords();
+}
+
+function sendWrittenLater(): void {
+  stopWritten ??= clock.after(WRITTEN_MS, sendWritten);
+}
+
+/** A message by itself: its texts are copied faster than they would be written as JSON. */
+function sendWritten(): void {
+  const messages = takeWritten();
+  if (messages.length > 0) parentPort!.postMessage(messages);
+}
+
+/** What is written of requests goes with it. */
+function sendReport(report: LeaseReport): void {
+  const written = takeWritten();
+  parentPort!.postMessage([report, ...written]);
+}
+
+function takeWritten(): FromIsolate[] {
+  stopWritten?.();
+  stopWritten = null;
+  const successes = breaker.takeSuccesses();
+  const messages: FromIsolate[] = successes.length > 0 ? [{ type: "successes", successes }] : [];
+  if (recordWriter.size === 0) return messages;
+  return [...messages, { type: "records", ...recordWriter.take(), announced: announcedIds.splice(0) }];
 }
 
 function recordMessageOf(record: RequestRecord, bodies: CapturedBodies | null): RecordMessage {

@@ -1,5 +1,5 @@
 import { CircuitFlag } from "../isolates/circuit_flag.ts";
-import { Isolates, unbalancedReason } from "../isolates/isolates.ts";
+import { Isolates, type IsolatesOptions, unbalancedReason } from "../isolates/isolates.ts";
 import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
 import { WritableFlag } from "../isolates/writable_flag.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
@@ -10,7 +10,7 @@ import type { LiveGateway } from "./live_gateway.ts";
 import type { OwnedServices } from "./own.ts";
 
 /** What {@linkcode listenByIsolates} needs besides the services. */
-export interface IsolateParts {
+export interface IsolateParts extends Pick<IsolatesOptions, "writtenObserver"> {
   readonly gateway: LiveGateway;
   /** Returns a handler of the requests that isolates do not answer, for a reader of their addresses. */
   readonly handlerOf: (addressOf: (request: Request) => string) => RequestHandler;
@@ -30,7 +30,7 @@ export interface IsolatedListening extends Pick<Listening, "address" | "port" | 
  */
 export async function listenByIsolates(
   services: OwnedServices,
-  { gateway, handlerOf, observer }: IsolateParts,
+  { gateway, handlerOf, observer, writtenObserver }: IsolateParts,
 ): Promise<IsolatedListening> {
   const { config: { server }, log, memory, threadUse, ownAddresses, onKeysEvicted, lessors, journalPlace } = services;
   const { features } = gateway;
@@ -62,6 +62,8 @@ export async function listenByIsolates(
     memoryBytes: memory.limitBytes,
     threadUse: threadUse!,
     observer,
+    writtenObserver,
+    hasRows: services.requestLog !== null,
     entry: services.isolateEntry,
   });
   try {

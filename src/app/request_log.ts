@@ -67,6 +67,7 @@ export async function openCurrentRequestLog(
   const allReceived = async () => void await Promise.all(owner.onRecordsRead.map((onRead) => onRead()));
   return {
     observe: requestLog.observe,
+    observeRows: requestLog.observeRows,
     get stats() {
       return requestLog.stats;
     },

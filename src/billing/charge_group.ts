@@ -43,6 +43,19 @@ export class ChargeGroup implements WrittenCharge {
     this.total += amount;
   }
 
+  /** A closed group of rows that another thread wrote, with their sum. */
+  static ofRows(
+    { account, reference, rows, total }: WrittenCharge,
+    { unjournaled, startedAt }: { readonly unjournaled: readonly string[]; readonly startedAt: number },
+  ): ChargeGroup {
+    const group = new ChargeGroup(account, reference, startedAt);
+    group.rows.push(...rows);
+    group.unjournaled.push(...unjournaled);
+    group.total = total;
+    group.close();
+    return group;
+  }
+
   /** No row is added any more: another thread writes the group to the ledger. */
   close(): void {
     this.#isClosed = true;

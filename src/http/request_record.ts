@@ -1,6 +1,7 @@
 import { credentialOf, providerNameOf } from "../lib/provider_name.ts";
 import type { BodyCapture } from "./body_capture.ts";
 import type { Money } from "../lib/money.ts";
+import { NO_SLOT, type SlotMember } from "../lib/slot_set.ts";
 import { newSpanId, type RequestTrace } from "../lib/trace_context.ts";
 
 /** How the work for a request ended: complete, cut off by the vendor or the gateway, or left by the caller. */
@@ -163,7 +164,9 @@ export type RequestObserver = (record: RequestRecord) => void;
  * {@linkcode RequestObserver}s such as the access log read it. A request ends when every part that holds its record has
  * released it: the request handler, the open stream, the call that is not charged yet.
  */
-export class RequestRecord implements RecordedFacts {
+export class RequestRecord implements RecordedFacts, SlotMember {
+  /** See {@linkcode SlotMember}. */
+  slot = NO_SLOT;
   /** See {@linkcode RecordedFacts}. */
   accountId: string | null = null;
   /** See {@linkcode RecordedFacts}. */

@@ -6,7 +6,14 @@ const INTERVAL_MS = 250;
 /** Circuits are looked at for this time after a failure: a probe of a credential may decide later. */
 const WATCHED_MS = 60_000;
 
-/** A number in shared memory that is 0 while no circuit is open, so that threads need not ask. */
+/** No attempt has failed for some time. */
+export const QUIET = 0;
+/** A circuit is open. */
+export const OPEN = 1;
+/** No circuit is open, but an attempt failed a while ago: the main thread must know of every attempt. */
+const WATCHED = 2;
+
+/** A number in shared memory that says whether a circuit may be open, so that threads need not ask. */
 export class CircuitFlag {
   /** The shared memory. */
   readonly buffer = new SharedArrayBuffer(4);
@@ -30,8 +37,9 @@ export class CircuitFlag {
 
   #look(): void {
     const isAnyOpen = this.breaker.health().some(({ state }) => state !== "ready");
-    Atomics.store(this.#flag, 0, isAnyOpen ? 1 : 0);
-    if (!isAnyOpen && this.clock.monotonicMs() >= this.#watchedUntil) return;
+    const isQuiet = !isAnyOpen && this.clock.monotonicMs() >= this.#watchedUntil;
+    Atomics.store(this.#flag, 0, isAnyOpen ? OPEN : isQuiet ? QUIET : WATCHED);
+    if (isQuiet) return;
     this.#stopTimer ??= this.clock.after(INTERVAL_MS, () => {
       this.#stopTimer = null;
       this.#look();

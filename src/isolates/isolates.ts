@@ -6,6 +6,7 @@ import { type RequestObserver, RequestRecord } from "../http/request_record.ts";
 import { sleep } from "../lib/clock.ts";
 import { ThreadUse } from "../lib/thread_use.ts";
 import type { OwnAddress } from "../net/target.ts";
+import type { ProcessCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { Lessor } from "../thread_state/lessor.ts";
 import type { Lessors } from "../thread_state/lessors.ts";
 import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
@@ -14,6 +15,7 @@ import type { WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { FromIsolate, IsolateData, RecordMessage, ThreadJournalPlace, ToIsolate } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import { readMessages } from "./wire.ts";
+import type { WrittenRecords } from "./written_records.ts";
 
 /** Options of {@linkcode Isolates}. */
 export interface IsolatesOptions extends SharedParts {
@@ -37,12 +39,17 @@ export interface IsolatesOptions extends SharedParts {
   /** 1 in it means that the store takes writes. */
   readonly writableFlag: SharedArrayBuffer;
   readonly meter: LedgerMeter;
+  readonly breaker: ProcessCircuitBreaker;
   /** What the isolates lease of accounts. */
   readonly lessors: Lessors;
   /** The journals of their charges; null for a store in memory. */
   readonly journals: ThreadJournals | null;
   /** Receives the record of each request at its end. */
   readonly observer: RequestObserver;
+  /** Receives what isolates wrote of requests. Null if the observer needs all records. */
+  readonly writtenObserver: ((records: WrittenRecords) => void) | null;
+  /** Whether there is a log of requests. */
+  readonly hasRows: boolean;
   /** The module that each isolate runs. It receives `IsolateData` and exchanges lists of messages. */
   readonly entry: URL;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
@@ -265,7 +272,7 @@ export class Isolates {
     { slot, journal }: Pick<Member, "slot"> & Pick<IsolateData, "journal">,
   ): StateThread {
     const { entry, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = this.options;
-    const { circuitFlag, writableFlag } = this.options;
+    const { circuitFlag, writableFlag, writtenObserver, hasRows } = this.options;
     const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
       config: this.#config,
       discovered: this.#discovered,
@@ -276,6 +283,8 @@ export class Isolates {
       circuitFlag,
       writableFlag,
       journal,
+      writesRecords: writtenObserver !== null,
+      hasRows,
       memoryBytes: Math.floor(memoryBytes / count),
       allMemoryBytes: memoryBytes,
       useBuffer: threadUse.buffer,
@@ -305,6 +314,14 @@ export class Isolates {
       case "record":
         member.open.delete(message.arrival.requestId);
         return this.#observe(message);
+      case "successes":
+        for (const { target, accountId, count } of message.successes) {
+          this.options.breaker.noteSuccesses(target, accountId, count);
+        }
+        return;
+      case "records":
+        for (const id of message.announced) member.open.delete(id);
+        return this.options.writtenObserver?.(message);
       case "open-requests":
         for (const request of message.requests) member.open.set(request.arrival.requestId, request);
         return;

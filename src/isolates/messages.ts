@@ -5,6 +5,8 @@ import type { CapturedBodies } from "../http/body_capture.ts";
 import type { RecordedArrival, RecordedFacts, RecordedRefusal } from "../http/request_record.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
 import type { OwnAddress } from "../net/target.ts";
+import type { Successes } from "./flagged_breaker.ts";
+import type { WrittenRecords } from "./written_records.ts";
 import type {
   FromStateThread,
   LeaseReport,
@@ -49,6 +51,10 @@ export interface IsolateData extends StateThreadData {
   readonly thread: number;
   /** The first number is 1 while the store takes writes. */
   readonly writableFlag: SharedArrayBuffer;
+  /** Whether it writes what is logged of requests. Otherwise the main thread gets their records. */
+  readonly writesRecords: boolean;
+  /** Whether there is a log of requests. */
+  readonly hasRows: boolean;
   /** Where its journal of charges is; null for a store in memory. */
   readonly journal: ThreadJournalPlace | null;
 }
@@ -116,6 +122,10 @@ export type FromIsolate =
   /** A message with this id has taken effect. */
   | { readonly type: "acknowledged"; readonly id: number }
   | RecordMessage
+  /** Attempts that succeeded while none had failed for some time. */
+  | { readonly type: "successes"; readonly successes: readonly Successes[] }
+  /** Requests that the isolate answered, and the ids of those that it announced. */
+  | (WrittenRecords & { readonly type: "records"; readonly announced: readonly string[] })
   /** Requests that have not ended, as far as they are known. */
   | { readonly type: "open-requests"; readonly requests: readonly RecordMessage[] }
   /** An error that nothing has caught; its class and place. Its streams have ended with an error event. */

@@ -1,6 +1,6 @@
 import type { RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
-import { ShortLivedMap } from "../lib/short_lived_map.ts";
+import { SlotSet } from "../lib/slot_set.ts";
 
 /** A request that is open for so long is announced, at the latest after twice that time. */
 const ANNOUNCED_MS = 50;
@@ -10,48 +10,36 @@ const ANNOUNCED_MS = 50;
  * them if the isolate ends without a word. Most requests end before that and cost no message.
  */
 export class OpenRequests {
-  readonly #open = new ShortLivedMap<string, RequestRecord>();
-  /** The ids of open requests that are not announced, the first ones first. */
-  #fresh: string[] = [];
+  readonly #fresh = new SlotSet<RequestRecord>();
+  readonly #announced = new Set<RequestRecord>();
   #isTimed = false;
 
   /** @param announce Sends records of requests that are open. */
   constructor(readonly clock: Clock, readonly announce: (records: readonly RequestRecord[]) => void) {}
 
-  /** The number of open requests. */
-  get size(): number {
-    return this.#open.size;
-  }
-
   /** A request has arrived. */
   add(record: RequestRecord): void {
-    const { requestId } = record.arrival;
-    this.#open.set(requestId, record);
-    this.#fresh.push(requestId);
-    this.#announceLater();
+    this.#fresh.add(record);
+    if (!this.#isTimed) this.#announceLater();
   }
 
-  /** A request has ended. */
-  delete(record: RequestRecord): void {
-    this.#open.take(record.arrival.requestId);
+  /** A request has ended. Returns whether it was announced. */
+  delete(record: RequestRecord): boolean {
+    return !this.#fresh.delete(record) && this.#announced.delete(record);
   }
 
   #announceLater(): void {
-    if (this.#isTimed) return;
     this.#isTimed = true;
     this.clock.after(ANNOUNCED_MS, () => {
       this.#isTimed = false;
       const until = this.clock.now() - ANNOUNCED_MS;
-      const due: RequestRecord[] = [];
-      this.#fresh = this.#fresh.filter((id) => {
-        const record = this.#open.get(id);
-        if (record === undefined) return false;
-        if (record.arrival.receivedAt > until) return true;
-        due.push(record);
-        return false;
-      });
+      const due = [...this.#fresh].filter(({ arrival }) => arrival.receivedAt <= until);
+      for (const record of due) {
+        this.#fresh.delete(record);
+        this.#announced.add(record);
+      }
       if (due.length > 0) this.announce(due);
-      if (this.#fresh.length > 0) this.#announceLater();
+      if (this.#fresh.size > 0) this.#announceLater();
     });
   }
 }

@@ -63,6 +63,7 @@ function writeMessage(message: Message): unknown {
     case "lease-overdrawn":
     case "written":
     case "unwritten":
+    case "successes":
       return message;
     default:
       return null;

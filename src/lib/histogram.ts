@@ -30,6 +30,17 @@ export class Histogram {
     this.#sum += value;
   }
 
+  /** Adds the values of another histogram with the same ranges. */
+  add(counts: readonly number[], sum: number): void {
+    for (let at = 0; at < this.#counts.length; at++) this.#counts[at]! += counts[at] ?? 0;
+    this.#sum += sum;
+  }
+
+  /** The sum of the values. */
+  get sum(): number {
+    return this.#sum;
+  }
+
   /** The number of values in each range; the last one has those above all bounds. */
   get counts(): ArrayLike<number> {
     return this.#counts;

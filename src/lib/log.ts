@@ -70,6 +70,14 @@ export interface Log {
   warn(event: string, fields?: LogFields): void;
   /** A permanent failure that an operator should look at. */
   error(event: string, fields?: LogFields): void;
+  /** As {@linkcode Log.info}, for lines whose fields another thread has written as JSON. Default: see `logWritten`. */
+  infoWritten?(event: string, fields: readonly string[]): void;
+}
+
+/** Logs lines at the level `info` whose fields are written as JSON already. */
+export function logWritten(log: Log, event: string, fields: readonly string[]): void {
+  if (log.infoWritten !== undefined) return log.infoWritten(event, fields);
+  for (const text of fields) log.info(event, JSON.parse(text));
 }
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
@@ -100,16 +108,22 @@ export function jsonLog(
     return (event: string, fields: LogFields = {}) => {
       if (rank < least) return;
       // A line is joined from two parts, since an object of both costs three times as much.
-      const head = `{"time":"${timestampOf(now())}","level":"${own}","event":${JSON.stringify(event)}`;
-      const rest = JSON.stringify(fields);
-      write(rest === "{}" ? `${head}}` : `${head},${rest.slice(1)}`, own);
+      writeLine(own, event, JSON.stringify(fields));
     };
+  };
+  const writeLine = (own: LogLevel, event: string, fields: string) => {
+    const head = `{"time":"${timestampOf(now())}","level":"${own}","event":${JSON.stringify(event)}`;
+    write(fields === "{}" ? `${head}}` : `${head},${fields.slice(1)}`, own);
   };
   return {
     debug: at("debug"),
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
+    infoWritten(event, fields) {
+      if (LEVELS.indexOf("info") < least) return;
+      for (const text of fields) writeLine("info", event, text);
+    },
     get level() {
       return LEVELS[least] ?? level;
     },

@@ -1,4 +1,4 @@
-import type { Log, LogFields, LogLevel } from "../lib/log.ts";
+import { type Log, type LogFields, type LogLevel, logWritten } from "../lib/log.ts";
 import type { MetricFamily } from "../lib/metric_family.ts";
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
@@ -26,6 +26,12 @@ export function countLog(log: Log): CountedLog {
     info,
     warn,
     error,
+    infoWritten(event, fields) {
+      const known = counts.get(event);
+      if (known === undefined) counts.set(event, { level: "info", value: fields.length });
+      else known.value += fields.length;
+      logWritten(log, event, fields);
+    },
     count: (event) => counts.get(event)?.value ?? 0,
     family: () => ({
       name: "switchyard_log_events_total",

@@ -2,11 +2,13 @@ import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Histogram, REQUEST_SECONDS } from "../lib/histogram.ts";
 import type { Labels, MetricFamily, Sample } from "../lib/metric_family.ts";
+import type { CallCounts, HistogramCounts, RequestCounts } from "./request_counts.ts";
 import type { TrafficTotals } from "./traffic_totals.ts";
 
 /** The facts of all requests of one endpoint that one provider served with one model. */
 interface CallSeries {
   readonly labels: Labels;
+  readonly of: Pick<CallCounts, "endpoint" | "provider" | "model">;
   /** Requests by status and code. */
   readonly outcomes: Map<string, Outcome>;
   readonly duration: Histogram;
@@ -31,10 +33,15 @@ interface Outcome {
 /** The attempts at one provider with one outcome. */
 interface AttemptSeries {
   readonly labels: Labels;
+  readonly provider: string;
+  readonly outcome: string;
   count: number;
   /** Failed attempts that were followed by another. */
   fallbacks: number;
 }
+
+/** The facts of a request by which it is counted. */
+type ServedBy = Pick<RequestRecord, "endpoint" | "provider" | "servedModel">;
 
 /**
  * The maximum number of combinations of endpoint, provider and model. Further ones are counted together as `other`, so
@@ -51,7 +58,7 @@ export class RequestMetrics {
   readonly #calls = new Map<string, CallSeries>();
   readonly #attempts = new Map<string, AttemptSeries>();
   /** The durations of the requests whose first byte is counted. */
-  readonly #served = new Histogram(REQUEST_SECONDS);
+  #served = new Histogram(REQUEST_SECONDS);
 
   constructor(readonly clock: Pick<Clock, "now">) {}
 
@@ -80,6 +87,57 @@ export class RequestMetrics {
     series.droppedFields += record.dropped.length;
     for (let at = 0; at < attempts.length; at++) this.#countAttempt(attempts[at]!, at + 1 < attempts.length);
   };
+
+  /** Takes what was counted, for {@linkcode RequestMetrics.add} in another thread. Nothing is counted afterwards. */
+  take(): RequestCounts {
+    const calls = [...this.#calls.values()].map((series): CallCounts => {
+      const { of, labels: _, duration, firstByte, outcomes, ends, ...sums } = series;
+      return {
+        ...of,
+        ...sums,
+        outcomes: [...outcomes.values()],
+        ends: [...ends],
+        duration: countsOf(duration),
+        firstByte: countsOf(firstByte),
+      };
+    });
+    const attempts = [...this.#attempts.values()].map(({ provider, outcome, count, fallbacks }) => ({
+      provider,
+      outcome,
+      count,
+      fallbacks,
+    }));
+    const counts = { calls, attempts, served: countsOf(this.#served) };
+    this.#calls.clear();
+    this.#attempts.clear();
+    this.#served = new Histogram(REQUEST_SECONDS);
+    return counts;
+  }
+
+  /** Adds what another thread counted. */
+  add({ calls, attempts, served }: RequestCounts): void {
+    for (const { endpoint, provider, model, outcomes, duration, firstByte, ends, ...sums } of calls) {
+      const series = this.#seriesOf({ endpoint, provider, servedModel: model });
+      for (const { count, ...outcome } of outcomes) outcomeOf(series, outcome).count += count;
+      series.duration.add(duration.counts, duration.sum);
+      series.firstByte.add(firstByte.counts, firstByte.sum);
+      for (const [end, count] of ends) series.ends.set(end, (series.ends.get(end) ?? 0) + count);
+      series.inputTokens += sums.inputTokens;
+      series.cacheReadTokens += sums.cacheReadTokens;
+      series.cacheWriteTokens += sums.cacheWriteTokens;
+      series.outputTokens += sums.outputTokens;
+      series.reasoningTokens += sums.reasoningTokens;
+      series.images += sums.images;
+      series.costUnits += sums.costUnits;
+      series.droppedFields += sums.droppedFields;
+    }
+    for (const { provider, outcome, count, fallbacks } of attempts) {
+      const series = this.#attemptsOf(provider, outcome);
+      series.count += count;
+      series.fallbacks += fallbacks;
+    }
+    this.#served.add(served.counts, served.sum);
+  }
 
   /** Returns all counts since the start. */
   families(): MetricFamily[] {
@@ -173,7 +231,7 @@ export class RequestMetrics {
     return { requests, errors, inputTokens, outputTokens, costUnits, durations, firstBytes };
   }
 
-  #seriesOf({ endpoint, provider, servedModel }: RequestRecord): CallSeries {
+  #seriesOf({ endpoint, provider, servedModel }: ServedBy): CallSeries {
     const key = `${endpoint}\n${provider}\n${servedModel}`;
     const known = this.#calls.get(key);
     if (known !== undefined) return known;
@@ -181,20 +239,23 @@ export class RequestMetrics {
     const own = { endpoint: endpoint ?? NO_ENDPOINT, provider: provider ?? "", model: servedModel ?? "" };
     const labels = isFull ? { endpoint: own.endpoint, provider: OTHER, model: OTHER } : own;
     const kept = isFull ? `${endpoint}\n${OTHER}` : key;
-    return getOrAdd(this.#calls, kept, () => newSeries(labels));
+    const of = isFull ? { endpoint, provider: OTHER, model: OTHER } : { endpoint, provider, model: servedModel };
+    return getOrAdd(this.#calls, kept, () => newSeries(labels, of));
   }
 
   #countAttempt({ provider, code }: RecordedAttempt, isFollowed: boolean): void {
-    const outcome = code ?? "ok";
-    const isFull = this.#attempts.size >= MAX_SERIES;
-    const series = this.#attempts.get(`${provider}\n${outcome}`) ??
-      getOrAdd(this.#attempts, isFull ? OTHER : `${provider}\n${outcome}`, () => ({
-        labels: { provider: isFull ? OTHER : provider, outcome: isFull ? OTHER : outcome },
-        count: 0,
-        fallbacks: 0,
-      }));
+    const series = this.#attemptsOf(provider, code ?? "ok");
     series.count++;
     if (isFollowed) series.fallbacks++;
+  }
+
+  #attemptsOf(provider: string, outcome: string): AttemptSeries {
+    const isFull = this.#attempts.size >= MAX_SERIES;
+    return this.#attempts.get(`${provider}\n${outcome}`) ??
+      getOrAdd(this.#attempts, isFull ? OTHER : `${provider}\n${outcome}`, () => {
+        const own = { provider: isFull ? OTHER : provider, outcome: isFull ? OTHER : outcome };
+        return { ...own, labels: own, count: 0, fallbacks: 0 };
+      });
   }
 }
 
@@ -202,9 +263,14 @@ function addCounts(sums: number[], { counts }: Histogram): void {
   for (let range = 0; range < sums.length; range++) sums[range]! += counts[range]!;
 }
 
-function newSeries(labels: Labels): CallSeries {
+function countsOf({ counts, sum }: Histogram): HistogramCounts {
+  return { counts: Array.from(counts), sum };
+}
+
+function newSeries(labels: Labels, of: CallSeries["of"]): CallSeries {
   return {
     labels,
+    of,
     outcomes: new Map(),
     duration: new Histogram(REQUEST_SECONDS),
     firstByte: new Histogram(REQUEST_SECONDS),
@@ -220,8 +286,8 @@ function newSeries(labels: Labels): CallSeries {
   };
 }
 
-function outcomeOf({ outcomes }: CallSeries, { status, code }: RequestRecord): Outcome {
-  return getOrAdd(outcomes, code === null ? String(status) : `${status} ${code}`, () => ({
+function outcomeOf({ outcomes }: CallSeries, { status, code }: Pick<RequestRecord, "status" | "code">): Outcome {
+  return getOrAdd(outcomes, code === null || code === "" ? String(status) : `${status} ${code}`, () => ({
     status,
     code: code ?? "",
     count: 0,

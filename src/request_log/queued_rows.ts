@@ -1,17 +1,11 @@
 import type { RequestRecord } from "../http/request_record.ts";
+import type { JoinedRows } from "./request_log.ts";
 import { appendRow, joinRows, type RowValue } from "./row.ts";
 
 /** Rows that wait or are being written. Further ones are dropped. */
 export const MAX_QUEUED_ROWS = 20_000;
 /** Characters of long texts in the rows that wait or are being written. */
 const MAX_QUEUED_CHARACTERS = 33_554_432;
-
-/** Rows for one transaction. */
-export interface RowBatch {
-  /** As {@linkcode joinRows} writes them. */
-  readonly text: string;
-  readonly rows: number;
-}
 
 interface SentBatch {
   readonly rows: number;
@@ -21,6 +15,8 @@ interface SentBatch {
 /** Collects rows into batches, within limits on the rows that are not written yet. */
 export class QueuedRows {
   #values: RowValue[] = [];
+  /** Rows that another thread has joined. */
+  #texts: string[] = [];
   #rows = 0;
   #characters = 0;
   #sent: SentBatch[] = [];
@@ -50,9 +46,22 @@ export class QueuedRows {
     return true;
   }
 
+  /** Adds rows that another thread has joined to the next batch. Returns false if the limits are reached. */
+  pushText({ text, rows, characters }: JoinedRows): boolean {
+    if (this.#rows + this.#sentRows + rows > MAX_QUEUED_ROWS) return false;
+    if (this.#characters + this.#sentCharacters >= MAX_QUEUED_CHARACTERS) return false;
+    if (rows === 0) return true;
+    this.#texts.push(text);
+    this.#characters += characters;
+    this.#rows += rows;
+    return true;
+  }
+
   /** Takes the next batch, which counts as being written from now on. */
-  take(): RowBatch {
-    const batch = { text: joinRows(this.#values), rows: this.#rows };
+  take(): JoinedRows {
+    const own = this.#values.length === 0 ? [] : [joinRows(this.#values)];
+    const batch = { text: joinRows([...this.#texts, ...own]), rows: this.#rows, characters: this.#characters };
+    this.#texts = [];
     this.#sent.push({ rows: this.#rows, characters: this.#characters });
     this.#sentRows += this.#rows;
     this.#sentCharacters += this.#characters;

@@ -59,6 +59,21 @@ export const RANGED_FACTS = [
   "response_bytes",
 ] as const;
 
+/** Rows as one text. */
+export interface JoinedRows {
+  /** As `joinRows` of row.ts writes them. */
+  readonly text: string;
+  readonly rows: number;
+  /** Of texts that can be long. */
+  readonly characters: number;
+}
+
+/** Rows of requests that another thread has written. */
+export interface WrittenRows extends JoinedRows {
+  /** The accounts of the requests. */
+  readonly accounts: readonly string[];
+}
+
 /** One of {@linkcode RANGED_FACTS}. */
 export type RangedFact = typeof RANGED_FACTS[number];
 
@@ -167,6 +182,8 @@ export interface RequestLogStats {
 export interface RequestLog {
   /** Appends the record of a request that has ended, without blocking. Rows beyond the limits are dropped. */
   readonly observe: RequestObserver;
+  /** Appends rows of requests that another thread has written, as {@linkcode RequestLog.observe}. */
+  readonly observeRows: (rows: WrittenRows) => void;
   /** The state of the log. */
   readonly stats: RequestLogStats;
   /**

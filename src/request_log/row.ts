@@ -135,6 +135,7 @@ export function appendRow(values: RowValue[], record: RequestRecord, endedAt: nu
 const SEPARATOR = "\0";
 const WIDTH = ROW_COLUMNS.length;
 const ENDED_AT_COLUMN = ROW_COLUMNS.indexOf("ended_at");
+const ACCOUNT_COLUMN = ROW_COLUMNS.indexOf("account_id");
 const STATUS_COLUMN = ROW_COLUMNS.indexOf("status");
 
 /**
@@ -158,6 +159,19 @@ export function splitRows(text: string): RowValue[] {
     for (const column of [at + ENDED_AT_COLUMN, at + STATUS_COLUMN]) values[column] = Number(values[column]);
   }
   return values;
+}
+
+/** Removes the rows of some accounts from a text of {@linkcode joinRows}. */
+export function withoutRows(
+  text: string,
+  isRemoved: (account: string) => boolean,
+): { readonly text: string; readonly rows: number } {
+  const values = text.split(SEPARATOR);
+  const kept: string[] = [];
+  for (let at = 0; at < values.length; at += WIDTH) {
+    if (!isRemoved(values[at + ACCOUNT_COLUMN] ?? "")) kept.push(...values.slice(at, at + WIDTH));
+  }
+  return { text: joinRows(kept), rows: kept.length / WIDTH };
 }
 
 /** Reads a row. */

@@ -6,8 +6,8 @@ import { type StartThread, THREAD_IDLE_MS, type WorkerThread } from "../workers/
 import { AnonymousLimit } from "./anonymous_limit.ts";
 import type { FromLogThread, ListAnswer, LogQuestion, ToLogThread } from "./messages.ts";
 import { QueuedRows } from "./queued_rows.ts";
-import type { LoggedRequest, RequestLog, RequestLogStats, RequestPage, StoredBodies } from "./request_log.ts";
-import { readRow, type StoredRow } from "./row.ts";
+import type { LoggedRequest, RequestLog, RequestLogStats, RequestPage, StoredBodies, WrittenRows } from "./request_log.ts";
+import { readRow, type StoredRow, withoutRows } from "./row.ts";
 
 /** Options of {@linkcode openThreadedRequestLog}. */
 export interface ThreadedRequestLogOptions {
@@ -54,6 +54,7 @@ export function openThreadedRequestLog(options: ThreadedRequestLogOptions): Requ
   const log = new ThreadedRequestLog(options);
   return {
     observe: log.observe,
+    observeRows: log.observeRows,
     get stats() {
       return log.stats;
     },
@@ -115,6 +116,20 @@ class ThreadedRequestLog {
     if (this.#queue.waiting >= FLUSH_ROWS) this.#flush();
     else this.#flushLater();
   };
+
+  readonly observeRows = (written: WrittenRows): void => {
+    if (this.#isClosed) return;
+    const rows = this.#excluded.size === 0 ? written : this.#withoutExcluded(written);
+    if (!this.#queue.pushText(rows)) return this.#drop(rows.rows, "too many rows are queued");
+    if (this.#queue.waiting >= FLUSH_ROWS) this.#flush();
+    else if (this.#queue.waiting > 0) this.#flushLater();
+  };
+
+  #withoutExcluded(written: WrittenRows): WrittenRows {
+    if (!written.accounts.some((account) => this.#excluded.has(account))) return written;
+    const { text, rows } = withoutRows(written.text, (account) => this.#excluded.has(account));
+    return { ...written, text, rows };
+  }
 
   /** Requests of the account that end from now on are not logged. Requests under way end soon, so few are needed. */
   exclude(account: string): void {

@@ -40,6 +40,8 @@ export interface ProcessCircuitBreaker extends CircuitBreaker {
    * of its connections.
    */
   noteOpenedElsewhere(provider: string): void;
+  /** Notes attempts that succeeded in another thread, which tells their number alone. */
+  noteSuccesses(target: AttemptTarget, accountId: string, count: number): void;
 }
 
 /** `resting`: use only if no other provider is left. `misconfigured`: the vendor rejects the provider's credential. */
@@ -124,6 +126,12 @@ class Breaker implements ProcessCircuitBreaker {
   noteOpenedElsewhere(provider: string): void {
     const { connection } = this.#providerOf(provider);
     connection.failuresInARow = Math.max(connection.failuresInARow, this.#options.failuresToOpen - 1);
+  }
+
+  noteSuccesses(target: AttemptTarget, accountId: string, count: number): void {
+    this.onStart(target, accountId).succeeded();
+    const model = this.#providerOf(target.provider).models.get(target.model);
+    if (model !== undefined) model.succeeded += count - 1;
   }
 
   health(): readonly ProviderHealth[] {

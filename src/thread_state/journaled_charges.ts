@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Journal } from "../store/journal/journal.ts";
 import type { StoreLimits } from "../store/store.ts";
-import type { ChargedRows, PlainError } from "./messages.ts";
+import { type ChargedRows, type PlainError, ROW_SEPARATOR } from "./messages.ts";
 import { errorOf } from "./plain_error.ts";
 
 /** The dependencies of {@linkcode JournaledCharges}. */
@@ -62,7 +62,7 @@ export class JournaledCharges {
       group.close();
       const { account: accountId, reference, rows, total, unjournaled } = group;
       this.#sent.set(reference, group);
-      return { accountId, reference, rows, total: String(total), unjournaled };
+      return { accountId, reference, rows: rows.join(ROW_SEPARATOR), total: String(total), unjournaled };
     });
   }
 

@@ -1,10 +1,16 @@
-import { readWrittenRow } from "../billing/charge.ts";
 import { ChargeGroup } from "../billing/charge_group.ts";
 import type { CallLease, LeaseNeed, LeaseUnits, Lender } from "../billing/call_lease.ts";
 import type { LedgerMeter } from "../billing/meter.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
-import type { ChargedRows, LeaseGrant, LeaseReport, LeaseUseMessage, ToLeasingThread } from "./messages.ts";
+import {
+  type ChargedRows,
+  type LeaseGrant,
+  type LeaseReport,
+  type LeaseUseMessage,
+  ROW_SEPARATOR,
+  type ToLeasingThread,
+} from "./messages.ts";
 import { plainErrorOf } from "./plain_error.ts";
 
 /** Takes back what threads lease. */
@@ -187,11 +193,10 @@ export class Lessor {
     };
   }
 
-  #charge({ accountId, reference, rows, unjournaled }: ChargedRows, lender: Lender): void {
-    const group = new ChargeGroup(accountId, reference, this.options.clock.monotonicMs());
-    for (const row of rows) group.add(row, readWrittenRow(row).amount);
-    group.unjournaled.push(...unjournaled);
-    group.close();
+  #charge({ accountId: account, reference, rows, total, unjournaled }: ChargedRows, lender: Lender): void {
+    const written = { account, reference, rows: rows.split(ROW_SEPARATOR), total: BigInt(total) };
+    const startedAt = this.options.clock.monotonicMs();
+    const group = ChargeGroup.ofRows(written, { unjournaled, startedAt });
     this.#followGroup(group, lender.chargeGroup(group));
   }
 

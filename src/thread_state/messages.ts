@@ -136,13 +136,16 @@ export interface LeaseUseMessage {
   readonly isOver: boolean;
 }
 
+/** Between the rows of {@linkcode ChargedRows}, which have no line feeds. */
+export const ROW_SEPARATOR = "\n";
+
 /** Charges that a thread journaled, for one ledger entry. */
 export interface ChargedRows {
   readonly accountId: string;
   /** The reference of the ledger entry. */
   readonly reference: string;
-  /** As `writeRow` writes them. */
-  readonly rows: readonly string[];
+  /** As `writeRow` writes them, joined: one text is copied faster than many. */
+  readonly rows: string;
   /** The sum of the rows' amounts. */
   readonly total: string;
   /** The rows that are in no journal. */

@@ -81,6 +81,8 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     memoryBytes: 1_000_000,
     threadUse,
     observer: (record) => void records.push(record),
+    writtenObserver: null,
+    hasRows: false,
     entry: threadModule("app/isolate_thread"),
     meter,
     store,

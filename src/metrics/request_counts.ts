@@ -1,0 +1,40 @@
+/** The values of a histogram: their number in each range, and their sum. */
+export interface HistogramCounts {
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+/** What one thread counted of the requests of one endpoint that one provider served with one model. */
+export interface CallCounts {
+  readonly endpoint: string | null;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly outcomes: readonly { readonly status: number; readonly code: string; readonly count: number }[];
+  readonly duration: HistogramCounts;
+  readonly firstByte: HistogramCounts;
+  readonly ends: readonly (readonly [end: string, count: number])[];
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly images: number;
+  readonly costUnits: bigint;
+  readonly droppedFields: number;
+}
+
+/** What one thread counted of the attempts at one provider with one outcome. */
+export interface AttemptOutcomeCounts {
+  readonly provider: string;
+  readonly outcome: string;
+  readonly count: number;
+  readonly fallbacks: number;
+}
+
+/** What one thread counted of its requests since it was last asked. Plain values. */
+export interface RequestCounts {
+  readonly calls: readonly CallCounts[];
+  readonly attempts: readonly AttemptOutcomeCounts[];
+  /** The durations of the requests whose first byte is counted. */
+  readonly served: HistogramCounts;
+}
