@@ -112,7 +112,10 @@ export function createApp(services: OwnedServices): App {
     });
   const handler = handlerOf(gateway.router);
   const adminHandler = gateway.adminRouter === null ? null : handlerOf(gateway.adminRouter);
-  return { handler, start: () => start(services, gateway, { handler, adminHandler, handlerOf, observer, writtenObserver }, state) };
+  return {
+    handler,
+    start: () => start(services, gateway, { handler, adminHandler, handlerOf, observer, writtenObserver }, state),
+  };
 }
 
 /** Addresses on which all of a host is listened to. */

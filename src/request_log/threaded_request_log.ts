@@ -6,7 +6,14 @@ import { type StartThread, THREAD_IDLE_MS, type WorkerThread } from "../workers/
 import { AnonymousLimit } from "./anonymous_limit.ts";
 import type { FromLogThread, ListAnswer, LogQuestion, ToLogThread } from "./messages.ts";
 import { QueuedRows } from "./queued_rows.ts";
-import type { LoggedRequest, RequestLog, RequestLogStats, RequestPage, StoredBodies, WrittenRows } from "./request_log.ts";
+import type {
+  LoggedRequest,
+  RequestLog,
+  RequestLogStats,
+  RequestPage,
+  StoredBodies,
+  WrittenRows,
+} from "./request_log.ts";
 import { readRow, type StoredRow, withoutRows } from "./row.ts";
 
 /** Options of {@linkcode openThreadedRequestLog}. */
