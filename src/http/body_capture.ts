@@ -23,7 +23,11 @@ const MAX_HELD_BYTES = 33_554_432;
 export class CaptureMemory {
   #heldBytes = 0;
 
-  /** @param limitBytes Of all captures together. Default: 32 MiB. */
+  /**
+   * Creates memory of which nothing is taken.
+   *
+   * @param limitBytes Of all captures together. Default: 32 MiB.
+   */
   constructor(readonly limitBytes: number = MAX_HELD_BYTES) {}
 
   /** Takes memory. Returns how many of the bytes may be kept. */

@@ -166,7 +166,7 @@ export type RequestObserver = (record: RequestRecord) => void;
  */
 export class RequestRecord implements RecordedFacts, SlotMember {
   /** See {@linkcode SlotMember}. */
-  slot = NO_SLOT;
+  slot: number = NO_SLOT;
   /** See {@linkcode RecordedFacts}. */
   accountId: string | null = null;
   /** See {@linkcode RecordedFacts}. */

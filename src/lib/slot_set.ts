@@ -5,7 +5,7 @@ export interface SlotMember {
 }
 
 /** The slot of a value that is in no set. */
-export const NO_SLOT = -1;
+export const NO_SLOT: number = -1;
 
 /**
  * A set for values that come and go with each request. A `Set` rebuilds its table after some deletions, and V8 links
