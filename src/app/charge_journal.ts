@@ -13,9 +13,9 @@ import {
   removeSegment,
   unmarkJournal,
 } from "../store/journal/journal_folder.ts";
+import { sinkIn } from "../store/journal/thread_sink.ts";
 import type { Store } from "../store/store.ts";
 import type { ThreadJournalPlace } from "../isolates/messages.ts";
-import { sinkIn } from "./thread_journal.ts";
 import { type JournalUse, unusedJournalFolders, useJournalFolder } from "./journal_folders.ts";
 
 /** What a journal that is replayed belongs to. */

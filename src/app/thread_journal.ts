@@ -1,12 +1,6 @@
 import type { ThreadJournalPlace } from "../isolates/messages.ts";
-import { fileSink } from "../store/journal/file_sink.ts";
-import { type Journal, type JournalSink, NO_SINK } from "../store/journal/journal.ts";
-import { journalThread, threadSink } from "../store/journal/thread_sink.ts";
-
-/** A sink in the folder of a journal of charges. */
-export function sinkIn(folder: string, isPower: boolean): JournalSink {
-  return isPower ? threadSink(journalThread(folder)) : fileSink(folder);
-}
+import { type Journal, NO_SINK } from "../store/journal/journal.ts";
+import { sinkIn } from "../store/journal/thread_sink.ts";
 
 /** Opens the journal of an isolate, in its thread; null without a place. */
 export function openThreadJournal(journal: Journal, place: ThreadJournalPlace | null): void {

@@ -1,5 +1,6 @@
 import { threadModule } from "../../lib/program_files.ts";
 import { type StartThread, threadStarter, type WorkerThread } from "../../workers/worker_thread.ts";
+import { fileSink } from "./file_sink.ts";
 import type { JournalSink } from "./journal.ts";
 
 /** A message to the thread: what to do, in this order, before it sends a {@linkcode JournalDone}. */
@@ -24,6 +25,11 @@ interface Batch {
 }
 
 const HEAP_MEGABYTES = 64;
+
+/** A sink in the folder of a journal: one that syncs for `power`, one that appends at once for `process`. */
+export function sinkIn(folder: string, isPower: boolean): JournalSink {
+  return isPower ? threadSink(journalThread(folder)) : fileSink(folder);
+}
 
 /** Starts a thread that writes to the journal in a folder. */
 export function journalThread(folder: string): StartThread {
