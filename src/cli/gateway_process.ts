@@ -4,8 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../lib/log.ts";
 import { startMemoryReturn } from "../workers/memory_return.ts";
 import type { ProcessOutput } from "./process_output.ts";
-import { reloadAtSignal } from "./reload_at_signal.ts";
-import { listenForStop } from "./stop_signals.ts";
+import { listenForStop, reloadAtSignal } from "./stop_signals.ts";
 
 /** How a command starts the gateway. */
 export interface GatewayCommand {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { createSignalCounter, SIGNAL_COPY_MS } from "../../src/cli/stop_signals.ts";
+import { createSignalCounter, reloadAtSignal, SIGNAL_COPY_MS } from "../../src/cli/stop_signals.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("createSignalCounter() counts copies of a signal within a second as one", () => {
@@ -26,4 +26,27 @@ Deno.test("createSignalCounter() counts the second signal after the clock was se
   count();
   clock.set(clock.now() - 3_600_000);
   assertEquals(count(), "second");
+});
+
+Deno.test("reloadAtSignal(): signals during a reload lead to one more after it, and a later signal to another", async () => {
+  const reloads: PromiseWithResolvers<void>[] = [];
+  const onSignal = reloadAtSignal(() => {
+    const reload = Promise.withResolvers<void>();
+    reloads.push(reload);
+    return reload.promise;
+  });
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+  for (let signal = 0; signal < 1_000; signal++) onSignal();
+  assertEquals(reloads.length, 1);
+  reloads[0]?.reject(new Error("the file is broken"));
+  await settled();
+  assertEquals(reloads.length, 2, "the signals of the first reload announced a change");
+  reloads[1]?.resolve();
+  await settled();
+  assertEquals(reloads.length, 2);
+  onSignal();
+  assertEquals(reloads.length, 3);
+  reloads[2]?.resolve();
+  await settled();
+  assertEquals(reloads.length, 3);
 });
