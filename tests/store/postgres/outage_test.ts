@@ -146,7 +146,11 @@ function registerTests(server: PostgresServer): void {
         await server.whileDown(async () => {
           // A call that is admitted before the gateway notices is charged from the journal.
           for (let status = 0; status !== 503; acknowledged += Number(status === 200)) status = (await ask()).status;
-          const answers = await Promise.all(PAID_CALLS.map(({ path, body }) => call("POST", path, body)));
+          const askAll = () => Promise.all(PAID_CALLS.map(({ path, body }) => call("POST", path, body)));
+          const admittedOf = (all: readonly Answer[]) => all.filter(({ status }) => status === 200).length;
+          let answers = await askAll();
+          // A thread that has leased a part of the balance notices a tenth of a second later than the main thread.
+          for (; admittedOf(answers) > 0; answers = await askAll()) acknowledged += admittedOf(answers);
           for (const { status, headers } of answers) {
             assertEquals(status, 503);
             assertGreater(Number(headers.get("retry-after")), 0);
