@@ -94,7 +94,9 @@ async function report(outcomes: readonly Outcome[], rounds: number): Promise<str
   const machine = await describeMachine(await Deno.makeTempDir({ prefix: "first-reply-disk-" }));
   return [
     "# From nothing to the first reply",
-    `Medians of ${rounds} rounds on ${new Date().toISOString().slice(0, 10)}: an empty folder, empty caches of Deno, ` +
+    `${rounds === 1 ? "One round" : `Medians of ${rounds} rounds`} on ${
+      new Date().toISOString().slice(0, 10)
+    }: an empty folder, empty caches of Deno, ` +
     "npm and pip, and the commands that each project's own introduction gives. Git, Node and Python are there before.",
     table([...head, "second start, s", "Disk, MiB", "… of it caches, MiB", "Memory, MiB"], rows),
     ...(left.length === 0 ? [] : [left.join("\n")]),
