@@ -61,8 +61,23 @@ export class ChargeGroup implements WrittenCharge {
     this.#isClosed = true;
   }
 
-  /** Holds the segment of the journal to which the last row was appended. */
-  holdSegment(journal: Journal): void {
+  /**
+   * Appends an added row to a journal, and holds its segment. The record may exist although the append failed: the row
+   * stays in the group, so it is not charged twice.
+   *
+   * @returns Nothing if the row is durable, a promise if it will be, null if the append failed.
+   */
+  appendTo(journal: Journal, row: string): void | Promise<void> | null {
+    try {
+      return journal.append(journalRecordOf(this, row));
+    } catch {
+      return null;
+    } finally {
+      this.#holdSegment(journal);
+    }
+  }
+
+  #holdSegment(journal: Journal): void {
     if (this.#segments.at(-1) === journal.segment) return;
     this.#segments.push(journal.segment);
     journal.hold();
@@ -106,6 +121,6 @@ export class ChargeGroup implements WrittenCharge {
 }
 
 /** The record of a row in the journal: the reference of its group, the account and the row, with spaces between. */
-export function journalRecordOf({ reference, account }: ChargeGroup, row: string): string {
+function journalRecordOf({ reference, account }: ChargeGroup, row: string): string {
   return `${reference} ${account} ${row}`;
 }

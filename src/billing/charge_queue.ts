@@ -7,7 +7,7 @@ import type { Journal } from "../store/journal/journal.ts";
 import type { CommitResult, Store } from "../store/store.ts";
 import { storageUnavailable } from "../store/write_health.ts";
 import { addWrittenCharge, type ChargeRow, readWrittenRow, writeRow } from "./charge.ts";
-import { ChargeGroup, journalRecordOf } from "./charge_group.ts";
+import { ChargeGroup } from "./charge_group.ts";
 import type { LedgerSchedule } from "./ledger_schedule.ts";
 
 /** The dependencies and settings of a charge queue. */
@@ -86,16 +86,8 @@ export class ChargeQueue {
     group.add(written, row.amount);
     this.#pending += row.amount;
     if (journal === null) return this.#writeUnjournaled(group, written);
-    let appended: void | Promise<void> = undefined;
-    let hasFailed = false;
-    try {
-      appended = journal.append(journalRecordOf(group, written));
-    } catch {
-      hasFailed = true;
-    }
-    // The record may exist although the append failed. Its row stays in its group, so it is not charged twice.
-    group.holdSegment(journal);
-    if (hasFailed) return this.#writeUnjournaled(group, written);
+    const appended = group.appendTo(journal, written);
+    if (appended === null) return this.#writeUnjournaled(group, written);
     schedule.add(this);
     if (appended) return appended.catch(() => this.#writeUnjournaled(group, written));
   }

@@ -1,5 +1,5 @@
 import { type ChargeRow, writeRow } from "../billing/charge.ts";
-import { ChargeGroup, journalRecordOf } from "../billing/charge_group.ts";
+import { ChargeGroup } from "../billing/charge_group.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Journal } from "../store/journal/journal.ts";
@@ -38,16 +38,8 @@ export class JournaledCharges {
     const written = writeRow(row);
     const group = this.#groupFor(accountId, written);
     group.add(written, row.amount);
-    let appended: void | Promise<void> = undefined;
-    let hasFailed = false;
-    try {
-      appended = journal.append(journalRecordOf(group, written));
-    } catch {
-      hasFailed = true;
-    }
-    // The record may exist although the append failed. Its row stays in its group, so it is not charged twice.
-    group.holdSegment(journal);
-    if (hasFailed) return this.#untilWritten(group, written);
+    const appended = group.appendTo(journal, written);
+    if (appended === null) return this.#untilWritten(group, written);
     onCharged(true);
     // The group may be sent before its record is durable. Then it is in the ledger all the sooner.
     if (appended) return appended.catch(() => this.#untilWritten(group, written));

@@ -42,7 +42,7 @@ interface LentLease {
   readonly limitsId: number;
   /** What its last call needed. */
   need: LeaseNeed;
-  /** Whether the thread was told that it ends. It may have open calls. */
+  /** Whether the thread ends it, or has the message to. It may have open calls. */
   isEnding: boolean;
 }
 

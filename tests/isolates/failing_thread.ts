@@ -1,4 +1,4 @@
-/** An isolate that fails when the test says so, on a channel that all threads of a process share. */
+/** An isolate that fails at a message of the test, on a channel that all threads of a process share. */
 import "../../src/app/isolate_thread.ts";
 
 /** How an isolate fails. */
