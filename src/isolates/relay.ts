@@ -44,7 +44,10 @@ export async function relay(
     signal: request.signal,
   });
   const { status, statusText } = response;
-  return new Response(response.body, { status, statusText, headers: response.headers });
+  const answered = new Headers(response.headers);
+  // Of the connection to the main thread. The server adds its own if it closes that of the caller.
+  answered.delete("connection");
+  return new Response(response.body, { status, statusText, headers: answered });
 }
 
 /** Where a relayed request came from. */

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { eventually } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { rawAnswer } from "../support/raw_http.ts";
 
 const OWN = newApiKey();
 const LIMITED = newApiKey();
@@ -103,6 +104,16 @@ Deno.test("isolates: other endpoints answer through the main thread, and records
     const id = response.headers.get("x-service-request-id");
     const { body: { data } } = await admin(gateway, "GET", "/requests?account=limited");
     assertEquals(data.map((row: { id: string; status: number }) => [row.id, row.status]), [[id, 200]]);
+  });
+});
+
+Deno.test("isolates: a refusal of the main thread closes the caller's connection, and says so once", async () => {
+  await withIsolates(async (gateway) => {
+    const { port } = new URL(gateway.address);
+    const head = `POST /v1/images/generations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OWN}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 900000000\r\n\r\n";
+    const answer = await rawAnswer(Number(port), head);
+    assertEquals([answer.status, answer.headers.get("connection")], [413, "close"]);
   });
 });
 
