@@ -114,8 +114,8 @@ const SERVER: Record<string, SettingText> = {
     otherwise: "the address of the gateway",
   },
   "server.isolates": {
-    text: "Threads that accept connections; `auto` is one for each core, at most 8",
-    example: "auto",
+    text: "Threads that accept connections; `auto` is one for each core, at most 8, and 1 on other systems than Linux",
+    example: 4,
     unit: "threads",
   },
   "server.shutdown_grace": { text: "How long open streams go on after `SIGTERM`", example: 60 },

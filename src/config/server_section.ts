@@ -40,7 +40,7 @@ export interface ServerConfig {
   readonly adminKeys: readonly ConfiguredAdminKey[];
   /** Where the admin API listens by itself. Default, as null: at the address of the gateway. */
   readonly adminListen: ListenAddress | null;
-  /** Threads that accept connections. Default: 1, the main thread. */
+  /** Threads that accept connections; 1 for the main thread. Default: the cores, at most 8, and 1 outside of Linux. */
   readonly isolates: number;
   /** How long open streams continue after a stop signal, in milliseconds. Default: 30 s. */
   readonly shutdownGraceMs: number;
@@ -124,8 +124,7 @@ export const serverSchema: z.ZodType<ServerConfig> = z.strictObject({
   isolates: z.union([
     z.string().regex(/^auto$/, ISOLATES_EXPECTATION),
     wholeNumber(1, MAX_ISOLATES),
-  ], ISOLATES_EXPECTATION).default(1)
-    .transform((count) => typeof count === "string" ? automaticIsolates() : count),
+  ], ISOLATES_EXPECTATION).default("auto"),
   shutdown_grace: seconds(0, 3600).default(30_000),
 }).transform(({
   host,
@@ -151,7 +150,7 @@ export const serverSchema: z.ZodType<ServerConfig> = z.strictObject({
   adminKey: admin_key,
   adminKeys: admin_keys,
   adminListen: admin_listen,
-  isolates,
+  isolates: typeof isolates === "number" ? isolates : automaticIsolates(),
   shutdownGraceMs: shutdown_grace,
 }));
 

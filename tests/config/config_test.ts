@@ -80,7 +80,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       adminKey: null,
       adminKeys: [],
       adminListen: null,
-      isolates: 1,
+      isolates: Deno.build.os === "linux" ? Math.min(navigator.hardwareConcurrency, 8) : 1,
       shutdownGraceMs: 30_000,
     },
     store: "kv:./data/switchyard.db",
