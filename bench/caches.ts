@@ -131,7 +131,7 @@ async function startGateway(vendorPort: number, folder: string): Promise<Server>
   const config = join(folder, "switchyard.json");
   const vendor = { kind: "anthropic", base_url: `http://127.0.0.1:${vendorPort}`, api_key: "vendor-key" };
   const tree = {
-    server: { host: "127.0.0.1", port: 0 },
+    server: { host: "127.0.0.1", port: 0, isolates: 1 },
     store: `kv:${join(folder, "store.db")}`,
     files: join(folder, "files"),
     accounts: [{ id: "bench", balance: "10000.00", keys: [KEY] }],

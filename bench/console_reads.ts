@@ -194,7 +194,7 @@ function load(): string {
 
 function configIn(path: string): Config {
   const tree = {
-    server: { port: 0, admin_key: ADMIN_KEY },
+    server: { port: 0, isolates: 1, admin_key: ADMIN_KEY },
     store: `kv:${join(path, "store.db")}`,
     files: join(path, "files"),
     request_log: { enabled: true, path: join(path, "requests.sqlite"), days: 90, max_bytes: "20GB" },

@@ -172,7 +172,7 @@ async function restartOver(folder: string): Promise<RestartFigures> {
 
 function configOf(folder: string, vendor: string): unknown {
   return {
-    server: { host: "127.0.0.1", port: 0, shutdown_grace: 1 },
+    server: { host: "127.0.0.1", port: 0, isolates: 1, shutdown_grace: 1 },
     store: `kv:${folder}/store.db`,
     files: `${folder}/files`,
     retention: { files: null }, // nothing is due yet

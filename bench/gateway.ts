@@ -37,7 +37,7 @@ export interface GatewayOptions {
   readonly durability?: "process" | "power";
   /** Whether requests are logged, as by default. */
   readonly logsRequests?: boolean;
-  /** The setting `server.isolates`; without it the default. */
+  /** The setting `server.isolates`. Default: 1, since most benchmarks compare the work of one thread. */
   readonly isolates?: number;
   /** The setting `store`; without it a file in the folder. */
   readonly store?: string;
@@ -87,7 +87,7 @@ async function productionFlags(): Promise<string[]> {
 }
 
 function configOf(options: GatewayOptions): unknown {
-  const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true, isolates } = options;
+  const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true, isolates = 1 } = options;
   const { store = `kv:${join(folder, "store.db")}` } = options;
   const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
   return {
@@ -96,7 +96,7 @@ function configOf(options: GatewayOptions): unknown {
       port: 0,
       admin_key: ADMIN_KEY,
       shutdown_grace: 1,
-      ...(isolates !== undefined && { isolates }),
+      isolates,
     },
     store,
     files: join(folder, "files"),

@@ -150,6 +150,7 @@ async function startGateway(vendorPort: number, folder: string): Promise<Server>
   await Deno.writeTextFile(
     path,
     JSON.stringify({
+      server: { isolates: 1 },
       store: "kv::memory:",
       files: join(folder, "files"),
       accounts: [{ id: "bench", balance: "1000", keys: [KEY] }],

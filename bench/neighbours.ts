@@ -155,7 +155,7 @@ async function startGateway(vendorPort: number, folder: string): Promise<Server>
   await Deno.writeTextFile(
     path,
     JSON.stringify({
-      server: { host: "127.0.0.1", port: 0, shutdown_grace: 1 },
+      server: { host: "127.0.0.1", port: 0, isolates: 1, shutdown_grace: 1 },
       store: "kv::memory:",
       files: join(folder, "files"),
       accounts: [

@@ -34,7 +34,7 @@ export async function benchPolls(kind: PollFigures["kind"], tasks = 2_000, secon
   const folder = await Deno.makeTempDir();
   const key = newApiKey();
   const tree = {
-    server: { port: 0 },
+    server: { port: 0, isolates: 1 },
     store: `kv:${folder}/bench.db`,
     files: `${folder}/files`,
     accounts: [{ id: "bench", balance: "100000.00", keys: [key] }],
