@@ -87,7 +87,8 @@ async function productionFlags(): Promise<string[]> {
 }
 
 function configOf(options: GatewayOptions): unknown {
-  const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true, isolates = 1 } = options;
+  const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true, isolates = 1 } =
+    options;
   const { store = `kv:${join(folder, "store.db")}` } = options;
   const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
   return {

@@ -36,7 +36,7 @@ export async function listenByIsolates(
   const { features } = gateway;
   const unbalanced = unbalancedReason(Deno.build.os);
   if (unbalanced !== null) log.warn("isolates_unbalanced", { count: server.isolates, reason: unbalanced });
-  const { hostname: address, port } = freeAddress(server);
+  const { address: { hostname: address, port }, release } = reserveAddress(server);
   const token = crypto.randomUUID();
   const circuits = new CircuitFlag(services.breaker, services.clock);
   const writable = new WritableFlag(services.store.writeGuard, services.clock);
@@ -72,6 +72,8 @@ export async function listenByIsolates(
     await relay.shutdown(0);
     writable.close();
     throw error;
+  } finally {
+    release();
   }
   gateway.isolates = isolates;
   services.onAttemptFailed.push(() => circuits.onFailure());
@@ -92,8 +94,20 @@ export async function listenByIsolates(
   };
 }
 
+/** An address that no other process uses. */
+interface ReservedAddress {
+  readonly address: Deno.NetAddr;
+  /** Called once the threads listen. */
+  readonly release: () => void;
+}
+
 /** The threads share the address, so they would also share it with another process that allows it. */
-function freeAddress({ host: hostname, port }: { readonly host: string; readonly port: number }): Deno.NetAddr {
+function reserveAddress({ host: hostname, port }: { readonly host: string; readonly port: number }): ReservedAddress {
+  if (port === 0) {
+    // Another process could get the port before the threads listen. Nobody connects to it before it is printed.
+    const listener = Deno.listen({ hostname, port, reusePort: true });
+    return { address: listener.addr, release: () => listener.close() };
+  }
   using listener = Deno.listen({ hostname, port });
-  return listener.addr;
+  return { address: listener.addr, release() {} };
 }

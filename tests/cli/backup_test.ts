@@ -1,10 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertGreaterOrEqual,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertGreaterOrEqual, assertMatch, assertStringIncludes } from "@std/assert";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { textModel } from "../support/gateway.ts";
 import { atLeast } from "../support/items.ts";
