@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SCENARIOS } from "./cases.ts";
 import { ownProgram, type Server, startServer } from "./child.ts";
 import { CALLER_KEY, type GatewayOptions, modelFor, startGateway } from "./gateway.ts";
-import { type ContestOptions, cpuUsPerReply, measure } from "./contest.ts";
+import { type ContestOptions, cpuUsPerChunk, cpuUsPerReply, measure } from "./contest.ts";
 import type { Contender } from "./contenders.ts";
 import { bodyOf } from "./load_request.ts";
 import { newFolder } from "./servers.ts";
@@ -14,41 +14,59 @@ export interface Piece {
   readonly title: string;
   /** The figure of 2026-11-22, before the work on the request path; null where there is none. */
   readonly before: number | null;
-  /** Processor microseconds per JSON request of 1 KB at 32 connections; null when it could not be measured. */
+  readonly load: PieceLoad;
+  /** Processor microseconds for a request or a chunk; null when it could not be measured. */
   readonly cpuUs: Range | null;
   /** Why it could not be measured. */
   readonly fault: string | null;
 }
 
-type PieceSource = Pick<Piece, "title" | "before"> & {
+/** `json`: requests of 1 KB at 32 connections, by request. `paced`: 100 paced streams, by chunk. */
+export type PieceLoad = "json" | "paced";
+
+type PieceSource = Pick<Piece, "title" | "before" | "load"> & {
   readonly start: (options: GatewayOptions) => Promise<Server>;
 };
 
 /** V8 compiles the code of a plain request for about as long under load. */
 const WARMING_SECONDS = 12;
 
+const JSON_LOAD = { load: "json", before: null } as const;
+const PACED_LOAD = { load: "paced", before: null } as const;
+
 const PIECES: readonly PieceSource[] = [
-  { title: "`Deno.serve` and `fetch`, whole bodies", before: 84, start: scratch("fetch") },
-  { title: "`Deno.serve` and our HTTP client, whole bodies", before: 38, start: scratch("client") },
-  { title: "… with key hash, request id, JSON reader, splice and header fields", before: 76, start: scratch("edits") },
+  { ...JSON_LOAD, title: "`Deno.serve` and `fetch`, whole bodies", before: 84, start: scratch("fetch") },
+  { ...JSON_LOAD, title: "`Deno.serve` and our HTTP client, whole bodies", before: 38, start: scratch("client") },
   {
+    ...JSON_LOAD,
+    title: "… with key hash, request id, JSON reader, splice and header fields",
+    before: 76,
+    start: scratch("edits"),
+  },
+  {
+    ...JSON_LOAD,
     title: "the gateway, all prices zero",
     before: 118,
     start: (options) => startGateway({ ...options, tokenPrice: "0" }),
   },
   {
+    ...JSON_LOAD,
     title: "the gateway with charges, `billing.durability: process`",
-    before: null,
     start: (options) => startGateway({ ...options, durability: "process" }),
   },
   {
+    ...JSON_LOAD,
     title: "the gateway with charges, `billing.durability: power`",
     before: 178,
     start: (options) => startGateway({ ...options, durability: "power" }),
   },
+  { ...PACED_LOAD, title: "`Deno.serve` and `fetch`, a body that the runtime copies", start: scratch("copied") },
+  { ...PACED_LOAD, title: "… chunks that JavaScript reads and writes, unread", start: scratch("read") },
+  { ...PACED_LOAD, title: "`Deno.serve` and our HTTP client, chunks unread", start: scratch("relayed") },
+  { ...PACED_LOAD, title: "the gateway with charges", start: startGateway },
 ];
 
-/** Measures every piece, in turn, with the load of JSON at 32 connections. Its servers end with it. */
+/** Measures every piece, in turn. Its servers end with it. */
 export async function measurePieces(gateway: GatewayOptions, options: ContestOptions): Promise<Piece[]> {
   const folder = await newFolder(gateway.folder, "pieces");
   const started: { readonly contender: Contender | null; readonly fault: string | null }[] = [];
@@ -61,24 +79,30 @@ export async function measurePieces(gateway: GatewayOptions, options: ContestOpt
     }
   }
   const values = started.map((): number[] => []);
-  const load = SCENARIOS.find(({ id }) => id === "json_32")!;
+  const scenarios = {
+    json: SCENARIOS.find(({ id }) => id === "json_32")!,
+    paced: SCENARIOS.find(({ id }) => id === "paced")!,
+  };
   try {
     // The first round lets V8 compile the code.
     for (let round = 0; round <= options.rounds; round++) {
       options.onProgress(`pieces: round ${round} of ${options.rounds}`);
       for (const [index, { contender }] of started.entries()) {
         if (contender === null) continue;
-        const result = await measure(contender, load, round === 0 ? { ...options, seconds: WARMING_SECONDS } : options);
-        const us = cpuUsPerReply(result);
+        const { load } = PIECES[index]!;
+        const seconds = round === 0 ? WARMING_SECONDS : options.seconds;
+        const result = await measure(contender, scenarios[load], { ...options, seconds });
+        const us = load === "json" ? cpuUsPerReply(result) : cpuUsPerChunk(result);
         if (round > 0 && us !== null && us !== undefined) values[index]?.push(us);
       }
     }
   } finally {
     await Promise.all(started.map(({ contender }) => contender?.server?.stop()));
   }
-  return PIECES.map(({ title, before }, index) => ({
+  return PIECES.map(({ title, before, load }, index) => ({
     title,
     before,
+    load,
     fault: started[index]?.fault ?? null,
     cpuUs: rangeOf(values[index] ?? []),
   }));

@@ -2,7 +2,7 @@
  * Measures one gateway with one and with several threads that accept connections, then one and two gateways on one
  * PostgreSQL database, and what a message between two threads costs; writes `bench/RESULTS-scale.md`.
  *
- *     deno task bench:scale     about six minutes; also --seconds N, --rounds N and --out FILE
+ *     deno task bench:scale     about seven minutes; also --seconds N, --rounds N and --out FILE
  *
  * Nothing is pinned to a core, since several threads need several. On a machine with few cores the upstream, the
  * generator and the database take a part of them, so processor time per request compares better than replies per
@@ -55,7 +55,8 @@ async function measureAll(
   for (let round = 1; round <= rounds; round++) {
     for (const connections of CONNECTIONS) {
       console.error(`${connections} connections: round ${round} of ${rounds}`);
-      for (const { variant, runs } of variants) {
+      // Every second round is in the other order, so that a slow minute of the machine falls on all alike.
+      for (const { variant, runs } of round % 2 === 0 ? variants.toReversed() : variants) {
         const result = await measureVariant(variant, { connections, seconds }, generators);
         runs.getOrInsertComputed(connections, () => []).push(result);
       }
@@ -101,7 +102,7 @@ async function main(args: readonly string[]): Promise<void> {
       const { residentBytes } = await useOf(variant);
       variants.push({ variant, idleBytes: residentBytes, loadedBytes: null, runs: new Map() });
     }
-    const [seconds, rounds] = [Number(values.seconds ?? 4), Number(values.rounds ?? 4)];
+    const [seconds, rounds] = [Number(values.seconds ?? 3), Number(values.rounds ?? 8)];
     const generators = await generatorsOf(folder, programs?.generator ?? null);
     await measureAll(variants, { seconds, rounds, generators });
     for (const measured of variants) measured.loadedBytes = (await useOf(measured.variant)).residentBytes;
