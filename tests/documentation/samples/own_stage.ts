@@ -49,7 +49,9 @@ export async function startOwnStage({ sections: own = {}, clock, random }: OwnSt
   const sandbox = await startSandbox({ port: 0 });
   const [key, adminKey] = [newApiKey(), newApiKey()];
   const path = join(folder, "switchyard.yaml");
-  let sections = { ...sectionsOf({ folder, vendor, sandbox, key, adminKey }), ...own };
+  // Threads have the real clock and their own random numbers.
+  const isolates = clock || random ? 1 : "auto";
+  let sections = { ...sectionsOf({ folder, vendor, sandbox, key, adminKey, isolates }), ...own };
   const writeConfig = async (changed: Readonly<Record<string, unknown>>) => {
     sections = { ...sections, ...changed };
     await Deno.writeTextFile(path, JSON.stringify(sections, null, 2));
@@ -93,6 +95,8 @@ interface Parts {
   readonly sandbox: Sandbox;
   readonly key: string;
   readonly adminKey: string;
+  /** The setting of the server. */
+  readonly isolates: number | "auto";
 }
 
 /** A model of the simulated vendor. */
@@ -112,9 +116,9 @@ export function modelOf(id: string, ...providers: readonly string[]): Record<str
   };
 }
 
-function sectionsOf({ folder, vendor, sandbox, key, adminKey }: Parts): Record<string, unknown> {
+function sectionsOf({ folder, vendor, sandbox, key, adminKey, isolates }: Parts): Record<string, unknown> {
   return {
-    server: { port: Number(new URL(closedOrigin()).port), admin_key: adminKey, shutdown_grace: 1 },
+    server: { port: Number(new URL(closedOrigin()).port), admin_key: adminKey, shutdown_grace: 1, isolates },
     store: `kv:${folder}/data/switchyard.db`,
     files: `${folder}/data/files`,
     accounts: [{ id: "demo", balance: "25.00" }, { id: "acme", balance: "25.00", keys: [key] }],

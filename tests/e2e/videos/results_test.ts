@@ -57,6 +57,15 @@ const get = async (address: string, init: RequestInit = {}) => {
 };
 const admin = { authorization: `Bearer ${gateway.adminKey}` };
 
+/** Resolves when the results of a task are not being copied. */
+async function copied(id: string): Promise<void> {
+  for (;;) {
+    const { json } = await call("GET", `/admin/v1/tasks/${id}`, undefined, admin);
+    if (!json.is_copying) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 Deno.test("the address of a copy works after completion, whole, in part and by HEAD, and does not reveal the vendor", async () => {
   const task = await until(await create(), "completed");
   const mirror = itemAt(task.mirror_urls as string[], 0);
@@ -91,6 +100,7 @@ Deno.test("the address of a copy works after completion, whole, in part and by H
 Deno.test("DELETE with purge=true removes an ended task with its result; other values of purge are rejected", async () => {
   const id = await create();
   const task = await until(id, "completed");
+  await copied(id); // a copy that ends later removes its file
   for (const query of ["purge=1", "purge=false", "purge=", "purge=true&purge=true"]) {
     const { status, json } = await call("DELETE", `/v1/videos/${id}?${query}`);
     assertEquals([status, json.error.code], [400, "invalid_request"], query);
@@ -139,18 +149,11 @@ Deno.test("switchyard tasks mirror copies results again; a task without results 
   const id = await create();
   await until(id, "completed");
   const file = `${gateway.filesFolder}/${id}-0.mp4`;
-  const whenCopied = async () => {
-    for (;;) {
-      const { json } = await call("GET", `/admin/v1/tasks/${id}`, undefined, admin);
-      if (!json.is_copying) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
-  await whenCopied();
+  await copied(id);
   await Deno.truncate(file, 10);
   const { status, json } = await call("POST", `/admin/v1/tasks/${id}/mirror`, undefined, admin);
   assertEquals([status, json.id, json.is_copying], [202, id, true]);
-  await whenCopied();
+  await copied(id);
   assertEquals((await Deno.stat(file)).size, SAMPLE_VIDEO.length);
   const unknown = await call("POST", `/admin/v1/tasks/${crypto.randomUUID()}/mirror`, undefined, admin);
   assertEquals(unknown.status, 404);
