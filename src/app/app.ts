@@ -93,7 +93,7 @@ export function createApp(services: OwnedServices): App {
   // Spans are made from whole records.
   const writtenObserver: WrittenObserver | null = tracing !== null ? null : ({ lines, counts, rows }) => {
     logWritten(log, "request", lines.split("\n"));
-    services.counts.requests.add(counts);
+    if (counts !== null) services.counts.requests.add(counts);
     if (rows !== null) requestLog?.observeRows(rows);
   };
   const handlerOf: HandlerOf = (router, addressOf) =>

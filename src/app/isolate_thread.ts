@@ -106,7 +106,7 @@ const openRequests = new OpenRequests(clock, (records) => {
   post({ type: "open-requests", requests: records.map((record) => recordMessageOf(record, null)) });
 });
 let hasFailed = false;
-const recordWriter = new RecordWriter({ clock, hasRows: data.hasRows });
+const recordWriter = new RecordWriter({ clock, hasRows: data.hasRows, countsRequests: data.countsRequests });
 /** The ids of written requests that were announced. */
 const announcedIds: string[] = [];
 let stopWritten: (() => void) | null = null;

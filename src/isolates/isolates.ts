@@ -50,6 +50,8 @@ export interface IsolatesOptions extends SharedParts {
   readonly writtenObserver: ((records: WrittenRecords) => void) | null;
   /** Whether there is a log of requests. */
   readonly hasRows: boolean;
+  /** Whether requests are counted for the metrics. */
+  readonly countsRequests: boolean;
   /** The module that each isolate runs. It receives `IsolateData` and exchanges lists of messages. */
   readonly entry: URL;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
@@ -272,7 +274,7 @@ export class Isolates {
     { slot, journal }: Pick<Member, "slot"> & Pick<IsolateData, "journal">,
   ): StateThread {
     const { entry, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = this.options;
-    const { circuitFlag, writableFlag, writtenObserver, hasRows } = this.options;
+    const { circuitFlag, writableFlag, writtenObserver, hasRows, countsRequests } = this.options;
     const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
       config: this.#config,
       discovered: this.#discovered,
@@ -285,6 +287,7 @@ export class Isolates {
       journal,
       writesRecords: writtenObserver !== null,
       hasRows,
+      countsRequests,
       memoryBytes: Math.floor(memoryBytes / count),
       allMemoryBytes: memoryBytes,
       useBuffer: threadUse.buffer,

@@ -55,6 +55,8 @@ export interface IsolateData extends StateThreadData {
   readonly writesRecords: boolean;
   /** Whether there is a log of requests. */
   readonly hasRows: boolean;
+  /** Whether requests are counted for the metrics. */
+  readonly countsRequests: boolean;
   /** Where its journal of charges is; null for a store in memory. */
   readonly journal: ThreadJournalPlace | null;
 }

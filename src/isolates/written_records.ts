@@ -11,7 +11,8 @@ import type { WrittenRows } from "../request_log/request_log.ts";
 export interface WrittenRecords {
   /** The fields of their lines in the log, as JSON, with line feeds between. One text is copied faster than many. */
   readonly lines: string;
-  readonly counts: RequestCounts;
+  /** Null if requests are not counted. */
+  readonly counts: RequestCounts | null;
   /** Null if requests are not logged. */
   readonly rows: WrittenRows | null;
 }
@@ -21,6 +22,8 @@ export interface RecordWriterOptions {
   readonly clock: Clock;
   /** Whether there is a log of requests. */
   readonly hasRows: boolean;
+  /** Whether requests are counted for the metrics. */
+  readonly countsRequests: boolean;
 }
 
 /**
@@ -52,9 +55,9 @@ export class RecordWriter {
   add(record: RequestRecord): boolean {
     const { accountId, capture, cacheId, isProbe } = record;
     if (accountId === null || capture !== null || cacheId !== undefined || isProbe) return false;
-    const { clock, hasRows } = this.options;
+    const { clock, hasRows, countsRequests } = this.options;
     this.#writeLine(record);
-    this.#metrics.observe(record);
+    if (countsRequests) this.#metrics.observe(record);
     if (hasRows) {
       this.#accounts.add(accountId);
       this.#rows.push(record, clock.now());
@@ -64,10 +67,10 @@ export class RecordWriter {
 
   /** Takes what was written. */
   take(): WrittenRecords {
-    const { hasRows } = this.options;
+    const { hasRows, countsRequests } = this.options;
     const written = {
       lines: this.#lines.join("\n"),
-      counts: this.#metrics.take(),
+      counts: countsRequests ? this.#metrics.take() : null,
       rows: hasRows ? { ...this.#rows.take(), accounts: [...this.#accounts] } : null,
     };
     this.#lines = [];

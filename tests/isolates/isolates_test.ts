@@ -83,6 +83,7 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     observer: (record) => void records.push(record),
     writtenObserver: null,
     hasRows: false,
+    countsRequests: true,
     entry: threadModule("app/isolate_thread"),
     meter,
     store,

@@ -46,12 +46,12 @@ Deno.test("written records: the log, the metrics and the rows are those of the r
 
       const other = { lines: [] as string[], metrics: new RequestMetrics(clock), rows: openTestLog({ clock }) };
       const otherLog = countLog(jsonLog("info", (line) => void other.lines.push(line), () => 0));
-      const writer = new RecordWriter({ clock, hasRows: true });
+      const writer = new RecordWriter({ clock, hasRows: true, countsRequests: true });
       const send = () => {
         if (writer.size === 0) return;
         const { lines, counts, rows } = structuredClone(writer.take());
         logWritten(otherLog, "request", lines.split("\n"));
-        other.metrics.add(counts);
+        other.metrics.add(counts!);
         other.rows.log.observeRows(rows!);
       };
       records.forEach((record, n) => {
@@ -73,7 +73,7 @@ Deno.test("written records: the log, the metrics and the rows are those of the r
 });
 
 Deno.test("written records: the main thread gets whole records where it needs more", () => {
-  const writer = new RecordWriter({ clock: new ManualClock(), hasRows: true });
+  const writer = new RecordWriter({ clock: new ManualClock(), hasRows: true, countsRequests: true });
   assertEquals(writer.add(recordOf({ accountId: null })), false);
   assertEquals(writer.add(recordOf({ cacheId: "cache_1" })), false);
   assertEquals(writer.add(recordOf({ isProbe: true })), false);
@@ -84,7 +84,7 @@ Deno.test("written records: rows of an account that was erased are not kept", as
   const clock = new ManualClock();
   const { log } = openTestLog({ clock });
   await log.deleteAccount("erased");
-  const writer = new RecordWriter({ clock, hasRows: true });
+  const writer = new RecordWriter({ clock, hasRows: true, countsRequests: true });
   for (const accountId of ["acme", "erased", "acme"]) writer.add(recordOf({ accountId }));
   log.observeRows(writer.take().rows!);
   const { requests } = await log.list({ limit: 10, order: "asc" });

@@ -1,7 +1,4 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { startApp } from "../../src/app/app.ts";
-import { openConfigSource } from "../../src/config/load_config.ts";
-import { silentLog } from "../../src/lib/log.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 
 async function withGateway(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
@@ -125,21 +122,19 @@ Deno.test("metrics need the admin key, and reading them is not counted", async (
   });
 });
 
-Deno.test("countsRequests: false leaves the counts of requests out, as the benchmark needs, and nothing else", async () => {
-  const text = JSON.stringify({ server: { port: 0, admin_key: ADMIN_KEY, isolates: 1 }, store: "kv::memory:" });
-  const { config } = openConfigSource({ path: "test.json", env: () => undefined, readFile: () => text }).load({});
-  for (const countsRequests of [true, false]) {
-    const app = await startApp({ config, log: silentLog, countsRequests });
-    try {
-      await (await fetch(`${app.address}/v1/models`)).text();
-      const response = await fetch(`${app.address}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
-      const metrics = await response.text();
-      assertEquals(valueOf(metrics, "switchyard_requests_total"), countsRequests ? 1 : 0);
-      assertEquals(valueOf(metrics, "switchyard_ready"), 1);
-    } finally {
-      await app.stop();
+for (const isolates of [1, 2]) {
+  Deno.test(`countsRequests: false leaves the counts of requests out with isolates: ${isolates}, and nothing else`, async () => {
+    for (const countsRequests of [true, false]) {
+      const gateway = await startTestGateway({ isolates, countsRequests });
+      try {
+        assertEquals((await ask(gateway, "one")).status, 200);
+        const metrics = await metricsOf(gateway);
+        assertEquals(valueOf(metrics, "switchyard_requests_total"), countsRequests ? 1 : 0);
+        assertEquals(valueOf(metrics, "switchyard_ready"), 1);
+        assertEquals(gateway.logLines.filter((line) => line.includes('"request"')).length, 1);
+      } finally {
+        await gateway.stop();
+      }
     }
-  }
-});
-
-const ADMIN_KEY = "admin-key-of-the-test-0001";
+  });
+}

@@ -31,6 +31,8 @@ export interface TestGatewayOptions {
   readonly isolates?: number;
   /** The module that isolates run. Default: that of the gateway. */
   readonly isolateEntry?: URL;
+  /** Whether requests are counted for the metrics. Default: true. */
+  readonly countsRequests?: boolean;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly logLevel?: LogLevel;
@@ -63,10 +65,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const source = openConfigSource({ path, env: (name) => options.env?.[name], readFile: () => text });
   const loaded = source.load({});
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
-  const { clock, random, sharing, isolateEntry } = options;
+  const { clock, random, sharing, isolateEntry, countsRequests = true } = options;
   const { app, address, stop } = await startApps({
     config: loaded.config,
     log,
+    countsRequests,
     ...(options.isLive
       ? { live: { source, loaded, setLogLevel: (level) => void (log.level = level) } }
       : { tree: loaded.tree }),
