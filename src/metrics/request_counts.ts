@@ -1,3 +1,8 @@
+import type { RecordedTokens } from "../http/request_record.ts";
+
+/** Charged tokens, as in the record of a request. */
+export type TokenCounts = Omit<RecordedTokens, "isEstimated">;
+
 /** The values of a histogram: their number in each range, and their sum. */
 export interface HistogramCounts {
   readonly counts: readonly number[];
@@ -13,11 +18,7 @@ export interface CallCounts {
   readonly duration: HistogramCounts;
   readonly firstByte: HistogramCounts;
   readonly ends: readonly (readonly [end: string, count: number])[];
-  readonly inputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
+  readonly tokens: TokenCounts;
   readonly images: number;
   readonly costUnits: bigint;
   readonly droppedFields: number;

@@ -2,7 +2,7 @@ import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Histogram, REQUEST_SECONDS } from "../lib/histogram.ts";
 import type { Labels, MetricFamily, Sample } from "../lib/metric_family.ts";
-import type { CallCounts, HistogramCounts, RequestCounts } from "./request_counts.ts";
+import type { CallCounts, HistogramCounts, RequestCounts, TokenCounts } from "./request_counts.ts";
 import type { TrafficTotals } from "./traffic_totals.ts";
 
 /** The facts of all requests of one endpoint that one provider served with one model. */
@@ -14,15 +14,13 @@ interface CallSeries {
   readonly duration: Histogram;
   readonly firstByte: Histogram;
   readonly ends: Map<string, number>;
-  inputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  outputTokens: number;
-  reasoningTokens: number;
+  readonly tokens: TokenSums;
   images: number;
   costUnits: bigint;
   droppedFields: number;
 }
+
+type TokenSums = { -readonly [Kind in keyof TokenCounts]: number };
 
 interface Outcome {
   readonly status: number;
@@ -75,13 +73,7 @@ export class RequestMetrics {
       series.firstByte.observe(((record.firstByteAt ?? record.respondedAt) - receivedAt) / 1000);
     }
     if (record.end !== null) series.ends.set(record.end, (series.ends.get(record.end) ?? 0) + 1);
-    if (tokens !== null) {
-      series.inputTokens += tokens.input;
-      series.cacheReadTokens += tokens.cacheRead;
-      series.cacheWriteTokens += tokens.cacheWrite;
-      series.outputTokens += tokens.output;
-      series.reasoningTokens += tokens.reasoning;
-    }
+    if (tokens !== null) addTokens(series.tokens, tokens);
     series.images += record.images;
     if (record.cost !== null) series.costUnits += record.cost;
     series.droppedFields += record.dropped.length;
@@ -122,11 +114,7 @@ export class RequestMetrics {
       series.duration.add(duration.counts, duration.sum);
       series.firstByte.add(firstByte.counts, firstByte.sum);
       for (const [end, count] of ends) series.ends.set(end, (series.ends.get(end) ?? 0) + count);
-      series.inputTokens += sums.inputTokens;
-      series.cacheReadTokens += sums.cacheReadTokens;
-      series.cacheWriteTokens += sums.cacheWriteTokens;
-      series.outputTokens += sums.outputTokens;
-      series.reasoningTokens += sums.reasoningTokens;
+      addTokens(series.tokens, sums.tokens);
       series.images += sums.images;
       series.costUnits += sums.costUnits;
       series.droppedFields += sums.droppedFields;
@@ -223,8 +211,8 @@ export class RequestMetrics {
         requests += count;
         if (code !== "") errors[code] = (errors[code] ?? 0) + count;
       }
-      inputTokens += series.inputTokens;
-      outputTokens += series.outputTokens;
+      inputTokens += series.tokens.input;
+      outputTokens += series.tokens.output;
       costUnits += series.costUnits;
       addCounts(firstBytes, series.firstByte);
     }
@@ -275,11 +263,7 @@ function newSeries(labels: Labels, of: CallSeries["of"]): CallSeries {
     duration: new Histogram(REQUEST_SECONDS),
     firstByte: new Histogram(REQUEST_SECONDS),
     ends: new Map(),
-    inputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: 0,
-    reasoningTokens: 0,
+    tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 },
     images: 0,
     costUnits: 0n,
     droppedFields: 0,
@@ -294,16 +278,19 @@ function outcomeOf({ outcomes }: CallSeries, { status, code }: Pick<RequestRecor
   }));
 }
 
-function tokenSamples(series: CallSeries): Sample[] {
-  const counts = {
-    input: series.inputTokens,
-    cache_read: series.cacheReadTokens,
-    cache_write: series.cacheWriteTokens,
-    output: series.outputTokens,
-    reasoning: series.reasoningTokens,
-  };
+function addTokens(sums: TokenSums, { input, cacheRead, cacheWrite, output, reasoning }: TokenCounts): void {
+  sums.input += input;
+  sums.cacheRead += cacheRead;
+  sums.cacheWrite += cacheWrite;
+  sums.output += output;
+  sums.reasoning += reasoning;
+}
+
+function tokenSamples({ labels, tokens }: CallSeries): Sample[] {
+  const { input, cacheRead, cacheWrite, output, reasoning } = tokens;
+  const counts = { input, cache_read: cacheRead, cache_write: cacheWrite, output, reasoning };
   return Object.entries(counts).filter(([, value]) => value > 0)
-    .map(([type, value]) => ({ labels: { ...series.labels, type }, value }));
+    .map(([type, value]) => ({ labels: { ...labels, type }, value }));
 }
 
 function counter(

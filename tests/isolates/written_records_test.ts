@@ -19,6 +19,17 @@ const FACTS: fc.Arbitrary<TestFacts> = fc.record({
   servedModel: fc.constantFrom(null, "acme/m"),
   end: fc.constantFrom(null, "completed", "cut"),
   cost: fc.constantFrom(null, 7n, 12_345_678_901n),
+  tokens: fc.oneof(
+    fc.constant(null),
+    fc.record({
+      input: fc.nat(9_999),
+      cacheRead: fc.nat(99),
+      cacheWrite: fc.nat(99),
+      output: fc.nat(9_999),
+      reasoning: fc.nat(99),
+      isEstimated: fc.boolean(),
+    }),
+  ),
   images: fc.nat(3),
   dropped: fc.constantFrom([], ["seed"]),
   firstByteAt: fc.constantFrom(null, 1_000),

@@ -19,6 +19,24 @@ Deno.test("the number of series is bounded, and no request is lost", () => {
   assertEquals(requests.samples.find(({ labels }) => labels.model === "other")?.value, 2_000);
 });
 
+Deno.test("tokens are summed by their kind, and those that another thread counted are added", () => {
+  const tokens = { input: 1_000, cacheRead: 200, cacheWrite: 30, output: 400, reasoning: 5, isEstimated: false };
+  const record = recordOf({ tokens, servedModel: "m", provider: "p" });
+  const [metrics, other] = [new RequestMetrics({ now: () => 0 }), new RequestMetrics({ now: () => 0 })];
+  for (const each of [metrics, metrics, other]) each.observe(record);
+  metrics.add(other.take());
+  const { samples } = metrics.families().find(({ name }) => name === "switchyard_tokens_total")!;
+  assertEquals(Object.fromEntries(samples.map(({ labels, value }) => [labels.type, value])), {
+    input: 3_000,
+    cache_read: 600,
+    cache_write: 90,
+    output: 1_200,
+    reasoning: 15,
+  });
+  const { inputTokens, outputTokens } = metrics.totals();
+  assertEquals([inputTokens, outputTokens], [3_000, 1_200]);
+});
+
 Deno.test("costs are summed exactly before they become a double", () => {
   const metrics = new RequestMetrics({ now: () => 0 });
   for (let nth = 0; nth < 1_000; nth++) metrics.observe(recordOf({ cost: 1n, servedModel: "m", provider: "p" }));
