@@ -1,6 +1,6 @@
 import { editJson, type JsonEdit } from "../lib/json_edits.ts";
 import { type JsonScan, scanJson } from "../lib/json.ts";
-import { type ReasoningSignature, WRAPPED_SIGNATURE_PREFIX } from "./reasoning_signature.ts";
+import { isIssuedBy, type ReasoningSignature, WRAPPED_SIGNATURE_PREFIX } from "./reasoning_signature.ts";
 
 /**
  * The edits of a pass-through request whose history comes partly from other vendors. A vendor receives its own
@@ -47,6 +47,5 @@ export function isOwnSignature(
   format: ReasoningSignature["format"],
   provider: string,
 ): boolean {
-  return signature.format === format && signature.value !== "" &&
-    (signature.issuer === null || signature.issuer === provider);
+  return signature.value !== "" && isIssuedBy(signature, format, provider);
 }

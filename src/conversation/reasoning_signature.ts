@@ -19,6 +19,15 @@ export interface ReasoningSignature {
   readonly value: string;
 }
 
+/** True for a value that this provider issued in this format, or may have: the issuer can be unknown. */
+export function isIssuedBy(
+  origin: Pick<ReasoningSignature, "format" | "issuer"> | undefined,
+  format: WireFormatName,
+  provider: string,
+): boolean {
+  return origin?.format === format && (origin.issuer === null || origin.issuer === provider);
+}
+
 const MARK = "sy1";
 
 /** The start of every wrapped signature, by which a body can be searched without parsing. */

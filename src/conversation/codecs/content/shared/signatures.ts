@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { ReasoningPart } from "../../../conversation.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { readSignature, type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
+import { isIssuedBy, readSignature, type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
 import { textOrNull } from "../../../wire_value.ts";
 import { field } from "./fields.ts";
 
@@ -68,6 +68,5 @@ export function writeReplySignature(signature: ReasoningSignature, isRedacted: b
 
 /** The signature to send to a provider; null when another provider issued it. */
 export function signatureFor(signature: ReasoningSignature | undefined, provider: string): string | null {
-  if (signature === undefined || signature.format !== "content") return null;
-  return signature.issuer === null || signature.issuer === provider ? signature.value : null;
+  return signature !== undefined && isIssuedBy(signature, "content", provider) ? signature.value : null;
 }

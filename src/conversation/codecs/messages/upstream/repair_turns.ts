@@ -1,8 +1,9 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import { type AlternatingTurn, alternatingTurns, visible } from "../../../alternating_turns.ts";
-import type { Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import type { WebSearchPart } from "../../../web_search.ts";
+import { assistantParts } from "../../../assistant_parts.ts";
+import type { Part, TextPart, Turn } from "../../../conversation.ts";
+import { isIssuedBy, type ReasoningSignature } from "../../../reasoning_signature.ts";
+import type { SearchOrigin, WebSearchPart } from "../../../web_search.ts";
 import type { FieldNames } from "../shared/fields.ts";
 import { unsupportedMedia } from "./write_media.ts";
 
@@ -16,7 +17,7 @@ export function repairTurns(
   target: RequestTarget,
   droppedFields: FieldNames,
 ): AlternatingTurn[] {
-  const assistant = (part: Part) => assistantParts(part, target, droppedFields);
+  const assistant = (part: Part) => ownAssistantParts(part, target, droppedFields);
   return alternatingTurns(turns, { user: userParts, assistant }, droppedFields);
 }
 
@@ -32,31 +33,14 @@ function userParts(part: Part): Part[] {
   }
 }
 
-function assistantParts(part: Part, target: RequestTarget, droppedFields: FieldNames): Part[] {
-  switch (part.kind) {
-    case "text":
-      if (part.signature) droppedFields.add("reasoning_signature");
-      return visible(withOwnCitations(part, target, droppedFields));
-    case "web_search":
-      if (isSignedByTarget(part.origin, target)) return [unwrappedSearch(part)];
-      droppedFields.add("web_search_call");
-      return [];
-    case "refusal":
-      droppedFields.add("refusal");
-      return visible({ kind: "text", text: part.text });
-    case "audio":
-    case "video":
-    case "file":
-      droppedFields.add(part.kind);
-      return [];
-    case "tool_call":
-      if (part.signature) droppedFields.add("reasoning_signature");
-      return [part];
-    case "reasoning":
-      return isSignedByTarget(part.signature, target) ? [part] : dropReasoning(part, droppedFields);
-    default:
-      return [part];
+/** This format also has citations, and the searches of its vendors. */
+function ownAssistantParts(part: Part, target: RequestTarget, droppedFields: FieldNames): Part[] {
+  if (part.kind === "text") {
+    if (part.signature) droppedFields.add("reasoning_signature");
+    return visible(withOwnCitations(part, target, droppedFields));
   }
+  if (part.kind === "web_search" && isSignedByTarget(part.origin, target)) return [unwrappedSearch(part)];
+  return assistantParts(part, ({ signature }) => isSignedByTarget(signature, target), droppedFields);
 }
 
 /** The citations signed by the target's provider; vendors reject others. */
@@ -82,15 +66,6 @@ function unwrapped<T extends { readonly signature?: ReasoningSignature }>(signed
 }
 
 /** True for a part that the target signed or may have signed; vendors reject others. */
-function isSignedByTarget(
-  signature: { format: string; issuer: string | null } | undefined,
-  target: RequestTarget,
-): boolean {
-  return signature?.format === "messages" && (signature.issuer === null || signature.issuer === target.provider);
-}
-
-function dropReasoning({ signature, text }: ReasoningPart, droppedFields: FieldNames): Part[] {
-  if (signature) droppedFields.add("reasoning_signature");
-  if (text !== "") droppedFields.add("reasoning_text");
-  return [];
+function isSignedByTarget(signature: ReasoningSignature | SearchOrigin | undefined, target: RequestTarget): boolean {
+  return isIssuedBy(signature, "messages", target.provider);
 }

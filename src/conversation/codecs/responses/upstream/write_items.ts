@@ -2,7 +2,7 @@ import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import { isIssuedBy } from "../../../reasoning_signature.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
 import { searchItem } from "../shared/search_items.ts";
 import { wireCallId } from "../shared/tools.ts";
@@ -119,10 +119,7 @@ function writeContentPart(part: Extract<Part, { kind: "text" | "refusal" }>, dro
  * vendor does not need them.
  */
 function writeSearch(part: WebSearchPart, { target, droppedFields }: Writing): JsonObject | null {
-  const { format, issuer } = part.origin;
-  if (
-    format === "responses" && !target.quirks.has("no_web_search") && (issuer === null || issuer === target.provider)
-  ) {
+  if (isIssuedBy(part.origin, "responses", target.provider) && !target.quirks.has("no_web_search")) {
     const { id: _, ...item } = searchItem("", { ...part, results: null });
     return item;
   }
@@ -132,17 +129,13 @@ function writeSearch(part: WebSearchPart, { target, droppedFields }: Writing): J
 
 /** Writes a reasoning item without its id, because responses are not stored and the signature holds everything. */
 function writeReasoning(part: ReasoningPart, { target, droppedFields }: Writing): JsonObject[] {
-  if (!part.signature || !isIssuedBy(part.signature, target)) {
+  if (!part.signature || !isIssuedBy(part.signature, "responses", target.provider)) {
     if (part.signature) droppedFields.add("reasoning_signature");
     if (part.text !== "") droppedFields.add("reasoning_text");
     return [];
   }
   const summary = part.text === "" ? [] : [{ type: "summary_text", text: part.text }];
   return [{ type: "reasoning", summary, encrypted_content: part.signature.value }];
-}
-
-function isIssuedBy(signature: ReasoningSignature, target: RequestTarget): boolean {
-  return signature.format === "responses" && (signature.issuer === null || signature.issuer === target.provider);
 }
 
 function writeCall(call: ToolCallPart, { droppedFields, pairs, nameOf }: Writing): JsonObject {
