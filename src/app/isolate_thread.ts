@@ -19,9 +19,10 @@ import {
 } from "../http/request_handler.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import { type FlaggedBreaker, flaggedBreaker } from "../isolates/flagged_breaker.ts";
-import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "../isolates/messages.ts";
+import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
 import { OpenRequests } from "../isolates/open_requests.ts";
 import { Outbox } from "../isolates/outbox.ts";
+import { recordMessageOf } from "../isolates/record_message.ts";
 import { relay } from "../isolates/relay.ts";
 import { RecordWriter } from "../isolates/written_records.ts";
 import { readMessages } from "../isolates/wire.ts";
@@ -375,18 +376,6 @@ function takeWritten(): FromIsolate[] {
   const messages: FromIsolate[] = successes.length > 0 ? [{ type: "successes", successes }] : [];
   if (recordWriter.size === 0) return messages;
   return [...messages, { type: "records", ...recordWriter.take(), announced: announcedIds.splice(0) }];
-}
-
-function recordMessageOf(record: RequestRecord, bodies: CapturedBodies | null): RecordMessage {
-  const { arrival, trace, endpoint, status, code, message, refusal, respondedAt } = record;
-  const { requestId, receivedAt, method, sentPath, path, remote } = arrival;
-  return {
-    type: "record",
-    arrival: { requestId, receivedAt, method, sentPath, path, remote },
-    facts: record.facts(),
-    outcome: { trace, endpoint, status, code, message, refusal, respondedAt },
-    bodies,
-  };
 }
 
 function buffersOf(bodies: CapturedBodies | null): ArrayBuffer[] {
