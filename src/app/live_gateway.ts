@@ -17,6 +17,7 @@ import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts"
 import type { OwnedServices } from "./own.ts";
 import { startRetention } from "./retention.ts";
 import type { StartedConfig } from "./start_config.ts";
+import { currentRouter } from "./router.ts";
 import { createGatewayRouters, type GatewayRouters } from "./routes.ts";
 
 /** Everything that follows from one configuration. A request uses the one that was in force when it began. */
@@ -195,13 +196,4 @@ function loadingOnce(gateway: ChangedGateway, started: StartedConfig): () => Pro
   let changes: Promise<ConfigChanges> | null = null;
   return () =>
     changes ??= import("./config_changes.ts").then(({ ConfigChanges }) => new ConfigChanges(gateway, started));
-}
-
-/** A router that uses the one of the configuration in force. */
-function currentRouter(router: () => RequestRouter): RequestRouter {
-  return {
-    match: (method, path, headers) => router().match(method, path, headers),
-    methodsOf: (path, headers) => router().methodsOf(path, headers),
-    rendererFor: (path, headers) => router().rendererFor(path, headers),
-  };
 }

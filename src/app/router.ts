@@ -1,4 +1,5 @@
 import type { ErrorRenderer, Route } from "../http/inbound.ts";
+import type { RequestRouter } from "../http/request_handler.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { createPathRewriter, type RewriteRule } from "./path_rewriter.ts";
@@ -93,6 +94,15 @@ export function createRouter(routes: readonly Route[], options: RouterOptions): 
     },
     methodsOf: (path, headers = NO_HEADERS) => methodsOf(fitsOf(statics, root, rewritePath(path, headers))),
     rendererFor: (path, headers = NO_HEADERS) => sectionOf(rewritePath(path, headers), headers).renderError,
+  };
+}
+
+/** A router that uses the one of the configuration in force. */
+export function currentRouter(router: () => RequestRouter): RequestRouter {
+  return {
+    match: (method, path, headers) => router().match(method, path, headers),
+    methodsOf: (path, headers) => router().methodsOf(path, headers),
+    rendererFor: (path, headers) => router().rendererFor(path, headers),
   };
 }
 

@@ -17,6 +17,11 @@ export class OpenRequests {
   /** @param announce Sends records of requests that are open. */
   constructor(readonly clock: Clock, readonly announce: (records: readonly RequestRecord[]) => void) {}
 
+  /** The number of requests that have not ended. */
+  get size(): number {
+    return this.#fresh.size + this.#announced.size;
+  }
+
   /** A request has arrived. */
   add(record: RequestRecord): void {
     this.#fresh.add(record);

@@ -1,0 +1,62 @@
+import type { Config } from "../config/config.ts";
+import { HeaderFields } from "../http/headers.ts";
+import { hostOf, isHost } from "../http/host.ts";
+import { createRequestHandler, type RequestHandlerOptions } from "../http/request_handler.ts";
+import type { RelayAddress } from "../isolates/messages.ts";
+import { relay } from "../isolates/relay.ts";
+import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+
+/** Options of {@linkcode createIsolateHandler}. */
+export interface IsolateHandlerOptions extends RequestHandlerOptions {
+  /** Where the main thread takes the requests that an isolate does not answer. */
+  readonly relay: RelayAddress;
+  /** The limits of the configuration in force. */
+  readonly limits: () => Pick<Config["limits"], "largeBodyBytes">;
+}
+
+/** Handles one request that an isolate accepted. */
+export type IsolateHandler = (
+  request: Request,
+  info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+) => Response | Promise<Response>;
+
+/**
+ * Creates the handler of an isolate. It answers small text requests, and sends all other requests to the main thread,
+ * or to a thread for large requests by way of it.
+ */
+export function createIsolateHandler(
+  { relay: address, limits, ...options }: IsolateHandlerOptions,
+): IsolateHandler {
+  const handler = createRequestHandler(options);
+  /** Refuses a request that the main thread does not take, as while it ends, in the protocol of its path. */
+  const refuse = createRequestHandler({ ...options, router: { ...options.router, match: unreachable } });
+  return (request, info) => {
+    // A host with a slash would change the path of the address; the handler refuses it.
+    if (isOwn(request, limits()) || !isHost(hostOf(request, new HeaderFields(request.headers)) ?? "")) {
+      return handler(request, info);
+    }
+    return relay(request, info, address).catch(() => {
+      if (request.signal.aborted) return new Response(null, { status: 503 }); // its caller has left
+      return refuse(request, info);
+    });
+  };
+}
+
+/** Whether this thread answers a request. Others need the main thread, or a thread for large requests. */
+function isOwn(request: Request, { largeBodyBytes }: Pick<Config["limits"], "largeBodyBytes">): boolean {
+  if (request.method !== "POST") return false;
+  const { url } = request;
+  const start = url.indexOf("/", "https://".length);
+  const end = url.indexOf("?", start);
+  if (!isTextRequest("POST", url.slice(start, end < 0 ? undefined : end))) return false;
+  const { headers } = request;
+  // Streams that can be resumed are all on the main thread.
+  return isSurelySmall(headers.get("content-length"), largeBodyBytes) && headers.get("x-service-resume") === null;
+}
+
+function unreachable(): never {
+  throw new GatewayError("overloaded", "The main thread of the gateway does not take requests now. Retry later", {
+    retryAfterSeconds: 1,
+  });
+}

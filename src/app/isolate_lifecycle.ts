@@ -1,0 +1,105 @@
+import type { OpenStreams } from "../calls/stream_relay.ts";
+import type { Listening } from "../http/listen.ts";
+import { errorLocation } from "../http/request_handler.ts";
+import type { FromIsolate } from "../isolates/messages.ts";
+import type { RecordSender } from "../isolates/record_sender.ts";
+import type { Clock } from "../lib/clock.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { Log } from "../lib/log.ts";
+import type { Journal } from "../store/journal/journal.ts";
+import type { LeasedMeter } from "../thread_state/leased_meter.ts";
+
+/** What an {@linkcode IsolateLifecycle} ends. */
+export interface IsolateLifecycleParts {
+  readonly openStreams: OpenStreams;
+  readonly records: RecordSender;
+  readonly meter: LeasedMeter;
+  /** Of the meter. */
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Sends a message to the main thread. */
+  readonly post: (message: FromIsolate) => void;
+}
+
+/** How long whole replies have to end after an error that nothing has caught. */
+const FAILED_GRACE_MS = 10_000;
+/** How long a stop waits until the last charges are in the ledger. */
+const LAST_CHARGES_MS = 5_000;
+
+/**
+ * From the first connection that an isolate accepts to its last request. Each step is reported to the main thread,
+ * which ends the thread after the last one:
+ *
+ *     start ─┬─ listening ─┬─ stop ─ stopped
+ *            │             └─ an error that nothing has caught ─ failed
+ *            └─ unable
+ */
+export class IsolateLifecycle {
+  #listening: Listening | null = null;
+  #isDraining = false;
+  #hasFailed = false;
+
+  constructor(private readonly parts: IsolateLifecycleParts) {}
+
+  /** Whether no more connections are accepted. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Accepts connections. */
+  async start(listen: () => Promise<Listening>): Promise<void> {
+    const { post } = this.parts;
+    try {
+      this.#listening = await listen();
+      post({ type: "listening" });
+    } catch (error) {
+      post({ type: "unable", reason: error instanceof Error ? error.name : typeof error });
+    }
+  }
+
+  /** Stops accepting, and waits up to `graceMs` for running requests. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#drain(graceMs);
+    this.parts.post({ type: "stopped" });
+  }
+
+  /**
+   * After an error that nothing has caught, this thread may be in a wrong state. It ends its streams, gives whole
+   * replies some time, charges what was received, and lets the main thread replace it.
+   */
+  async fail(error: unknown): Promise<void> {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    const { openStreams, log, post } = this.parts;
+    const reason = errorLocation(error);
+    log.error("isolate_failed", { reason });
+    const drained = this.#drain(FAILED_GRACE_MS).catch(() => {});
+    openStreams.abortAll(
+      new GatewayError("route_error", "The gateway failed during the reply; send the request again"),
+    );
+    await drained;
+    post({ type: "failed", reason });
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    const { openStreams, records, journal, clock } = this.parts;
+    this.#isDraining = true;
+    await this.#listening?.shutdown(graceMs);
+    await openStreams.detached.drain(graceMs, clock);
+    openStreams.departures.finish();
+    await records.noneOpen();
+    records.send();
+    await this.#chargesWritten();
+    await journal.close();
+  }
+
+  /** What the ledger does not take now stays in the journal. */
+  async #chargesWritten(): Promise<void> {
+    const { meter, clock } = this.parts;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(LAST_CHARGES_MS, resolve);
+    await Promise.race([late, meter.flush()]);
+    cancel();
+  }
+}

@@ -1,0 +1,129 @@
+import { createAuthenticate } from "../billing/authenticate.ts";
+import type { KeyRing } from "../billing/key_ring.ts";
+import type { OpenStreams } from "../calls/stream_relay.ts";
+import type { Model } from "../catalog/model.ts";
+import type { Config } from "../config/config.ts";
+import { capturedBodyBytes } from "../config/request_log_section.ts";
+import type { RequestRouter } from "../http/request_handler.ts";
+import type { IsolateData } from "../isolates/messages.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { OwnAddress } from "../net/target.ts";
+import { withReplays } from "../replays/replay_route.ts";
+import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import type { LeasedMeter } from "../thread_state/leased_meter.ts";
+import type { RemoteState } from "../thread_state/remote_state.ts";
+import { limitsByProvider } from "../upstreams/provider_limits.ts";
+import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
+import type { IsolateReplies } from "./isolate_replies.ts";
+import { replayOptions } from "./replays.ts";
+import { createRouter, currentRouter } from "./router.ts";
+import { routerOptions } from "./router_options.ts";
+import { threadRoutes } from "./thread_routes.ts";
+
+/** What the endpoints of an isolate have in common under all configurations. */
+export interface LiveIsolateParts {
+  readonly state: RemoteState;
+  readonly meter: LeasedMeter;
+  readonly keys: KeyRing;
+  readonly breaker: CircuitBreaker;
+  readonly replies: IsolateReplies;
+  readonly openStreams: OpenStreams;
+  /** The gateway's own addresses, which grow. */
+  readonly ownAddresses: readonly OwnAddress[];
+  /** The public address of the gateway, without a final slash. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+}
+
+/** What follows from one configuration. A request uses the one in force when it arrived. */
+interface Generation {
+  readonly parts: ConfiguredParts;
+  readonly router: RequestRouter;
+}
+
+/** A configuration, and the models that providers list. */
+type Configured = Pick<IsolateData, "config" | "discovered">;
+
+/** The endpoints of an isolate, whose configuration can be replaced while it runs. */
+export class LiveIsolate {
+  /** The endpoints of the configuration in force. */
+  readonly router: RequestRouter = currentRouter(() => this.#current.router);
+  #current: Generation;
+  #changing: Promise<void> = Promise.resolve();
+
+  private constructor(private readonly parts: LiveIsolateParts, first: Generation) {
+    this.#current = first;
+  }
+
+  /**
+   * Opens the endpoints of the first configuration.
+   *
+   * @throws {Deno.errors.NotFound} And other file errors, if `egress.ca_file` cannot be read.
+   */
+  static async open(configured: Configured, parts: LiveIsolateParts): Promise<LiveIsolate> {
+    return new LiveIsolate(parts, await openGeneration(configured, null, parts));
+  }
+
+  /** The configuration in force. */
+  get config(): Config {
+    return this.#current.parts.config;
+  }
+
+  /** Replaces the models that providers list. */
+  setDiscovered(models: readonly Model[]): void {
+    this.#current.parts.catalog.replaceDiscovered(models);
+  }
+
+  /** Uses another configuration for later requests. Resolves when they do; one that cannot be used is logged. */
+  setConfig(configured: Configured): Promise<void> {
+    return this.#changing = this.#changing.then(() => this.#change(configured));
+  }
+
+  async #change(configured: Configured): Promise<void> {
+    const { state: { log }, meter } = this.parts;
+    try {
+      const before = this.#current.parts;
+      this.#current = await openGeneration(configured, before, this.parts);
+      before.openedProviders.close(this.#current.parts.openedProviders);
+    } catch (error) {
+      log.error("isolate_config_failed", { reason: error instanceof Error ? error.name : typeof error });
+    }
+    meter.endAll(); // a limit can be lower
+  }
+}
+
+async function openGeneration(
+  { config, discovered }: Configured,
+  previous: ConfiguredParts | null,
+  { state, meter, keys, breaker, replies, openStreams, ownAddresses, baseUrl, clock }: LiveIsolateParts,
+): Promise<Generation> {
+  const { store, slots, log } = state;
+  const parts = await openConfiguredParts(config, { clock, ownAddresses, ...previous === null ? {} : { previous } });
+  parts.catalog.replaceDiscovered(discovered);
+  state.setLimits(limitsByProvider(config.providers));
+  const { limits, requestLog } = config;
+  const authenticate = createAuthenticate({
+    ring: keys,
+    wrongKeys: state.wrongKeys,
+    meter: {
+      ratesLeft(caller) {
+        const left = meter.ratesLeft(caller);
+        return left === undefined ? state.ratesLeft(caller) : left;
+      },
+    },
+    clock,
+    captureBytes: capturedBodyBytes(requestLog),
+  });
+  const routes = threadRoutes({
+    parts,
+    state: { meter, slots, store, log },
+    breaker,
+    reasoning: replies.reasoning,
+    items: replies.items,
+    openStreams,
+    authenticate,
+    bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
+  });
+  const replayed = withReplays(routes, replayOptions({ config, store, authenticate, clock, log, openStreams }));
+  return { parts, router: createRouter(replayed, routerOptions(() => baseUrl, { hasAdmin: false })) };
+}
