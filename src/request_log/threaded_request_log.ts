@@ -34,7 +34,7 @@ export interface ThreadedRequestLogOptions {
  */
 export const FLUSH_MS = 500;
 /** A batch of this many rows is written at once. */
-const FLUSH_ROWS = 1_000;
+const FLUSH_ROWS = 5_000;
 /** Questions under way; further ones are refused. */
 export const MAX_QUESTIONS = 32;
 
@@ -58,7 +58,7 @@ const RETRY_AFTER_SECONDS = 1;
  * Opens a log of requests that a thread writes and reads. The thread starts with the first rows or the first question,
  * and ends after some time without either.
  *
- * record → batch (500 ms or 1,000 rows) → thread: one transaction → acknowledged, or dropped and counted
+ * record → batch (500 ms or 5,000 rows) → thread: one transaction → acknowledged, or dropped and counted
  */
 export function openThreadedRequestLog(options: ThreadedRequestLogOptions): RequestLog {
   const log = new ThreadedRequestLog(options);
