@@ -1,12 +1,12 @@
 /**
  * Measures what metrics and the log of requests cost; writes `bench/RESULTS-observe.md`.
  *
- *     deno task bench:observe     about twenty minutes; also --starts N, --rounds N, --seconds N, and --out FILE
+ *     deno task bench:observe     about fifteen minutes; also --starts N, --rounds N, --seconds N, and --out FILE
  *
- * A gateway with both or one of them shares one core under load with a gateway that has neither, so that whatever else
- * the machine does slows both alike. More than two at once would share the caches of the core, and each would write its
- * log in small batches. One pair has neither twice, which shows what the measurement can tell apart. All gateways are
- * started several times, since two processes of one program differ too.
+ * Gateways with both, one and neither of them have a core in turns of two seconds, in another order in each round. Two
+ * gateways have neither: the others are compared with their mean, and they with each other, which shows what the
+ * measurement can tell apart. All gateways are started twice, since two processes of one program differ too. A machine
+ * that does other work needs more rounds.
  */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
@@ -20,10 +20,8 @@ import { describeMachine } from "./machine.ts";
 import { compileNative } from "./native.ts";
 import {
   type LoadId,
-  type Observed,
   ObserveFigures,
   observeReport,
-  type PairCost,
   type ReplyCost,
   type VariantId,
   VARIANTS,
@@ -36,27 +34,28 @@ const RESULTS = fileURLToPath(new URL("./RESULTS-observe.md", import.meta.url));
 interface MeasuredLoad {
   readonly id: LoadId;
   readonly mode: Mode;
-  /** Of each gateway. */
   readonly connections: number;
   readonly load: Load;
-  /** V8 compiles the code of a plain request for 10 seconds of processor time, and two gateways share a core. */
+  /** V8 compiles the code of a plain request for 10 seconds of processor time. */
   readonly warmingSeconds: number;
   /** The share of the rounds that this load has. */
   readonly rounds: number;
 }
 
 const LOADS: readonly MeasuredLoad[] = [
-  { id: "json", mode: "json", connections: 16, load: { kind: "closed" }, warmingSeconds: 20, rounds: 1 },
-  { id: "paced", mode: "paced", connections: 50, load: { kind: "streams" }, warmingSeconds: 5, rounds: 0.5 },
+  { id: "json", mode: "json", connections: 32, load: { kind: "closed" }, warmingSeconds: 12, rounds: 1 },
+  { id: "paced", mode: "paced", connections: 100, load: { kind: "streams" }, warmingSeconds: 4, rounds: 0.25 },
 ];
 
-/** Rows and charges of the last requests of a round are written within it. */
+/** Rows and charges of the last requests of a turn are written within it. */
 const SETTLE_MS = 700;
+/** The thread of the log ends after ten seconds without rows. Its start belongs to no turn. */
+const LEAD_SECONDS = 1;
 
 interface ObserveOptions {
   /** How often all gateways are started. */
   readonly starts: number;
-  /** Of each pair, after each start. */
+  /** After each start. */
   readonly rounds: number;
   /** Of a round. */
   readonly seconds: number;
@@ -71,6 +70,7 @@ interface Parts {
 
 /** A gateway with the generators of its load. */
 interface MeasuredGateway {
+  readonly id: VariantId;
   readonly contender: Contender;
   readonly server: Server;
   readonly generators: Generators;
@@ -79,24 +79,23 @@ interface MeasuredGateway {
 /** Starts all gateways once and measures them. */
 async function measureStart(
   { start, rounds, seconds }: Omit<ObserveOptions, "starts"> & { readonly start: number },
-  parts: Parts,
+  { folder: parent, cores, generator, upstream }: Parts,
   figures: ObserveFigures,
 ): Promise<void> {
   const gateways: MeasuredGateway[] = [];
-  const started = async (id: string, observed: Observed) => {
-    const gateway = await startGateway(await newFolder(parts.folder, `${id}-${start}`), observed, parts);
-    gateways.push(gateway);
-    return gateway;
-  };
   try {
-    const base = await started("base", { countsRequests: false, logsRequests: false });
-    const others: (readonly [VariantId, MeasuredGateway])[] = [];
-    for (const { id, ...observed } of shuffled(VARIANTS)) others.push([id, await started(id, observed)]);
+    for (const { id, countsRequests, logsRequests } of shuffled(VARIANTS)) {
+      const folder = await newFolder(parent, `${id}-${start}`);
+      const options = { folder, upstreamPort: upstream.port, core: cores.server, countsRequests, logsRequests };
+      const server = await startObservedGateway(options);
+      const generators = await generatorsOf(folder, cores.load, generator);
+      gateways.push({ id, contender: passThrough(server), server, generators });
+    }
     for (const load of LOADS) {
-      for (const [, other] of others) await measurePair([base, other], load, load.warmingSeconds);
+      await measureRound(gateways, load, load.warmingSeconds);
       for (let round = 0; round < Math.max(1, Math.round(rounds * load.rounds)); round++) {
-        for (const [variant, other] of shuffled(others)) {
-          figures.add({ load: load.id, variant, start }, await measurePair([base, other], load, seconds));
+        for (const [variant, cost] of await measureRound(gateways, load, seconds)) {
+          figures.add({ load: load.id, variant, start }, cost);
         }
       }
     }
@@ -105,42 +104,34 @@ async function measureStart(
   }
 }
 
-/** @param folder An empty one. */
-async function startGateway(
-  folder: string,
-  observed: Observed,
-  { cores, generator, upstream }: Parts,
-): Promise<MeasuredGateway> {
-  const server = await startObservedGateway({ folder, upstreamPort: upstream.port, core: cores.server, ...observed });
-  return { contender: passThrough(server), server, generators: await generatorsOf(folder, cores.load, generator) };
+/** The processor time of each gateway for a reply, one gateway after the other. */
+async function measureRound(
+  gateways: readonly MeasuredGateway[],
+  load: MeasuredLoad,
+  seconds: number,
+): Promise<(readonly [VariantId, ReplyCost])[]> {
+  const costs: (readonly [VariantId, ReplyCost])[] = [];
+  for (const gateway of shuffled(gateways)) costs.push([gateway.id, await measureGateway(gateway, load, seconds)]);
+  return costs;
 }
 
-/** The processor time of two gateways for a reply, while both are under load. */
-async function measurePair(
-  [base, other]: readonly [MeasuredGateway, MeasuredGateway],
+async function measureGateway(
+  gateway: MeasuredGateway,
   { mode, connections, load }: MeasuredLoad,
   seconds: number,
-): Promise<PairCost> {
-  const measured = async (gateway: MeasuredGateway): Promise<ReplyCost> => {
-    const { contender, server, generators } = gateway;
-    const before = await usedBy(gateway);
-    const generator = load.kind === "closed" ? generators.closed : generators.timed;
-    const { replies, failures } = await generator.run({
-      request: contender.ask(mode, SMALL_BODY_BYTES),
-      load,
-      connections,
-      seconds,
-    });
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    const after = await usedBy(gateway);
-    if (replies === 0 || failures > 0) {
-      throw new Error(`Cannot measure ${server.name}: ${replies} replies, ${failures} failures`);
-    }
-    const costOf = (thread: keyof ReplyCost) => (after[thread] - before[thread]) / replies;
-    return { allUs: costOf("allUs"), mainUs: costOf("mainUs") };
-  };
-  const [own, ofBase] = await Promise.all([measured(other), measured(base)]);
-  return { own, base: ofBase };
+): Promise<ReplyCost> {
+  const { id, contender, generators } = gateway;
+  const generator = load.kind === "closed" ? generators.closed : generators.timed;
+  const request = contender.ask(mode, SMALL_BODY_BYTES);
+  await generator.run({ request, load, connections, seconds: LEAD_SECONDS });
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  const before = await usedBy(gateway);
+  const { replies, failures } = await generator.run({ request, load, connections, seconds });
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  const after = await usedBy(gateway);
+  if (replies === 0 || failures > 0) throw new Error(`Cannot measure ${id}: ${replies} replies, ${failures} failures`);
+  const costOf = (thread: keyof ReplyCost) => (after[thread] - before[thread]) / replies;
+  return { allUs: costOf("allUs"), mainUs: costOf("mainUs") };
 }
 
 /** The processor time since the start. */
@@ -171,7 +162,7 @@ function optionsOf(args: readonly string[]): ObserveOptions & { readonly out: st
     if (Number.isInteger(value) && value >= 1) return value;
     throw new RangeError(`expected a whole number for --${name}, got "${values[name]}"`);
   };
-  const [starts, rounds, seconds] = [number("starts", 3), number("rounds", 16), number("seconds", 3)];
+  const [starts, rounds, seconds] = [number("starts", 2), number("rounds", 12), number("seconds", 2)];
   return { starts, rounds, seconds, out: values.out ?? RESULTS };
 }
 

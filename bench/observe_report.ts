@@ -3,18 +3,18 @@ import type { Machine } from "./machine.ts";
 import { figure, table } from "./markdown.ts";
 import { type Interval, intervalOf, medianOf } from "./statistics.ts";
 
-/** A gateway that is compared with one that observes nothing. `again` is the same as that one. */
-export type VariantId = "again" | "metrics" | "log" | "both";
+/** A gateway with a part of what observes requests. */
+export type VariantId = "off" | "again" | "metrics" | "log" | "both";
 
-/** A part of what observes requests. */
-export interface Observed {
+/** All of them. `off` and `again` are the same. */
+export const VARIANTS: readonly {
+  readonly id: VariantId;
+  readonly title: string;
   readonly countsRequests: boolean;
   readonly logsRequests: boolean;
-}
-
-/** All of them. */
-export const VARIANTS: readonly (Observed & { readonly id: VariantId; readonly title: string })[] = [
-  { id: "again", title: "neither, of another one with neither", countsRequests: false, logsRequests: false },
+}[] = [
+  { id: "off", title: "neither", countsRequests: false, logsRequests: false },
+  { id: "again", title: "neither, of the other one with neither", countsRequests: false, logsRequests: false },
   { id: "metrics", title: "metrics", countsRequests: true, logsRequests: false },
   { id: "log", title: "request log", countsRequests: false, logsRequests: true },
   { id: "both", title: "metrics and request log", countsRequests: true, logsRequests: true },
@@ -47,41 +47,39 @@ export interface MeasuredPlace {
   readonly start: number;
 }
 
-/** What two gateways needed while they shared a core. */
-export interface PairCost {
-  readonly own: ReplyCost;
-  /** Of the gateway that observes nothing. */
-  readonly base: ReplyCost;
-}
-
-/** All measurements. */
+/** All measurements. The n-th one of each gateway of a start belongs to the n-th round. */
 export class ObserveFigures {
-  readonly #costs = new Map<string, PairCost[]>();
+  readonly #costs = new Map<string, ReplyCost[]>();
   readonly #starts = new Set<number>();
 
-  /** Adds what a pair of gateways needed. */
-  add({ load, variant, start }: MeasuredPlace, cost: PairCost): void {
+  /** Adds what a gateway needed in the next round. */
+  add({ load, variant, start }: MeasuredPlace, cost: ReplyCost): void {
     this.#starts.add(start);
     this.#costs.getOrInsertComputed(`${load}/${variant}/${start}`, () => []).push(cost);
   }
 
-  /** What the pairs with a gateway needed. */
-  costs(load: LoadId, variant: VariantId): PairCost[] {
+  /** What a gateway needed in each round. */
+  costs(load: LoadId, variant: VariantId): ReplyCost[] {
     return [...this.#starts].flatMap((start) => this.#of(load, variant, start));
   }
 
   /**
-   * Processor time relative to the gateway that observes nothing. The interval considers that the pairs of one start are
-   * of the same processes.
+   * Processor time relative to the mean of both gateways with neither in the same round; that of `again` relative to
+   * `off`. The interval considers that the rounds of one start are of the same processes.
    */
   ratio(load: LoadId, variant: VariantId, of: keyof ReplyCost, random?: () => number): Interval | null {
-    const groups = [...this.#starts].map((start) =>
-      this.#of(load, variant, start).map(({ own, base }) => own[of] / base[of])
-    );
+    const groups = [...this.#starts].map((start) => {
+      const [off, again] = [this.#of(load, "off", start), this.#of(load, "again", start)];
+      return this.#of(load, variant, start).flatMap((own, round) => {
+        const [one, other] = [off[round], again[round]];
+        if (one === undefined || other === undefined) return [];
+        return [own[of] / (variant === "again" ? one[of] : (one[of] + other[of]) / 2)];
+      });
+    });
     return intervalOf(groups, random);
   }
 
-  #of(load: LoadId, variant: VariantId, start: number): readonly PairCost[] {
+  #of(load: LoadId, variant: VariantId, start: number): readonly ReplyCost[] {
     return this.#costs.get(`${load}/${variant}/${start}`) ?? [];
   }
 }
@@ -136,20 +134,20 @@ Processor time of a request with both, one and neither, on ${
   }: ${machine.cpu}, ${machine.cores} cores,
 ${machine.system}, Deno ${machine.deno}.
 
-Two gateways at a time shared a core under load: one that observes nothing, and another one. Each pair had
-${figures.costs("json", "again").length} rounds of JSON and ${
-    figures.costs("paced", "again").length
-  } of streams, each of
-${seconds} s, after ${starts} starts. A ratio is that of a pair. Shown are the median and, in parentheses, its interval of
-95 % confidence, by a bootstrap over starts and rounds. A target is met or missed if the whole interval is on one side of
-it. Processor time is that of all threads and of the kernel for them, until 0.7 s after the last reply, so that it has the
-rows that are written later.
+Five gateways had a core in turns of ${seconds} s, in ${figures.costs("json", "off").length} rounds of JSON and
+${
+    figures.costs("paced", "off").length
+  } of streams, after ${starts} starts. A ratio is one of the same round, to the mean
+of the two gateways with neither. Shown are the median and, in parentheses, its interval of 95 % confidence, by a
+bootstrap over starts and rounds. A target is met or missed if the whole interval is on one side of it. Processor time is
+that of all threads and of the kernel for them, until 0.7 s after the last reply, so that it has the rows that are
+written later.
 
 ${table(["Processor time, of neither", "Target", "Measured", "Result"], marks)}
 
-${table(["", "CPU µs", "of neither, µs", "ratio", "ratio of the main thread"], rowsOf(figures))}
+${table(["", "CPU µs", "of neither", "Main thread, of neither"], rowsOf(figures))}
 
-The first line of each load compares the same program with itself: its difference from 1 is the error of the
+The second line of each load compares the same program with itself: its difference from 1 is the error of the
 measurement. The main thread handles all requests, and threads such as that of the log use other cores, so the main
 thread decides on throughput: 5 % less is 1.053 × its time. On a single core, the time of all threads decides.
 `;
@@ -158,13 +156,12 @@ thread decides on throughput: 5 % less is 1.053 × its time. On a single core, t
 function rowsOf(figures: ObserveFigures): string[][] {
   return (Object.keys(LOAD_TITLES) as LoadId[]).flatMap((load) =>
     VARIANTS.map(({ id, title }) => {
-      const costs = figures.costs(load, id);
-      const usOf = (of: keyof PairCost) => {
-        const median = medianOf(costs.map((pair) => pair[of].allUs));
-        return median === null ? "–" : figure(median / UNITS[load], 1);
-      };
-      const ratios = (["allUs", "mainUs"] as const).map((of) => ratioText(figures.ratio(load, id, of)));
-      return [`${LOAD_TITLES[load]}: ${title}`, usOf("own"), usOf("base"), ...ratios];
+      const median = medianOf(figures.costs(load, id).map(({ allUs }) => allUs));
+      const cpuUs = median === null ? "–" : figure(median / UNITS[load], 1);
+      const ratios = (["allUs", "mainUs"] as const).map((of) =>
+        id === "off" ? "" : ratioText(figures.ratio(load, id, of))
+      );
+      return [`${LOAD_TITLES[load]}: ${title}`, cpuUs, ...ratios];
     })
   );
 }
