@@ -7,7 +7,15 @@ Deno.test("options of V8: the executable has those of the task start", () => {
   assertEquals(words.filter((word) => word.startsWith("--v8-flags")), [V8_OPTION]);
 });
 
+/** Without it the text of all modules that could be imported later is in memory. */
+const LAZY_OPTION = "--unstable-lazy-dynamic-imports";
+
+Deno.test("the task start loads modules when they are imported", () => {
+  assert(config.tasks.start.command.split(" ").includes(LAZY_OPTION));
+});
+
 Deno.test("options of V8: this Deno accepts them", async () => {
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args: ["eval", V8_OPTION, ""] }).output();
+  const args = ["eval", LAZY_OPTION, V8_OPTION, ""];
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
   assert(success, new TextDecoder().decode(stderr));
 });
