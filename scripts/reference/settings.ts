@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { configuredAccountsSchema } from "../../src/billing/configured_accounts.ts";
+import { configuredAccountsSchema } from "../../src/billing/accounts_section.ts";
 import { aliasSchema } from "../../src/catalog/alias.ts";
 import { modelSchema } from "../../src/catalog/model.ts";
 import { modelPatternSchema } from "../../src/catalog/model_pattern.ts";

@@ -1,7 +1,7 @@
 import { AdminKeys, type ConfiguredAdminKey } from "../audit/admin_keys.ts";
 import { AuditLog } from "../audit/audit_log.ts";
 import type { Config } from "../config/config.ts";
-import { configuredAdminKeys } from "../config/server_section.ts";
+import { configuredAdminKeys } from "../config/admin_keys.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";

@@ -46,8 +46,8 @@ export async function ensureAuditedAccounts(
 
 /** An account as the admin API shows it. Most starts change no account, so the code is loaded for the first change. */
 async function shown(store: Store, id: string): Promise<JsonObject | null> {
-  const { shownAccount } = await import("../protocols/admin/accounts.ts");
-  const { shownKeys } = await import("../protocols/admin/keys.ts");
+  const { shownAccount } = await import("../protocols/admin/shown_account.ts");
+  const { shownKeys } = await import("../protocols/admin/shown_keys.ts");
   const account = await shownAccount(store, id);
   return account === null ? null : { ...account, keys: await shownKeys(store, id) };
 }

@@ -1,6 +1,6 @@
 import { createAuthenticate } from "../billing/authenticate.ts";
 import type { Credential } from "../billing/key_ring.ts";
-import { capturedBodyBytes } from "../config/request_log_section.ts";
+import { capturedBodyBytes } from "../config/captured_bodies.ts";
 import type { CatalogFor } from "../catalog/listing.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import type { KeyLocation } from "../http/credentials.ts";

@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "../config/config.ts";
 import { ConfigError } from "../config/config_error.ts";
-import { entryOf, STORED_SECTIONS, type StoredConfig } from "../config/config_tree.ts";
-import { isSection, type Section } from "../config/document.ts";
+import { STORED_SECTIONS } from "../config/config_tree.ts";
+import { entryOf, type StoredConfig } from "../config/plain_tree.ts";
+import { isSection, type Section } from "../config/section.ts";
 import type { StoredVersion } from "../config/stored_config.ts";
 import { secondsOf } from "../lib/clock.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { AuditLog } from "../audit/audit_log.ts";
 import { foreignKeysOf, revokeDroppedKeys } from "../billing/dropped_keys.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
-import type { StoredConfig } from "../config/config_tree.ts";
+import type { StoredConfig } from "../config/plain_tree.ts";
 import { type ConfigDiff, diffOf, isEmptyDiff } from "../config/config_diff.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { summaryOf } from "../config/diff_summary.ts";
@@ -90,7 +90,7 @@ export class ConfigChanges {
   reload(options: ChangeOptions): Promise<AppliedChange> {
     return this.#inTurn(async () => {
       const { version, content } = await readStoredConfig(this.#store);
-      return await this.#apply(this.#load(content), version, options);
+      return await this.#apply(await this.#load(content), version, options);
     }, options);
   }
 
@@ -116,7 +116,7 @@ export class ConfigChanges {
     return this.#inTurn(async () => {
       const before = await readStoredConfig(this.#store);
       const content = change(before.content, this.#inForce);
-      return await this.#apply(this.#load(content), before.version + 1, { by, isDryRun, content });
+      return await this.#apply(await this.#load(content), before.version + 1, { by, isDryRun, content });
     }, { by, isDryRun });
   }
 
@@ -134,8 +134,8 @@ export class ConfigChanges {
     return this.#gateway.services.store;
   }
 
-  #load(content: StoredConfig): LoadedConfig {
-    return this.#started.source.load(content);
+  async #load(content: StoredConfig): Promise<LoadedConfig> {
+    return await this.#started.source.load(content);
   }
 
   async #apply(

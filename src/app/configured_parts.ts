@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readCidr } from "../net/address.ts";
 import type { EgressPolicy, OwnAddress } from "../net/target.ts";
-import { credentialWeights } from "../upstreams/credential_config.ts";
+import { credentialWeights } from "../upstreams/credential_weights.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { openProviders, type Providers } from "../upstreams/providers.ts";
 

@@ -1,6 +1,6 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { Config } from "../config/config.ts";
-import { commandKeyOf, configuredAdminKeys } from "../config/server_section.ts";
+import { commandKeyOf, configuredAdminKeys } from "../config/admin_keys.ts";
 import type { AccountKeys } from "../console/account_keys.ts";
 import { withSecurityHeaders } from "../console/security_headers.ts";
 import type { ConsoleSessions } from "../console/sessions.ts";

@@ -3,7 +3,7 @@ import type { KeyRing } from "../billing/key_ring.ts";
 import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
-import { capturedBodyBytes } from "../config/request_log_section.ts";
+import { capturedBodyBytes } from "../config/captured_bodies.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
 import type { IsolateData } from "../isolates/messages.ts";
 import type { Clock } from "../lib/clock.ts";

@@ -6,8 +6,8 @@ import { createUsageReports, type UsageReports } from "../billing/usage/usage_re
 import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
-import { capturedBodyBytes } from "../config/request_log_section.ts";
-import type { ConfigTree } from "../config/config_tree.ts";
+import { capturedBodyBytes } from "../config/captured_bodies.ts";
+import type { ConfigTree } from "../config/plain_tree.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";

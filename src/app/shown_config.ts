@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { namedEntries, withoutSecrets } from "../config/config_diff.ts";
-import type { ConfigTree } from "../config/config_tree.ts";
+import type { ConfigTree } from "../config/plain_tree.ts";
 import { defaultSettings } from "../config/default_settings.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 

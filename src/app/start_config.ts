@@ -1,7 +1,7 @@
 import { ConfigError } from "../config/config_error.ts";
 import type { LoadedConfig } from "../config/config.ts";
 import { readStoredConfig } from "../config/stored_config.ts";
-import type { ConfigSource } from "../config/load_config.ts";
+import type { ConfigSource } from "../config/config_file.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 
@@ -34,7 +34,7 @@ export async function startConfig(
   const { version, content } = await readStoredConfig(store);
   if (version === 0) return { ...settings, loaded, version };
   try {
-    return { ...settings, loaded: settings.source.load(content), version };
+    return { ...settings, loaded: await settings.source.load(content), version };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const problem of error.problems) log.error("stored_config_ignored", { reason: problem });

@@ -1,18 +1,8 @@
-import * as z from "zod";
-
 const PREFIX = /^[a-z][a-z0-9+._-]{0,15}:\/\/[A-Za-z0-9][A-Za-z0-9._-]{0,254}(\/[A-Za-z0-9._=@+ -]{1,255})*\/$/;
-
-/** The expected form of a bucket prefix, for messages. */
-const BUCKET_EXPECTATION = 'a bucket or a folder in it, with a trailing slash, such as "gs://acme-media/"';
 
 /** Whether a text is a bucket prefix: scheme, bucket, any folders, and a final slash. */
 export function isBucketPrefix(text: string): boolean {
   return PREFIX.test(text) && !hasDots(text);
-}
-
-/** The schema of an account's `allow_buckets`. Its messages continue after "expected". */
-export function bucketsSchema(): z.ZodType<string[]> {
-  return z.array(z.string(BUCKET_EXPECTATION).refine(isBucketPrefix, BUCKET_EXPECTATION), "a list").max(100);
 }
 
 /**

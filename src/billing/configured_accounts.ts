@@ -1,15 +1,10 @@
-import * as z from "zod";
-import { type Money, readMoney } from "../lib/money.ts";
-import { optional, secret } from "../lib/settings.ts";
+import type { Money } from "../lib/money.ts";
 import type { Store } from "../store/store.ts";
 import { changeAccountSettings, createAccount, setAllowedBuckets } from "./account.ts";
-import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
-import { bucketsSchema } from "./bucket_prefix.ts";
-import { hashOfKey, isWellFormedKey, KEY_EXPECTATION } from "./api_key.ts";
+import { hashOfKey } from "./api_key.ts";
 import { addKey, changeKey, keyRecordOf } from "./issued_key.ts";
-import { ACCOUNT_FIELDS, type AccountChanges, KEY_FIELDS, type KeyChanges } from "./key_settings.ts";
+import type { AccountChanges, KeyChanges } from "./key_settings.ts";
 import { accountKey, type AccountRecord, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
-import { MIN_SECRET_CHARACTERS } from "./webhook_secret.ts";
 
 /** An account in the operator's configuration. Source: docs/configuration.md#every-option. */
 export interface ConfiguredAccount {
@@ -43,47 +38,6 @@ export interface EnsuredAccounts {
     readonly generatedWebhookSecret: string | null;
   }[];
   readonly keysAdded: number;
-}
-
-const KEY_SECRET = z.string("a key, or a section with it").refine(isWellFormedKey, KEY_EXPECTATION);
-
-const KEY = z.union([
-  KEY_SECRET,
-  z.strictObject({ key: KEY_SECRET, ...KEY_FIELDS }).transform(({ key: secret, ...settings }) => ({
-    secret,
-    settings,
-  })),
-], "a key, or a section with it");
-
-/** Duplicate ids and keys are refused by the reader of the whole configuration, which knows their positions. */
-const Accounts = z.array(
-  z.strictObject({
-    id: z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION),
-    balance: z.string().default("0").transform(readBalance),
-    keys: z.array(KEY).default([]),
-    webhook_secret: optional(secret(MIN_SECRET_CHARACTERS)),
-    allow_buckets: bucketsSchema().optional(),
-    ...ACCOUNT_FIELDS,
-  }).transform(({ id, balance, keys, webhook_secret: given, allow_buckets: allowBuckets, ...settings }) => ({
-    id,
-    balance,
-    keys,
-    ...given === null ? {} : { webhookSecret: given },
-    ...allowBuckets === undefined ? {} : { allowBuckets },
-    ...Object.keys(settings).length === 0 ? {} : { settings },
-  })),
-);
-
-/** The `accounts` section of the configuration, read strictly. Its messages continue after "expected". */
-export const configuredAccountsSchema: z.ZodType<ConfiguredAccount[]> = Accounts;
-
-function readBalance(text: string, context: z.RefinementCtx): Money {
-  try {
-    const balance = readMoney(text);
-    if (balance >= 0n) return balance;
-  } catch { /* reported below */ }
-  context.addIssue('a decimal amount in USD, such as "25.00"');
-  return z.NEVER;
 }
 
 /**

@@ -1,15 +1,5 @@
 import type { AccessLimits, CaptureSetting } from "../limits/access_limits.ts";
-import {
-  ACCESS_LIMIT_FIELDS,
-  CAPTURE_FIELD,
-  changed,
-  changedLimits,
-  INSTANT_FIELD,
-  type LimitChanges,
-  METADATA_FIELD,
-  NAME_FIELD,
-  OVERDRAFT_FIELD,
-} from "../limits/access_settings.ts";
+import { changed, changedLimits, type LimitChanges } from "../limits/limit_changes.ts";
 import type { Money } from "../lib/money.ts";
 
 /** What an operator can set on a key or an account. Every field is optional. */
@@ -28,21 +18,6 @@ export interface KeySettings {
 
 /** What an operator can set on an account, apart from its overdraft, which is stored with the balance. */
 export type AccountSettings = KeySettings;
-
-/** The schemas of the settings of a key, by the names that operators use. Null removes a setting. */
-export const KEY_FIELDS = {
-  name: NAME_FIELD.nullish(),
-  expires_at: INSTANT_FIELD.nullish(),
-  metadata: METADATA_FIELD.nullish(),
-  capture: CAPTURE_FIELD.nullish(),
-  ...ACCESS_LIMIT_FIELDS,
-};
-
-/** The schemas of the settings of an account, by the names that operators use. Null removes a setting. */
-export const ACCOUNT_FIELDS = {
-  ...KEY_FIELDS,
-  overdraft: OVERDRAFT_FIELD.nullish(),
-};
 
 /** Settings of a key as {@linkcode KEY_FIELDS} reads them. Undefined: kept. Null: removed. */
 export interface KeyChanges extends LimitChanges {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { boolean, distinct, type ReadContext, text } from "../lib/settings.ts";
-import { MAX_FALLBACKS, MAX_NAME_LENGTH } from "./model.ts";
+import { MAX_FALLBACKS } from "./model.ts";
+import { MAX_NAME_LENGTH } from "./model_name.ts";
 
 /** Another name of a model. Source: docs/routing.md#names-of-models. */
 export interface Alias {
@@ -12,18 +13,6 @@ export interface Alias {
   readonly fallbacks: readonly string[] | null;
   /** Whether the public catalogs list it. Default: false. */
   readonly isListed: boolean;
-}
-
-/** Names are used in paths, so no segment may start with a dot. */
-const SEGMENT = "[A-Za-z0-9@_~*][A-Za-z0-9._:@+~*-]{0,127}";
-const ALIAS_NAME = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,7}$`);
-
-/** The expectation in error messages for invalid names. */
-export const ALIAS_NAME_EXPECTATION = 'a model name of letters, digits and . _ - : / with at most one "*"';
-
-/** Whether a text is a valid alias: the characters of model ids, and at most one `*`. */
-export function isAliasName(name: string): boolean {
-  return name.length <= MAX_NAME_LENGTH && ALIAS_NAME.test(name) && name.split("*").length <= 2;
 }
 
 const target = text(1, MAX_NAME_LENGTH).refine((value) => value.split("*").length <= 2, 'a name with at most one "*"');

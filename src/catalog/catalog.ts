@@ -1,6 +1,7 @@
 import type { Alias } from "./alias.ts";
 import { AliasPatterns } from "./alias_patterns.ts";
-import { MAX_NAME_LENGTH, type Model } from "./model.ts";
+import type { Model } from "./model.ts";
+import { MAX_NAME_LENGTH } from "./model_name.ts";
 
 /** The version suffix that vendors add to a model's name in responses. */
 const VERSION_DATE = /-20\d{6}$/;

@@ -9,8 +9,11 @@ import {
 } from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
-import { type CapabilitySections, capabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
-import { type ImageSection, imageSection, type VideoSection, videoSection } from "./media_sections.ts";
+import { type CapabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
+import { capabilitySections } from "./capability_schemas.ts";
+import { isModelId, MAX_NAME_LENGTH } from "./model_name.ts";
+import type { ImageSection, VideoSection } from "./media_sections.ts";
+import { imageSection, videoSection } from "./media_schemas.ts";
 
 /** A type of input or output. */
 export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings" | "scores" | "transcription";
@@ -106,15 +109,6 @@ export interface Model extends CapabilitySections {
   readonly fallbacks: readonly string[];
 }
 
-/** The maximum length of a catalog id or an alias in characters. */
-export const MAX_NAME_LENGTH = 256;
-
-/**
- * A catalog id: `<provider>/<model_name>`. The name may contain further slashes, as in `openrouter/meta-llama/llama-4`.
- * No part starts with a dot, so none can be `..`.
- */
-const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?:\/[A-Za-z0-9@_~][A-Za-z0-9._:@+~-]{0,127}){1,7}$/;
-
 const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
 /** The maximum number of fallbacks of a model. */
 export const MAX_FALLBACKS = 8;
@@ -137,11 +131,6 @@ const serving = z.strictObject({
 });
 
 const pricing = z.strictObject(Object.fromEntries(PRICE_NAMES.map((key) => [key, price.optional()])));
-
-/** Whether a text is a catalog id: see {@linkcode MODEL_ID}; at most {@linkcode MAX_NAME_LENGTH} characters. */
-export function isModelId(text: string): boolean {
-  return text.length <= MAX_NAME_LENGTH && MODEL_ID.test(text);
-}
 
 const written = z.strictObject({
   id: modelId,

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { PRICE_NAMES } from "../billing/tariff.ts";
 import { type ReadContext, seconds, text } from "../lib/settings.ts";
 import { providerPartOf } from "./catalog.ts";
-import { MAX_NAME_LENGTH, readModel } from "./model.ts";
+import { readModel } from "./model.ts";
+import { MAX_NAME_LENGTH } from "./model_name.ts";
 
 /** An entry of `models` for the models that a provider lists. Source: docs/routing.md#models-that-a-provider-lists. */
 export interface ModelPattern {

@@ -6,7 +6,7 @@ import { shownStore } from "../config/store_address.ts";
 import { systemClock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { writeTests } from "../protocols/admin/providers.ts";
-import { commandKeyOf } from "../config/server_section.ts";
+import { commandKeyOf } from "../config/admin_keys.ts";
 import { silentLog } from "../lib/log.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";

@@ -4,7 +4,7 @@ import { openStore } from "../app/store.ts";
 import { shownStore, storeAddressOf } from "../config/store_address.ts";
 import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
-import { commandKeyOf } from "../config/server_section.ts";
+import { commandKeyOf } from "../config/admin_keys.ts";
 import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { DEV_STORE } from "../config/dev_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
-import { commandKeyOf } from "../config/server_section.ts";
+import { commandKeyOf } from "../config/admin_keys.ts";
 import { readStoreHolder, type StoreHolder } from "../store/kv/process_lock.ts";
 import { StoreBusyError } from "./command_errors.ts";
 import { gatewayAddress } from "./gateway_address.ts";

@@ -1,11 +1,8 @@
 import { parseArgs } from "node:util";
 import type { GatewayRoles } from "../app/gateway_roles.ts";
-import { openConfigSource } from "../config/load_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
-import { environmentOf } from "./environment.ts";
-import { runUntilSignal, startGateway } from "./gateway_process.ts";
-import { openProcessOutput } from "./process_output.ts";
+import { openThreadedConfig } from "./config_thread.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
@@ -16,8 +13,13 @@ import { UsageError } from "./usage_error.ts";
  */
 export async function serve(args: readonly string[]): Promise<number> {
   const { config: path, showSecrets, isStandby, roles } = readServeOptions(args);
-  const source = openConfigSource({ path, env: environmentOf(path) });
-  const loaded = source.load({});
+  const source = openThreadedConfig(path);
+  // The gateway's code is loaded while the thread reads the configuration.
+  const [loaded, { runUntilSignal, startGateway }, { openProcessOutput }] = await Promise.all([
+    source.load({}),
+    import("./gateway_process.ts"),
+    import("./process_output.ts"),
+  ]);
   const { config } = loaded;
   if (isStandby && storeAddressOf(config.store).engine !== "postgres") {
     throw new UsageError("switchyard serve: --standby expects a store in PostgreSQL (store: postgres://…)");

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { loadConfig } from "../config/load_config.ts";
-import { commandKeyOf } from "../config/server_section.ts";
+import { commandKeyOf } from "../config/admin_keys.ts";
 import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, type RunningGateway, webhookSecretPath } from "./find_gateway.ts";
 import { gatewayAddress } from "./gateway_address.ts";

@@ -1,6 +1,8 @@
-import { type ConfiguredAccount, configuredAccountsSchema } from "../billing/configured_accounts.ts";
+import type { ConfiguredAccount } from "../billing/configured_accounts.ts";
+import { configuredAccountsSchema } from "../billing/accounts_section.ts";
 import { builtInModels } from "../catalog/built_in.ts";
-import { type Alias, ALIAS_NAME_EXPECTATION, isAliasName, readAlias } from "../catalog/alias.ts";
+import { type Alias, readAlias } from "../catalog/alias.ts";
+import { ALIAS_NAME_EXPECTATION, isAliasName } from "../catalog/alias_name.ts";
 import { type Model, readModel } from "../catalog/model.ts";
 import { isModelPattern, type ModelPattern, readModelPattern } from "../catalog/model_pattern.ts";
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
@@ -13,14 +15,17 @@ import {
   refuseUnlistable,
   refuseUnusedAdminAddress,
 } from "./cross_checks.ts";
-import { type ConfigTree, layTree, type StoredConfig } from "./config_tree.ts";
-import { isSection, readDocument, type Section } from "./document.ts";
+import { layTree } from "./config_tree.ts";
+import { type ConfigTree, type PlainTree, type StoredConfig, treeOf } from "./plain_tree.ts";
+import { readDocument } from "./document.ts";
+import { isSection, type Section } from "./section.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
 import { refuseBadNames, refuseUnfitFallbacks } from "./name_checks.ts";
-import { type Path, Problems, type Reader } from "./problems.ts";
+import { Problems, type Reader } from "./problems.ts";
+import type { Path } from "./setting_path.ts";
 import { readRequestLogSection, type RequestLogConfig } from "./request_log_section.ts";
 import { readRetentionSection, type RetentionConfig } from "./retention_section.ts";
 import { readServerSection, type ServerConfig } from "./server_section.ts";
@@ -134,7 +139,17 @@ export interface ConfigLayers {
  * @returns The configuration, and its settings as an operator would write them.
  * @throws {ConfigError} With all problems.
  */
-export function readLayers({ text, file, env, stored }: ConfigLayers): LoadedConfig {
+export function readLayers(layers: ConfigLayers): LoadedConfig {
+  const { config, tree } = readPlainLayers(layers);
+  return { config, tree: treeOf(tree) };
+}
+
+/**
+ * Reads the layers of a configuration as plain data, which can be sent to another thread.
+ *
+ * @throws {ConfigError} With all problems.
+ */
+export function readPlainLayers({ text, file, env, stored }: ConfigLayers): PlainLoadedConfig {
   const problems = new Problems(file);
   const declared = readDocument(text, file, env, problems);
   const tree = { ...declared };
@@ -158,6 +173,12 @@ export function readLayers({ text, file, env, stored }: ConfigLayers): LoadedCon
 export interface LoadedConfig {
   readonly config: Config;
   readonly tree: ConfigTree;
+}
+
+/** The same as plain data. */
+export interface PlainLoadedConfig {
+  readonly config: Config;
+  readonly tree: PlainTree;
 }
 
 /**

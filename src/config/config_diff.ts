@@ -1,6 +1,6 @@
-import type { ConfigTree } from "./config_tree.ts";
-import { isSection, type Section } from "./document.ts";
-import { isSecretPath } from "./problems.ts";
+import type { ConfigTree } from "./plain_tree.ts";
+import { isSection, type Section } from "./section.ts";
+import { isSecretPath } from "./setting_path.ts";
 import { shownStore } from "./store_address.ts";
 
 /** A changed value: before and after, null where it was or is not set. A secret is only `changed`. */

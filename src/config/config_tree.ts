@@ -1,33 +1,12 @@
 import { builtInEntries } from "../catalog/built_in.ts";
-import { isSection, type Section } from "./document.ts";
+import { isSection, type Section } from "./section.ts";
 import { overridePaths } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
+import type { PlainTree, StoredConfig } from "./plain_tree.ts";
 import type { Problems } from "./problems.ts";
-
-/** Where a setting comes from. */
-export type SettingOwner = "file" | "environment" | "store" | "built_in" | "command";
-
-/** Settings that live in the store: the entries of each section by name, as an operator would write them. */
-export type StoredConfig = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The sections whose entries can live in the store. */
 export const STORED_SECTIONS = ["providers", "models", "aliases", "limits", "egress", "logs"] as const;
-
-/** The settings of the file, the environment and the store together, as an operator would write them. */
-export interface ConfigTree {
-  /** The name of the file or the command, or `environment`. */
-  readonly source: string;
-  /** All sections. Models are present even if all are built in. */
-  readonly sections: Section;
-  /** Where an entry is: `models[2]`, `providers.acme`, `store`. */
-  pathOf(section: string, name: string): string;
-  /** The owner of an entry; null if no one sets it. A setting without fields is the entry "". */
-  ownerOf(section: string, name: string): SettingOwner | null;
-  /** Whether a value must not be shown, as it came from an expression. */
-  isPrivate(path: readonly PropertyKey[]): boolean;
-  /** The entries of the store without effect, since the file or the environment declares them: `providers.acme`. */
-  readonly shadowed: readonly string[];
-}
 
 /** Options of {@linkcode layTree}. */
 export interface TreeOptions {
@@ -42,7 +21,7 @@ export interface TreeOptions {
 }
 
 /** Adds the settings of the store to those of the file and the environment, which have precedence. */
-export function layTree({ source, file, tree, stored, env, problems }: TreeOptions): ConfigTree {
+export function layTree({ source, file, tree, stored, env, problems }: TreeOptions): PlainTree {
   const sections: Section = { ...tree };
   const layer: Layer = { sections, fromStore: new Set(), shadowed: [], problems };
   // Models come after providers, which decide the built-in ones.
@@ -52,21 +31,16 @@ export function layTree({ source, file, tree, stored, env, problems }: TreeOptio
     else for (const [name, value] of entries) addEntry(layer, section, name, value);
   }
   const models = sections.models ?? builtInsFor(sections);
-  const hasBuiltIns = file.models === undefined || file.models === null;
-  const overridden = overridePaths(env);
   const { fromStore, shadowed } = layer;
   return {
     source,
-    sections: { ...sections, models },
-    pathOf: (section, name) => name === "" ? section : `${section}${indexText(sections[section], name)}`,
-    ownerOf(section, name) {
-      if (fromStore.has(`${section} ${name}`)) return "store";
-      if (overridden.has(name === "" ? section : `${section}.${name}`)) return "environment";
-      if (entryOf(file, section, name) !== undefined) return "file";
-      if (entryOf({ ...sections, models }, section, name) === undefined) return null;
-      return section === "models" && hasBuiltIns ? "built_in" : "environment";
-    },
-    isPrivate: (path) => problems.isPrivate(path),
+    file,
+    sections,
+    models,
+    fromStore,
+    overridden: new Set(overridePaths(env).keys()),
+    hasBuiltIns: file.models === undefined || file.models === null,
+    privatePaths: problems.privatePaths,
     shadowed,
   };
 }
@@ -77,19 +51,6 @@ interface Layer {
   readonly fromStore: Set<string>;
   readonly shadowed: string[];
   readonly problems: Problems;
-}
-
-/** An entry of a section by its name: of `models` and `accounts` by its id, of a setting without fields by "". */
-export function entryOf(tree: Section, section: string, name: string): unknown {
-  const within = tree[section];
-  if (name === "" && !Array.isArray(within) && !isSection(within)) return within;
-  if (Array.isArray(within)) return within.find((each) => isSection(each) && each.id === name);
-  return isSection(within) && Object.hasOwn(within, name) ? within[name] : undefined;
-}
-
-function indexText(within: unknown, name: string): string {
-  if (!Array.isArray(within)) return `.${name}`;
-  return `[${within.findIndex((each) => isSection(each) && each.id === name)}]`;
 }
 
 function addEntry({ sections, fromStore, shadowed, problems }: Layer, section: string, name: string, value: unknown) {

@@ -3,10 +3,13 @@ import { isModelPattern } from "../catalog/model_pattern.ts";
 import { endpointPathIn } from "../upstreams/endpoint_path.ts";
 import { listsModels, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { isSection, type Section } from "./document.ts";
-import { configuredAdminKeys, type ServerConfig } from "./server_section.ts";
-import type { Path, Problems } from "./problems.ts";
-import { noBodiesReasonOf, type RequestLogConfig } from "./request_log_section.ts";
+import { isSection, type Section } from "./section.ts";
+import type { ServerConfig } from "./server_section.ts";
+import { configuredAdminKeys } from "./admin_keys.ts";
+import type { Problems } from "./problems.ts";
+import type { Path } from "./setting_path.ts";
+import type { RequestLogConfig } from "./request_log_section.ts";
+import { noBodiesReasonOf } from "./captured_bodies.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 
 /**

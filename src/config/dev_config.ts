@@ -1,5 +1,6 @@
 import { type LoadedConfig, readTree } from "./config.ts";
-import { type ConfigTree, layTree } from "./config_tree.ts";
+import { layTree } from "./config_tree.ts";
+import { type ConfigTree, treeOf } from "./plain_tree.ts";
 import { applyOverrides } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { Problems } from "./problems.ts";
@@ -253,7 +254,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
   };
   const tree = { ...declared };
   applyOverrides(tree, env, problems);
-  const shown = layTree({ source: COMMAND, file: declared, tree, stored: {}, env, problems });
+  const shown = treeOf(layTree({ source: COMMAND, file: declared, tree, stored: {}, env, problems }));
   const ownerOf: ConfigTree["ownerOf"] = (section, name) => {
     const owner = shown.ownerOf(section, name);
     return owner === "file" ? "command" : owner;

@@ -8,10 +8,9 @@ import {
   type MarkedText,
   markExpressions,
 } from "./expansion.ts";
-import type { Path, Problems } from "./problems.ts";
-
-/** A section as written in the file. */
-export type Section = { [key: string]: unknown };
+import type { Problems } from "./problems.ts";
+import { isSection, type Section } from "./section.ts";
+import type { Path } from "./setting_path.ts";
 
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 32;
@@ -57,11 +56,6 @@ export function readDocument(text: string, file: string, environment: Environmen
   const tree = expandTree(parsed, [], { marked, environment, problems, above: [] });
   if (!isSection(tree)) throw new ConfigError([`${file}: expected a map of sections, got ${kindOf(tree)}`]);
   return tree;
-}
-
-/** Whether a value is a map. */
-export function isSection(value: unknown): value is Section {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parse(text: string, file: string): unknown {

@@ -1,8 +1,10 @@
-import { BASE_URLS, type ProviderConfig } from "../upstreams/provider_config.ts";
+import type { ProviderConfig } from "../upstreams/provider_config.ts";
+import { BASE_URLS } from "../upstreams/base_urls.ts";
 import { presetOf, type ProviderKind } from "../upstreams/kinds.ts";
-import { isSection, type Section } from "./document.ts";
+import { isSection, type Section } from "./section.ts";
 import type { Environment } from "./expansion.ts";
-import type { Path, Problems } from "./problems.ts";
+import type { Problems } from "./problems.ts";
+import type { Path } from "./setting_path.ts";
 
 /** Environment variables that override the file, each with its field. An empty variable counts as not set. */
 const OVERRIDES: Readonly<Record<string, Path>> = {

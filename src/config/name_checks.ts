@@ -1,8 +1,9 @@
-import { isAliasName } from "../catalog/alias.ts";
+import { isAliasName } from "../catalog/alias_name.ts";
 import { SECTION_NAMES } from "../catalog/capability_sections.ts";
 import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
-import { isSection, type Section } from "./document.ts";
-import type { Path, Problems } from "./problems.ts";
+import { isSection, type Section } from "./section.ts";
+import type { Problems } from "./problems.ts";
+import type { Path } from "./setting_path.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 
 /** The kinds of output of a model, which its fallbacks must share. */

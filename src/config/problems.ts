@@ -1,40 +1,12 @@
 import * as z from "zod";
-import { isAliasName } from "../catalog/alias.ts";
 import { elementAt } from "../lib/element_at.ts";
 import type { ReadContext } from "../lib/settings.ts";
 import { ConfigError } from "./config_error.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
-
-/** The path of a value: `["providers", "openai", "api_key"]`. */
-export type Path = readonly PropertyKey[];
+import { type Path, pathText, SECRET_FIELDS, shownText } from "./setting_path.ts";
 
 /** Reads a value. Throws {@linkcode z.ZodError} if the value is not valid. */
 export type Reader<T> = (value: unknown, context: ReadContext) => T;
-
-/** Fields whose values are never printed, wherever they are. */
-const SECRET_FIELDS = new Set<PropertyKey>([
-  "api_key",
-  "secret_key",
-  "client_secret",
-  "service_account",
-  "session_token",
-  "keys",
-  "admin_key",
-  "key",
-  "webhook_secret",
-  "headers",
-]);
-
-/**
- * Whether values at a path are never shown: a known secret, or a field whose name says that it is one. A list of keys
- * can contain keys with settings; of these, only the field `key` is secret.
- */
-export function isSecretPath(path: Path): boolean {
-  return path.some((part, index) => {
-    if (/(^|_)keys$/.test(String(part))) return typeof path[index + 1] !== "number" || index + 2 >= path.length;
-    return SECRET_FIELDS.has(part) || /(^|_)(key|secret|token|password)$/.test(String(part));
-  });
-}
 
 /** Collects the problems of a configuration, so that all are reported at once. Each path keeps its first problem. */
 export class Problems {
@@ -54,9 +26,9 @@ export class Problems {
     this.#privatePaths.add(pathText(path));
   }
 
-  /** Whether a value is from an expression. */
-  isPrivate(path: Path): boolean {
-    return this.#privatePaths.has(pathText(path));
+  /** The paths of values from expressions, as text. */
+  get privatePaths(): ReadonlySet<string> {
+    return this.#privatePaths;
   }
 
   /** Sets the origin that is printed for an entry from outside the file and everything below it. */
@@ -160,38 +132,6 @@ export class Problems {
 /** Of a value with several permitted types, the issues of the type that it has; undefined if it has none of them. */
 function branchOf(branches: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
   return branches.find((issues) => issues.every(({ code, path }) => code !== "invalid_type" || path.length > 0));
-}
-
-/** A path in the usual notation: `accounts[0].keys[1]`. A part that could be a misplaced secret is hidden. */
-function pathText(path: Path): string {
-  let text = "";
-  for (const [index, part] of path.entries()) {
-    if (typeof part === "number") text += `[${part}]`;
-    else {
-      const isShown = canBeShown(String(part)) || (index === 1 && path[0] === "aliases" && isModelName(String(part)));
-      const name = isShown ? String(part) : "(hidden)";
-      text += text === "" ? name : `.${name}`;
-    }
-  }
-  return text;
-}
-
-function shownText(value: string): string {
-  return canBeShown(value) ? `"${value}"` : `text of ${value.length} characters`;
-}
-
-/** Whether a text is short and consists of ordinary words. Text that resembles a key or a password is not printed. */
-function canBeShown(value: string): boolean {
-  if (value.length > 48 || !/^[\w .:/,+${}*-]*$/.test(value) || value.includes("sk-")) return false;
-  return !(value.match(/[\w-]{16,}/g) ?? []).some((run) => run.length >= 24 || /\d/.test(run));
-}
-
-/**
- * Whether a text has the form of a model name. Such names contain dates and can be long, but consist of short words:
- * `claude-sonnet-5-20260630`.
- */
-function isModelName(value: string): boolean {
-  return isAliasName(value) && !value.includes("sk-") && !/[A-Za-z0-9]{16,}/.test(value);
 }
 
 function valueAt(value: unknown, path: Path): unknown {

@@ -11,7 +11,7 @@ import {
   leavesBySection,
   type SectionLeaves,
 } from "./config_diff.ts";
-import type { ConfigTree } from "./config_tree.ts";
+import type { ConfigTree } from "./plain_tree.ts";
 
 /**
  * The settings that were last in force on a store, so that a start can tell what changed in the file since then. Of

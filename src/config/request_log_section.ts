@@ -59,17 +59,6 @@ export const requestLogSchema: z.ZodType<RequestLogConfig> = z.preprocess(
   capture,
 }));
 
-/** The most bytes of each captured body; null if no bodies are kept. */
-export function capturedBodyBytes({ isEnabled, capture }: RequestLogConfig): number | null {
-  return isEnabled ? capture?.bodyBytes ?? null : null;
-}
-
-/** Why no bodies are kept, as a clause for people; null if those of keys and accounts with `capture` are. */
-export function noBodiesReasonOf({ isEnabled, capture }: RequestLogConfig): string | null {
-  if (capture === null) return '"request_log.capture" is not set';
-  return isEnabled ? null : '"request_log.enabled" is false';
-}
-
 /** The `request_log` section: `true`, `false` or its options. Throws {@linkcode z.ZodError}. */
 export function readRequestLogSection(value: unknown, context?: ReadContext): RequestLogConfig {
   return requestLogSchema.parse(value, context);

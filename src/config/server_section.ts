@@ -1,11 +1,9 @@
 import * as z from "zod";
 import { ADMIN_KEY_NAME_EXPECTATION, type ConfiguredAdminKey, isAdminKeyName } from "../audit/admin_keys.ts";
 import { ADMIN_ROLES, type AdminRole } from "../audit/admin_role.ts";
+import { DEFAULT_ADMIN_KEY } from "./admin_keys.ts";
 import { isCidr } from "../net/address.ts";
 import { boolean, httpAddress, optional, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
-
-/** The name of `server.admin_key`. */
-const DEFAULT_ADMIN_KEY = "default";
 
 /** An address to listen on. Port 0 selects a free port. */
 export interface ListenAddress {
@@ -44,24 +42,6 @@ export interface ServerConfig {
   readonly isolates: number;
   /** How long open streams continue after a stop signal, in milliseconds. Default: 30 s. */
   readonly shutdownGraceMs: number;
-}
-
-/** All admin keys of the configuration, `server.admin_key` first. */
-export function configuredAdminKeys(
-  { adminKey, adminKeys }: Pick<ServerConfig, "adminKey" | "adminKeys">,
-): ConfiguredAdminKey[] {
-  const own = adminKey === null ? [] : [{ name: DEFAULT_ADMIN_KEY, role: "owner", key: adminKey } as const];
-  return [...own, ...adminKeys];
-}
-
-/** The admin key that commands send: `server.admin_key`, else the first one with the highest role; null without any. */
-export function commandKeyOf(server: Pick<ServerConfig, "adminKey" | "adminKeys">): string | null {
-  const keys = configuredAdminKeys(server);
-  for (const role of ADMIN_ROLES.toReversed()) {
-    const found = keys.find((key) => key.role === role);
-    if (found !== undefined) return found.key;
-  }
-  return null;
 }
 
 const NETWORK_EXPECTATION = 'a network in CIDR form or an address, such as "10.0.0.0/8" or "192.0.2.1"';

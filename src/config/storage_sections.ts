@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { BUCKET_EXPECTATION, type BucketAddress, readBucketAddress } from "../files/s3/bucket_address.ts";
-import type { Section } from "./document.ts";
+import type { Section } from "./section.ts";
 import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
 import { optional, type ReadContext, secret, text } from "../lib/settings.ts";

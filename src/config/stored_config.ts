@@ -1,7 +1,7 @@
 import type { Commit, Key, Store } from "../store/store.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { type ConfigDiff, diffWithoutAccount } from "./config_diff.ts";
-import type { StoredConfig } from "./config_tree.ts";
+import type { StoredConfig } from "./plain_tree.ts";
 
 /** One version of the settings in the store. */
 export interface StoredVersion {

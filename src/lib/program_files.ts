@@ -15,6 +15,7 @@ const SOURCE = new URL(IS_BUNDLED ? "./src/" : "../", import.meta.url);
 export const THREAD_MODULES = [
   "app/isolate_thread",
   "app/large_request_thread",
+  "cli/config_entry",
   "request_log/postgres/log_entry",
   "request_log/sqlite/log_entry",
   "store/journal/journal_entry",

@@ -1,10 +1,9 @@
 import * as z from "zod";
-import type { JsonObject } from "../lib/json_object.ts";
-import { type Money, readMoney, writeMoney } from "../lib/money.ts";
+import { type Money, readMoney } from "../lib/money.ts";
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { isDate, wholeNumber } from "../lib/settings.ts";
 import { isCidr } from "../net/address.ts";
-import type { AccessLimits, CaptureSetting } from "./access_limits.ts";
+import type { CaptureSetting } from "./access_limits.ts";
 import { ENDPOINT_NAMES } from "./endpoint_name.ts";
 
 /**
@@ -39,7 +38,7 @@ const METADATA_KEY_EXPECTATION = "a name of 1 to 64 letters, digits and . _ -";
 const METADATA_VALUE_EXPECTATION = `text of at most ${MAX_METADATA_CHARACTERS} characters on one line`;
 
 /**
- * The schemas of the fields of {@linkcode AccessLimits}, by the names that operators use. Null removes a limit; a
+ * The schemas of the fields of `AccessLimits`, by the names that operators use. Null removes a limit; a
  * missing field keeps it.
  */
 export const ACCESS_LIMIT_FIELDS = {
@@ -85,58 +84,6 @@ export const OVERDRAFT_FIELD: z.ZodType<Money> = z.preprocess(textOf, z.string(o
     context.addIssue(overdraftExpectation());
     return z.NEVER;
   });
-
-/** Limits as {@linkcode ACCESS_LIMIT_FIELDS} read them. Undefined: kept. Null: removed. */
-export type LimitChanges = {
-  readonly [name in keyof typeof ACCESS_LIMIT_FIELDS]?: z.output<typeof ACCESS_LIMIT_FIELDS[name]>;
-};
-
-/**
- * Changes limits by the fields that are given: null removes a limit, undefined keeps it.
- *
- * @returns Undefined if nothing is limited any more.
- */
-export function changedLimits(before: AccessLimits | undefined, given: LimitChanges): AccessLimits | undefined {
-  const models = changed(before?.models, given.models);
-  const endpoints = changed(before?.endpoints, given.endpoints);
-  const providers = changed(before?.providers, given.providers);
-  const ipAllow = changed(before?.ipAllow, given.ip_allow);
-  const rpm = changed(before?.rpm, given.rpm);
-  const tpm = changed(before?.tpm, given.tpm);
-  const concurrency = changed(before?.concurrency, given.concurrency);
-  const budget = changed(before?.budget, given.budget);
-  const limits: AccessLimits = {
-    ...models && { models },
-    ...endpoints && { endpoints },
-    ...providers && { providers },
-    ...ipAllow && { ipAllow },
-    ...rpm && { rpm },
-    ...tpm && { tpm },
-    ...concurrency && { concurrency },
-    ...budget && { budget },
-  };
-  return Object.keys(limits).length === 0 ? undefined : limits;
-}
-
-/** The value of a field after a change: null removes it, undefined keeps it. */
-export function changed<T>(before: T | undefined, given: T | null | undefined): T | undefined {
-  return given === undefined ? before : given ?? undefined;
-}
-
-/** Writes limits by the names that operators use; null for no limit. */
-export function writeLimits(limits: AccessLimits = {}): JsonObject {
-  const { models, endpoints, providers, ipAllow, rpm, tpm, concurrency, budget } = limits;
-  return {
-    models: models ?? null,
-    endpoints: endpoints ?? null,
-    providers: providers ?? null,
-    ip_allow: ipAllow ?? null,
-    rpm: rpm ?? null,
-    tpm: tpm ?? null,
-    concurrency: concurrency ?? null,
-    budget: budget === undefined ? null : { amount: writeMoney(budget.amount), per: budget.per },
-  };
-}
 
 /** Whether a text can be in `models`. A pattern that no id can match is refused, as every id has a provider part. */
 function isModelEntry(text: string): boolean {

@@ -1,6 +1,7 @@
 import { builtInFields } from "../catalog/built_in.ts";
 import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
-import { isModelId, type Model, readModel } from "../catalog/model.ts";
+import { type Model, readModel } from "../catalog/model.ts";
+import { isModelId } from "../catalog/model_name.ts";
 import type { ModelPattern } from "../catalog/model_pattern.ts";
 import type { ListedModel } from "../upstreams/model_listing.ts";
 

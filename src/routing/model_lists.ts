@@ -7,7 +7,6 @@ import type { Log } from "../lib/log.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ListedModel } from "../upstreams/model_listing.ts";
 import type { Provider } from "../upstreams/provider.ts";
-import { discoveredModels } from "./discovered_models.ts";
 
 /** A provider whose models are discovered. */
 export interface ListedProvider {
@@ -140,6 +139,8 @@ class ModelList {
 
   async #take(listed: readonly ListedModel[], text: string): Promise<void> {
     const { patterns, family, provider: { name } } = this.listed;
+    // Loaded with the first list, since it needs the built-in models and the schemas of a model.
+    const { discoveredModels } = await import("./discovered_models.ts");
     const { models, unpriced, unusable } = await discoveredModels(patterns, listed, family);
     this.models = models;
     this.#text = text;

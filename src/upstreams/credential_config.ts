@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { number, optional, secret } from "../lib/settings.ts";
-import { LIMIT_FIELDS, type LimitsInput, type WaitingLimits } from "./provider_limits.ts";
+import type { LimitsInput, WaitingLimits } from "./provider_limits.ts";
+import { LIMIT_FIELDS } from "./limit_fields.ts";
 
 /** One of several credentials of a provider. */
 export interface CredentialConfig {
@@ -49,15 +50,4 @@ export function credentialSchema(headers: z.ZodType<Record<string, string>>): z.
     path: ["api_key"],
     message: "the vendor's key",
   });
-}
-
-/** The weights of the named credentials, by the names of provider and credential. */
-export function credentialWeights(
-  configs: Readonly<Record<string, { readonly credentials?: readonly CredentialConfig[] }>>,
-): ReadonlyMap<string, ReadonlyMap<string, number>> {
-  return new Map(
-    Object.entries(configs).flatMap(([provider, { credentials }]) =>
-      credentials ? [[provider, new Map(credentials.map(({ name, weight }) => [name, weight] as const))] as const] : []
-    ),
-  );
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { BASE_URLS } from "./provider_config.ts";
+import { BASE_URLS } from "./base_urls.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
 import type { Provider } from "./provider.ts";

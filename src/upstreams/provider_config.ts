@@ -20,6 +20,7 @@ import {
   type VendorPreset,
 } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
+import { BASE_URLS } from "./base_urls.ts";
 import { defaultQuirks } from "./default_quirks.ts";
 import {
   type CredentialConfig,
@@ -27,7 +28,8 @@ import {
   credentialSchema,
   MAX_KEY_CHARACTERS,
 } from "./credential_config.ts";
-import { LIMIT_FIELDS, limitsOf, maxWaitSchema, type WaitingLimits } from "./provider_limits.ts";
+import { limitsOf, type WaitingLimits } from "./provider_limits.ts";
+import { LIMIT_FIELDS, maxWaitSchema } from "./limit_fields.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
 /** The text endpoints of a provider of kind openai or xai: chat completions, responses or both. */
@@ -68,24 +70,6 @@ export interface ProviderConfig extends CloudConfig {
   /** Several credentials of the same vendor in place of `apiKey`, which is null then; at least one. Default: none. */
   readonly credentials?: readonly CredentialConfig[];
 }
-
-/** The base URL of each kind's own vendor. */
-export const BASE_URLS: Readonly<Record<ProviderKind, string>> = {
-  openai: "https://api.openai.com/v1",
-  anthropic: "https://api.anthropic.com",
-  google: "https://generativelanguage.googleapis.com",
-  ark: "https://ark.ap-southeast.bytepluses.com/api/v3",
-  xai: "https://api.x.ai/v1",
-  minimax: "https://api.minimax.io",
-  fal: "https://queue.fal.run",
-  bfl: "https://api.bfl.ai/v1",
-  kling: "https://api-singapore.klingai.com",
-  alibaba: "https://dashscope-intl.aliyuncs.com",
-  replicate: "https://api.replicate.com/v1",
-  runway: "https://api.dev.runwayml.com",
-  vertex: "https://aiplatform.googleapis.com",
-  bedrock: "https://bedrock-runtime.us-east-1.amazonaws.com",
-};
 
 /**
  * Header fields that the gateway or the connection sets (RFC 9110, 7.6.1). An operator's value would break the message.

@@ -1,6 +1,4 @@
-import type * as z from "zod";
 import { providerIdOf } from "../lib/provider_name.ts";
-import { seconds, wholeNumber } from "../lib/settings.ts";
 
 /** Limits on the attempts at one vendor account. An absent limit does not apply. */
 export interface ProviderLimits {
@@ -18,32 +16,11 @@ export interface WaitingLimits extends ProviderLimits {
   readonly maxWaitMs: number;
 }
 
-const MAX_PER_MINUTE = 1_000_000_000;
-const MAX_CONCURRENCY = 1_000_000;
-const MAX_WAIT_SECONDS = 600;
-const DEFAULT_MAX_WAIT_MS = 5_000;
-
 /** The fields of {@linkcode ProviderLimits} in the configuration. */
 export interface LimitsInput {
   readonly rpm?: number | undefined;
   readonly tpm?: number | undefined;
   readonly concurrency?: number | undefined;
-}
-
-/** The schemas of `rpm`, `tpm` and `concurrency`. */
-export const LIMIT_FIELDS: {
-  readonly rpm: z.ZodType<number | undefined>;
-  readonly tpm: z.ZodType<number | undefined>;
-  readonly concurrency: z.ZodType<number | undefined>;
-} = {
-  rpm: wholeNumber(1, MAX_PER_MINUTE, "requests").optional(),
-  tpm: wholeNumber(1, MAX_PER_MINUTE, "tokens").optional(),
-  concurrency: wholeNumber(1, MAX_CONCURRENCY, "requests").optional(),
-};
-
-/** The schema of `max_wait`, in milliseconds. */
-export function maxWaitSchema(): z.ZodType<number> {
-  return seconds(0, MAX_WAIT_SECONDS).default(DEFAULT_MAX_WAIT_MS);
 }
 
 /** The limits that an entry sets; null if it sets none. */

@@ -1,10 +1,6 @@
-import * as z from "zod";
 import type { VendorError } from "../conversation/upstream_format.ts";
+import { isObject } from "../conversation/wire_value.ts";
 import { ERROR_TEXTS } from "./error_texts.ts";
-
-const Details = z.object({
-  error: z.object({ details: z.array(z.object({ reason: z.string().optional().catch(undefined) }).catch({})) }),
-});
 
 /** Google's error reasons for an invalid key or project. Source: google.api.ErrorReason. */
 const KEY_REASON = /^(?:API_KEY_|CREDENTIALS_MISSING$|ACCESS_TOKEN_|ACCOUNT_STATE_INVALID$|CONSUMER_SUSPENDED$)/;
@@ -18,8 +14,13 @@ const KEY_REASON = /^(?:API_KEY_|CREDENTIALS_MISSING$|ACCESS_TOKEN_|ACCOUNT_STAT
  */
 export function isCredentialRejected(status: number, body: unknown, error: VendorError): boolean {
   if (status !== 400 && status !== 403) return false;
-  const details = Details.safeParse(Array.isArray(body) ? body[0] : body).data?.error.details ?? [];
-  if (details.some(({ reason }) => reason !== undefined && KEY_REASON.test(reason))) return true;
+  if (reasonsIn(Array.isArray(body) ? body[0] : body).some((reason) => KEY_REASON.test(reason))) return true;
   const text = status === 400 ? ERROR_TEXTS.xaiUnknownKey : ERROR_TEXTS.badKey;
   return text.test(error.message);
+}
+
+function reasonsIn(body: unknown): string[] {
+  if (!isObject(body) || !isObject(body.error) || !Array.isArray(body.error.details)) return [];
+  const reasons = body.error.details.map((detail) => isObject(detail) ? detail.reason : undefined);
+  return reasons.filter((reason) => typeof reason === "string");
 }

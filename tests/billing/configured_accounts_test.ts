@@ -1,7 +1,8 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { changeAccountSettings, readAccount } from "../../src/billing/account.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
-import { configuredAccountsSchema, ensureConfiguredAccounts } from "../../src/billing/configured_accounts.ts";
+import { ensureConfiguredAccounts } from "../../src/billing/configured_accounts.ts";
+import { configuredAccountsSchema } from "../../src/billing/accounts_section.ts";
 import { changeKey, listKeys, readKey } from "../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { readWebhookSecrets } from "../../src/billing/webhook_secret.ts";

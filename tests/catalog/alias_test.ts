@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type Alias, isAliasName, readAlias } from "../../src/catalog/alias.ts";
+import { type Alias, readAlias } from "../../src/catalog/alias.ts";
+import { isAliasName } from "../../src/catalog/alias_name.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { modelOf } from "./support.ts";
 

@@ -3,13 +3,12 @@ import * as z from "zod";
 import { effectiveLimitsOf } from "../../src/limits/access_limits.ts";
 import {
   ACCESS_LIMIT_FIELDS,
-  changedLimits,
   INSTANT_FIELD,
   METADATA_FIELD,
   NAME_FIELD,
   OVERDRAFT_FIELD,
-  writeLimits,
 } from "../../src/limits/access_settings.ts";
+import { changedLimits, writeLimits } from "../../src/limits/limit_changes.ts";
 
 const Fields = z.strictObject(ACCESS_LIMIT_FIELDS);
 

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
-import { isAliasName } from "../../catalog/alias.ts";
-import { isModelId } from "../../catalog/model.ts";
+import { isAliasName } from "../../catalog/alias_name.ts";
+import { isModelId } from "../../catalog/model_name.ts";
 import type { ModelUse } from "./model_use.ts";
 import { problemsOf, type ValueKind } from "./written_check.ts";
 import { numberIn } from "./source.ts";

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import {
-  type Account,
   changeAccountSettings,
   createAccount,
   listAccounts,
@@ -11,25 +10,24 @@ import {
   suspendAccount,
 } from "../../billing/account.ts";
 import { adjustAccount, isAdjustmentReason, MAX_REASON_CHARACTERS } from "../../billing/adjustment.ts";
-import { bucketsSchema } from "../../billing/bucket_prefix.ts";
+import { bucketsSchema } from "../../billing/buckets_schema.ts";
 import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
-import { ACCOUNT_FIELDS } from "../../billing/key_settings.ts";
+import { ACCOUNT_FIELDS } from "../../billing/setting_fields.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { LedgerMeter, Meter } from "../../billing/meter.ts";
 import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { effectiveLimitsOf } from "../../limits/access_limits.ts";
-import { writeLimits } from "../../limits/access_settings.ts";
 import { writeLeft } from "../../limits/written_left.ts";
-import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { writeMoney } from "../../lib/money.ts";
 import { secret } from "../../lib/settings.ts";
 import type { Store } from "../../store/store.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
-import { readAmount, readFields, readPage, readSignedAmount, refuseUnkeptCapture } from "./fields.ts";
+import { readAmount, readFields, readSignedAmount, refuseUnkeptCapture } from "./fields.ts";
+import { readPage } from "./query.ts";
+import { shownAccount, writeAccount } from "./shown_account.ts";
 
 /** Reads the body of a request as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
@@ -209,34 +207,4 @@ export function rotateWebhookSecretHandler(store: Store): Handler {
 /** Reads an account as it is shown, for the audit log. */
 export function accountSnapshot(store: Store): NonNullable<AdminRoute["snapshot"]> {
   return ({ params }) => shownAccount(store, pathParam(params, "account"));
-}
-
-/** Reads an account as it is shown; null if it does not exist. */
-export async function shownAccount(store: Store, id: string): Promise<JsonObject | null> {
-  return await readAccount(store, id).then(writeAccount, () => null);
-}
-
-function writeAccount(account: Account): JsonObject {
-  const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, limits, erasure } = account;
-  const { expiresAt, metadata = {}, capture = "none" } = account;
-  return {
-    id,
-    name: name ?? null,
-    status: statusOf(account),
-    created_at: secondsOf(createdAt),
-    ...erasure?.endedAt && { erased_at: secondsOf(erasure.endedAt) },
-    allow_buckets: allowBuckets,
-    balance: writeMoney(available),
-    held: writeMoney(held),
-    overdraft: writeMoney(overdraft),
-    expires_at: expiresAt === undefined ? null : secondsOf(expiresAt),
-    ...writeLimits(limits),
-    metadata,
-    capture,
-  };
-}
-
-function statusOf({ suspendedAt, erasure }: Account): string {
-  if (erasure !== undefined) return erasure.endedAt === null ? "erasing" : "erased";
-  return suspendedAt === null ? "active" : "suspended";
 }

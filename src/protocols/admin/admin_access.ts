@@ -7,7 +7,7 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { UnfinishedChangeError } from "./unfinished_change.ts";
-import { refuseUnknownParameters } from "./fields.ts";
+import { refuseUnknownParameters } from "./query.ts";
 
 /** The account of the operator's requests in the memory budget; no account can have this id. */
 const OPERATOR = "(operator)";

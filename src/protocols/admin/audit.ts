@@ -8,7 +8,8 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { ReadJson } from "./accounts.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
-import { PAGE_PARAMETERS, readFields, readPage } from "./fields.ts";
+import { readFields } from "./fields.ts";
+import { PAGE_PARAMETERS, readPage } from "./query.ts";
 import { readRange } from "./time_page.ts";
 
 /** The dependencies of the audit log's endpoint and those of admin keys. */

@@ -7,7 +7,7 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
-import { PAGE_PARAMETERS, readPage } from "./fields.ts";
+import { PAGE_PARAMETERS, readPage } from "./query.ts";
 
 /** The dependencies of the endpoints of cached contents. */
 export interface AdminCacheOptions {

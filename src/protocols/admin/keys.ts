@@ -1,22 +1,21 @@
 import * as z from "zod";
 import { readAccount, refuseErased } from "../../billing/account.ts";
 import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
-import { changeKey, type IssuedKey, issueKey, listKeys, readKey, rotateKey } from "../../billing/issued_key.ts";
-import { KEY_FIELDS } from "../../billing/key_settings.ts";
+import { changeKey, issueKey, listKeys, readKey, rotateKey } from "../../billing/issued_key.ts";
+import { KEY_FIELDS } from "../../billing/setting_fields.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import { keyKey, type KeyRecord } from "../../billing/records.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
 import type { LedgerMeter } from "../../billing/meter.ts";
 import { effectiveLimitsOf } from "../../limits/access_limits.ts";
-import { writeLimits } from "../../limits/access_settings.ts";
 import { writeLeft } from "../../limits/written_left.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReadJson } from "./accounts.ts";
 import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
-import { readFields, readPage, refuseUnkeptCapture } from "./fields.ts";
+import { readFields, refuseUnkeptCapture } from "./fields.ts";
+import { readPage } from "./query.ts";
+import { writeKey } from "./shown_keys.ts";
 import { readsNewestFirst } from "./time_page.ts";
 
 /** The body of requests that issue or change a key. */
@@ -143,38 +142,10 @@ export function revokeKeyHandler(
   };
 }
 
-/** Reads the first keys of an account as they are shown, for the audit log. */
-export async function shownKeys(store: Store, account: string): Promise<JsonObject[]> {
-  return (await listKeys(store, account, { limit: MAX_SHOWN_KEYS })).keys.map(writeKey);
-}
-
-const MAX_SHOWN_KEYS = 100;
-
 /** Reads a key as it is shown, for the audit log. */
 export function keySnapshot(store: Store): NonNullable<AdminRoute["snapshot"]> {
   return async ({ params }) => {
     const [entry] = await store.get<KeyRecord>([keyKey(pathParam(params, "account"), pathParam(params, "key"))]);
     return entry ? writeKey(entry.value) : null;
   };
-}
-
-function writeKey(key: IssuedKey): JsonObject {
-  const { id, account, name, prefix, createdAt, lastUsedAt, revokedAt, expiresAt, metadata, capture, limits } = key;
-  return {
-    id,
-    account,
-    name: name ?? null,
-    prefix,
-    created_at: secondsOf(createdAt),
-    last_used_at: writeInstant(lastUsedAt),
-    revoked_at: writeInstant(revokedAt),
-    expires_at: writeInstant(expiresAt),
-    ...writeLimits(limits),
-    metadata: metadata ?? {},
-    capture: capture ?? null,
-  };
-}
-
-function writeInstant(at: number | null | undefined): number | null {
-  return at === null || at === undefined ? null : secondsOf(at);
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import type { Store } from "../../store/store.ts";
 import { answerJson } from "./answer.ts";
-import { readPage } from "./fields.ts";
+import { readPage } from "./query.ts";
 import { readsNewestFirst } from "./time_page.ts";
 
 /**

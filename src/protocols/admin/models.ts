@@ -6,7 +6,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import type { ReadJson } from "./accounts.ts";
-import { PAGE_PARAMETERS, readPage } from "./fields.ts";
+import { PAGE_PARAMETERS, readPage } from "./query.ts";
 import { priceHandler } from "./price.ts";
 
 /** The dependencies of the models endpoint. */

@@ -28,7 +28,7 @@ import {
   rotateKeyHandler,
 } from "./keys.ts";
 import { type EraseAccount, eraseHandler } from "./erasure.ts";
-import { PAGE_PARAMETERS } from "./fields.ts";
+import { PAGE_PARAMETERS } from "./query.ts";
 import { ledgerHandler } from "./ledger.ts";
 
 /** The dependencies of the account endpoints. */

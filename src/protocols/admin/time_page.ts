@@ -1,6 +1,6 @@
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { TimeIndexEntry } from "../../lib/time_index_entry.ts";
-import { PAGE_PARAMETERS, readPage } from "./fields.ts";
+import { PAGE_PARAMETERS, readPage } from "./query.ts";
 
 /** A range of Unix milliseconds, start inclusive, end exclusive. */
 export interface TimeRange {

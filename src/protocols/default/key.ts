@@ -7,7 +7,7 @@ import type { Inbound, Route } from "../../http/inbound.ts";
 import { type Clock, secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
-import { writeLimits } from "../../limits/access_settings.ts";
+import { writeLimits } from "../../limits/limit_changes.ts";
 import { writeLeft } from "../../limits/written_left.ts";
 import type { Store } from "../../store/store.ts";
 import { renderDefaultError as renderError } from "./error.ts";

@@ -36,7 +36,7 @@ const ResponseBody = z.object({
  * The Images API of OpenAI and compatible vendors. `response_format` is never sent, because models of the gpt-image
  * family reject it. Responses with URLs are read, too. Source: OpenAI API reference, "Images".
  */
-export function openaiImages(outbound: Outbound, pathOf: EndpointPaths): ImageUpstream {
+export function openaiImages(outbound: Outbound, pathOf: EndpointPaths) {
   const send = (order: ImageOrder, call: ImageCall, edits: boolean) => {
     const { endpoint, body } = requestFor(order, edits, {});
     return outbound.json(
@@ -48,9 +48,9 @@ export function openaiImages(outbound: Outbound, pathOf: EndpointPaths): ImageUp
     );
   };
   return {
-    generate: (order, call) => send(order, call, order.images.length > 0),
-    edit: (order, call) => send(order, call, true),
-    async *stream(order, call, kind) {
+    generate: (order: ImageOrder, call: ImageCall) => send(order, call, order.images.length > 0),
+    edit: (order: ImageOrder, call: ImageCall) => send(order, call, true),
+    async *stream(order: ImageOrder, call: ImageCall, kind: "generate" | "edit") {
       const edits = kind === "edit" || order.images.length > 0;
       const { endpoint, body } = requestFor(order, edits, { stream: true, partial_images: order.partialImages });
       const response = await outbound.send({
@@ -67,8 +67,7 @@ export function openaiImages(outbound: Outbound, pathOf: EndpointPaths): ImageUp
       call.onResponse?.(response);
       yield* readImageStream(response, outbound, (response) => readOutcome(response, order, outbound));
     },
-    maxPerCall: 10,
-  };
+  } satisfies Partial<ImageUpstream>;
 }
 
 function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { endpoint: string; body: OutboundBody } {

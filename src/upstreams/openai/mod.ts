@@ -3,7 +3,7 @@ import type { EndpointPaths } from "../endpoint_paths.ts";
 import { openaiListing, openaiListingAt } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
 import type { EndpointSettings, TextEndpoint, UpstreamKind } from "../upstream.ts";
-import { openaiImages } from "./images.ts";
+import { lazyImages } from "./lazy_images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 import { openrouterVideos } from "./videos.ts";
 
@@ -17,7 +17,7 @@ const OPENROUTER_KEY = "https://openrouter.ai/api/v1/key";
 export const openai = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: (settings) => textEndpoints(settings, responsesEndpoint, chatEndpoint),
-  images: (outbound) => openaiImages(outbound, documentedPath),
+  images: (outbound) => lazyImages(outbound, documentedPath),
   videos: openrouterVideos,
   lazy: ({ quirks }) => ({
     embeddings: async (outbound) =>
@@ -38,7 +38,7 @@ export function openaiWithPaths(pathOf: EndpointPaths): UpstreamKind {
   return {
     authorize: openai.authorize,
     text: (settings) => textEndpoints(settings, responses, chat),
-    images: (outbound) => openaiImages(outbound, pathOf),
+    images: (outbound) => lazyImages(outbound, pathOf),
     videos: () => null,
     lazy: {
       embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound, pathOf),

@@ -1,5 +1,5 @@
-import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject } from "../../conversation/wire_value.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { reportedUsd } from "../reported_cost.ts";
@@ -17,30 +17,12 @@ import type {
   VideoResult,
   VideoUpstream,
 } from "../video_upstream.ts";
+import type { CreatedJob, PolledJob } from "./video_replies.ts";
 
 /**
  * The video API of OpenRouter, which other gateways share. OpenAI itself no longer has one. Source: OpenRouter API
  * reference, "Video Generation", and the types of `@openrouter/sdk` 1.3.19.
  */
-
-const text = z.string().nullish().catch(null);
-
-const Created = z.object({ id: z.string().min(1), polling_url: text });
-
-const Job = z.object({
-  status: z.string(),
-  error: text,
-  unsigned_urls: z.array(z.string()).nullish().catch(null),
-  urls: z.array(z.string()).nullish().catch(null),
-  usage: z.object({ cost: z.number().nullish() }).nullish().catch(null),
-});
-
-/** The fields of a moderation refusal. The status 403 is also that of a missing permission. */
-const Moderated = z.object({
-  error: z.object({
-    metadata: z.union([z.object({ flagged_input: z.string() }), z.object({ reasons: z.array(z.unknown()).min(1) })]),
-  }),
-});
 
 /** A failed job has a message and no code: these words name content rules as the reason. */
 const CONTENT_REFUSAL = /content[ _-]?(?:policy|filter|moderation|violation)|moderation|safety|sensitive|prohibited/i;
@@ -87,10 +69,14 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
   return {
     mediaForms: { image: forms, audio: forms, video: forms },
     async create(order) {
-      const created = await exchange.create("/videos", bodyOf(order), (response) => Created.parse(response));
+      const { readCreated } = await import("./video_replies.ts");
+      const created = await exchange.create("/videos", bodyOf(order), readCreated);
       return { id: created.id, place: placeOf(outbound, created) };
     },
-    poll: (job) => exchange.get(pathOf(job), (response) => progressOf(outbound, response)),
+    async poll(job) {
+      const { readJob } = await import("./video_replies.ts");
+      return await exchange.get(pathOf(job), (response) => progressOf(outbound, readJob(response)));
+    },
     cancel: null,
     find: null,
     open: async (result, job) => await openContent(outbound, result, job),
@@ -104,7 +90,7 @@ function pathOf({ id, place }: VideoJobHandle): string {
 }
 
 /** Returns the path of `polling_url` if it is on the provider's own host and differs from the default; else null. */
-function placeOf(outbound: Outbound, { id, polling_url }: z.infer<typeof Created>): string | null {
+function placeOf(outbound: Outbound, { id, polling_url }: CreatedJob): string | null {
   const path = polling_url ? outbound.pathOf(polling_url) : null;
   const isThisJob = path?.includes(encodeURIComponent(id)) ?? false;
   return isThisJob && path !== pathOf({ id, place: null }) ? path : null;
@@ -146,8 +132,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   completed: "succeeded",
 };
 
-function progressOf(outbound: Outbound, response: unknown): VideoProgress {
-  const job = Job.parse(response);
+function progressOf(outbound: Outbound, job: PolledJob): VideoProgress {
   return progressOfStatus(STATUSES[job.status.toLowerCase()] ?? job.status, {
     succeeded: () => completed(outbound, job),
     failed: () => failed(outbound, job.error ?? "", CONTENT_REFUSAL.test(job.error ?? "")),
@@ -155,7 +140,7 @@ function progressOf(outbound: Outbound, response: unknown): VideoProgress {
 }
 
 /** Results on the provider's own host need its key. The key is not sent to any other host. */
-function completed(outbound: Outbound, { unsigned_urls, urls, usage }: z.infer<typeof Job>): VideoProgress {
+function completed(outbound: Outbound, { unsigned_urls, urls, usage }: PolledJob): VideoProgress {
   const listed = unsigned_urls?.length ? unsigned_urls : urls ?? [];
   const results = listed.filter((url) => url !== "").map((url) => resultAt(outbound, url));
   if (results.length === 0) return failed(outbound, "The vendor reported success without a result");
@@ -176,5 +161,13 @@ function openContent(outbound: Outbound, { url }: VideoResult, { id }: VideoJobH
 
 function readVideoError(body: unknown): VendorRefusal {
   const error = chat.upstream.readError(body);
-  return Moderated.safeParse(body).success ? { ...error, kind: "invalid", isContentRefusal: true } : error;
+  return isModerated(body) ? { ...error, kind: "invalid", isContentRefusal: true } : error;
+}
+
+/** Whether an error has the fields of a moderation refusal. The status 403 is also that of a missing permission. */
+function isModerated(body: unknown): boolean {
+  const metadata = isObject(body) && isObject(body.error) ? body.error.metadata : null;
+  if (!isObject(metadata)) return false;
+  const { flagged_input, reasons } = metadata;
+  return typeof flagged_input === "string" || (Array.isArray(reasons) && reasons.length > 0);
 }

@@ -1,0 +1,13 @@
+/** The maximum length of a catalog id or an alias in characters. */
+export const MAX_NAME_LENGTH = 256;
+
+/**
+ * A catalog id: `<provider>/<model_name>`. The name may contain further slashes, as in `openrouter/meta-llama/llama-4`.
+ * No part starts with a dot, so none can be `..`.
+ */
+const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?:\/[A-Za-z0-9@_~][A-Za-z0-9._:@+~-]{0,127}){1,7}$/;
+
+/** Whether a text is a catalog id: see {@linkcode MODEL_ID}; at most {@linkcode MAX_NAME_LENGTH} characters. */
+export function isModelId(text: string): boolean {
+  return text.length <= MAX_NAME_LENGTH && MODEL_ID.test(text);
+}

@@ -1,0 +1,37 @@
+import { type Account, readAccount } from "../../billing/account.ts";
+import { writeLimits } from "../../limits/limit_changes.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { writeMoney } from "../../lib/money.ts";
+import type { Store } from "../../store/store.ts";
+
+/** Reads an account as it is shown; null if it does not exist. */
+export async function shownAccount(store: Store, id: string): Promise<JsonObject | null> {
+  return await readAccount(store, id).then(writeAccount, () => null);
+}
+
+/** An account as the admin API shows it. */
+export function writeAccount(account: Account): JsonObject {
+  const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, limits, erasure } = account;
+  const { expiresAt, metadata = {}, capture = "none" } = account;
+  return {
+    id,
+    name: name ?? null,
+    status: statusOf(account),
+    created_at: secondsOf(createdAt),
+    ...erasure?.endedAt && { erased_at: secondsOf(erasure.endedAt) },
+    allow_buckets: allowBuckets,
+    balance: writeMoney(available),
+    held: writeMoney(held),
+    overdraft: writeMoney(overdraft),
+    expires_at: expiresAt === undefined ? null : secondsOf(expiresAt),
+    ...writeLimits(limits),
+    metadata,
+    capture,
+  };
+}
+
+function statusOf({ suspendedAt, erasure }: Account): string {
+  if (erasure !== undefined) return erasure.endedAt === null ? "erasing" : "erased";
+  return suspendedAt === null ? "active" : "suspended";
+}

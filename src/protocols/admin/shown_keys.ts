@@ -1,0 +1,34 @@
+import { type IssuedKey, listKeys } from "../../billing/issued_key.ts";
+import { writeLimits } from "../../limits/limit_changes.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { Store } from "../../store/store.ts";
+
+/** Reads the first keys of an account as they are shown, for the audit log. */
+export async function shownKeys(store: Store, account: string): Promise<JsonObject[]> {
+  return (await listKeys(store, account, { limit: MAX_SHOWN_KEYS })).keys.map(writeKey);
+}
+
+const MAX_SHOWN_KEYS = 100;
+
+/** A key as the admin API shows it. */
+export function writeKey(key: IssuedKey): JsonObject {
+  const { id, account, name, prefix, createdAt, lastUsedAt, revokedAt, expiresAt, metadata, capture, limits } = key;
+  return {
+    id,
+    account,
+    name: name ?? null,
+    prefix,
+    created_at: secondsOf(createdAt),
+    last_used_at: writeInstant(lastUsedAt),
+    revoked_at: writeInstant(revokedAt),
+    expires_at: writeInstant(expiresAt),
+    ...writeLimits(limits),
+    metadata: metadata ?? {},
+    capture: capture ?? null,
+  };
+}
+
+function writeInstant(at: number | null | undefined): number | null {
+  return at === null || at === undefined ? null : secondsOf(at);
+}
