@@ -4,7 +4,7 @@ import type { Meter } from "../billing/meter.ts";
 import type { CacheHits } from "../caches/cache_hits.ts";
 import { type Caches, createCaches } from "../caches/caches.ts";
 import type { Config } from "../config/config.ts";
-import { content } from "../conversation/codecs/content/mod.ts";
+import { SERVED_MODELS } from "../conversation/codecs/content/caller/served_models.ts";
 import type { FileStore } from "../files/files.ts";
 import type { Route } from "../http/inbound.ts";
 import type { RequestObserver } from "../http/request_record.ts";
@@ -57,7 +57,7 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
     caps: config.limits.cachedContents,
     maxLifeMs: config.retention.cachedContentsMs,
     random,
-    modelOf: (name, limits) => textModel(permittedCatalog(catalog, limits), name, content.caller),
+    modelOf: (name, limits) => textModel(permittedCatalog(catalog, limits), name, SERVED_MODELS),
     countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
     inlined: (conversation, { text }, asker) =>

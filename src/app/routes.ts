@@ -1,10 +1,10 @@
 import type { Model } from "../catalog/model.ts";
-import { messages } from "../conversation/codecs/messages/mod.ts";
+import { MESSAGE_FORMAT } from "../conversation/codecs/messages/shared/format_name.ts";
 import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Route } from "../http/inbound.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
-import { contentRoutes } from "../protocols/content/generate.ts";
+import { CONTENT_ENDPOINTS } from "../protocols/content/endpoints.ts";
 import { contentModelRoutes } from "../protocols/content/models.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
@@ -18,7 +18,7 @@ import { videoModelRoute } from "../protocols/default/video_models.ts";
 import { renderVideoError } from "../protocols/default/videos.ts";
 import type { MessageService } from "../protocols/message/capabilities.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
-import { messageRoutes } from "../protocols/message/messages.ts";
+import { MESSAGE_ENDPOINTS } from "../protocols/message/endpoints.ts";
 import { messageModelRoutes } from "../protocols/message/models.ts";
 import { withResume } from "../replays/resume_route.ts";
 import { withReplays } from "../replays/replay_route.ts";
@@ -133,8 +133,12 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
   const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits };
   return [
     ...defaultTextRoutes(textOptions),
-    ...messageRoutes(textOptions),
-    ...contentRoutes(textOptions),
+    ...lazyRoutes(MESSAGE_ENDPOINTS, renderMessageError, async () => {
+      return (await import("../protocols/message/messages.ts")).messageRoutes(textOptions);
+    }),
+    ...lazyRoutes(CONTENT_ENDPOINTS, renderContentError, async () => {
+      return (await import("../protocols/content/generate.ts")).contentRoutes(textOptions);
+    }),
     ...caches.routes,
     ...createImageRoutes(services),
     ...createWholeCallRoutes(services),
@@ -282,6 +286,6 @@ function passesMessages({ serves }: Model, { parts }: TextService): boolean {
   return serves.every(({ provider: id, model }) => {
     const provider = parts.providers.get(id);
     return provider !== undefined &&
-      textEndpointsOf(provider, model).some(({ format }) => format.name === messages.upstream.name);
+      textEndpointsOf(provider, model).some(({ format }) => format.name === MESSAGE_FORMAT);
   });
 }

@@ -1,8 +1,8 @@
 import type { JobHandler } from "../store/job_runner.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import type { CachedContent } from "./cached_content.ts";
-import { type CachePatch, deleteCache, patchCache } from "./change.ts";
-import { type CacheCall, createCache, type CreatedCache } from "./create.ts";
+import type { CachePatch } from "./change.ts";
+import type { CacheCall, CreatedCache } from "./create.ts";
 import type { CacheDryRun } from "./dry_run.ts";
 import { deleteHandler, expireHandler } from "./expire.ts";
 import { type CachePage, listCaches, readUsableCache } from "./read.ts";
@@ -29,15 +29,15 @@ export interface Caches {
   readonly concurrency: Readonly<Record<CacheJobKind, number>>;
 }
 
-/** Creates the operations. */
+/** Creates the operations. Those that need the codec of contents load it with the first request. */
 export function createCaches(parts: CacheParts): Caches {
   return {
-    create: (call) => createCache(parts, call),
+    create: async (call) => await (await import("./create.ts")).createCache(parts, call),
     dryRun: async (call) => (await import("./dry_run.ts")).dryRunCache(parts, call),
     read: async (keyId, name) => (await readUsableCache(parts.store, keyId, name)).value,
     list: (keyId, after, most) => listCaches(parts.store, keyId, after, most),
-    patch: (patch) => patchCache(parts, patch),
-    remove: (keyId, name) => deleteCache(parts, keyId, name),
+    patch: async (patch) => await (await import("./change.ts")).patchCache(parts, patch),
+    remove: async (keyId, name) => await (await import("./change.ts")).deleteCache(parts, keyId, name),
     resolve: (named) => resolveReference(parts, named),
     handlers: { cache_expire: expireHandler(parts), cache_delete: deleteHandler(parts) },
     concurrency: { cache_expire: 16, cache_delete: 16 },

@@ -39,7 +39,8 @@ import {
   endCache,
   setBytes,
 } from "./records.ts";
-import { bareModelName, type CacheRequest, readCacheRequest } from "./request.ts";
+import { type CacheRequest, readCacheRequest } from "./request.ts";
+import { bareModelName } from "./bare_model_name.ts";
 
 /** A create request and its caller. */
 export interface CacheCall {

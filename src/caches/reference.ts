@@ -5,7 +5,7 @@ import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf, cacheNotFound } from "./cached_content.ts";
 import { type OpenPrefix, readPrefix } from "./prefix.ts";
 import { readUsableCache } from "./read.ts";
-import { bareModelName } from "./request.ts";
+import { bareModelName } from "./bare_model_name.ts";
 
 /** A cached content that a request uses, found and authorised. */
 export type CacheReference = NativeReference | EmulatedReference;

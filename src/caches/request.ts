@@ -36,11 +36,6 @@ export function readCacheRequest(body: JsonObject, now: number): CacheRequest {
   return { modelName, content: readContent(body), displayName, expiresAt };
 }
 
-/** The model's name without the prefix `models/`. */
-export function bareModelName(modelName: string): string {
-  return modelName.replace(/^models\//, "");
-}
-
 function readDisplayName(body: JsonObject): string | null {
   const sent = fieldIn(body, "displayName");
   if (sent === null) return null;

@@ -1,9 +1,5 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
-import { chat } from "../conversation/codecs/chat/mod.ts";
-import { content } from "../conversation/codecs/content/mod.ts";
-import { messages } from "../conversation/codecs/messages/mod.ts";
-import { responses } from "../conversation/codecs/responses/mod.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
 import { CONTENT_KEY_LOCATIONS, type KeyLocation } from "../http/credentials.ts";
 import { changedInbound, type Inbound, type Route } from "../http/inbound.ts";
@@ -34,11 +30,25 @@ const MAX_VALUES = 20_000;
 /** The values of a smaller body are not counted. */
 const MIN_COUNTED_BYTES = 128_000;
 
-/** The wire format of a text endpoint, and where its callers send their keys. */
+/** How the wire format of a text endpoint is loaded, and where its callers send their keys. */
 interface TextFormat {
-  readonly format: CallerFormat;
+  readonly load: () => Promise<CallerFormat>;
   readonly carriers?: readonly KeyLocation[];
 }
+
+const CHAT: TextFormat = {
+  load: async () => (await import("../conversation/codecs/chat/mod.ts")).chat.caller,
+};
+const RESPONSES: TextFormat = {
+  load: async () => (await import("../conversation/codecs/responses/mod.ts")).responses.caller,
+};
+const MESSAGES: TextFormat = {
+  load: async () => (await import("../conversation/codecs/messages/mod.ts")).messages.caller,
+};
+const CONTENT: TextFormat = {
+  load: async () => (await import("../conversation/codecs/content/mod.ts")).content.caller,
+  carriers: CONTENT_KEY_LOCATIONS,
+};
 
 /**
  * Returns a route that handles requests with a large body in threads. Routes without such bodies are returned
@@ -52,12 +62,12 @@ export function withLargeBodies(route: Route, options: LargeRouteOptions): Route
 
 /** Returns null for a path that is not a text endpoint. */
 function formatOf(path: string): TextFormat | null {
-  if (path === "/v1/chat/completions") return { format: chat.caller };
-  if (path === "/v1/responses") return { format: responses.caller };
-  if (path.startsWith("/msgcompat/v1/messages")) return { format: messages.caller };
+  if (path === "/v1/chat/completions") return CHAT;
+  if (path === "/v1/responses") return RESPONSES;
+  if (path.startsWith("/msgcompat/v1/messages")) return MESSAGES;
   // Embeddings have a smaller limit, and are no texts.
   if (/:(?:embedContent|batchEmbedContents)\/?$/.test(path)) return null;
-  return path.startsWith("/gencompat/") ? { format: content.caller, carriers: CONTENT_KEY_LOCATIONS } : null;
+  return path.startsWith("/gencompat/") ? CONTENT : null;
 }
 
 function answer(
@@ -74,15 +84,15 @@ function answer(
 async function answerBySize(
   route: Route,
   inbound: Inbound,
-  { format, carriers }: TextFormat,
+  { load, carriers }: TextFormat,
   { large, authenticate, limits, largeBytes }: LargeRouteOptions,
 ): Promise<Response> {
   const authenticated = authenticate(inbound, carriers);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
   inbound.record.capture?.takeRequest(body);
-  if (body.length > largeBytes) return await large.handle(inbound, credential, body, format);
+  if (body.length > largeBytes) return await large.handle(inbound, credential, body, await load());
   const received = receivedBodyOf(body);
-  if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, format);
+  if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, await load());
   return await route.handler(changedInbound(inbound, { received }));
 }

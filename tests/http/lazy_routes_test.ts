@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import type { Inbound, Route } from "../../src/http/inbound.ts";
 import { lazyRoutes } from "../../src/http/lazy_routes.ts";
 import { itemAt } from "../support/items.ts";
@@ -24,6 +24,15 @@ Deno.test("lazyRoutes() loads at the first request, once, and gives each route i
   assertEquals([get.method, get.path, get.renderError, loads], ["GET", "/a", renderError, 0]);
   assertEquals(await Promise.all([textOf(get), textOf(post), textOf(get)]), ["GET", "POST", "GET"]);
   assertEquals(loads, 1);
+});
+
+Deno.test("lazyRoutes() calls a loaded handler without a promise in between", async () => {
+  const response = new Response("at once");
+  const [endpoint] = ENDPOINTS;
+  const load = () => Promise.resolve([{ ...endpoint, renderError, handler: () => response }]);
+  const route = itemAt(lazyRoutes([endpoint], renderError, load), 0);
+  await route.handler(inbound);
+  assertStrictEquals(route.handler(inbound), response);
 });
 
 Deno.test("lazyRoutes() loads again after a failed load", async () => {

@@ -12,24 +12,18 @@ import { readJsonObject } from "../../http/json_body.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
 import { textRequestOf } from "../../texts/text_request.ts";
+import { TEXT_VERBS, textPathsOf } from "./endpoints.ts";
 import { renderContentError as renderError } from "./error.ts";
 
-/**
- * `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model, under both versions that clients default
- * to, and with or without `models/`, which one popular client leaves out when the id has a slash.
- */
+/** `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model. */
 export function contentRoutes(parts: TextRouteParts): Route[] {
-  const verbs: [string, Handler][] = [
-    ["generateContent", generateHandler(parts, false)],
-    ["streamGenerateContent", generateHandler(parts, true)],
-    ["countTokens", countHandler(parts)],
-  ];
-  const bases = ["/gencompat/v1beta", "/gencompat/v1"];
-  return bases.flatMap((base) =>
-    verbs.flatMap(([verb, handler]): Route[] => [
-      { method: "POST", path: `${base}/models/:model*:${verb}`, handler, renderError },
-      { method: "POST", path: `${base}/:model*:${verb}`, handler, renderError },
-    ])
+  const handlers: Readonly<Record<typeof TEXT_VERBS[number], Handler>> = {
+    generateContent: generateHandler(parts, false),
+    streamGenerateContent: generateHandler(parts, true),
+    countTokens: countHandler(parts),
+  };
+  return TEXT_VERBS.flatMap((verb) =>
+    textPathsOf(verb).map((path): Route => ({ method: "POST", path, handler: handlers[verb], renderError }))
   );
 }
 

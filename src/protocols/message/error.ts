@@ -1,9 +1,9 @@
-import { messages } from "../../conversation/codecs/messages/mod.ts";
+import { writeError } from "../../conversation/codecs/messages/caller/error.ts";
 import type { ErrorRenderer } from "../../http/inbound.ts";
 
 /** `{type: "error", error: {type, message, doc_url}, request_id}`. Source: docs/api/errors.md#message-protocol. */
 export const renderMessageError: ErrorRenderer = (error, requestId, _asked, docUrl) => {
-  const body = messages.caller.writeError(error, requestId);
+  const body = writeError(error, requestId);
   return Response.json({ ...body, error: Object.assign({}, body.error, { doc_url: docUrl }) }, {
     status: error.status,
   });

@@ -1,5 +1,6 @@
 import { firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
+import { SERVED_MODELS } from "./served_models.ts";
 import { writeError } from "./error.ts";
 import { maxRequestedLimit } from "../../../requested_limit.ts";
 import { droppedFieldNames } from "../../../dropped_field_names.ts";
@@ -70,7 +71,7 @@ export const caller: CallerFormat = {
   clampLimit: clampLimit,
   limitIncludesReasoning: false,
   tierFields: ["serviceTier", "service_tier"],
-  servesImageModels: true,
+  ...SERVED_MODELS,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS),
   replay: { signatures: "none", items: false },
   grammar,

@@ -1,3 +1,4 @@
+import { MESSAGE_FORMAT } from "../shared/format_name.ts";
 import { firstSetField } from "../../../cache_conflict.ts";
 import type { CallerFormat } from "../../../caller_format.ts";
 import { writeError } from "./error.ts";
@@ -19,7 +20,7 @@ const CACHED_SETTINGS = ["system", "tools", "tool_choice"];
 
 /** The caller side of the message protocol. Source: docs/api/messages.md; Messages API reference. */
 export const caller: CallerFormat = {
-  name: "messages",
+  name: MESSAGE_FORMAT,
   author: "anthropic",
   replyFieldNames: {
     web_search_call: "messages.content.server_tool_use",

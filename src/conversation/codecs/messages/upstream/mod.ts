@@ -1,3 +1,4 @@
+import { MESSAGE_FORMAT } from "../shared/format_name.ts";
 import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
@@ -14,7 +15,7 @@ import { writeRequest } from "./write_request.ts";
  * belongs to the way the key is sent. Source: Messages API reference.
  */
 export const upstream: UpstreamFormat = {
-  name: "messages",
+  name: MESSAGE_FORMAT,
   author: "anthropic",
   writeRequest,
   hasWebSearch: hasWebSearch,
