@@ -15,10 +15,9 @@ export async function serve(args: readonly string[]): Promise<number> {
   const { config: path, showSecrets, isStandby, roles } = readServeOptions(args);
   const source = openThreadedConfig(path);
   // The gateway's code is loaded while the thread reads the configuration.
-  const [loaded, { runUntilSignal, startGateway }, { openProcessOutput }] = await Promise.all([
+  const [loaded, { openProcessOutput, runUntilSignal, startGateway }] = await Promise.all([
     source.load({}),
-    import("./gateway_process.ts"),
-    import("./process_output.ts"),
+    loadGateway(),
   ]);
   const { config } = loaded;
   if (isStandby && storeAddressOf(config.store).engine !== "postgres") {
@@ -36,6 +35,12 @@ export async function serve(args: readonly string[]): Promise<number> {
   const sharing = { isStandby, onLost };
   const start = () => startGateway({ config, live, showSecrets, sharing, roles }, output);
   return await runUntilSignal(output, start, { isWaiting: isStandby, lost });
+}
+
+/** Loads the gateway's modules in the order of their imports: see `scripts/start_modules.ts`. */
+async function loadGateway() {
+  await import("./start_modules.ts");
+  return { ...await import("./gateway_process.ts"), ...await import("./process_output.ts") };
 }
 
 interface ServeOptions {
