@@ -17,6 +17,12 @@ export const UNSTABLE: readonly string[] = [
   "--unstable-no-legacy-abort",
 ];
 
+/**
+ * Modules are read when they are imported, not when a module names them that could import them later. Not for `deno
+ * compile`, which would leave them out. Source: docs/decisions/0146-idle-memory.md.
+ */
+export const LAZY_OPTION = "--unstable-lazy-dynamic-imports";
+
 /** The options of V8. Source: docs/decisions/0061-memory-after-load.md, docs/decisions/0104-short-lived-objects.md. */
 export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000,--no-allocation-site-pretenuring";
 
@@ -25,6 +31,7 @@ export const RUN_FLAGS: readonly string[] = [
   "--quiet",
   "--no-config",
   "--no-code-cache",
+  LAZY_OPTION,
   "--no-prompt",
   ...UNSTABLE,
   V8_OPTION,

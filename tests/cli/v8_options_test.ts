@@ -1,14 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { V8_OPTION } from "../../scripts/run_flags.ts";
+import { LAZY_OPTION, V8_OPTION } from "../../scripts/run_flags.ts";
 import config from "../../deno.json" with { type: "json" };
 
 Deno.test("options of V8: the executable has those of the task start", () => {
   const words = config.tasks.start.command.split(" ");
   assertEquals(words.filter((word) => word.startsWith("--v8-flags")), [V8_OPTION]);
 });
-
-/** Without it the text of all modules that could be imported later is in memory. */
-const LAZY_OPTION = "--unstable-lazy-dynamic-imports";
 
 Deno.test("the task start loads modules when they are imported", () => {
   assert(config.tasks.start.command.split(" ").includes(LAZY_OPTION));

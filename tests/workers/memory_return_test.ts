@@ -9,7 +9,7 @@ import {
 } from "../../src/workers/memory_return.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
-const IDLE_BYTES = 100_000_000;
+const IDLE_BYTES = 80_000_000;
 const LOADED_BYTES = IDLE_BYTES + WORTHWHILE_BYTES + 1;
 
 /**
