@@ -4,7 +4,6 @@ import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Route } from "../http/inbound.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
-import { CONTENT_ENDPOINTS } from "../protocols/content/endpoints.ts";
 import { contentModelRoutes } from "../protocols/content/models.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
@@ -13,12 +12,10 @@ import { renderContentError } from "../protocols/content/error.ts";
 import { deliveryRoutes } from "../protocols/default/deliveries.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import { defaultModelRoutes } from "../protocols/default/models.ts";
-import { defaultTextRoutes } from "../protocols/default/texts.ts";
 import { videoModelRoute } from "../protocols/default/video_models.ts";
 import { renderVideoError } from "../protocols/default/videos.ts";
 import type { MessageService } from "../protocols/message/capabilities.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
-import { MESSAGE_ENDPOINTS } from "../protocols/message/endpoints.ts";
 import { messageModelRoutes } from "../protocols/message/models.ts";
 import { withResume } from "../replays/resume_route.ts";
 import { withReplays } from "../replays/replay_route.ts";
@@ -37,6 +34,7 @@ import { createImageRoutes } from "./images.ts";
 import { otherGatewaysOn } from "./other_gateways.ts";
 import type { OwnedServices } from "./own.ts";
 import { needsAdminKey, readinessHandler, type ReadinessOptions } from "./readiness.ts";
+import { createTextRoutes } from "./text_routes.ts";
 import { createVideoRoutes } from "./videos.ts";
 import { createWholeCallRoutes } from "./whole_calls.ts";
 import { replayOptions } from "./replays.ts";
@@ -132,13 +130,7 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits };
   return [
-    ...defaultTextRoutes(textOptions),
-    ...lazyRoutes(MESSAGE_ENDPOINTS, renderMessageError, async () => {
-      return (await import("../protocols/message/messages.ts")).messageRoutes(textOptions);
-    }),
-    ...lazyRoutes(CONTENT_ENDPOINTS, renderContentError, async () => {
-      return (await import("../protocols/content/generate.ts")).contentRoutes(textOptions);
-    }),
+    ...createTextRoutes(textOptions),
     ...caches.routes,
     ...createImageRoutes(services),
     ...createWholeCallRoutes(services),

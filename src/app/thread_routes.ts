@@ -3,9 +3,6 @@ import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { Route } from "../http/inbound.ts";
 import { systemClock } from "../lib/clock.ts";
-import { contentRoutes } from "../protocols/content/generate.ts";
-import { defaultTextRoutes } from "../protocols/default/texts.ts";
-import { messageRoutes } from "../protocols/message/messages.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
@@ -14,6 +11,7 @@ import { createCacheFeature } from "./caches.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import { openCacheFiles } from "./file_stores.ts";
 import { createTextService } from "./text.ts";
+import { createTextRoutes } from "./text_routes.ts";
 
 /** The parts of {@linkcode threadRoutes}. */
 export interface ThreadRoutesParts {
@@ -64,5 +62,5 @@ export function threadRoutes(
     texts: texts.parts,
   });
   const options = { turns: texts, caches, authenticate, bodyLimits };
-  return [...defaultTextRoutes(options), ...messageRoutes(options), ...contentRoutes(options), ...routes];
+  return [...createTextRoutes(options), ...routes];
 }
