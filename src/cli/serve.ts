@@ -15,9 +15,10 @@ export async function serve(args: readonly string[]): Promise<number> {
   const { config: path, showSecrets, isStandby, roles } = readServeOptions(args);
   const source = openThreadedConfig(path);
   // The gateway's code is loaded while the thread reads the configuration.
-  const [loaded, { openProcessOutput, runUntilSignal, startGateway }] = await Promise.all([
+  const [loaded, { runUntilSignal, startGateway }, { openProcessOutput }] = await Promise.all([
     source.load({}),
-    loadGateway(),
+    import("./gateway_process.ts"),
+    import("./process_output.ts"),
   ]);
   const { config } = loaded;
   if (isStandby && storeAddressOf(config.store).engine !== "postgres") {
@@ -35,12 +36,6 @@ export async function serve(args: readonly string[]): Promise<number> {
   const sharing = { isStandby, onLost };
   const start = () => startGateway({ config, live, showSecrets, sharing, roles }, output);
   return await runUntilSignal(output, start, { isWaiting: isStandby, lost });
-}
-
-/** Loads the gateway's modules in the order of their imports: see `scripts/start_modules.ts`. */
-async function loadGateway() {
-  await import("./start_modules.ts");
-  return { ...await import("./gateway_process.ts"), ...await import("./process_output.ts") };
 }
 
 interface ServeOptions {
