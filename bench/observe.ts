@@ -1,7 +1,7 @@
 /**
  * Measures what metrics and the log of requests cost; writes `bench/RESULTS-observe.md`.
  *
- *     deno task bench:observe     about fifteen minutes; also --starts N, --rounds N, --seconds N, and --out FILE
+ *     deno task bench:observe     about twenty minutes; also --starts N, --rounds N, --seconds N, and --out FILE
  *
  * Gateways with both, one and neither of them have a core in turns of two seconds, in another order in each round. Two
  * gateways have neither: the others are compared with their mean, and they with each other, which shows what the
@@ -49,8 +49,6 @@ const LOADS: readonly MeasuredLoad[] = [
 
 /** Rows and charges of the last requests of a turn are written within it. */
 const SETTLE_MS = 700;
-/** The thread of the log ends after ten seconds without rows. Its start belongs to no turn. */
-const LEAD_SECONDS = 1;
 
 interface ObserveOptions {
   /** How often all gateways are started. */
@@ -123,8 +121,6 @@ async function measureGateway(
   const { id, contender, generators } = gateway;
   const generator = load.kind === "closed" ? generators.closed : generators.timed;
   const request = contender.ask(mode, SMALL_BODY_BYTES);
-  await generator.run({ request, load, connections, seconds: LEAD_SECONDS });
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const before = await usedBy(gateway);
   const { replies, failures } = await generator.run({ request, load, connections, seconds });
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
@@ -162,7 +158,7 @@ function optionsOf(args: readonly string[]): ObserveOptions & { readonly out: st
     if (Number.isInteger(value) && value >= 1) return value;
     throw new RangeError(`expected a whole number for --${name}, got "${values[name]}"`);
   };
-  const [starts, rounds, seconds] = [number("starts", 2), number("rounds", 12), number("seconds", 2)];
+  const [starts, rounds, seconds] = [number("starts", 2), number("rounds", 28), number("seconds", 2)];
   return { starts, rounds, seconds, out: values.out ?? RESULTS };
 }
 
