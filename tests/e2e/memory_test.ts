@@ -30,10 +30,17 @@ async function beginUpload(key: string, path: string, head = "Content-Length: 19
   return connection;
 }
 
+/** The head and the body can arrive one after the other. */
 async function answerOn(connection: Deno.Conn): Promise<string> {
   const buffer = new Uint8Array(65_536);
-  const length = await connection.read(buffer);
-  return new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+  let answer = "";
+  for (let length; (length = await connection.read(buffer)) !== null;) {
+    answer += new TextDecoder().decode(buffer.subarray(0, length));
+    const [head = "", body] = answer.split("\r\n\r\n");
+    const expected = Number(/^content-length: (\d+)/mi.exec(head)?.[1]);
+    if (body !== undefined && body.length >= expected) break;
+  }
+  return answer;
 }
 
 function chat(key: string, content: string): Promise<Response> {

@@ -26,12 +26,14 @@ const SUITES: readonly string[] = [
 ];
 
 /**
- * A reload answers for the gateway that it was sent to; others follow within seconds. Overdrafts are in neither list:
- * they take as long as all other suites together, and the money walk tests their bound.
+ * A reload answers for the gateway that it was sent to; others follow within seconds. Each gateway has a memory budget
+ * of its own. Overdrafts are in neither list: they take as long as all other suites together, and the money walk tests
+ * their bound.
  */
 const THREAD_SUITES: readonly string[] = [
   ...SUITES,
   "tests/e2e/config_changes_test.ts",
+  "tests/e2e/memory_test.ts",
 ];
 
 const PERMISSIONS = ["net=127.0.0.1,localhost,[::1]", "env", "read", "write", "run", "sys"];
