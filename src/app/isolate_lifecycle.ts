@@ -3,7 +3,7 @@ import type { Listening } from "../http/listen.ts";
 import { errorLocation } from "../http/request_handler.ts";
 import type { FromIsolate } from "../isolates/messages.ts";
 import type { RecordSender } from "../isolates/record_sender.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 import type { Journal } from "../store/journal/journal.ts";
@@ -83,23 +83,14 @@ export class IsolateLifecycle {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    const { openStreams, records, journal, clock } = this.parts;
+    const { openStreams, records, meter, journal, clock } = this.parts;
     this.#isDraining = true;
     await this.#listening?.shutdown(graceMs);
     await openStreams.detached.drain(graceMs, clock);
     openStreams.departures.finish();
     await records.noneOpen();
     records.send();
-    await this.#chargesWritten();
+    await waitAtMost(clock, LAST_CHARGES_MS, meter.flush()); // what the ledger does not take now stays in the journal
     await journal.close();
-  }
-
-  /** What the ledger does not take now stays in the journal. */
-  async #chargesWritten(): Promise<void> {
-    const { meter, clock } = this.parts;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(LAST_CHARGES_MS, resolve);
-    await Promise.race([late, meter.flush()]);
-    cancel();
   }
 }

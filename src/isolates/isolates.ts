@@ -1,5 +1,6 @@
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
+import { waitAtMost } from "../lib/clock.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { Acknowledgements, PATIENCE_MS } from "./acknowledgements.ts";
 import { Isolate, type IsolateOptions } from "./isolate.ts";
@@ -127,10 +128,8 @@ export class Isolates {
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.#postAll({ type: "stop", graceMs });
-    const { promise: waited, resolve } = Promise.withResolvers<void>();
-    const cancel = this.options.clock.after(graceMs + PATIENCE_MS, resolve);
-    await Promise.race([waited, Promise.all([...this.#members].map(({ stopped }) => stopped))]);
-    cancel();
+    const stopped = Promise.all([...this.#members].map((member) => member.stopped));
+    await waitAtMost(this.options.clock, graceMs + PATIENCE_MS, stopped);
     await Promise.all([...this.#members].map((member) => this.#end(member)));
   }
 

@@ -1,6 +1,6 @@
 import type { CapturedBodies } from "../http/body_capture.ts";
 import type { RequestRecord } from "../http/request_record.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, waitAtMost } from "../lib/clock.ts";
 import type { LeaseReport } from "../thread_state/messages.ts";
 import type { Successes } from "./flagged_breaker.ts";
 import type { FromIsolate, IsolateData } from "./messages.ts";
@@ -79,9 +79,7 @@ export class RecordSender {
     if (this.#open.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onNoneOpen = resolve;
-    const cancel = this.options.clock.after(LAST_RECORDS_MS, resolve);
-    await promise;
-    cancel();
+    await waitAtMost(this.options.clock, LAST_RECORDS_MS, promise);
   }
 
   #take(): FromIsolate[] {

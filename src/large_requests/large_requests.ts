@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { RecordedFacts, RequestRecord } from "../http/request_record.ts";
+import { waitAtMost } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { OwnAddress } from "../net/target.ts";
@@ -142,11 +143,8 @@ export class LargeRequests {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
-    const { promise: waited, resolve } = Promise.withResolvers<void>();
-    const stop = this.options.clock.after(LAST_RECORDS_MS, resolve);
     const settled = Promise.all([...this.#members].map((member) => whenSettled(member)));
-    await Promise.race([settled, waited]);
-    stop();
+    await waitAtMost(this.options.clock, LAST_RECORDS_MS, settled);
     await Promise.all([...this.#members].map((member) => this.#end(member)));
   }
 

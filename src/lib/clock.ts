@@ -37,3 +37,14 @@ export function secondsOf(atMs: number): number {
 export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => void clock.after(delayMs, resolve));
 }
+
+/** Resolves when `done` does, at the latest after `maxMs`, measured by `clock`. Rejects if `done` does before that. */
+export async function waitAtMost(clock: Pick<Clock, "after">, maxMs: number, done: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const cancel = clock.after(maxMs, late.resolve);
+  try {
+    await Promise.race([done, late.promise]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock, waitAtMost } from "./clock.ts";
 
 /** Writes lines to a standard stream of this process. No call blocks, and none throws. */
 export interface LineWriter {
@@ -82,11 +82,7 @@ class QueuedWriter {
   async flush(timeoutMs: number): Promise<void> {
     this.#isHurried = this.#queue !== "";
     this.#start();
-    if (this.#writing === null) return;
-    const timeout = Promise.withResolvers<void>();
-    const cancel = this.clock.after(timeoutMs, timeout.resolve);
-    await Promise.race([this.#writing, timeout.promise]);
-    cancel();
+    if (this.#writing !== null) await waitAtMost(this.clock, timeoutMs, this.#writing);
   }
 
   get #isDue(): boolean {

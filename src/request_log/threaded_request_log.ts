@@ -1,5 +1,5 @@
 import type { RequestObserver, RequestRecord } from "../http/request_record.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 import { type StartThread, THREAD_IDLE_MS, type WorkerThread } from "../workers/worker_thread.ts";
@@ -273,10 +273,8 @@ class ThreadedRequestLog {
 
   /** Closes the file, then ends the thread. Rows that come meanwhile start another one. */
   async #endThread(): Promise<void> {
-    const timeout = Promise.withResolvers<void>();
-    const cancel = this.options.clock.after(CLOSE_MS, timeout.resolve);
-    await Promise.race([this.ask({ type: "close" }).catch(() => {}), timeout.promise]); // its file is closed either way
-    cancel();
+    const closed = this.ask({ type: "close" }).catch(() => {}); // its file is closed either way
+    await waitAtMost(this.options.clock, CLOSE_MS, closed);
     if (this.#queue.size === this.#queue.waiting && this.#questions.size === 0) this.#terminate("its thread ended");
   }
 

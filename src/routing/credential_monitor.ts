@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, waitAtMost } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -217,10 +217,7 @@ class Credential {
     this.#stopTimer();
     this.#abort?.abort();
     if (this.#probing === null) return;
-    let stopWaiting = () => {};
-    const late = new Promise<void>((resolve) => stopWaiting = this.options.clock.after(CLOSE_MS, resolve));
-    await Promise.race([this.#probing, late]);
-    stopWaiting();
+    await waitAtMost(this.options.clock, CLOSE_MS, this.#probing);
   }
 
   #onAccepted(): void {

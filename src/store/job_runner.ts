@@ -11,7 +11,7 @@
  * A job that is neither completed nor postponed is due again when its lease ends, so no job is lost. The epoch of the
  * job refuses all writes of a late worker, so no job is done twice.
  */
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, waitAtMost } from "../lib/clock.ts";
 import type { Log, LogFields } from "../lib/log.ts";
 import type { CommitResult, Job, Store } from "./store.ts";
 
@@ -166,17 +166,10 @@ class Runner implements JobRunner {
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
     this.#stops.splice(0, 2).forEach((stop) => stop()); // leases are still renewed while jobs run
-    if (graceMs > 0) await this.#idleWithin(graceMs);
+    if (graceMs > 0) await waitAtMost(this.#clock, graceMs, this.#idle());
     for (const running of this.#jobs.keys()) running.stop("released");
     await this.#idle();
     this.#stops.splice(0).forEach((stop) => stop());
-  }
-
-  async #idleWithin(graceMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = this.#clock.after(graceMs, resolve);
-    await Promise.race([this.#idle(), promise]);
-    stop();
   }
 
   async #idle(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, waitAtMost } from "../lib/clock.ts";
 import type { Lessor, Recalls } from "./lessor.ts";
 
 /** The longest wait for the report of a thread. What it leases is refused to others then. */
@@ -75,9 +75,7 @@ export class Lessors implements Recalls {
     how: { readonly keyId: string | null; readonly ends: boolean },
   ): Promise<void> {
     const id = this.#nextId++;
-    const { promise: waited, resolve } = Promise.withResolvers<void>();
-    const cancel = this.clock.after(PATIENCE_MS, resolve);
-    await Promise.race([waited, Promise.all(lessors.map((lessor) => lessor.ask(id, { accountId, ...how })))]);
-    cancel();
+    const asked = Promise.all(lessors.map((lessor) => lessor.ask(id, { accountId, ...how })));
+    await waitAtMost(this.clock, PATIENCE_MS, asked);
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, waitAtMost } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
@@ -91,10 +91,7 @@ export class SpanExporter {
     this.#stopTimer?.();
     this.#endWait();
     if (this.#running === null && this.#queue.length > 0) this.#start();
-    const late = Promise.withResolvers<void>();
-    const stop = this.options.clock.after(CLOSE_MS, late.resolve);
-    await Promise.race([this.#running, late.promise]);
-    stop();
+    if (this.#running !== null) await waitAtMost(this.options.clock, CLOSE_MS, this.#running);
     this.#drop(this.#queue.length, "the gateway stopped");
     this.#queue = [];
     this.#cancelExport();
