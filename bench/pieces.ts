@@ -69,13 +69,14 @@ const PIECES: readonly PieceSource[] = [
 /** Measures every piece, in turn. Its servers end with it. */
 export async function measurePieces(gateway: GatewayOptions, options: ContestOptions): Promise<Piece[]> {
   const folder = await newFolder(gateway.folder, "pieces");
-  const started: { readonly contender: Contender | null; readonly fault: string | null }[] = [];
-  for (const [index, { start }] of PIECES.entries()) {
+  const started: { readonly load: PieceLoad; readonly contender: Contender | null; readonly fault: string | null }[] =
+    [];
+  for (const [index, { start, load }] of PIECES.entries()) {
     const own = { ...gateway, folder: await newFolder(folder, String(index)) };
     try {
-      started.push({ contender: contenderAt(await start(own)), fault: null });
+      started.push({ load, contender: contenderAt(await start(own)), fault: null });
     } catch (error) {
-      started.push({ contender: null, fault: String(error).split("\n").slice(0, 2).join(" ") });
+      started.push({ load, contender: null, fault: String(error).split("\n").slice(0, 2).join(" ") });
     }
   }
   const values = started.map((): number[] => []);
@@ -87,9 +88,8 @@ export async function measurePieces(gateway: GatewayOptions, options: ContestOpt
     // The first round lets V8 compile the code.
     for (let round = 0; round <= options.rounds; round++) {
       options.onProgress(`pieces: round ${round} of ${options.rounds}`);
-      for (const [index, { contender }] of started.entries()) {
+      for (const [index, { load, contender }] of started.entries()) {
         if (contender === null) continue;
-        const { load } = PIECES[index]!;
         const seconds = round === 0 ? WARMING_SECONDS : options.seconds;
         const result = await measure(contender, scenarios[load], { ...options, seconds });
         const us = load === "json" ? cpuUsPerReply(result) : cpuUsPerChunk(result);

@@ -134,8 +134,8 @@ export class ConfigChanges {
     return this.#gateway.services.store;
   }
 
-  async #load(content: StoredConfig): Promise<LoadedConfig> {
-    return await this.#started.source.load(content);
+  #load(content: StoredConfig): LoadedConfig | Promise<LoadedConfig> {
+    return this.#started.source.load(content);
   }
 
   async #apply(

@@ -53,6 +53,7 @@ export interface CapabilitySections {
 
 /** The maximum number of numbers in a vector. */
 export const MAX_DIMENSIONS = 65_536;
+
 /** The names of all sections. */
 export const SECTION_NAMES = ["embedding", "moderation", "rerank", "speech", "transcription"] as const;
 

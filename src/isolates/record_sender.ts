@@ -16,7 +16,7 @@ export interface RecordSenderOptions {
   readonly outbox: Pick<Outbox<FromIsolate>, "post" | "postLater">;
   /** Sends messages by themselves, at once. */
   readonly send: (messages: readonly FromIsolate[]) => void;
-  /** Takes the successful attempts that the main thread was not told. */
+  /** Takes the successful attempts that were not sent to the main thread. */
   readonly takeSuccesses: () => readonly Successes[];
 }
 

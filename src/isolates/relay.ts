@@ -43,11 +43,10 @@ export async function relay(
     redirect: "manual",
     signal: request.signal,
   });
-  const { status, statusText } = response;
-  const answered = new Headers(response.headers);
+  const relayed = new Response(response.body, response);
   // Of the connection to the main thread. The server adds its own if it closes that of the caller.
-  answered.delete("connection");
-  return new Response(response.body, { status, statusText, headers: answered });
+  relayed.headers.delete("connection");
+  return relayed;
 }
 
 /** Where a relayed request came from. */

@@ -3,6 +3,7 @@ import { newApiKey } from "../../src/billing/api_key.ts";
 import { atLeast } from "../support/items.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { readAnswers } from "../support/raw_http.ts";
 import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";
 
 const keys = { hoarder: newApiKey(), neighbour: newApiKey() };
@@ -30,17 +31,8 @@ async function beginUpload(key: string, path: string, head = "Content-Length: 19
   return connection;
 }
 
-/** The head and the body can arrive one after the other. */
 async function answerOn(connection: Deno.Conn): Promise<string> {
-  const buffer = new Uint8Array(65_536);
-  let answer = "";
-  for (let length; (length = await connection.read(buffer)) !== null;) {
-    answer += new TextDecoder().decode(buffer.subarray(0, length));
-    const [head = "", body] = answer.split("\r\n\r\n");
-    const expected = Number(/^content-length: (\d+)/mi.exec(head)?.[1]);
-    if (body !== undefined && body.length >= expected) break;
-  }
-  return answer;
+  return (await readAnswers(connection)).text;
 }
 
 function chat(key: string, content: string): Promise<Response> {

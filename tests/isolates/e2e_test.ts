@@ -107,7 +107,7 @@ Deno.test("isolates: other endpoints answer through the main thread, and records
   });
 });
 
-Deno.test("isolates: a refusal of the main thread closes the caller's connection, and says so once", async () => {
+Deno.test("isolates: a refusal of the main thread closes the caller's connection, and has the field once", async () => {
   await withIsolates(async (gateway) => {
     const { port } = new URL(gateway.address);
     const head = `POST /v1/images/generations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OWN}\r\n` +

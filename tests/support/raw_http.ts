@@ -11,6 +11,8 @@ export interface RawAnswer {
 /** The responses on one connection. */
 export interface RawExchange {
   readonly answers: readonly RawAnswer[];
+  /** All that was received; every character is one byte. */
+  readonly text: string;
   /** True when the server closed the connection, after complete responses or not. */
   readonly closed: boolean;
 }
@@ -60,18 +62,19 @@ async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void>
   }
 }
 
-async function readAnswers(connection: Deno.Conn, expected: RawExpectation): Promise<RawExchange> {
+/** Reads the responses on a connection. */
+export async function readAnswers(connection: Deno.Conn, expected: RawExpectation = {}): Promise<RawExchange> {
   const { answers: wanted = 1, untilClosed = false, headOnly = false } = expected;
   const chunk = new Uint8Array(65_536);
   let text = "";
   for (;;) {
     const answers = answersIn(text, headOnly);
-    if (!untilClosed && answers.length >= wanted) return { answers, closed: false };
+    if (!untilClosed && answers.length >= wanted) return { answers, text, closed: false };
     const length = await connection.read(chunk).catch((error) => {
       if (!isEnd(error)) throw error;
       return null;
     });
-    if (length === null) return { answers, closed: true };
+    if (length === null) return { answers, text, closed: true };
     text += String.fromCharCode(...chunk.subarray(0, length));
   }
 }

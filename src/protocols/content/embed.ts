@@ -1,3 +1,4 @@
+import { bareModelName } from "../../caches/bare_model_name.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readBatchEmbedContents, readEmbedContent } from "../../embeddings/content_request.ts";
@@ -51,7 +52,7 @@ function embed({ read, frame, end }: EmbedStyle, parts: WholeCallParts): Handler
     const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
-    const model = pathParam(inbound.params, "model").replace(/^models\//, "");
+    const model = bareModelName(pathParam(inbound.params, "model"));
     const request = read(body, model, permittedCatalog(catalog, credential.limits));
     const caller = wholeCallerOf(inbound, credential);
     const call = embeddingCall(request, calls);

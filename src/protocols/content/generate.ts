@@ -1,5 +1,6 @@
 import type { TextRouteParts } from "../text_route_parts.ts";
 import type { Credential } from "../../billing/key_ring.ts";
+import { bareModelName } from "../../caches/bare_model_name.ts";
 import type { Caches } from "../../caches/caches.ts";
 import type { CacheReference } from "../../caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/content/caller/count.ts";
@@ -96,5 +97,5 @@ async function cacheIn(body: JsonObject, { caches, credential, model }: Naming):
 
 /** The model of the path; a client may repeat the collection's name. */
 function modelOf(inbound: Inbound): string {
-  return pathParam(inbound.params, "model").replace(/^models\//, "");
+  return bareModelName(pathParam(inbound.params, "model"));
 }

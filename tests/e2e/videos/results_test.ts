@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../../src/cli/run.ts";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { eventually } from "../../support/account_money.ts";
 import { arePaired } from "../../support/apps.ts";
 import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
@@ -59,11 +60,7 @@ const admin = { authorization: `Bearer ${gateway.adminKey}` };
 
 /** Resolves when the results of a task are not being copied. */
 async function copied(id: string): Promise<void> {
-  for (;;) {
-    const { json } = await call("GET", `/admin/v1/tasks/${id}`, undefined, admin);
-    if (!json.is_copying) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await eventually(async () => !(await call("GET", `/admin/v1/tasks/${id}`, undefined, admin)).json.is_copying);
 }
 
 Deno.test("the address of a copy works after completion, whole, in part and by HEAD, and does not reveal the vendor", async () => {
