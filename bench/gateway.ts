@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { RUN_ENVIRONMENT } from "../scripts/run_flags.ts";
 import { BENCH_FORMATS, type BenchFormat, type Mode, MODES } from "./load_request.ts";
 import { USAGE } from "./canned_replies.ts";
 import { type Server, startServer } from "./child.ts";
@@ -77,7 +78,8 @@ async function startFrom(
   await Deno.writeTextFile(config, JSON.stringify(configOf(options)));
   const flags = ["--quiet", "--no-check", "--config", DENO_CONFIG];
   const command = [Deno.execPath(), "run", ...flags, ...program, config, ...rest];
-  return await startServer({ name: "Switchyard", command, logPath: join(folder, "gateway.log"), core });
+  const env = RUN_ENVIRONMENT;
+  return await startServer({ name: "Switchyard", command, env, logPath: join(folder, "gateway.log"), core });
 }
 
 /** The flags that the task `start` gives the gateway in production: permissions and options of V8. */

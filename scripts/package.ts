@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../src/cli/version.ts";
 import { writeBundle } from "./bundle.ts";
-import { RUN_FLAGS } from "./run_flags.ts";
+import { RUN_ENVIRONMENT, RUN_FLAGS } from "./run_flags.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -24,6 +24,7 @@ export async function buildPackage(): Promise<string> {
   const folder = join(DIST, "package");
   await writeBundle(join(folder, "app"));
   await Deno.writeTextFile(join(folder, "app", "flags.json"), JSON.stringify(RUN_FLAGS));
+  await Deno.writeTextFile(join(folder, "app", "environment.json"), JSON.stringify(RUN_ENVIRONMENT));
   await Deno.mkdir(join(folder, "bin"), { recursive: true });
   await Deno.copyFile(join(ROOT, "scripts/package/switchyard.mjs"), join(folder, "bin", "switchyard.mjs"));
   await Deno.chmod(join(folder, "bin", "switchyard.mjs"), 0o755);

@@ -1,4 +1,4 @@
-/** The flags of Deno with which the gateway runs in production, in executables and packages as in `deno task start`. */
+/** The flags and the environment with which the gateway runs in production, in executables and packages as in `deno task start`. */
 
 /** What the gateway needs at run time: sockets, files at configured paths, the environment and the machine's limits. */
 export const PERMISSIONS: readonly string[] = [
@@ -25,6 +25,13 @@ export const LAZY_OPTION = "--unstable-lazy-dynamic-imports";
 
 /** The options of V8. Source: docs/decisions/0061-memory-after-load.md, docs/decisions/0104-short-lived-objects.md. */
 export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000,--no-allocation-site-pretenuring";
+
+/**
+ * The environment of the process. The first variable is how many sockets Deno takes from the system at a time, 1,024 by
+ * default. Above some hundred, a busy process leaves single streams unread for seconds. Source:
+ * docs/decisions/0147-fair-reads.md.
+ */
+export const RUN_ENVIRONMENT: Readonly<Record<string, string>> = { DENO_TOKIO_MAX_IO_EVENTS_PER_TICK: "32" };
 
 /** The flags of `deno run` for a bundle. The configuration of the folder in which it is started has no effect. */
 export const RUN_FLAGS: readonly string[] = [

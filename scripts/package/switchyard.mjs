@@ -9,9 +9,10 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 const deno = createRequire(import.meta.url)("deno/install_api.cjs").runInstall();
 const app = new URL("../app/", import.meta.url);
-const flags = JSON.parse(readFileSync(new URL("flags.json", app), "utf8"));
+const read = (name) => JSON.parse(readFileSync(new URL(name, app), "utf8"));
 const program = fileURLToPath(new URL("main.js", app));
-const gateway = spawn(deno, ["run", ...flags, program, ...process.argv.slice(2)], { stdio: "inherit" });
+const args = ["run", ...read("flags.json"), program, ...process.argv.slice(2)];
+const gateway = spawn(deno, args, { stdio: "inherit", env: { ...read("environment.json"), ...process.env } });
 
 for (const signal of SIGNALS) process.on(signal, () => gateway.kill(signal));
 gateway.on("error", (error) => {

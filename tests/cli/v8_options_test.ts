@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { LAZY_OPTION, V8_OPTION } from "../../scripts/run_flags.ts";
+import { LAZY_OPTION, RUN_ENVIRONMENT, V8_OPTION } from "../../scripts/run_flags.ts";
 import config from "../../deno.json" with { type: "json" };
 
 Deno.test("options of V8: the executable has those of the task start", () => {
@@ -15,4 +15,18 @@ Deno.test("options of V8: this Deno accepts them", async () => {
   const args = ["eval", LAZY_OPTION, V8_OPTION, ""];
   const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
   assert(success, new TextDecoder().decode(stderr));
+});
+
+Deno.test("environment: the task start has that of the package", () => {
+  const assignments = Object.entries(RUN_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
+  assertEquals(config.tasks.start.command.split(" ").slice(0, assignments.length), assignments);
+});
+
+Deno.test("environment: this Deno reads each of the variables", async () => {
+  for (const name of Object.keys(RUN_ENVIRONMENT)) {
+    const start = (value: string) =>
+      new Deno.Command(Deno.execPath(), { args: ["eval", ""], env: { [name]: value }, stderr: "null" }).output();
+    assert((await start("32")).success);
+    assert(!(await start("many")).success, `${name} has no effect`);
+  }
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
+import { RUN_ENVIRONMENT } from "../../scripts/run_flags.ts";
 import { overridePaths } from "../../src/config/environment.ts";
 import { ROOT } from "../architecture/source_files.ts";
 import { configOf } from "../config/support.ts";
@@ -46,6 +47,12 @@ Deno.test("systemd: the commands of the unit and of the drop-in are the gateway'
     gateway.kill("SIGTERM");
     assertEquals((await gateway.ended).code, 0, gateway.log());
   });
+});
+
+Deno.test("systemd: the executable gets the environment that it cannot contain", async () => {
+  const unit = await read(UNIT);
+  const lines = Object.entries(RUN_ENVIRONMENT).map(([name, value]) => `Environment=${name}=${value}\n`);
+  for (const line of lines) assertStringIncludes(unit, line);
 });
 
 Deno.test("systemd: a stop takes longer than open streams may, and the guide installs what the unit names", async () => {
