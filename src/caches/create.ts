@@ -8,6 +8,7 @@ import type { Model, Serving } from "../catalog/model.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import type { RequestRecord } from "../http/request_record.ts";
+import { bareModelName } from "../lib/bare_model_name.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Money } from "../lib/money.ts";
@@ -40,7 +41,6 @@ import {
   setBytes,
 } from "./records.ts";
 import { type CacheRequest, readCacheRequest } from "./request.ts";
-import { bareModelName } from "./bare_model_name.ts";
 
 /** A create request and its caller. */
 export interface CacheCall {

@@ -1,11 +1,11 @@
 import type { CallerFormat } from "../conversation/caller_format.ts";
+import { bareModelName } from "../lib/bare_model_name.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { cacheFileOf, cacheNotFound } from "./cached_content.ts";
 import { type OpenPrefix, readPrefix } from "./prefix.ts";
 import { readUsableCache } from "./read.ts";
-import { bareModelName } from "./bare_model_name.ts";
 
 /** A cached content that a request uses, found and authorised. */
 export type CacheReference = NativeReference | EmulatedReference;

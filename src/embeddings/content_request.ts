@@ -1,5 +1,6 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { isObject } from "../conversation/wire_value.ts";
+import { bareModelName } from "../lib/bare_model_name.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { EmbeddingInput } from "../upstreams/embedding_upstream.ts";
@@ -55,7 +56,7 @@ function dimensionsIn(path: string, request: JsonObject): number | null {
 
 function inputOf(path: string, request: JsonObject, modelName: string): EmbeddingInput {
   const { model, ...rest } = request;
-  if (model !== undefined && (typeof model !== "string" || nameIn(model) !== nameIn(modelName))) {
+  if (model !== undefined && (typeof model !== "string" || bareModelName(model) !== bareModelName(modelName))) {
     throw invalidField(`${path}model`, "expected the model of the path");
   }
   const { content } = rest;
@@ -69,5 +70,3 @@ function inputOf(path: string, request: JsonObject, modelName: string): Embeddin
   const isText = parts.length === 1 && typeof part.text === "string";
   return { text: isText ? part.text : null, tokens: null, request: rest };
 }
-
-const nameIn = (model: string) => model.replace(/^models\//, "");

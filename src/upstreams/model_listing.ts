@@ -1,3 +1,4 @@
+import { bareModelName } from "../lib/bare_model_name.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Outbound } from "./outbound_call.ts";
 
@@ -140,7 +141,7 @@ export const googleListing: ModelListing = {
       !Array.isArray(methods) || methods.includes("generateContent")
     );
     const models = withGeneration.map((model) =>
-      listed(typeof model.name === "string" ? model.name.replace(/^models\//, "") : null, {
+      listed(typeof model.name === "string" ? bareModelName(model.name) : null, {
         name: model.displayName,
         description: model.description,
         contextLength: model.inputTokenLimit,

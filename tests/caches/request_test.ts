@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { readCachePatch, readCacheRequest } from "../../src/caches/request.ts";
-import { bareModelName } from "../../src/caches/bare_model_name.ts";
+import { bareModelName } from "../../src/lib/bare_model_name.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 

@@ -1,4 +1,3 @@
-import { bareModelName } from "../../caches/bare_model_name.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readBatchEmbedContents, readEmbedContent } from "../../embeddings/content_request.ts";
@@ -7,6 +6,7 @@ import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
+import { bareModelName } from "../../lib/bare_model_name.ts";
 import { framedVectors, type VectorFrame } from "../vector_frame.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";

@@ -1,10 +1,10 @@
 import type { TextRouteParts } from "../text_route_parts.ts";
 import type { Credential } from "../../billing/key_ring.ts";
-import { bareModelName } from "../../caches/bare_model_name.ts";
 import type { Caches } from "../../caches/caches.ts";
 import type { CacheReference } from "../../caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/content/caller/count.ts";
 import { content, readCachedContent } from "../../conversation/codecs/content/mod.ts";
+import { bareModelName } from "../../lib/bare_model_name.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";

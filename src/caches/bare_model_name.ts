@@ -1,4 +1,0 @@
-/** The model's name without the prefix `models/`. */
-export function bareModelName(modelName: string): string {
-  return modelName.replace(/^models\//, "");
-}
