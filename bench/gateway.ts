@@ -78,8 +78,8 @@ async function startFrom(
   await Deno.writeTextFile(config, JSON.stringify(configOf(options)));
   const flags = ["--quiet", "--no-check", "--config", DENO_CONFIG];
   const command = [Deno.execPath(), "run", ...flags, ...program, config, ...rest];
-  const env = RUN_ENVIRONMENT;
-  return await startServer({ name: "Switchyard", command, env, logPath: join(folder, "gateway.log"), core });
+  const logPath = join(folder, "gateway.log");
+  return await startServer({ name: "Switchyard", command, env: RUN_ENVIRONMENT, logPath, core });
 }
 
 /** The flags that the task `start` gives the gateway in production: permissions and options of V8. */

@@ -1,4 +1,7 @@
-/** The flags and the environment with which the gateway runs in production, in executables and packages as in `deno task start`. */
+/**
+ * How Deno runs the gateway in production, in packages as in `deno task start`. Executables contain the flags, but not
+ * the environment.
+ */
 
 /** What the gateway needs at run time: sockets, files at configured paths, the environment and the machine's limits. */
 export const PERMISSIONS: readonly string[] = [
@@ -27,9 +30,8 @@ export const LAZY_OPTION = "--unstable-lazy-dynamic-imports";
 export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000,--no-allocation-site-pretenuring";
 
 /**
- * The environment of the process. The first variable is how many sockets Deno takes from the system at a time, 1,024 by
- * default. Above some hundred, a busy process leaves single streams unread for seconds. Source:
- * docs/decisions/0147-fair-reads.md.
+ * The environment of the process: how many sockets Deno takes from the system at a time. With its default of 1,024, a
+ * busy process leaves single streams unread for seconds. Source: docs/decisions/0147-fair-reads.md.
  */
 export const RUN_ENVIRONMENT: Readonly<Record<string, string>> = { DENO_TOKIO_MAX_IO_EVENTS_PER_TICK: "32" };
 

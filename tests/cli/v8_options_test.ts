@@ -23,10 +23,10 @@ Deno.test("environment: the task start has that of the package", () => {
 });
 
 Deno.test("environment: this Deno reads each of the variables", async () => {
-  for (const name of Object.keys(RUN_ENVIRONMENT)) {
-    const start = (value: string) =>
-      new Deno.Command(Deno.execPath(), { args: ["eval", ""], env: { [name]: value }, stderr: "null" }).output();
-    assert((await start("32")).success);
+  for (const [name, value] of Object.entries(RUN_ENVIRONMENT)) {
+    const start = (given: string) =>
+      new Deno.Command(Deno.execPath(), { args: ["eval", ""], env: { [name]: given }, stderr: "null" }).output();
+    assert((await start(value)).success, `${name}=${value} is refused`);
     assert(!(await start("many")).success, `${name} has no effect`);
   }
 });

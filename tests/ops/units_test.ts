@@ -51,8 +51,9 @@ Deno.test("systemd: the commands of the unit and of the drop-in are the gateway'
 
 Deno.test("systemd: the executable gets the environment that it cannot contain", async () => {
   const unit = await read(UNIT);
-  const lines = Object.entries(RUN_ENVIRONMENT).map(([name, value]) => `Environment=${name}=${value}\n`);
-  for (const line of lines) assertStringIncludes(unit, line);
+  for (const [name, value] of Object.entries(RUN_ENVIRONMENT)) {
+    assertStringIncludes(unit, `\nEnvironment=${name}=${value}\n`);
+  }
 });
 
 Deno.test("systemd: a stop takes longer than open streams may, and the guide installs what the unit names", async () => {
