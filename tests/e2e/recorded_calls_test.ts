@@ -48,8 +48,11 @@ async function withReplay(
     });
   });
   const base = String(provider.base_url ?? "");
+  // The default folder is that of all tests: another gateway that starts removes the uploads in it.
+  const files = await Deno.makeTempDir();
   const gateway = await startTestGateway({
     config: {
+      files,
       providers: { replay: { ...provider, base_url: `http://127.0.0.1:${vendor.addr.port}${base}` } },
       models,
     },
@@ -58,6 +61,7 @@ async function withReplay(
     await run(gateway, seen);
   } finally {
     await gateway.stop();
+    await Deno.remove(files, { recursive: true });
   }
 }
 
