@@ -66,15 +66,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** Reads the time of the server, and moves due times if it was set back since they were written. */
+/**
+ * Reads the time of the server, and moves due times if it was set back since they were written. The time is read after
+ * the one that was stored, by a statement of its own, so that a delay between them cannot look like a clock set back.
+ */
 async function startClock(sql: Database, clock: EngineClock): Promise<number> {
-  const [row] = await sql<{ epoch: string; at: number; now: number }[]>`
-    select epoch, at, coalesce(${clock.parameter}::float8, switchyard.now_ms()) as now from switchyard.clock`;
-  if (!row) throw new StoreUnusableError("Cannot use the store: its clock is missing");
-  clock.note(row.now);
-  const byMs = row.at - row.now;
-  if (!isRollback(byMs)) return Number(row.epoch);
+  const [stored] = await sql<{ epoch: string; at: number }[]>`select epoch, at from switchyard.clock`;
+  if (!stored) throw new StoreUnusableError("Cannot use the store: its clock is missing");
+  const { now } = await clock.measure(async () => {
+    const [row] = await sql<{ now: number }[]>`
+      select coalesce(${clock.parameter}::float8, switchyard.now_ms()) as now`;
+    return { now: Number(row?.now) };
+  });
+  const byMs = stored.at - now;
+  if (!isRollback(byMs)) return Number(stored.epoch);
   const [moved] = await sql<{ epoch: string }[]>`
-    select switchyard.move_due_times_v1(${row.epoch}::bigint, ${row.now}::float8, ${byMs}::float8) as epoch`;
+    select switchyard.move_due_times_v1(${stored.epoch}::bigint, ${now}::float8, ${byMs}::float8) as epoch`;
   return Number(moved?.epoch);
 }

@@ -1,7 +1,6 @@
 import { newSortableId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
-import { ClockRollbackDetector } from "../clock_rollback.ts";
 import type { ChargedAccounts, StoreEngine } from "../engine.ts";
 import type { RateLimit } from "../gcra.ts";
 import type { MoneyLeases } from "../money_leases.ts";
@@ -71,7 +70,6 @@ export class PostgresStore implements StoreEngine {
   readonly #wakes: WakeListeners;
   readonly #messages: WakeMessages;
   readonly #buckets = new RateBuckets();
-  readonly #rollback: ClockRollbackDetector;
   readonly #lock: DatabaseLock | null;
   readonly #guard: WriteGuard;
   readonly #background = new Set<Promise<unknown>>();
@@ -92,7 +90,6 @@ export class PostgresStore implements StoreEngine {
     this.#clockEpoch = clockEpoch;
     this.#wakes = new WakeListeners(clock, log);
     this.#messages = new WakeMessages(sql, clock, log);
-    this.#rollback = new ClockRollbackDetector(clock);
     this.#health = new WriteHealth({ clock, log, probe: () => this.#probe(), ...space });
     this.#guard = lock === null ? this.#health : guardOf(lock, this.#health);
     this.#group = new GroupCommit({
@@ -306,8 +303,7 @@ export class PostgresStore implements StoreEngine {
 
   /** Wakes the kinds with due jobs, sets timers for those that are due soon, and reads the time of the server. */
   async #poll(): Promise<void> {
-    const { due, now, epoch } = await firstDueTimes(this.#readable());
-    this.#clock.note(now);
+    const { due, now, epoch } = await this.#clock.measure(() => firstDueTimes(this.#readable()));
     this.#checkClock(); // by the epoch before, since another node may have moved the due times already
     this.#clockEpoch = epoch;
     for (const one of due) {
@@ -327,18 +323,20 @@ export class PostgresStore implements StoreEngine {
     });
   }
 
-  /** Stores the time of the server, so that the next start finds out whether it was set back meanwhile. */
+  /** Stores the server's own time, so that the next start finds out whether its clock was set back meanwhile. */
   #writeClock(): void {
     const now = this.#clock.now();
     if (Math.abs(now - this.#clockWrittenAt) < CLOCK_WRITE_INTERVAL_MS) return;
     this.#clockWrittenAt = now;
-    void this.#run(this.#sql`update switchyard.clock set at = greatest(at, ${now}::float8)`.catch(() => {
+    void this.#run(this.#sql`
+      update switchyard.clock
+      set at = greatest(at, coalesce(${this.#clock.parameter}::float8, switchyard.now_ms()))`.catch(() => {
       this.#clockWrittenAt = -Infinity;
     }));
   }
 
   #checkClock(): void {
-    const rollbackMs = this.#rollback.takeRollbackMs();
+    const rollbackMs = this.#clock.takeRollbackMs();
     if (rollbackMs <= 0 || this.#closing) return;
     this.#log.warn("clock_set_back", { durationMs: rollbackMs });
     const knownEpoch = this.#clockEpoch;
