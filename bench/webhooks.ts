@@ -140,7 +140,7 @@ async function openBench(accounts: readonly string[]): Promise<Bench> {
     port: receivers.port,
     running: () => runner.running,
     endTask(account, callbackUrl) {
-      const endedAt = Date.now();
+      const endedAt = store.now();
       const taskId = newTaskId(endedAt);
       const task = { id: taskId, status: "completed", prompt: "a lighthouse at dusk ".repeat(20), endedAt };
       const ended = { taskId, account, status: "completed", callbackUrl, endedAt, task } as const;

@@ -36,6 +36,7 @@ export function openIsolateMeter({ data, state, clock, report }: IsolateMeterPar
     remote: state.meter,
     charges,
     clock,
+    now: () => state.store.now(),
     log,
     isWritable: () => Atomics.load(writableFlag, 0) === 1,
     report,

@@ -2,6 +2,7 @@ import type { Log } from "../lib/log.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createJobRunner, type JobHandler, type JobRunner } from "../store/job_runner.ts";
 import type { Store } from "../store/store.ts";
+import { laterBy } from "../store/store_time.ts";
 
 /** Removes a bounded number of expired records. Gives whether more may be left. */
 export type Sweep = () => Promise<boolean>;
@@ -58,6 +59,6 @@ export function retentionHandler({ store, sweeps }: Pick<RetentionOptions, "stor
   return async (job) => {
     const more = await Promise.all(sweeps.map((sweep) => sweep()));
     const waitMs = more.includes(true) ? STEP_EVERY_MS : PASS_EVERY_MS;
-    return await store.commit(null, { postponeJobs: [{ job, dueAt: store.now() + waitMs, attempt: 0 }] });
+    return await store.commit(null, { postponeJobs: [{ job, dueAt: laterBy(store.now(), waitMs), attempt: 0 }] });
   };
 }

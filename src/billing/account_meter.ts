@@ -82,7 +82,7 @@ export class AccountMeter {
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
     const { shareLeases = null, clock } = options;
     const shares = shareLeases === null ? null : { clock, leases: shareLeases, account };
-    this.limiter = new AccountLimiter({ ...options, openCalls: this.#allCalls(), shares });
+    this.limiter = new AccountLimiter({ ...options, now: () => options.store.now(), openCalls: this.#allCalls(), shares });
     const onWritten = (amount: Money) => {
       this.#available -= amount;
       // In the store the lease is smaller only when it is replaced. Until then it hides the amount from others.

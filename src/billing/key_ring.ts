@@ -40,6 +40,7 @@ export interface KeyRing {
 
 /** The dependencies of a key ring. */
 export interface KeyRingOptions {
+  /** Its clock decides when keys expire. */
   readonly store: Store;
   readonly clock: Clock;
   /** Called when an account or one of its keys has changed. */
@@ -68,7 +69,7 @@ export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyR
   const hashes = new KeyHashes();
 
   function lookUp(secret: string, hash: string): Promise<Credential> {
-    const lookup: Promise<Credential> = findOwner(store, hash, clock.now()).then((found) => {
+    const lookup: Promise<Credential> = findOwner(store, hash).then((found) => {
       const credential = withSameLimits(found, known.get(hash)?.credential);
       // A look-up that began before a revocation answers its callers but is not cached.
       if (lookups.get(hash) === lookup) {
@@ -104,7 +105,7 @@ export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyR
       const cached = known.get(hash) ?? unknown.get(hash);
       if (!cached || !isCurrent(cached, clock.now())) return lookups.get(hash) ?? lookUp(secret, hash);
       const { credential } = cached;
-      if (!credential || (credential.limits !== null && isExpired(credential.limits, clock.now()))) throw invalidKey();
+      if (!credential || (credential.limits !== null && isExpired(credential.limits, store.now()))) throw invalidKey();
       return credential;
     },
     async revoke(accountId, keyId) {
@@ -150,7 +151,7 @@ function addToCache(memory: Map<string, CachedResult>, hash: string, cached: Cac
   memory.set(hash, cached);
 }
 
-async function findOwner(store: Store, hash: string, now: number): Promise<Credential | null> {
+async function findOwner(store: Store, hash: string): Promise<Credential | null> {
   const [owner] = await store.get<KeyOwnerRecord>([keyOwnerKey(hash)]);
   if (!owner) return null;
   const { account: accountId, id: keyId } = owner.value;
@@ -160,7 +161,7 @@ async function findOwner(store: Store, hash: string, now: number): Promise<Crede
   ];
   if (!key || key.value.revokedAt !== null || !account || account.value.suspendedAt !== null) return null;
   const limits = effectiveLimitsOf(key.value, account.value);
-  if (limits !== null && isExpired(limits, now)) return null;
+  if (limits !== null && isExpired(limits, store.now())) return null;
   recordUse(store, key);
   return { keyId, accountId, limits, capture: captureOf(key.value.capture, account.value.capture) };
 }

@@ -481,7 +481,7 @@ function admission(
   meter: AccountMeter,
   reserved: Reservation,
   { keyId, tokenLeases }: Pick<LimitedCall, "keyId" | "tokenLeases">,
-  { clock, log }: Pick<MeterOptions, "clock" | "log">,
+  { store, log }: Pick<MeterOptions, "store" | "log">,
 ): Admission {
   let isEnded = false;
   let charged: void | Promise<void>;
@@ -507,7 +507,7 @@ function admission(
         log.error("charge_ignored", { accountId: meter.account, requestId, reason: "the call had ended" });
         return charged;
       }
-      return end(amount === 0n ? null : { ...charge, at: clock.now() }, allTokensOf(charge.usage));
+      return end(amount === 0n ? null : { ...charge, at: store.now() }, allTokensOf(charge.usage));
     },
     release(tokens = 0) {
       if (!isEnded) void end(null, tokens);

@@ -8,6 +8,7 @@ import { limitExpiry } from "./lifetime.ts";
 import { readUsableCache } from "./read.ts";
 import { addExpiry, changeCache, endCache } from "./records.ts";
 import { readCachePatch } from "./request.ts";
+import { laterBy } from "../store/store_time.ts";
 
 /** A patch as received from a protocol. */
 export interface CachePatch {
@@ -39,7 +40,7 @@ export async function patchCache(parts: CacheParts, patch: CachePatch): Promise<
     await extendAtHome(parts, entry.value, expiresAt);
     const { id, revision } = entry.value;
     const change = { expiresAt, updatedAt: now, revision: revision + 1 };
-    const commit = addExpiry(changeCache({}, entry, change), id, revision + 1, expiresAt + GRACE_MS);
+    const commit = addExpiry(changeCache({}, entry, change), id, revision + 1, laterBy(now, expiresAt - now + GRACE_MS));
     if ((await store.commit(null, commit)).ok) return { ...entry.value, ...change };
   }
   throw tooManyRaces();

@@ -41,6 +41,7 @@ import {
   setBytes,
 } from "./records.ts";
 import { type CacheRequest, readCacheRequest } from "./request.ts";
+import { laterBy } from "../store/store_time.ts";
 
 /** A create request and its caller. */
 export interface CacheCall {
@@ -201,7 +202,7 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
     revision: 0,
   };
   const added = addCache({}, cache, call.bytes.length);
-  const commit = addExpiry(added, cache.id, 0, store.now() + PATIENCE_MS);
+  const commit = addExpiry(added, cache.id, 0, laterBy(store.now(), PATIENCE_MS));
   const entry = addedCache(cache, commit, await store.commit(null, commit));
   if (entry === null) throw new GatewayError("internal_error", "Cannot store the cached content");
   return entry;
@@ -225,7 +226,8 @@ async function finish(
   const { accountId, keyId, requestId } = call;
   await settlement.chargeWithin(charge, async (row) => {
     const made = setBytes(changeCache({}, entry, change), entry.value, Math.max(kept.bytes, call.bytes.length));
-    const ready = addExpiry(made, id, 1, expiresAt + GRACE_MS);
+    const now = parts.store.now();
+    const ready = addExpiry(made, id, 1, laterBy(now, expiresAt - now + GRACE_MS));
     const rows = row === null ? [] : [{ ...row, at: parts.store.now() }];
     const commit = row === null ? ready : addCharge(ready, { account: accountId, reference: `cache_${id}`, rows });
     if (await commitSurely(parts.store, `cache_ready_${id}`, commit)) return;

@@ -3,6 +3,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { cacheFileOf } from "./cached_content.ts";
 import { type CacheEntry, changeCache, dropCache, endCache, readAllCaches, readCacheEntry } from "./records.ts";
+import type { StoreTime } from "../store/store_time.ts";
 
 /** More lost races for one cache indicate a programming error. */
 const MAX_RACES = 8;
@@ -40,7 +41,7 @@ async function eraseCache({ store, files }: EraseCacheParts, id: string): Promis
   throw new GatewayError("conflict", "Cannot remove the cached contents: too many concurrent changes");
 }
 
-function erasing(entry: CacheEntry, now: number): Commit {
+function erasing(entry: CacheEntry, now: StoreTime): Commit {
   const { home, state, model } = entry.value;
   if (home.kind === "emulated") return dropCache({}, entry);
   const erased = { ...entry, value: { ...entry.value, displayName: null, modelName: model } };

@@ -2,6 +2,7 @@ import { mergeCommits } from "../billing/records.ts";
 import type { Commit, CommitResult, Entry, Key, Store } from "../store/store.ts";
 import { writtenVersion } from "../store/written_version.ts";
 import type { CachedContent } from "./cached_content.ts";
+import type { StoreTime } from "../store/store_time.ts";
 
 /** A cache as read, with the version to check. */
 export type CacheEntry = Entry<CachedContent>;
@@ -113,7 +114,7 @@ export function dropCache(commit: Commit, { key, version, value: { keyId, id } }
 }
 
 /** Adds the job that ends a cache, unless its expiry changes; the job's name contains the revision of the expiry. */
-export function addExpiry(commit: Commit, id: string, revision: number, dueAt: number): Commit {
+export function addExpiry(commit: Commit, id: string, revision: number, dueAt: StoreTime): Commit {
   return mergeCommits(commit, {
     addJobs: [{ kind: "cache_expire" satisfies CacheJobKind, ref: `${id}.${revision}`, dueAt }],
   });
@@ -126,7 +127,7 @@ export function readExpiryRef(ref: string): { readonly id: string; readonly revi
 }
 
 /** Ends a cache in the commit, and adds the job that removes its content. It no longer counts towards the limits. */
-export function endCache(commit: Commit, entry: CacheEntry, now: number): Commit {
+export function endCache(commit: Commit, entry: CacheEntry, now: StoreTime): Commit {
   const { keyId, id } = entry.value;
   const ended = changeCache(commit, entry, { state: "ended", updatedAt: now });
   return mergeCommits(ended, {

@@ -1,3 +1,5 @@
+import type { StoreTime } from "../store/store_time.ts";
+
 /** A final status of a video task. Source: docs/api/videos.md#states. */
 export type TerminalStatus = typeof TERMINAL_STATUSES[number];
 
@@ -12,7 +14,7 @@ export interface EndedTask {
   /** The receiver of the webhook; null if the caller named none. */
   readonly callbackUrl: string | null;
   /** Unix milliseconds: the time of the event. */
-  readonly endedAt: number;
+  readonly endedAt: StoreTime;
   /** The task object as the caller sees it from now on: the `data` of the webhook. */
   readonly task: object;
 }

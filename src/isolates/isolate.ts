@@ -217,7 +217,7 @@ function startThread(
 ): StateThread {
   const { entry, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = options;
   const { circuitFlag, writableFlag, writtenObserver, hasRows, countsRequests } = options;
-  const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits"> = {
+  const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits" | "storeTime"> = {
     config,
     discovered,
     own,
@@ -235,5 +235,5 @@ function startThread(
     useBuffer: threadUse.buffer,
     thread: slot,
   };
-  return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, storeLimits: store.limits, data }, events);
+  return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, store, data }, events);
 }

@@ -198,7 +198,7 @@ export class LargeRequests {
   #startThread(events: WorkerThreadEvents): StateThread {
     const { entry, store } = this.options;
     const data = { config: this.#config, discovered: this.#discovered, own: this.#own };
-    return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, storeLimits: store.limits, data }, events);
+    return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, store, data }, events);
   }
 
   #give(member: Member, request: LargeRequest): void {

@@ -11,6 +11,8 @@ import { SharedBudget, SharedRateBucket } from "./shared_limits.ts";
 /** The dependencies and settings of the limits of an account. */
 export interface AccountLimiterOptions {
   readonly clock: Clock;
+  /** The time of the store in Unix milliseconds, by which budgets have their periods. Default: that of the clock. */
+  readonly now?: () => number;
   /** Returns the open calls that every account can have. Default: no limit. */
   readonly accountConcurrency?: () => number;
   /** The open calls of the account. */
@@ -193,15 +195,15 @@ export class AccountLimiter {
    * @param tokens The tokens that it used.
    */
   onClosed({ keyId, amount, tokenLeases }: LimitedCall, charged: Money, tokens: number): void {
-    const { clock } = this.options;
     if (tokenLeases !== null) {
-      const now = clock.monotonicMs();
+      const now = this.options.clock.monotonicMs();
       for (const { bucket, reserved } of tokenLeases) bucket.settle(reserved, tokens, now);
     }
-    if (this.#account !== null) close(this.#account, amount, { charged, clock });
+    const now = this.#now();
+    if (this.#account !== null) close(this.#account, amount, { charged, now });
     if (this.#keys.size === 0 || keyId === null) return;
     const state = this.#keys.get(keyId);
-    if (state !== undefined) close(state, amount, { charged, clock });
+    if (state !== undefined) close(state, amount, { charged, now });
   }
 
   /**
@@ -252,8 +254,8 @@ export class AccountLimiter {
    * @param charged The part that it charged.
    */
   onGivenBack(keyId: string, money: Money, { charged, calls }: Pick<ClosedCalls, "charged"> & { calls: number }): void {
-    const { clock } = this.options;
-    for (const state of this.#statesOf(keyId)) close(state, money, { charged, calls, clock });
+    const now = this.#now();
+    for (const state of this.#statesOf(keyId)) close(state, money, { charged, calls, now });
   }
 
   #statesOf(keyId: string): HolderState[] {
@@ -446,10 +448,14 @@ export class AccountLimiter {
     };
   }
 
+  #now(): number {
+    return this.options.now?.() ?? this.options.clock.now();
+  }
+
   #budgetOf({ budget }: AccessLimits, stateOf: () => HolderState | null): BudgetState | null {
     if (budget === undefined) return null;
     const state = stateOf()?.budget ?? null;
-    state?.select(budget.per, this.options.clock.now());
+    state?.select(budget.per, this.#now());
     return state;
   }
 
@@ -553,15 +559,16 @@ function open(state: HolderState, amount: Money, calls = 1): void {
 
 interface ClosedCalls {
   readonly charged: Money;
-  readonly clock: Clock;
+  /** Unix milliseconds. */
+  readonly now: number;
   /** Default: one. */
   readonly calls?: number;
 }
 
-function close(state: HolderState, amount: Money, { charged, clock, calls = 1 }: ClosedCalls): void {
+function close(state: HolderState, amount: Money, { charged, now, calls = 1 }: ClosedCalls): void {
   state.open -= calls;
   state.openShare?.settle(BigInt(calls), 0n);
-  state.budget?.settle(amount, charged, clock.now());
+  state.budget?.settle(amount, charged, now);
 }
 
 interface Demand {

@@ -14,6 +14,7 @@
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import type { Log, LogFields } from "../lib/log.ts";
 import type { CommitResult, Job, Store } from "./store.ts";
+import { laterBy, type StoreTime } from "./store_time.ts";
 
 /** What a handler gets in addition to its job. */
 export interface JobContext {
@@ -244,10 +245,10 @@ class Runner implements JobRunner {
     if (outcome.how === "closed") return;
     const fields = { jobKind: job.kind, ref: job.ref, attempt: job.attempt };
     if (outcome.how === "lost") return this.#log.warn("job_lease_lost", fields);
-    const later = { dueAt: this.#clock.now() + jobBackoffMs(job.attempt), attempt: job.attempt + 1 };
+    const later = { dueAt: laterBy(this.#store.now(), jobBackoffMs(job.attempt)), attempt: job.attempt + 1 };
     if (outcome.how === "threw") this.#log.warn("job_failed", { ...fields, reason: reasonOf(outcome.error) });
     if (outcome.how === "hung") this.#log.error("job_hung", { ...fields, durationMs: this.#timeoutMs });
-    const again = outcome.how === "released" ? { dueAt: this.#clock.now(), attempt: job.attempt } : later;
+    const again = outcome.how === "released" ? { dueAt: this.#store.now(), attempt: job.attempt } : later;
     const wasOpen = await this.#postpone(job, again, fields);
     if (wasOpen && outcome.how === "returned") this.#log.error("job_left_open", fields);
   }
@@ -256,7 +257,7 @@ class Runner implements JobRunner {
    * Postpones a job. Returns false if the worker did not hold the job any more, for example because its handler
    * completed it.
    */
-  async #postpone(job: Job, again: { dueAt: number; attempt: number }, fields: LogFields): Promise<boolean> {
+  async #postpone(job: Job, again: { dueAt: StoreTime; attempt: number }, fields: LogFields): Promise<boolean> {
     try {
       const { ok } = await this.#store.commit(null, { postponeJobs: [{ job, ...again }] });
       return ok;

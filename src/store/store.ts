@@ -1,4 +1,5 @@
 import type { Money } from "../lib/money.ts";
+import type { StoreTime } from "./store_time.ts";
 
 /**
  * The key of a value. Keys are ordered part by part, numbers before text. The first part names the owner of the value,
@@ -106,11 +107,11 @@ export interface Commit {
   /** Ledger entries to append; refused as `duplicate` if the operation and reference exist. */
   readonly ledgerEntries?: readonly LedgerEntry[];
   /** Jobs to add; refused as `duplicate` if a job of that kind and ref is open. */
-  readonly addJobs?: readonly { readonly kind: string; readonly ref: string; readonly dueAt: number }[];
+  readonly addJobs?: readonly { readonly kind: string; readonly ref: string; readonly dueAt: StoreTime }[];
   /** Claimed jobs that are finished; refused as `fenced` if the job has a newer epoch or is closed. */
   readonly completeJobs?: readonly Job[];
   /** Claimed jobs to run again at `dueAt` with this `attempt`; refused as `fenced` in the same way. */
-  readonly postponeJobs?: readonly { readonly job: Job; readonly dueAt: number; readonly attempt: number }[];
+  readonly postponeJobs?: readonly { readonly job: Job; readonly dueAt: StoreTime; readonly attempt: number }[];
 }
 
 /**
@@ -176,7 +177,7 @@ export interface Store {
    */
   readonly jobLeaseMs?: number;
   /** The engine's clock in Unix milliseconds. Due times, leases and expiries are compared to it. */
-  now(): number;
+  now(): StoreTime;
   /** Reads values. Linearizable; the results are in the order of the keys, null for a key without a value. */
   get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]>;
   /** Lists entries below a prefix in key order. `after`: start after this full key, or before it with `reverse`. */
@@ -209,7 +210,7 @@ export interface Store {
   /**
    * When open jobs of a kind are due, in the order of the refs: now for a claimed job, null for one that is not open.
    */
-  jobDueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]>;
+  jobDueTimes(kind: string, refs: readonly string[]): Promise<(StoreTime | null)[]>;
   /** Extends leases to now + `leaseMs`. Returns the jobs that the caller still holds, with their new `dueAt`. */
   renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]>;
   /**

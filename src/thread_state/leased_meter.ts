@@ -24,6 +24,8 @@ export interface LeasedMeterOptions {
   /** Returns the charges of the thread. They report to {@linkcode LeasedMeter.onCharged}. */
   readonly charges: JournaledCharges;
   readonly clock: Clock;
+  /** The time of the store, which charges have. */
+  readonly now: () => number;
   readonly log: Log;
   /** Whether the store takes writes, as far as is known. Otherwise the main thread decides on each call. */
   readonly isWritable: () => boolean;
@@ -159,7 +161,7 @@ export class LeasedMeter implements Meter {
 
   #admission(lease: ThreadLease, reserved: Reservation): Admission {
     const call = lease.open(reserved);
-    const { clock, log, charges } = this.options;
+    const { now, log, charges } = this.options;
     const { caller: { accountId } } = lease;
     let isEnded = false;
     let charged: void | Promise<void>;
@@ -175,7 +177,7 @@ export class LeasedMeter implements Meter {
         }
         isEnded = true;
         lease.close(call, amount, allTokensOf(usage));
-        if (amount > 0n) charged = charges.add(accountId, { ...charge, at: clock.now() });
+        if (amount > 0n) charged = charges.add(accountId, { ...charge, at: now() });
         this.onCharged(true);
         return charged;
       },

@@ -19,6 +19,8 @@ export interface StateThreadData {
   readonly resultFlag: SharedArrayBuffer;
   /** The limits of the store, which runs on the main thread. */
   readonly storeLimits: StoreLimits;
+  /** See `SharedStoreTime`. */
+  readonly storeTime: SharedArrayBuffer;
 }
 
 /** Messages about the state to a thread. */

@@ -36,6 +36,7 @@ import type {
 } from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
 import { limitsIdOf } from "./limits_id.ts";
+import { sharedStoreClock } from "./shared_store_time.ts";
 
 /** The thread's connection to the main thread. */
 export interface StateLink {
@@ -87,6 +88,7 @@ export class RemoteState {
   constructor(readonly link: StateLink, data: StateThreadData) {
     this.answers = data.results;
     this.#flag = new Int32Array(data.resultFlag);
+    this.#storeNow = sharedStoreClock(data.storeTime);
     this.store = this.#storeOf(data.storeLimits);
   }
 
@@ -234,13 +236,15 @@ export class RemoteState {
     if (request !== null) this.link.onWaiting(request);
   }
 
+  readonly #storeNow: Store["now"];
+
   /** The store, without the methods that only the main thread's jobs need. */
   readonly store: Store;
 
   #storeOf(limits: StoreLimits): Store {
     return {
       limits,
-      now: Date.now,
+      now: this.#storeNow,
       get: (keys) => this.#store("get", keys),
       scan: (prefix, options) => this.#store("scan", prefix, options),
       commit: (operation, commit) => this.#store("commit", operation, commit),

@@ -1,7 +1,9 @@
 import { MessageChannel } from "node:worker_threads";
-import type { StoreLimits } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import { systemClock } from "../lib/clock.ts";
 import { threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { StateThreadData } from "./messages.ts";
+import { SharedStoreTime } from "./shared_store_time.ts";
 
 /** A thread with access to the state on the main thread. */
 export interface StateThread extends WorkerThread {
@@ -15,19 +17,20 @@ export interface StateThreadOptions {
   readonly entry: URL;
   /** The JavaScript heap limit in megabytes. */
   readonly heapMegabytes: number;
-  readonly storeLimits: StoreLimits;
+  readonly store: Pick<Store, "limits" | "now">;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** Starts a thread with access to the state. */
 export function startStateThread(
-  { entry, heapMegabytes, storeLimits, data }: StateThreadOptions,
+  { entry, heapMegabytes, store, data }: StateThreadOptions,
   events: WorkerThreadEvents,
 ): StateThread {
   const { port1, port2 } = new MessageChannel();
   const resultFlag = new SharedArrayBuffer(4);
   const flag = new Int32Array(resultFlag);
-  const access: StateThreadData = { results: port2, resultFlag, storeLimits };
+  const time = new SharedStoreTime(store, systemClock);
+  const access: StateThreadData = { results: port2, resultFlag, storeLimits: store.limits, storeTime: time.buffer };
   const thread = threadStarter({ entry, heapMegabytes, data: { ...data, ...access }, ports: [port2] })(events);
   port1.unref();
   return {
@@ -40,6 +43,7 @@ export function startStateThread(
     terminate() {
       thread.terminate();
       port1.close();
+      time.close();
     },
   };
 }

@@ -6,6 +6,7 @@ import { readRetryAfterMs } from "./backoff.ts";
 import type { Attempt, AttemptEnd, AttemptFailure, Delivery } from "./delivery.ts";
 import { idempotencyKeyOf } from "./envelope.ts";
 import { signedHeaders } from "./signature.ts";
+import type { StoreTime } from "../store/store_time.ts";
 
 /** Sends a guarded POST with an event to the address only; redirects are not followed. @throws {EgressError} */
 export type PostEvent = (
@@ -19,7 +20,9 @@ export type PostEvent = (
 
 /** Dependencies and data of one attempt. */
 export interface AttemptParts {
-  readonly clock: Clock;
+  /** The clock of the store, by which attempts are due. */
+  readonly now: () => StoreTime;
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly post: PostEvent;
   readonly delivery: Delivery;
   readonly body: Uint8Array;
@@ -54,13 +57,13 @@ export function headersOf(
  * @throws {EgressError} Only with the code `aborted`: then no attempt was made.
  */
 export async function makeAttempt(parts: AttemptParts): Promise<AttemptEnd> {
-  const { clock, post, delivery, body, secrets, signal } = parts;
-  const startedAt = clock.now();
+  const { now, clock, post, delivery, body, secrets, signal } = parts;
+  const startedAt = now();
   const beganMs = clock.monotonicMs();
   const outcome = await outcomeOf(() =>
     post(delivery.url, { headers: headersOf(delivery, body, secrets, startedAt), body, signal })
   );
-  const endedAt = clock.now();
+  const endedAt = now();
   return {
     attempt: {
       number: delivery.attempts + 1,

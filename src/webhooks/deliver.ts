@@ -6,6 +6,7 @@ import { makeAttempt, type PostEvent } from "./attempt.ts";
 import type { AttemptLimiter } from "./attempt_limiter.ts";
 import { afterAttempt, type AttemptEnd, type Delivery } from "./delivery.ts";
 import { addAttempt, type DeliveryEntry, readDelivery, readMessage } from "./records.ts";
+import { laterBy } from "../store/store_time.ts";
 
 /** Dependencies of the job. */
 export interface DeliverParts {
@@ -23,13 +24,13 @@ export interface DeliverParts {
  * commit that records the attempt. A failure inside the gateway is not an attempt: the job runner reschedules the job.
  */
 export function deliverHandler(parts: DeliverParts): JobHandler {
-  const { store, clock, limiter } = parts;
+  const { store, limiter } = parts;
   return async (job, { signal }) => {
     const entry = await readDelivery(store, job.ref);
     if (entry?.value.state !== "pending") return await store.commit(null, { completeJobs: [job] });
     const permit = await limiter.acquire(entry.value, signal);
     if (!permit.isGranted) {
-      const dueAt = clock.now() + permit.delayMs;
+      const dueAt = laterBy(store.now(), permit.delayMs);
       return await store.commit(null, { postponeJobs: [{ job, dueAt, attempt: 0 }] });
     }
     let ended: AttemptEnd | null = null;
@@ -45,7 +46,7 @@ export function deliverHandler(parts: DeliverParts): JobHandler {
 async function attempt(parts: DeliverParts, delivery: Delivery, signal: AbortSignal): Promise<AttemptEnd> {
   const { store, clock, post } = parts;
   const { body, secrets } = await readMessage(store, delivery);
-  return await makeAttempt({ clock, post, delivery, body, secrets, signal });
+  return await makeAttempt({ now: () => store.now(), clock, post, delivery, body, secrets, signal });
 }
 
 async function record(

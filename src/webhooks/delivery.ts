@@ -1,5 +1,6 @@
 import { nextDelayMs } from "./backoff.ts";
 import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
+import { laterBy, type StoreTime } from "../store/store_time.ts";
 
 /**
  * The delivery of one event to a task's callback address, repeated until it is acknowledged. A task has at most one
@@ -28,7 +29,7 @@ export interface Delivery {
   readonly status: TerminalStatus;
   readonly url: string;
   /** Time of the event in Unix milliseconds, as every `…At` here. */
-  readonly createdAt: number;
+  readonly createdAt: StoreTime;
   readonly state: DeliveryState;
   /** Number of completed attempts in all rounds. */
   readonly attempts: number;
@@ -38,7 +39,7 @@ export interface Delivery {
    * When the next attempt is due; null unless pending. The stored value follows the schedule. If the attempt was
    * postponed, the job's own due time is later; API responses show that one.
    */
-  readonly nextAttemptAt: number | null;
+  readonly nextAttemptAt: StoreTime | null;
   /** When it was delivered or exhausted; null while pending. */
   readonly settledAt: number | null;
   readonly body: StoredBody;
@@ -113,8 +114,7 @@ export function newDelivery({ taskId: id, account, status, endedAt }: EndedTask,
 /** The outcome of an attempt that determines the next one. */
 export interface AttemptEnd {
   readonly attempt: Attempt;
-  /** Unix milliseconds. */
-  readonly endedAt: number;
+  readonly endedAt: StoreTime;
   /** Delay requested by `Retry-After`; null if there was none. */
   readonly retryAfterMs: number | null;
 }
@@ -135,11 +135,11 @@ export function afterAttempt(
   const delayMs = nextDelayMs(attempts - delivery.attemptsBefore, retryAfterMs, random);
   return delayMs === null
     ? { ...settled, state: "exhausted" }
-    : { ...delivery, attempts, nextAttemptAt: endedAt + delayMs };
+    : { ...delivery, attempts, nextAttemptAt: laterBy(endedAt, delayMs) };
 }
 
 /** Returns a delivered or exhausted delivery at the start of a new round. */
-export function startNewRound(delivery: Delivery, now: number): Delivery {
+export function startNewRound(delivery: Delivery, now: StoreTime): Delivery {
   const { attempts } = delivery;
   return { ...delivery, state: "pending", attemptsBefore: attempts, nextAttemptAt: now, settledAt: null };
 }

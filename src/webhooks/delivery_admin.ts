@@ -145,7 +145,7 @@ async function withDueTimes(store: Store, deliveries: readonly Delivery[]): Prom
   const pending = deliveries.filter(({ state }) => state === "pending").map(({ id }) => id);
   if (pending.length === 0) return [...deliveries];
   const times = await store.jobDueTimes(WEBHOOK_JOB, pending);
-  const dueAt = new Map(pending.map((id, index) => [id, times[index]]));
+  const dueAt = new Map(pending.map((id, index) => [id, times[index] ?? null]));
   return deliveries.map((delivery) => ({
     ...delivery,
     nextAttemptAt: dueAt.get(delivery.id) ?? delivery.nextAttemptAt,

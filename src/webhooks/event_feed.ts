@@ -56,7 +56,7 @@ export function openEventFeed(store: Store, clock: Clock): EventFeed {
   let activeUntilMs = -Infinity;
   let lastPosition = 0;
   // Increases even if the clock moves backwards.
-  const nextPosition = () => lastPosition = Math.max(lastPosition + 1, clock.now());
+  const nextPosition = () => lastPosition = Math.max(lastPosition + 1, store.now());
   const isHeard = () => clock.monotonicMs() < activeUntilMs;
 
   async function eventOf(record: FeedRecord): Promise<FeedEvent | null> {

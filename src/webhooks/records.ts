@@ -6,6 +6,7 @@ import { mergeByTime, type TimeIndexEntry } from "../lib/time_index_entry.ts";
 import { type Commit, type Entry, type Job, type Key, MIN_STORE_LIMITS, type Store } from "../store/store.ts";
 import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState, type StoredBody } from "./delivery.ts";
+import type { StoreTime } from "../store/store_time.ts";
 
 /** Kind of the jobs that make delivery attempts; `ref` is the delivery's id. */
 export const WEBHOOK_JOB = "webhook";
@@ -77,7 +78,7 @@ export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attemp
  * Adds the start of a new round to a commit. The commit fails with `conflict` if the delivery changed since it was
  * read.
  */
-export function addNewRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: number): Commit {
+export function addNewRound(commit: Commit, entry: DeliveryEntry, after: Delivery, now: StoreTime): Commit {
   return joinedCommits(changeDelivery(commit, entry, after), {
     addJobs: [{ kind: WEBHOOK_JOB, ref: after.id, dueAt: now }],
   });

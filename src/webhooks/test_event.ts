@@ -1,4 +1,5 @@
 import { secondsOf } from "../lib/clock.ts";
+import type { StoreTime } from "../store/store_time.ts";
 import { type EndedTask, TERMINAL_STATUSES, type TerminalStatus } from "../calls/ended_task.ts";
 import { eventOf } from "./envelope.ts";
 
@@ -8,7 +9,7 @@ export interface TestEventParts {
   readonly account: string;
   readonly status: TerminalStatus;
   /** Unix milliseconds. */
-  readonly now: number;
+  readonly now: StoreTime;
   /** Base URL of the gateway, without a trailing slash. */
   readonly baseUrl: string;
 }

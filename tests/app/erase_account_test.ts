@@ -17,6 +17,7 @@ import { addDelivery } from "../../src/webhooks/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { taskOf } from "../videos/tasks.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 const MARK = "quokka-7f3a91";
 
@@ -61,8 +62,18 @@ async function customers(tasks: number) {
       const inputs = [`input-${n}.png`];
       const task = taskOf(n, { account: id, keyId: key.id, prompt: MARK, metadata: { customer: MARK }, inputs });
       const idempotency = { bodyHash: "hash", taskId: task.id };
-      await store.commit(null, addIdempotency(addTask({}, task), key.id, `${MARK}-${n}`, idempotency, 1_000_000));
-      const ended = { taskId: task.id, account: id, status: "completed", callbackUrl: MARK, endedAt: 2, task } as const;
+      await store.commit(
+        null,
+        addIdempotency(addTask({}, task, store.now()), key.id, `${MARK}-${n}`, idempotency, 1_000_000),
+      );
+      const ended = {
+        taskId: task.id,
+        account: id,
+        status: "completed",
+        callbackUrl: MARK,
+        endedAt: storeTimeOf(2),
+        task,
+      } as const;
       const entry = await readTask(store, task.id);
       assert(entry !== null);
       const commit = changeTask({}, entry, { status: "completed" });
@@ -73,7 +84,7 @@ async function customers(tasks: number) {
     await store.commit(null, addCache({}, ended, 1));
     const entry = await readCacheEntry(store, ended.id);
     assert(entry !== null);
-    await store.commit(null, endCache({}, entry, 2));
+    await store.commit(null, endCache({}, entry, store.now()));
     const actor = { name: "ci", address: null };
     const path = `/admin/v1/accounts/${id}`;
     const intent = { actor, requestId: null, method: "PATCH", path, account: id, before: { name: null } };
@@ -211,7 +222,7 @@ Deno.test("a task that is created between the checks stops an erasure, and a rep
   let isAdded = false;
   const racing = changedStore(store, {
     async commit(operation, commit) {
-      if (!isAdded) await store.commit(null, mergeCommits({}, addTask({}, late)));
+      if (!isAdded) await store.commit(null, mergeCommits({}, addTask({}, late, store.now())));
       isAdded = true;
       return await store.commit(operation, commit);
     },
@@ -227,7 +238,14 @@ Deno.test("an erasure removes the events of the account from the feed, with long
   const { store } = await customers(0);
   for (const [at, account] of ["acme", "other"].entries()) {
     const taskId = `task-${account}`;
-    const ended = { taskId, account, status: "completed", callbackUrl: null, endedAt: 1, task: {} } as const;
+    const ended = {
+      taskId,
+      account,
+      status: "completed",
+      callbackUrl: null,
+      endedAt: storeTimeOf(1),
+      task: {},
+    } as const;
     await store.commit(null, addToFeed({}, at + 1, ended, new TextEncoder().encode(account.repeat(40_000))));
   }
   await eraseAccount(partsOf(store), "acme");

@@ -90,7 +90,7 @@ Deno.test("commands on a stopped gateway create no configured account and remove
 Deno.test("tasks list refuses a store of an earlier version until the gateway has migrated it", async () => {
   const place = await makePlace();
   const store = await openKvStore({ path: place.store, clock: systemClock, log: silentLog });
-  const { set = [] } = addTask({}, taskOf(1, { status: "completed", account: "demo" }));
+  const { set = [] } = addTask({}, taskOf(1, { status: "completed", account: "demo" }), store.now());
   await store.commit(null, { set: set.filter(({ key }) => key[1] === "task") });
   await store.close();
   const refused = await place.run("tasks", "list");

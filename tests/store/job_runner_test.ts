@@ -6,11 +6,14 @@ import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } 
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Job, Store } from "../../src/store/store.ts";
 import { itemAt } from "../support/items.ts";
+import { HOST_CLOCKS, hostClock } from "../support/host_clock.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 const LEASE_MS = 30_000;
 
 interface World {
+  /** The clock of the store. */
   readonly clock: ManualClock;
   readonly store: StoreEngine;
   /** The logged events with their fields. */
@@ -18,30 +21,35 @@ interface World {
   readonly run: (options: Pick<JobRunnerOptions, "handlers"> & Partial<JobRunnerOptions>) => JobRunner;
 }
 
+/** Registers a test for each clock of the runner's machine. */
 function test(promise: string, prove: (world: World) => Promise<void>): void {
-  Deno.test(`createJobRunner() ${promise}`, async () => {
-    const clock = new ManualClock();
-    const store = await openMemoryStore({ clock });
-    const logged: World["logged"] = [];
-    const note = (event: string, fields: LogFields = {}) => void logged.push([event, fields]);
-    const log: Log = { debug: note, info: note, warn: note, error: note };
-    const runners: JobRunner[] = [];
-    const run: World["run"] = (options) => {
-      const runner = createJobRunner({ store, clock, log, leaseMs: LEASE_MS, ...options });
-      runners.push(runner);
-      return runner;
-    };
-    try {
-      await prove({ clock, store, logged, run });
-    } finally {
-      for (const runner of runners) await runner.drain(0);
-      await store.close();
-    }
-  });
+  for (const [name, aheadMs] of Object.entries(HOST_CLOCKS)) {
+    Deno.test(`createJobRunner(), by ${name}: ${promise}`, () => inWorld(aheadMs, prove));
+  }
 }
 
-const add = (store: Store, ref: string, dueAt = store.now()) =>
-  store.commit(null, { addJobs: [{ kind: "k", ref, dueAt }] });
+async function inWorld(aheadMs: number, prove: (world: World) => Promise<void>): Promise<void> {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const logged: World["logged"] = [];
+  const note = (event: string, fields: LogFields = {}) => void logged.push([event, fields]);
+  const log: Log = { debug: note, info: note, warn: note, error: note };
+  const runners: JobRunner[] = [];
+  const run: World["run"] = (options) => {
+    const runner = createJobRunner({ store, clock: hostClock(clock, aheadMs), log, leaseMs: LEASE_MS, ...options });
+    runners.push(runner);
+    return runner;
+  };
+  try {
+    await prove({ clock, store, logged, run });
+  } finally {
+    for (const runner of runners) await runner.drain(0);
+    await store.close();
+  }
+}
+
+const add = (store: Store, ref: string, dueAt: number = store.now()) =>
+  store.commit(null, { addJobs: [{ kind: "k", ref, dueAt: storeTimeOf(dueAt) }] });
 const settle = (store: Store, job: Job) => store.commit(null, { completeJobs: [job] });
 /** Lets everything that is ready run. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 2));
@@ -104,7 +112,7 @@ test("renews a lease of ten seconds within three, and not more often than every 
 test("finds due jobs whose wake was lost", async ({ store, clock, run }) => {
   const done: string[] = [];
   const deaf: Store = Object.create(store, { onWake: { value: () => () => {} } });
-  for (const name of ["claim", "commit", "renew"] as const) {
+  for (const name of ["claim", "commit", "renew", "now"] as const) {
     Object.defineProperty(deaf, name, { value: store[name].bind(store) });
   }
   run({ store: deaf, handlers: { k: (job) => settle(store, job).then(() => void done.push(job.ref)) }, pollMs: 5_000 });
@@ -138,7 +146,7 @@ test("runs at most as many jobs of a kind at once as it was told, and all in the
 });
 
 test("leaves kinds without a handler alone", async ({ store, run }) => {
-  await store.commit(null, { addJobs: [{ kind: "other", ref: "t", dueAt: 0 }] });
+  await store.commit(null, { addJobs: [{ kind: "other", ref: "t", dueAt: storeTimeOf(0) }] });
   run({ handlers: { k: () => Promise.resolve() } });
   await settled();
   assertEquals((await store.claim(["other"], 1, 1)).length, 1);
@@ -253,7 +261,7 @@ test("looks again when it is woken in the moment after it looked", async ({ stor
       return () => {};
     };
     run({
-      store: Object.create(store, { claim: { value: claim }, onWake: { value: onWake } }),
+      store: changedStore(store, { claim, onWake }),
       handlers: { k: () => Promise.resolve() },
     });
     await settled();
@@ -263,7 +271,7 @@ test("looks again when it is woken in the moment after it looked", async ({ stor
 
 test("drops work before its lease ends when renewing fails", async ({ store, clock, logged, run }) => {
   const failing: Store = Object.create(store);
-  for (const name of ["claim", "commit", "onWake"] as const) {
+  for (const name of ["claim", "commit", "onWake", "now"] as const) {
     Object.defineProperty(failing, name, { value: store[name].bind(store) });
   }
   Object.defineProperty(failing, "renew", { value: () => Promise.reject(new Error("disk full")) });
@@ -349,7 +357,7 @@ test("puts off a job whose own commit was refused for another reason than its le
 function counting(store: Store): { readonly counted: Store; readonly commits: Commit[] } {
   const commits: Commit[] = [];
   const counted: Store = Object.create(store);
-  for (const name of ["claim", "renew", "onWake"] as const) {
+  for (const name of ["claim", "renew", "onWake", "now"] as const) {
     Object.defineProperty(counted, name, { value: store[name].bind(store) });
   }
   const commit: Store["commit"] = (operation, wanted) => {
@@ -363,7 +371,7 @@ function counting(store: Store): { readonly counted: Store; readonly commits: Co
 test("goes on after the store failed to claim", async ({ store, clock, logged, run }) => {
   let failures = 1;
   const flaky: Store = Object.create(store);
-  for (const name of ["commit", "renew", "onWake"] as const) {
+  for (const name of ["commit", "renew", "onWake", "now"] as const) {
     Object.defineProperty(flaky, name, { value: store[name].bind(store) });
   }
   const claim: Store["claim"] = (...args) =>

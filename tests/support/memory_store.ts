@@ -25,6 +25,7 @@ import {
   type Version,
 } from "../../src/store/store.ts";
 import { ClockRollbackDetector } from "../../src/store/clock_rollback.ts";
+import { type StoreTime, storeTimeOf } from "../../src/store/store_time.ts";
 import type { WriteGuard } from "../../src/store/write_health.ts";
 
 interface Value {
@@ -82,8 +83,8 @@ class MemoryStore implements StoreEngine {
     return Promise.resolve([]);
   }
 
-  now(): number {
-    const now = this.#clock.now();
+  now(): StoreTime {
+    const now = storeTimeOf(this.#clock.now());
     const setBackMs = this.#setBack.takeRollbackMs();
     if (setBackMs > 0) this.#moveUp(now, setBackMs);
     return now;
@@ -151,13 +152,13 @@ class MemoryStore implements StoreEngine {
     });
   }
 
-  async jobDueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]> {
+  async jobDueTimes(kind: string, refs: readonly string[]): Promise<(StoreTime | null)[]> {
     await this.#turn();
     const now = this.now();
     return refs.map((ref) => {
       const job = this.#jobs.get(nameOf({ kind, ref }));
       if (!job) return null;
-      return job.leased ? Math.min(job.dueAt, now) : job.dueAt;
+      return storeTimeOf(job.leased ? Math.min(job.dueAt, now) : job.dueAt);
     });
   }
 

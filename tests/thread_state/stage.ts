@@ -18,6 +18,7 @@ import { Lessor } from "../../src/thread_state/lessor.ts";
 import { Lessors } from "../../src/thread_state/lessors.ts";
 import { RemoteState } from "../../src/thread_state/remote_state.ts";
 import { SharedState } from "../../src/thread_state/shared_state.ts";
+import { SharedStoreTime } from "../../src/thread_state/shared_store_time.ts";
 import { eventLoopTurn, type ManualClock, manualClock } from "../billing/support.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 
@@ -134,6 +135,7 @@ function connect(clock: ManualClock, store: StoreEngine, meter: LedgerMeter, les
     results: {} as MessagePort,
     resultFlag: new SharedArrayBuffer(4),
     storeLimits: store.limits,
+    storeTime: new SharedStoreTime(store, clock).buffer,
   });
   const sink: JournalSink = {
     append(segment, bytes) {
@@ -155,6 +157,7 @@ function connect(clock: ManualClock, store: StoreEngine, meter: LedgerMeter, les
     remote: remote.meter,
     charges,
     clock,
+    now: () => store.now(),
     log: silentLog,
     isWritable: () => own.isWritable,
     report: toMain,

@@ -19,7 +19,7 @@ const VALUES = ["a", "b"];
 async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) {
-    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), addJobs: [] });
+    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }, store.now()), addJobs: [] });
     if (task.status === "pending") continue;
     const entry = await readTask(store, task.id);
     assert((await store.commit(null, changeTask({}, entry!, { status: task.status }))).ok);
@@ -92,7 +92,7 @@ async function crowdedStore(count: number) {
   for (let n = 0; n < count; n++) {
     const status = n === 0 ? "failed" : "completed";
     const task = taskOf(n, { status, model: itemAt(MODELS, n % 2), metadata: { env: n % 10 === 0 ? "a" : "b" } });
-    const { set = [] } = addTask({}, task);
+    const { set = [] } = addTask({}, task, store.now());
     commit = mergeCommits(commit, { set });
     if ((n + 1) % 50 > 0) continue;
     await store.commit(null, commit);
@@ -184,7 +184,7 @@ Deno.test("indexOldTasks() indexes tasks of earlier versions by status and model
     (_, n) => taskOf(n, { status: itemAt(VIDEO_STATUSES, n % 5), model: itemAt(MODELS, n % 2) }),
   );
   for (const task of tasks) {
-    const { set = [] } = addTask({}, task);
+    const { set = [] } = addTask({}, task, store.now());
     await store.commit(null, { set: set.filter(({ key }) => key[1] !== "own_by") });
   }
   await indexOldTasks(store);

@@ -10,6 +10,7 @@ import { createVideos } from "../../src/videos/videos.ts";
 import { itemAt } from "../support/items.ts";
 import { BODY, CALLER, DONE, openStage, type Stage } from "./stage.ts";
 import { FILES_MS, onResultStage, type ResultStage, serveSample } from "./result_stage.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 const TASKS_MS = 30 * 86_400_000;
 
@@ -29,7 +30,7 @@ async function ended(stage: Stage, count: number, progress = DONE): Promise<stri
   await stage.runDue(["video_poll"]);
   const { value: task } = (await readTask(stage.store, first))!;
   const others = Array.from({ length: count - 1 }, () => newTaskId(stage.clock.now()));
-  await Promise.all(others.map((id) => stage.store.commit(null, addTask({}, { ...task, id }))));
+  await Promise.all(others.map((id) => stage.store.commit(null, addTask({}, { ...task, id }, stage.store.now()))));
   while (await stage.runDue(["video_submit"]) > 0); // they have ended, so their jobs do nothing
   return [first, ...others];
 }
@@ -171,7 +172,9 @@ Deno.test("a removal interrupted by a restart is completed by the next process",
   await ended(stage, 95, { status: "expired" });
   await ended(stage, 95, { status: "expired" });
   stage.clock.advance(TASKS_MS);
-  await stage.store.commit(null, { addJobs: [{ kind: "retention", ref: "all", dueAt: stage.clock.now() }] });
+  await stage.store.commit(null, {
+    addJobs: [{ kind: "retention", ref: "all", dueAt: storeTimeOf(stage.clock.now()) }],
+  });
   const count = async () => (await stage.store.scan(["video", "task"], { limit: 1_000 })).length;
   const runner = (sweep = taskSweep(stage.parts, TASKS_MS)) =>
     createJobRunner({

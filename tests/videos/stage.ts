@@ -20,6 +20,7 @@ import { DEFAULT_POLL_SCHEDULE } from "../../src/videos/polling/poll_schedule.ts
 import { createVideos, type VideoHandlerKind, type Videos } from "../../src/videos/videos.ts";
 import { mergeCommits } from "../../src/billing/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 export const CALLER = { keyId: "key-1", accountId: "demo", limits: null };
 export const BODY = { model: "sandbox/video", prompt: "A lighthouse" };
@@ -190,7 +191,7 @@ async function run(store: Store, videos: Videos, job: Job): Promise<void> {
   try {
     await videos.handlers[job.kind as VideoHandlerKind](job, { signal: new AbortController().signal, renewals: 0 });
   } catch {
-    const later = { job, dueAt: store.now() + 1_000, attempt: job.attempt + 1 };
+    const later = { job, dueAt: storeTimeOf(store.now() + 1_000), attempt: job.attempt + 1 };
     await store.commit(null, { postponeJobs: [later] }).catch(() => {}); // due again when its lease ends
   }
 }

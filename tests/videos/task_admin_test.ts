@@ -20,7 +20,7 @@ const ACCOUNTS = ["acme", "acme-two", "b"];
 async function storeWith(tasks: readonly VideoTask[]): Promise<Store> {
   const store = await openMemoryStore({ clock: new ManualClock() });
   for (const task of tasks) {
-    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }), addJobs: [] });
+    await store.commit(null, { ...addTask({}, { ...task, status: "pending" }, store.now()), addJobs: [] });
     if (task.status === "pending") continue;
     const entry = await readTask(store, task.id);
     assert((await store.commit(null, changeTask({}, entry!, { status: task.status }))).ok);
@@ -106,7 +106,7 @@ Deno.test("task admin: tasks without index entries are indexed once, by their cu
     return taskOf(n, { status: itemAt(VIDEO_STATUSES, n % 5), account: itemAt(ACCOUNTS, n % 3), createdAt: 1_000 - n });
   });
   const store = await openMemoryStore({ clock: new ManualClock() });
-  for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
+  for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task, store.now())));
   const admin = openTaskAdmin(store);
   const list = async (filter: TaskFilter) => {
     const { tasks: stories } = await admin.list(filter, { after: null, limit: 300, reverse: true });
@@ -131,7 +131,7 @@ Deno.test("task admin: tasks without index entries are indexed once, by their cu
 Deno.test("task admin: indexing old tasks continues after an interruption", async () => {
   const tasks = Array.from({ length: 205 }, (_, n) => taskOf(n, { createdAt: 1_000 - n }));
   const store = await openMemoryStore({ clock: new ManualClock() });
-  for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task)));
+  for (const task of tasks) await store.commit(null, withoutLines(addTask({}, task, store.now())));
   let commits = 0;
   const breaking = overlaid(store, {
     commit(operation, commit) {
@@ -169,7 +169,7 @@ Deno.test("task admin: a page without a task of its model ends after the maximum
   const count = MAX_TASKS_SCANNED + 600;
   let commit: Commit = {};
   for (let n = 0; n < count; n++) {
-    const { set = [] } = addTask({}, taskOf(n, { model: itemAt(MODELS, n === 0 ? 1 : 0) }));
+    const { set = [] } = addTask({}, taskOf(n, { model: itemAt(MODELS, n === 0 ? 1 : 0) }), store.now());
     commit = mergeCommits(commit, { set });
     if ((n + 1) % 100 > 0) continue;
     await store.commit(null, commit);

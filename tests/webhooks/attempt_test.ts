@@ -23,6 +23,7 @@ import {
   startReceiver,
 } from "./receiver.ts";
 import { end, endedTask, SECRET } from "./support.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 const body = new TextEncoder().encode('{"event":"video.generation.completed"}');
 const delivery: Delivery = {
@@ -30,11 +31,11 @@ const delivery: Delivery = {
   account: "demo",
   status: "completed",
   url: "",
-  createdAt: 0,
+  createdAt: storeTimeOf(0),
   state: "pending",
   attempts: 0,
   attemptsBefore: 0,
-  nextAttemptAt: 0,
+  nextAttemptAt: storeTimeOf(0),
   settledAt: null,
   body: { pieces: 1, bytes: body.length },
 };
@@ -57,6 +58,7 @@ async function attemptAt(port: number, options: AttemptOptions = {}): Promise<At
   const poster = options.poster ?? createPinnedPoster(policy);
   try {
     return await makeAttempt({
+      now: () => storeTimeOf(Date.now()),
       clock: systemClock,
       post: (address, request) =>
         poster.post(address, { ...request, timeoutMs, capBytes: 16_384, keptBytes: keptBytesOf, bodyMs }),

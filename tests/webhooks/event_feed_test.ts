@@ -5,6 +5,7 @@ import { testEventOf } from "../../src/webhooks/test_event.ts";
 import { itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { end, endedTask, openWebhookStage, type WebhookStage } from "./support.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 const never = () => new Promise<never>(() => {});
 const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
@@ -88,7 +89,12 @@ Deno.test("hundreds of events of one instant are read page by page without gaps"
 Deno.test("a test event has the fields of a real task and is marked as a test", async () => {
   const gateway = await startVideoGateway();
   const real = await gateway.until(await gateway.create(), "completed");
-  const parts = { taskId: "t", account: "demo", now: 1_800_000_000_000, baseUrl: "https://gateway.example" };
+  const parts = {
+    taskId: "t",
+    account: "demo",
+    now: storeTimeOf(1_800_000_000_000),
+    baseUrl: "https://gateway.example",
+  };
   const { task } = testEventOf({ ...parts, status: "completed" });
   assertEquals(Object.keys(task).toSorted(), Object.keys(real).toSorted());
   const types = (value: object) => Object.fromEntries(Object.entries(value).map(([name, each]) => [name, typeof each]));

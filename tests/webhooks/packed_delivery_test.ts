@@ -3,13 +3,14 @@ import type { Delivery } from "../../src/webhooks/delivery.ts";
 import { packDelivery, unpackDelivery } from "../../src/webhooks/packed_delivery.ts";
 import { readDelivery } from "../../src/webhooks/records.ts";
 import { end, endedTask, openWebhookStage, settled } from "./support.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 const DELIVERY: Delivery = {
   id: "01a1fdeb-b7b2-7000-ae30-4c1d4e1b94b0",
   account: "demo",
   status: "completed",
   url: "https://receiver.example/hook?a=1",
-  createdAt: 1,
+  createdAt: storeTimeOf(1),
   state: "delivered",
   attempts: 1,
   attemptsBefore: 0,
@@ -31,7 +32,7 @@ Deno.test("an ended delivery is stored compact with its body and read unchanged;
     assert(stored instanceof Uint8Array);
     assertEquals(unpackDelivery(stored), delivery);
   }
-  const pending = { ...DELIVERY, state: "pending", nextAttemptAt: 5, settledAt: null } as const;
+  const pending = { ...DELIVERY, state: "pending", nextAttemptAt: storeTimeOf(5), settledAt: null } as const;
   assertEquals([packDelivery(pending), unpackDelivery(DELIVERY)], [pending, DELIVERY]);
 });
 

@@ -5,6 +5,7 @@ import type { PostResponse } from "../../src/net/pinned_post.ts";
 import { Webhook } from "standardwebhooks";
 import { itemAt, valueAt } from "../support/items.ts";
 import { end, endedTask, openWebhookStage, settled } from "./support.ts";
+import { HOST_CLOCKS } from "../support/host_clock.ts";
 import { until } from "../support/manual_clock.ts";
 
 const answered = (status: number, retryAfter: string | null = null): PostResponse => ({
@@ -13,40 +14,46 @@ const answered = (status: number, retryAfter: string | null = null): PostRespons
   header: (name) => name === "retry-after" ? retryAfter : null,
 });
 
-Deno.test("a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 1835 and 2435 s, then stops", async () => {
-  const times: number[] = [];
-  const bodies = new Set<string>();
-  const keys = new Set<string>();
-  const { clock, store, webhooks } = await openWebhookStage((_url, { headers, body }) => {
-    times.push(clock.now());
-    bodies.add(new TextDecoder().decode(body));
-    keys.add(valueAt(headers, "x-service-idempotency-key"));
-    return Promise.resolve(answered(500));
+for (const [name, aheadMs] of Object.entries(HOST_CLOCKS)) {
+  Deno.test(`by ${name}: a delivery is attempted at 0, 5, 15, 35, 75, 155, 315, 635, 1235, 1835 and 2435 s, then stops`, async () => {
+    const times: number[] = [];
+    const bodies = new Set<string>();
+    const keys = new Set<string>();
+    const { clock, store, webhooks } = await openWebhookStage(
+      (_url, { headers, body }) => {
+        times.push(clock.now());
+        bodies.add(new TextDecoder().decode(body));
+        keys.add(valueAt(headers, "x-service-idempotency-key"));
+        return Promise.resolve(answered(500));
+      },
+      undefined,
+      aheadMs,
+    );
+    const begin = clock.now();
+    const ended = endedTask({ endedAt: begin });
+    await end({ store, webhooks }, ended);
+    const runner = webhooks.startJobs();
+    for (let n = 1; n <= 11; n++) {
+      await until(() => times.length === n);
+      await settled();
+      const { nextAttemptAt } = (await webhooks.deliveries.read(ended.taskId))!.delivery;
+      if (nextAttemptAt === null) break;
+      clock.advance(nextAttemptAt - clock.now() - 1);
+      await settled();
+      assertEquals(times.length, n, "not a millisecond early");
+      clock.advance(1);
+    }
+    assertEquals(times.map((at) => (at - begin) / 1_000), [0, 5, 15, 35, 75, 155, 315, 635, 1235, 1835, 2435]);
+    clock.advance(86_400_000);
+    await settled();
+    assertEquals([times.length, bodies.size, [...keys]], [11, 1, [`${ended.taskId}-completed`]]);
+    const { delivery, attempts } = (await webhooks.deliveries.read(ended.taskId))!;
+    assertEquals([delivery.state, delivery.attempts, delivery.nextAttemptAt], ["exhausted", 11, null]);
+    const tried = attempts.map(({ number, status, failure }) => `${number} ${status} ${failure}`);
+    assertEquals(tried, times.map((_, index) => `${index + 1} 500 status`));
+    await runner.drain(0);
   });
-  const begin = clock.now();
-  const ended = endedTask({ endedAt: begin });
-  await end({ store, webhooks }, ended);
-  const runner = webhooks.startJobs();
-  for (let n = 1; n <= 11; n++) {
-    await until(() => times.length === n);
-    await settled();
-    const { nextAttemptAt } = (await webhooks.deliveries.read(ended.taskId))!.delivery;
-    if (nextAttemptAt === null) break;
-    clock.advance(nextAttemptAt - clock.now() - 1);
-    await settled();
-    assertEquals(times.length, n, "not a millisecond early");
-    clock.advance(1);
-  }
-  assertEquals(times.map((at) => (at - begin) / 1_000), [0, 5, 15, 35, 75, 155, 315, 635, 1235, 1835, 2435]);
-  clock.advance(86_400_000);
-  await settled();
-  assertEquals([times.length, bodies.size, [...keys]], [11, 1, [`${ended.taskId}-completed`]]);
-  const { delivery, attempts } = (await webhooks.deliveries.read(ended.taskId))!;
-  assertEquals([delivery.state, delivery.attempts, delivery.nextAttemptAt], ["exhausted", 11, null]);
-  const tried = attempts.map(({ number, status, failure }) => `${number} ${status} ${failure}`);
-  assertEquals(tried, times.map((_, index) => `${index + 1} 500 status`));
-  await runner.drain(0);
-});
+}
 
 Deno.test("a retry waits no longer if the clock moves back by an hour", async () => {
   const answers = [answered(500), answered(204)];

@@ -5,6 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { newWebhookSecret } from "../../src/billing/webhook_secret.ts";
 import { eventOf, renderEnvelope } from "../../src/webhooks/envelope.ts";
 import { signedHeaders } from "../../src/webhooks/signature.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 
 const body = new TextEncoder().encode('{"event":"video.generation.completed","prompt":"☾"}');
 const event = { idempotencyKey: "0b5f3f5e-2f36-4d0a-9d56-0d8a4e6f7a11-completed", body };
@@ -67,7 +68,7 @@ Deno.test("the envelope has the event, the task's id, the event's second and the
     account: "a",
     status: "failed",
     callbackUrl: null,
-    endedAt: 1_800_000_000_999,
+    endedAt: storeTimeOf(1_800_000_000_999),
     task,
   } as const;
   assertEquals(JSON.parse(new TextDecoder().decode(renderEnvelope(ended))), {

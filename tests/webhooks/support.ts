@@ -4,7 +4,9 @@ import type { StoreEngine } from "../../src/store/engine.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { PostEvent } from "../../src/webhooks/attempt.ts";
 import type { EndedTask } from "../../src/calls/ended_task.ts";
+import { storeTimeOf } from "../../src/store/store_time.ts";
 import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
+import { hostClock } from "../support/host_clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** The secret of the account `demo`. */
@@ -12,27 +14,40 @@ export const SECRET = `whsec_${"c3dpdGNoeWFyZCBzYXlzIGl0IGlzIGl0c2VsZg=="}`;
 
 /** Webhooks over a store in memory and a manual clock. */
 export interface WebhookStage {
+  /** The clock of the store. */
   readonly clock: ManualClock;
   readonly store: StoreEngine;
   readonly webhooks: Webhooks;
 }
 
-/** Creates webhooks with the account `demo`. */
-export async function openWebhookStage(post: PostEvent, random: () => number = () => 0): Promise<WebhookStage> {
+/**
+ * Creates webhooks with the account `demo`.
+ *
+ * @param aheadMs How far the clock of the machine is ahead of the store's.
+ */
+export async function openWebhookStage(
+  post: PostEvent,
+  random: () => number = () => 0,
+  aheadMs = 0,
+): Promise<WebhookStage> {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   await createAccount(store, { id: "demo", balance: 0n, webhookSecret: SECRET });
   const egress = { allow: [], own: [], clock };
-  const webhooks = createWebhooks({ store, clock, log: silentLog, egress, timeoutMs: 10_000, random, post });
+  const host = hostClock(clock, aheadMs);
+  const webhooks = createWebhooks({ store, clock: host, log: silentLog, egress, timeoutMs: 10_000, random, post });
   return { clock, store, webhooks };
 }
 
 /** Returns an ended task with a test's changes. */
-export function endedTask(change: Partial<EndedTask> & { readonly endedAt: number }): EndedTask {
+export function endedTask(
+  { endedAt, ...change }: Partial<Omit<EndedTask, "endedAt">> & { readonly endedAt: number },
+): EndedTask {
   const taskId = change.taskId ?? crypto.randomUUID();
   const status = change.status ?? "completed";
   const task = { id: taskId, status, prompt: "a lighthouse, „dusk“ ☾", mirror_urls: [] };
-  return { taskId, account: "demo", status, callbackUrl: "https://receiver.example/hook?a=1", task, ...change };
+  const callbackUrl = "https://receiver.example/hook?a=1";
+  return { taskId, account: "demo", status, callbackUrl, task, endedAt: storeTimeOf(endedAt), ...change };
 }
 
 /** Commits the end of a task, like the video engine. */

@@ -138,8 +138,8 @@ export class UsageRollup {
    * @throws {StoreWriteError} If the store takes no writes.
    */
   async copyDays(): Promise<void> {
-    const { store, clock } = this.parts;
-    const today = Math.floor(clock.now() / DAY_MS);
+    const { store } = this.parts;
+    const today = Math.floor(store.now() / DAY_MS);
     const { copyDay, daysWithoutCopy } = await import("./copy_days.ts");
     if (this.#copiedUntil < today) {
       for (const day of await daysWithoutCopy(store, today)) this.#changedDays.add(day);

@@ -12,6 +12,7 @@ import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import type { StoreTime } from "../../store/store_time.ts";
 
 /** The dependencies of the event endpoints. */
 export interface AdminEventOptions {
@@ -20,7 +21,7 @@ export interface AdminEventOptions {
   /** The gateway's own address, without a trailing slash. */
   readonly baseUrl: () => string;
   /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly now: () => StoreTime;
 }
 
 /** The body of `POST /admin/v1/events`. */

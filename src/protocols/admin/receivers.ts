@@ -18,6 +18,7 @@ import type { ReadJson } from "./accounts.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
+import type { StoreTime } from "../../store/store_time.ts";
 
 /** The dependencies of the endpoints of receivers. */
 export interface AdminReceiverOptions {
@@ -28,7 +29,7 @@ export interface AdminReceiverOptions {
   /** The gateway's own address, without a trailing slash. */
   readonly baseUrl: () => string;
   /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly now: () => StoreTime;
 }
 
 const MINUTES = `whole minutes from 1 to ${MAX_RECEIVER_MINUTES}`;

@@ -4,7 +4,7 @@ import { readKey } from "../../billing/issued_key.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { LedgerMeter } from "../../billing/meter.ts";
 import type { Inbound, Route } from "../../http/inbound.ts";
-import { type Clock, secondsOf } from "../../lib/clock.ts";
+import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { writeLimits } from "../../limits/limit_changes.ts";
@@ -17,7 +17,6 @@ export interface KeyRouteParts {
   readonly store: Store;
   readonly authenticate: Authenticate;
   readonly meter: Pick<LedgerMeter, "limitsLeft" | "reserved" | "recall">;
-  readonly clock: Pick<Clock, "now">;
 }
 
 /** `GET /v1/key` and `GET /v1/credits`. Source: docs/api/limits.md#own-limits-and-credits. */
@@ -35,14 +34,14 @@ export function keyRoutes(parts: KeyRouteParts): Route[] {
 }
 
 /** The key and its account with their limits. `metadata` is the operator's and is not shown. */
-async function showKey(credential: Credential, { store, meter, clock }: KeyRouteParts): Promise<JsonObject> {
+async function showKey(credential: Credential, { store, meter }: KeyRouteParts): Promise<JsonObject> {
   const { accountId, keyId, limits } = credential;
   const [key, account, left] = await Promise.all([
     readKey(store, accountId, keyId),
     readAccount(store, accountId),
     limits === null ? null : meter.limitsLeft(credential),
   ]);
-  const now = clock.now();
+  const now = store.now();
   return {
     object: "key",
     id: keyId,

@@ -25,6 +25,7 @@ import { ClockRollbackDetector, isRollback } from "../clock_rollback.ts";
 import { advanceTransaction, CLOCK_WRITE_INTERVAL_MS, waitingJobsOf } from "./due_time_shift.ts";
 import { type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
+import { type StoreTime, storeTimeOf } from "../store_time.ts";
 
 /** An open database without other writers. */
 export interface OwnedDatabase {
@@ -103,9 +104,9 @@ export class KvStore implements StoreEngine {
     return this.#publish(address);
   }
 
-  now(): number {
+  now(): StoreTime {
     this.#checkClock();
-    return this.#clock.now();
+    return storeTimeOf(this.#clock.now());
   }
 
   async get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]> {
@@ -159,14 +160,14 @@ export class KvStore implements StoreEngine {
     return await claim;
   }
 
-  async jobDueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]> {
+  async jobDueTimes(kind: string, refs: readonly string[]): Promise<(StoreTime | null)[]> {
     this.#assertOpen();
     this.#checkClock();
     await this.#claiming; // due times may be moving
     const records = await Promise.all(refs.map((ref) => this.#jobOf(kind, ref)));
     return records.map((record) => {
       if (record === null) return null;
-      return record.generation === 0 ? record.dueAt : Math.min(record.dueAt, this.now());
+      return storeTimeOf(record.generation === 0 ? record.dueAt : Math.min(record.dueAt, this.now()));
     });
   }
 

@@ -32,6 +32,7 @@ import {
 import { postgresShareLeases } from "./share_leases.ts";
 import { sweep } from "./sweep.ts";
 import { WakeMessages } from "./wake_messages.ts";
+import { type StoreTime, storeTimeOf } from "../store_time.ts";
 
 /** A database whose schema is ready. */
 export interface OpenDatabase {
@@ -134,9 +135,9 @@ export class PostgresStore implements StoreEngine {
     return await this.#run(inTurn(this.#sql, this.#clock, work));
   }
 
-  now(): number {
+  now(): StoreTime {
     this.#checkClock();
-    return this.#clock.now();
+    return storeTimeOf(this.#clock.now());
   }
 
   async get<T = unknown>(keys: readonly Key[]): Promise<(Entry<T> | null)[]> {
@@ -184,11 +185,12 @@ export class PostgresStore implements StoreEngine {
     );
   }
 
-  async jobDueTimes(kind: string, refs: readonly string[]): Promise<(number | null)[]> {
+  async jobDueTimes(kind: string, refs: readonly string[]): Promise<(StoreTime | null)[]> {
     this.#assertOpen();
     this.#checkClock();
     await this.#moving;
-    return await this.#run(dueTimesOf(this.#readable(), kind, { refs, until: this.#clock.now() }));
+    const times = await this.#run(dueTimesOf(this.#readable(), kind, { refs, until: this.#clock.now() }));
+    return times.map((at) => at === null ? null : storeTimeOf(at));
   }
 
   async renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]> {

@@ -152,7 +152,7 @@ async function commitTask(parts: VideoParts, task: VideoTask, key: CreateKey | n
 }
 
 async function commitNew({ store }: VideoParts, task: VideoTask, key: CreateKey | null): Promise<void> {
-  let commit = addTask({}, task);
+  let commit = addTask({}, task, store.now());
   const { account, id: reference, model, price } = task;
   if (price.held) {
     commit = addHold(

@@ -1,3 +1,5 @@
+import { laterBy, type StoreTime } from "../../store/store_time.ts";
+
 /** The account and provider of a copy. */
 export interface CopySource {
   readonly account: string;
@@ -57,11 +59,12 @@ export class CopyLimiter {
   }
 
   /** Returns when a copy without room tries again, in Unix milliseconds. */
-  retryAt(now: number): number {
+  retryAt(now: StoreTime): StoreTime {
     const { minMs, maxMs, spacingMs } = RETRY;
     // Limited to a range around now, so that a clock that moved backwards delays no copy.
-    this.#lastRetryAt = Math.min(Math.max(this.#lastRetryAt + spacingMs, now + minMs), now + maxMs);
-    return this.#lastRetryAt;
+    const waitMs = Math.min(Math.max(this.#lastRetryAt + spacingMs - now, minMs), maxMs);
+    this.#lastRetryAt = now + waitMs;
+    return laterBy(now, waitMs);
   }
 
   #hasRoom(kind: "short" | "long", source: CopySource): boolean {

@@ -21,6 +21,7 @@ import { withStallLimit } from "./stall_limit.ts";
 import type { VideoTask } from "../tasks/task.ts";
 import { removeAnyCopies } from "./task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
+import { laterBy } from "../../store/store_time.ts";
 
 /** Timeout of one copy: 4 GB at 0.6 MB per second. */
 const COPY_MS = 7_200_000;
@@ -102,7 +103,7 @@ async function runAttempt(
   const [now, endsAt] = [store.now(), originalsExpireAt(parts, task)];
   if (now >= endsAt) return await finish(parts, entry, job);
   const waitMs = Math.min(2 ** job.attempt * 2_000, MAX_WAIT_MS);
-  const dueAt = attempt.isFinal ? endsAt : Math.min(now + waitMs, endsAt);
+  const dueAt = laterBy(now, attempt.isFinal ? endsAt - now : Math.min(waitMs, endsAt - now));
   const postpone: Commit = { postponeJobs: [{ job, dueAt, attempt: job.attempt + 1 }] };
   const { recopy } = task;
   if (!recopy || recopy.done === attempt.done) return await store.commit(null, postpone);

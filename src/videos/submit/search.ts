@@ -9,6 +9,7 @@ import { doubtEndsAt, unknownEnd } from "./unknown_outcome.ts";
 import { isHandleStorable } from "../create/task_size.ts";
 import { searchOrderOf } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
+import { laterBy, type StoreTime } from "../../store/store_time.ts";
 
 /** How long a task whose create calls get lost is offered again. */
 const MAX_SUBMIT_PERIOD_MS = 3_600_000;
@@ -48,15 +49,15 @@ export async function resolveUnknownOutcome(
   const now = store.now();
   const isOver = now >= doubtEndsAt(stage, parts.settings);
   if (result === "busy") {
-    const dueAt = now + limits.searches.retryDelayMs(stage.provider, account);
-    return await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt });
+    const delayMs = limits.searches.retryDelayMs(stage.provider, account);
+    return await keepInDoubt(parts, entry, job, { dueAt: laterBy(now, delayMs), attempt: job.attempt });
   }
   if (!hasList && isOver) return await endOrRetry(parts, entry, job, unknownEnd(stage, parts.settings));
   if (result === "absent" && isOver) return await offerAgain(parts, entry, job);
   parts.log.error("video_submission_unknown", { ref: entry.value.id, provider: stage.provider, attempt: job.attempt });
   const dueAt = hasList
     ? nextSearchAt(parts, entry)
-    : Math.min(doubtEndsAt(stage, parts.settings), now + parts.settings.doubtMs);
+    : laterBy(now, Math.min(doubtEndsAt(stage, parts.settings) - now, parts.settings.doubtMs));
   await keepInDoubt(parts, entry, job, { dueAt, attempt: job.attempt + 1 });
 }
 
@@ -82,11 +83,11 @@ export async function searchFor(
   }
 }
 
-function nextSearchAt({ store, settings }: VideoParts, { value: { stage } }: SubmittingEntry): number {
+function nextSearchAt({ store, settings }: VideoParts, { value: { stage } }: SubmittingEntry): StoreTime {
   const now = store.now();
   const endsAt = doubtEndsAt(stage, settings);
   const waitMs = Math.min(Math.max((now - stage.since) / 2, MIN_SEARCH_INTERVAL_MS), MAX_SEARCH_INTERVAL_MS);
-  return now < endsAt ? Math.min(now + waitMs, endsAt) : now + waitMs;
+  return laterBy(now, now < endsAt ? Math.min(waitMs, endsAt - now) : waitMs);
 }
 
 /** Reschedules the job. The first time, it also records that the call ended, so that a caller may cancel the task. */
@@ -94,7 +95,7 @@ async function keepInDoubt(
   parts: VideoParts,
   entry: SubmittingEntry,
   job: Job,
-  again: { readonly dueAt: number; readonly attempt: number },
+  again: { readonly dueAt: StoreTime; readonly attempt: number },
 ): Promise<void> {
   const { store } = parts;
   const { stage, deadlineAt } = entry.value;
@@ -103,7 +104,7 @@ async function keepInDoubt(
   const isMarked = stage.unknownSince !== undefined && stage.since <= now;
   const mark = { ...stage, since: Math.min(stage.since, now), unknownSince: now };
   const marked = isMarked ? {} : changeTask({}, entry, { stage: mark });
-  const postponed = postponeSubmit(marked, job, Math.min(again.dueAt, deadlineAt), again.attempt);
+  const postponed = postponeSubmit(marked, job, laterBy(now, Math.min(again.dueAt, deadlineAt) - now), again.attempt);
   const { ok } = await store.commit(null, postponed);
   if (!ok && !isMarked) await retryNow(parts, job);
 }

@@ -4,6 +4,7 @@ import type { CancelOutcome } from "../../upstreams/video_upstream.ts";
 import { postponeJob, readTask } from "../tasks/records.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import type { VideoParts } from "../video_parts.ts";
+import { laterBy } from "../../store/store_time.ts";
 
 const MAX_ATTEMPTS = 5;
 const MAX_BACKOFF_MS = 60_000;
@@ -22,7 +23,7 @@ export function stopHandler(parts: VideoParts, { stops }: SubmitLimits): JobHand
     const { account, stage: { provider, job: handle } } = entry.value;
     using permit = stops.acquire(provider, account);
     if (permit === null) {
-      return await postponeJob(store, job, store.now() + stops.retryDelayMs(provider, account), job.attempt);
+      return await postponeJob(store, job, laterBy(store.now(), stops.retryDelayMs(provider, account)), job.attempt);
     }
     let outcome: CancelOutcome | "unknown" = "too_late";
     try {
@@ -33,7 +34,7 @@ export function stopHandler(parts: VideoParts, { stops }: SubmitLimits): JobHand
     }
     if (outcome === "unknown" && job.attempt + 1 < MAX_ATTEMPTS) {
       const waitMs = Math.min(2 ** job.attempt * 1_000, MAX_BACKOFF_MS);
-      return await postponeJob(store, job, store.now() + waitMs, job.attempt + 1);
+      return await postponeJob(store, job, laterBy(store.now(), waitMs), job.attempt + 1);
     }
     if (outcome === "unknown" || outcome === "too_late") log.warn("video_left_running", { ref: job.ref, provider });
     await store.commit(null, { completeJobs: [job] });

@@ -14,6 +14,7 @@ import type { SubmitLimits } from "./submit_limits.ts";
 import type { TaskError, VideoTask } from "../tasks/task.ts";
 import { canTakeMedia } from "./vendor_order.ts";
 import type { VideoParts } from "../video_parts.ts";
+import { laterBy } from "../../store/store_time.ts";
 
 /** Results of the providers of one round, none of which accepted the task. */
 interface Round {
@@ -118,6 +119,6 @@ async function retryLater(
   const isBackingOff = hasOpenCircuit || refusals.length > 0;
   const permitMs = fullProvider === null ? 0 : creates.retryDelayMs(fullProvider, account);
   const pauseMs = isBackingOff ? backoffMs(passing, job.attempt, random) : 0;
-  const dueAt = Math.min(now + Math.max(permitMs, pauseMs), deadlineAt);
+  const dueAt = laterBy(now, Math.min(Math.max(permitMs, pauseMs), deadlineAt - now));
   await store.commit(null, postponeSubmit({}, job, dueAt, isBackingOff ? job.attempt + 1 : job.attempt));
 }

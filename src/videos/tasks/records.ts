@@ -6,6 +6,7 @@ import { writtenVersion } from "../../store/written_version.ts";
 import { ownIndexKeysOf } from "./own_index.ts";
 import { packTask, type StoredTask, unpackTask } from "./packed_task.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
+import type { StoreTime } from "../../store/store_time.ts";
 
 /** A task as read, with the version to check. */
 export type TaskEntry = Entry<VideoTask>;
@@ -130,13 +131,13 @@ function indexOf(task: VideoTask): NonNullable<Commit["set"]>[number][] {
   ];
 }
 
-/** Adds a new task and its submit job to a commit. */
-export function addTask(commit: Commit, task: VideoTask): Commit {
+/** Adds a new task and its submit job, which is due now, to a commit. */
+export function addTask(commit: Commit, task: VideoTask, now: StoreTime): Commit {
   const key = taskKey(task.id);
   return mergeCommits(commit, {
     check: [{ key, version: null }],
     set: [{ key, value: packTask(task) }, ...indexOf(task)],
-    addJobs: [{ kind: "video_submit" satisfies VideoJobKind, ref: task.id, dueAt: task.createdAt }],
+    addJobs: [{ kind: "video_submit" satisfies VideoJobKind, ref: task.id, dueAt: now }],
   });
 }
 
@@ -208,7 +209,7 @@ export async function scanCopiedTasks(store: Store, after: CopiedTask | null, li
 }
 
 /** Adds a job to a commit. */
-export function addJob(commit: Commit, kind: VideoJobKind, ref: string, dueAt: number): Commit {
+export function addJob(commit: Commit, kind: VideoJobKind, ref: string, dueAt: StoreTime): Commit {
   return mergeCommits(commit, { addJobs: [{ kind, ref, dueAt }] });
 }
 
@@ -218,7 +219,7 @@ export function completeJob(commit: Commit, job: Job | null): Commit {
 }
 
 /** Adds the rescheduling of a submit job to a commit. */
-export function postponeSubmit(commit: Commit, job: Job, dueAt: number, attempt: number): Commit {
+export function postponeSubmit(commit: Commit, job: Job, dueAt: StoreTime, attempt: number): Commit {
   if (job.kind === "video_submit_retry") return mergeCommits(commit, { postponeJobs: [{ job, dueAt, attempt }] });
   return addJob(completeJob(commit, job), "video_submit_retry", job.ref, dueAt);
 }
@@ -227,7 +228,7 @@ export function postponeSubmit(commit: Commit, job: Job, dueAt: number, attempt:
  * Reschedules a job without a change to its task. A conflict means that another process has the job, which needs no
  * action.
  */
-export async function postponeJob(store: Store, job: Job, dueAt: number, attempt: number): Promise<void> {
+export async function postponeJob(store: Store, job: Job, dueAt: StoreTime, attempt: number): Promise<void> {
   await store.commit(null, { postponeJobs: [{ job, dueAt, attempt }] });
 }
 

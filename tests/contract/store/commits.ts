@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Commit, Store } from "../../../src/store/store.ts";
 import type { Law } from "./law.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -90,7 +91,7 @@ export function commitLaws(law: Law): void {
       check: [{ key: ["x"], version: null }],
       set: [{ key: ["x"], value: 1 }],
       ledgerEntries: [{ account: "rich", operation: "credit", reference: "r", available: 1n, held: 0n }],
-      addJobs: [{ kind: "k", ref: "r", dueAt: 0 }],
+      addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }],
       changeBalances: [{ account: "rich", available: 9n, held: 0n }, { account: "poor", available: -6n, held: 6n }],
     });
     assertEquals(refused, { ok: false, why: "short", at: 1 });
@@ -115,7 +116,7 @@ export function commitLaws(law: Law): void {
     const commit: Commit = {
       check: [{ key: ["k"], version: null }],
       set: [{ key: ["k"], value: 1 }],
-      addJobs: [{ kind: "k", ref: "r", dueAt: 0 }],
+      addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }],
       changeBalances: [{ account: "a", available: -3n, held: 3n }],
     };
     const made = await store.commit("hold", commit);

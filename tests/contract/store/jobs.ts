@@ -3,6 +3,7 @@ import type { Commit, Job, Store } from "../../../src/store/store.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
 import { until } from "../../support/manual_clock.ts";
 import type { Law } from "./law.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const LEASE_MS = 30_000;
 const HOUR_MS = 3_600_000;
@@ -20,7 +21,7 @@ export function jobLaws(law: Law): void {
     const job = itemAt(await store.claim(["poll"], 10, LEASE_MS), 0);
     const { id, ...rest } = job;
     assert(id.length > 0);
-    assertEquals(rest, { kind: "poll", ref: "t1", epoch: 1, attempt: 0, dueAt: store.now() + LEASE_MS });
+    assertEquals(rest, { kind: "poll", ref: "t1", epoch: 1, attempt: 0, dueAt: storeTimeOf(store.now() + LEASE_MS) });
   });
 
   law(
@@ -56,14 +57,31 @@ export function jobLaws(law: Law): void {
       const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
       clock.advance(1_000);
       const refs = ["claimed", "t", "later", "\ud800", "claimed"];
-      assertEquals(await store.jobDueTimes("k", refs), [start + 1_000, null, start + 5_000, null, start + 1_000]);
+      assertEquals<(number | null)[]>(await store.jobDueTimes("k", refs), [
+        start + 1_000,
+        null,
+        start + 5_000,
+        null,
+        start + 1_000,
+      ]);
       clock.advance(LEASE_MS);
-      assertEquals(await store.jobDueTimes("k", ["claimed"]), [start + LEASE_MS], "the lease has ended");
-      await store.commit(null, { postponeJobs: [{ job, dueAt: start + 90_000, attempt: 0 }] });
-      assertEquals(await store.jobDueTimes("k", ["claimed", "later"]), [start + 90_000, start + 5_000]);
+      assertEquals<(number | null)[]>(
+        await store.jobDueTimes("k", ["claimed"]),
+        [start + LEASE_MS],
+        "the lease has ended",
+      );
+      await store.commit(null, { postponeJobs: [{ job, dueAt: storeTimeOf(start + 90_000), attempt: 0 }] });
+      assertEquals<(number | null)[]>(await store.jobDueTimes("k", ["claimed", "later"]), [
+        start + 90_000,
+        start + 5_000,
+      ]);
       clock.set(clock.now() - HOUR_MS);
-      assertEquals(await store.jobDueTimes("k", ["claimed"]), [start + 90_000 - HOUR_MS], "moved along with the clock");
-      assertEquals(await store.jobDueTimes("k", []), []);
+      assertEquals<(number | null)[]>(
+        await store.jobDueTimes("k", ["claimed"]),
+        [start + 90_000 - HOUR_MS],
+        "moved along with the clock",
+      );
+      assertEquals<(number | null)[]>(await store.jobDueTimes("k", []), []);
     },
   );
 
@@ -74,7 +92,7 @@ export function jobLaws(law: Law): void {
     assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
     clock.advance(1);
     const [second] = await store.claim(["k"], 1, LEASE_MS);
-    assertEquals(second, { ...first, epoch: 2, attempt: 1, dueAt: store.now() + LEASE_MS });
+    assertEquals<unknown>(second, { ...first, epoch: 2, attempt: 1, dueAt: store.now() + LEASE_MS });
   });
 
   law("a fenced completion changes nothing", async ({ store, clock }) => {
@@ -113,18 +131,20 @@ export function jobLaws(law: Law): void {
   law("a postponed job is due at its new time with the attempt that was given", async ({ store, clock }) => {
     await add(store, "k", "t", store.now());
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
-    assert((await store.commit(null, { postponeJobs: [{ job, dueAt: store.now() + 500, attempt: 7 }] })).ok);
+    assert(
+      (await store.commit(null, { postponeJobs: [{ job, dueAt: storeTimeOf(store.now() + 500), attempt: 7 }] })).ok,
+    );
     clock.advance(499);
     assertEquals(await store.claim(["k"], 1, LEASE_MS), []);
     clock.advance(1);
     const [again] = await store.claim(["k"], 1, LEASE_MS);
-    assertEquals(again, { ...job, epoch: 2, attempt: 7, dueAt: store.now() + LEASE_MS });
+    assertEquals(again, { ...job, epoch: 2, attempt: 7, dueAt: storeTimeOf(store.now() + LEASE_MS) });
   });
 
   law("a worker that postponed its job does not hold it any more", async ({ store }) => {
     await add(store, "k", "t", store.now());
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
-    await store.commit(null, { postponeJobs: [{ job, dueAt: store.now() + 500, attempt: 1 }] });
+    await store.commit(null, { postponeJobs: [{ job, dueAt: storeTimeOf(store.now() + 500), attempt: 1 }] });
     assertEquals(await store.commit(null, { completeJobs: [job] }), { ok: false, why: "fenced", at: 0 });
     const again = { job, dueAt: store.now(), attempt: 0 };
     assertEquals(await store.commit(null, { postponeJobs: [again] }), { ok: false, why: "fenced", at: 0 });
@@ -137,7 +157,7 @@ export function jobLaws(law: Law): void {
     await store.commit(null, { completeJobs: [b] });
     clock.advance(LEASE_MS - 1);
     const renewed = await store.renew([a, b, c], LEASE_MS);
-    assertEquals(renewed, [a, c].map((job) => ({ ...job, dueAt: store.now() + LEASE_MS })));
+    assertEquals(renewed, [a, c].map((job) => ({ ...job, dueAt: storeTimeOf(store.now() + LEASE_MS) })));
     clock.advance(LEASE_MS - 1);
     assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
     clock.advance(1);
@@ -155,10 +175,14 @@ export function jobLaws(law: Law): void {
 
   law("a job is unique among the open ones, waiting or claimed", async ({ store }) => {
     await add(store, "k", "t", store.now());
-    const jobs = [{ kind: "other", ref: "t", dueAt: 0 }, { kind: "k", ref: "t", dueAt: 0 }];
+    const jobs = [{ kind: "other", ref: "t", dueAt: storeTimeOf(0) }, { kind: "k", ref: "t", dueAt: storeTimeOf(0) }];
     const again: Commit = { addJobs: jobs };
     assertEquals(await store.commit(null, again), { ok: false, why: "duplicate", at: 1 });
-    const twice = [{ kind: "twin", ref: "t", dueAt: 0 }, { kind: "twin", ref: "t", dueAt: 0 }];
+    const twice = [{ kind: "twin", ref: "t", dueAt: storeTimeOf(0) }, {
+      kind: "twin",
+      ref: "t",
+      dueAt: storeTimeOf(0),
+    }];
     assertEquals(await store.commit(null, { addJobs: twice }), { ok: false, why: "duplicate", at: 1 });
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
     assertEquals(await store.commit(null, { addJobs: jobs.slice(1) }), { ok: false, why: "duplicate", at: 0 });
@@ -183,7 +207,7 @@ export function jobLaws(law: Law): void {
   );
 
   law("of parallel commits that add one job, one is made", async ({ store }) => {
-    const commit: Commit = { addJobs: [{ kind: "k", ref: "t", dueAt: 0 }] };
+    const commit: Commit = { addJobs: [{ kind: "k", ref: "t", dueAt: storeTimeOf(0) }] };
     const results = await Promise.all(Array.from({ length: 20 }, () => store.commit(null, commit)));
     assertEquals(results.filter(({ ok }) => ok).length, 1);
     assertEquals((await store.claim(["k"], 9, LEASE_MS)).length, 1);
@@ -191,7 +215,7 @@ export function jobLaws(law: Law): void {
 
   law("kinds and refs of any text are distinguished", async ({ store }) => {
     const names = [["a", "b\0c"], ["a\0b", "c"], ["a", "b"], ["a b", ""], ["", "a b"], ["ž", "🐎"]] as const;
-    await store.commit(null, { addJobs: names.map(([kind, ref]) => ({ kind, ref, dueAt: 0 })) });
+    await store.commit(null, { addJobs: names.map(([kind, ref]) => ({ kind, ref, dueAt: storeTimeOf(0) })) });
     for (const kind of new Set(names.map(([kind]) => kind))) {
       const expected = names.filter(([other]) => other === kind).map((name): string[] => [...name]);
       assertEquals((await store.claim([kind], 9, LEASE_MS)).map((job) => [job.kind, job.ref]), expected);
@@ -227,7 +251,7 @@ export function jobLaws(law: Law): void {
     clock.advance(1);
     assertEquals(woken, [start + 700]);
     const job = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
-    await store.commit(null, { postponeJobs: [{ job, dueAt: start + 900, attempt: 1 }] });
+    await store.commit(null, { postponeJobs: [{ job, dueAt: storeTimeOf(start + 900), attempt: 1 }] });
     clock.advance(200);
     assertEquals(woken.at(-1), start + 900);
   });
@@ -249,7 +273,7 @@ export function jobLaws(law: Law): void {
       await add(store, "k", "first", start);
       await add(store, "k", "second", start + 10_000);
       const first = itemAt(await store.claim(["k"], 1, LEASE_MS), 0);
-      await store.commit(null, { postponeJobs: [{ job: first, dueAt: start + 10_000, attempt: 0 }] });
+      await store.commit(null, { postponeJobs: [{ job: first, dueAt: storeTimeOf(start + 10_000), attempt: 0 }] });
       clock.set(start - HOUR_MS);
       assertEquals(await store.claim(["k"], 9, LEASE_MS), []);
       clock.advance(9_999);
@@ -304,7 +328,7 @@ export function jobLaws(law: Law): void {
 }
 
 async function add(store: Store, kind: string, ref: string, dueAt: number): Promise<void> {
-  const result = await store.commit(null, { addJobs: [{ kind, ref, dueAt }] });
+  const result = await store.commit(null, { addJobs: [{ kind, ref, dueAt: storeTimeOf(dueAt) }] });
   assertEquals(result, { ok: true, replayed: false, versions: [] });
 }
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Commit, type Key, MIN_STORE_LIMITS } from "../../../src/store/store.ts";
 import type { Law } from "./law.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 /** What exceeds the limits of the engine is refused alone, before anything is written. */
 export function limitLaws(law: Law): void {
@@ -51,7 +52,7 @@ export function limitLaws(law: Law): void {
       { changeBalances: [{ account: text, available: 1n, held: 0n }] },
       { ledgerEntries: [{ ...line, reference: text }] },
       { ledgerEntries: [{ ...line, detail: "x".repeat(maxValueBytes + 1) }] },
-      { addJobs: [{ kind: "k", ref: text, dueAt: 1 }] },
+      { addJobs: [{ kind: "k", ref: text, dueAt: storeTimeOf(1) }] },
     ];
     for (const commit of commits) await assertRejects(() => store.commit(null, commit), RangeError);
     await assertRejects(() => store.commit(text, {}), RangeError);
@@ -62,7 +63,10 @@ export function limitLaws(law: Law): void {
     for (const part of ["\ud800", NaN, Infinity]) {
       await assertRejects(() => store.commit(null, { set: [{ key: ["k", part], value: 1 }] }), RangeError);
     }
-    await assertRejects(() => store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: NaN }] }), RangeError);
+    await assertRejects(
+      () => store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(NaN) }] }),
+      RangeError,
+    );
   });
 
   law("a commit of maxWrites or maxChecks is made, one more is a RangeError", async ({ store }) => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Key } from "../../../src/store/store.ts";
 import { itemAt } from "../../support/items.ts";
 import type { Law, LawContext } from "./law.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 // The order of keys: numbers before text, numbers by size, text by code point, short before long.
 const ORDERED: readonly Key[] = [
@@ -56,7 +57,7 @@ export function scanLaws(law: Law): void {
     await context.store.commit("named", {
       changeBalances: [{ account: "a", available: 1n, held: 0n }],
       ledgerEntries: [{ account: "a", operation: "credit", reference: "r", available: 1n, held: 0n }],
-      addJobs: [{ kind: "k", ref: "r", dueAt: 0 }],
+      addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }],
     });
     assertEquals(await keysOf(context, [], { limit: 100 }), ORDERED);
   });

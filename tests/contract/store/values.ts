@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { Law } from "./law.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 /** Single values: a read returns what was written, until it expires. */
 export function valueLaws(law: Law): void {
@@ -129,7 +130,7 @@ export function valueLaws(law: Law): void {
   });
 
   law("a closed store rejects, and closing twice is harmless", async ({ store }) => {
-    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }] });
     const last = store.commit(null, { set: [{ key: ["t"], value: 1 }] });
     const claim = store.claim(["k"], 1, 1);
     await store.close();

@@ -6,6 +6,7 @@ import { itemAt } from "../../support/items.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import type { Commit, Job, Key, Store, Version } from "../../../src/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const LEASE_MS = 100;
 const KEYS: readonly Key[] = [["k", 0], ["k", "0"], ["k", 1]];
@@ -127,11 +128,12 @@ class Player {
       ...(plan.ledger && {
         ledgerEntries: plan.ledger.map((line) => ({ ...line, operation: "charge", held: 0n })),
       }),
-      ...(plan.add && { addJobs: plan.add.map(({ delayMs, ...rest }) => ({ ...rest, dueAt: now + delayMs })) }),
+      ...(plan.add &&
+        { addJobs: plan.add.map(({ delayMs, ...rest }) => ({ ...rest, dueAt: storeTimeOf(now + delayMs) })) }),
       ...(plan.settle && { completeJobs: plan.settle.flatMap((n) => this.#jobs[n] ?? []) }),
       ...(plan.postpone && {
         postponeJobs: plan.postpone.flatMap(({ job, delayMs, attempt }) =>
-          this.#jobs[job] ? [{ job: this.#jobs[job], dueAt: now + delayMs, attempt }] : []
+          this.#jobs[job] ? [{ job: this.#jobs[job], dueAt: storeTimeOf(now + delayMs), attempt }] : []
         ),
       }),
     };

@@ -7,6 +7,7 @@ import type { KvStore } from "../../../src/store/kv/kv_store.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 async function withStore(faults: KvFaults, run: (store: KvStore, clock: ManualClock) => Promise<void>): Promise<void> {
   const clock = new ManualClock();
@@ -31,7 +32,7 @@ Deno.test("a queue message wakes its kind without a timer", async () => {
   const store = await openKvStore({ path: ":memory:", clock, log: silentLog });
   try {
     const woken = new Promise<string>((resolve) => store.onWake(resolve));
-    await store.commit(null, { addJobs: [{ kind: "deliver", ref: "t", dueAt: clock.now() + 1 }] });
+    await store.commit(null, { addJobs: [{ kind: "deliver", ref: "t", dueAt: storeTimeOf(clock.now() + 1) }] });
     assertEquals(await woken, "deliver");
     assertEquals((await store.claim(["deliver"], 1, 1_000)).map(({ ref }) => ref), ["t"]);
   } finally {
@@ -43,10 +44,10 @@ Deno.test("wakeOverdueJobs() replaces a lost wake-up", async () => {
   await withStore({ copiesOfMessages: 0 }, async (store, clock) => {
     const woken: string[] = [];
     store.onWake((kind) => woken.push(kind));
-    const add = [{ kind: "poll", ref: "t", dueAt: clock.now() + 90_000 }, {
+    const add = [{ kind: "poll", ref: "t", dueAt: storeTimeOf(clock.now() + 90_000) }, {
       kind: "far",
       ref: "t",
-      dueAt: clock.now() + 1e9,
+      dueAt: storeTimeOf(clock.now() + 1e9),
     }];
     await store.commit(null, { addJobs: add });
     clock.advance(90_000);
@@ -63,7 +64,7 @@ Deno.test("wakeOverdueJobs() sets the timer of a job that is due soon", async ()
     const woken: number[] = [];
     store.onWake(() => woken.push(clock.now()));
     const dueAt = clock.now() + 90_000;
-    await store.commit(null, { addJobs: [{ kind: "poll", ref: "t", dueAt }] });
+    await store.commit(null, { addJobs: [{ kind: "poll", ref: "t", dueAt: storeTimeOf(dueAt) }] });
     clock.advance(60_000);
     await store.wakeOverdueJobs();
     clock.advance(60_000);
@@ -74,7 +75,7 @@ Deno.test("wakeOverdueJobs() sets the timer of a job that is due soon", async ()
 Deno.test("a claim sets the timer of the next job", async () => {
   await withStore({ copiesOfMessages: 0 }, async (store, clock) => {
     const dueAt = clock.now() + 90_000;
-    await store.commit(null, { addJobs: [{ kind: "poll", ref: "t", dueAt }] });
+    await store.commit(null, { addJobs: [{ kind: "poll", ref: "t", dueAt: storeTimeOf(dueAt) }] });
     clock.advance(60_000);
     assertEquals(await store.claim(["poll"], 1, 1_000), []);
     const woken: number[] = [];
@@ -89,7 +90,7 @@ Deno.test("a repeated or late wake-up gives the job to one worker", async () => 
     const claims: Promise<{ ref: string }[]>[] = [];
     store.onWake((kind) => claims.push(store.claim([kind], 9, 30_000)));
     clock.advance(998); // messages are due on whole seconds
-    await store.commit(null, { addJobs: [{ kind: "poll", ref: "t", dueAt: clock.now() + 1 }] });
+    await store.commit(null, { addJobs: [{ kind: "poll", ref: "t", dueAt: storeTimeOf(clock.now() + 1) }] });
     clock.advance(54_000);
     await until(() => claims.length >= 2);
     assertEquals((await Promise.all(claims)).flat().length, 1);
@@ -99,7 +100,9 @@ Deno.test("a repeated or late wake-up gives the job to one worker", async () => 
 Deno.test("wakeOverdueJobs() finds overdue jobs of kinds with any name", async () => {
   await withStore({}, async (store, clock) => {
     const kinds = ["", "a", "a\0", "a\0b", "ab", "ž", "🐎"];
-    await store.commit(null, { addJobs: kinds.map((kind) => ({ kind, ref: "t", dueAt: clock.now() + 1 })) });
+    await store.commit(null, {
+      addJobs: kinds.map((kind) => ({ kind, ref: "t", dueAt: storeTimeOf(clock.now() + 1) })),
+    });
     clock.set(clock.now() + 1);
     const woken: string[] = [];
     store.onWake((kind) => woken.push(kind));
@@ -117,23 +120,23 @@ Deno.test("one queue message serves all jobs of a kind within a second", () => {
   assertEquals(delays, [62_000, 63_000]);
   alarms.enqueue(atomic, at(1_061_700, 1_000_000, 999_000))();
   assertEquals(delays.length, 2, "no second message, and none for what is due already");
-  alarms.enqueue(atomic, [{ kind: "other", dueAt: 1_061_700 }])();
+  alarms.enqueue(atomic, [{ kind: "other", dueAt: storeTimeOf(1_061_700) }])();
   assertEquals(delays.length, 3);
 });
 
 Deno.test("a queue message whose write failed is enqueued again", () => {
   const alarms = new QueueAlarms(new ManualClock(0));
   const { atomic, delays } = notebook();
-  alarms.enqueue(atomic, [{ kind: "poll", dueAt: 500 }]);
-  alarms.enqueue(atomic, [{ kind: "poll", dueAt: 500 }])();
-  alarms.enqueue(atomic, [{ kind: "poll", dueAt: 500 }])();
+  alarms.enqueue(atomic, [{ kind: "poll", dueAt: storeTimeOf(500) }]);
+  alarms.enqueue(atomic, [{ kind: "poll", dueAt: storeTimeOf(500) }])();
+  alarms.enqueue(atomic, [{ kind: "poll", dueAt: storeTimeOf(500) }])();
   assertEquals(delays, [1_000, 1_000]);
 });
 
 Deno.test("a queue message is never delayed longer than the queue allows", async () => {
   await withStore({}, async (store, clock) => {
     const result = await store.commit(null, {
-      addJobs: [{ kind: "k", ref: "t", dueAt: clock.now() + 400 * 86_400_000 }],
+      addJobs: [{ kind: "k", ref: "t", dueAt: storeTimeOf(clock.now() + 400 * 86_400_000) }],
     });
     assert(result.ok);
   });
@@ -144,8 +147,8 @@ Deno.test("a timer that fires early, or before the clock was set back, is set ag
   const wakes = new WakeListeners(clock, silentLog);
   const woken: number[] = [];
   wakes.listen(() => woken.push(clock.now()));
-  wakes.wakeAt({ kind: "poll", dueAt: 500 });
-  wakes.wakeAt({ kind: "poll", dueAt: 500 });
+  wakes.wakeAt({ kind: "poll", dueAt: storeTimeOf(500) });
+  wakes.wakeAt({ kind: "poll", dueAt: storeTimeOf(500) });
   clock.set(-10_000);
   clock.advance(10_499); // the old timer fires on its way, too early by the clock
   assertEquals(woken, []);

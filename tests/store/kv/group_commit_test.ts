@@ -7,6 +7,7 @@ import { itemAt } from "../../support/items.ts";
 import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
 import type { Commit } from "../../../src/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 async function withStore(run: (store: KvStore, faults: KvFaults) => Promise<void>): Promise<void> {
   const faults: KvFaults = {};
@@ -89,13 +90,13 @@ Deno.test("values are copies, whether read from the database or from the cache",
 
 Deno.test("postponing a job that is known to be completed is refused without a transaction", async () => {
   await withStore(async (store) => {
-    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }] });
     const job = itemAt(await store.claim(["k"], 1, 1_000), 0);
-    const postpone = [{ job, dueAt: 0, attempt: 1 }];
+    const postpone = [{ job, dueAt: storeTimeOf(0), attempt: 1 }];
     assert((await store.commit(null, { completeJobs: [job] })).ok);
     const { transactions: proposals } = store.counts;
     assertEquals(await store.commit(null, { postponeJobs: postpone }), { ok: false, why: "fenced", at: 0 });
-    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }] });
     assertEquals(await store.commit(null, { postponeJobs: postpone }), { ok: false, why: "fenced", at: 0 });
     assertEquals(store.counts.transactions, proposals + 1);
   });

@@ -4,6 +4,7 @@ import { silentLog } from "../../../src/lib/log.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const open = (path: string) => openKvStore({ path, clock: systemClock, log: silentLog });
 
@@ -39,7 +40,7 @@ Deno.test("kill -9 loses no acknowledged commit, tears none and frees the leases
   const acknowledged = new Set<number>();
   for (let round = 0; round < 3; round++) {
     const before = await open(path);
-    if (round === 0) await before.commit(null, { addJobs: [{ kind: "takeover", ref: "t", dueAt: 0 }] });
+    if (round === 0) await before.commit(null, { addJobs: [{ kind: "takeover", ref: "t", dueAt: storeTimeOf(0) }] });
     await before.close();
     const lines = await linesUntilKilled(startWriter(path), 60 + 40 * round);
     assertEquals(lines[0], "claimed 1");
@@ -93,7 +94,9 @@ Deno.test("opening the database ends all leases without changing a job", async (
   const before = await open(path);
   const refs = Array.from({ length: 600 }, (_, n) => String(n));
   for (let from = 0; from < refs.length; from += 100) {
-    await before.commit(null, { addJobs: refs.slice(from, from + 100).map((ref) => ({ kind: "k", ref, dueAt: 0 })) });
+    await before.commit(null, {
+      addJobs: refs.slice(from, from + 100).map((ref) => ({ kind: "k", ref, dueAt: storeTimeOf(0) })),
+    });
   }
   const late = itemAt(await before.claim(["k"], 400, 600_000), 0);
   await before.close();

@@ -6,6 +6,7 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
 import { itemAt } from "../../support/items.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const path = itemAt(Deno.args, 0);
 const out = new TextEncoder();
@@ -24,7 +25,7 @@ try {
         set: [{ key: ["first", n], value: n }, { key: ["second", n], value: n }],
         changeBalances: [{ account: "a", available: BigInt(n), held: 1n }],
         ledgerEntries: [{ account: "a", operation: "credit", reference: String(n), available: BigInt(n), held: 1n }],
-        addJobs: [{ kind: "written", ref: String(n), dueAt: 0 }],
+        addJobs: [{ kind: "written", ref: String(n), dueAt: storeTimeOf(0) }],
       });
       say(`wrote ${n}`);
     }

@@ -18,6 +18,7 @@ import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
 import { itemAt, present } from "../../support/items.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const BALANCE = 1_000_000n;
 
@@ -90,7 +91,11 @@ async function fill(store: Store): Promise<void> {
       { key: ["t", "long"], value: "x".repeat(50_000) },
     ],
     setOverdrafts: [{ account: "größe", overdraft: 12n }],
-    addJobs: [{ kind: "k", ref: "leased", dueAt: 1 }, { kind: "later", ref: "r", dueAt: 32_503_680_000_000 }],
+    addJobs: [{ kind: "k", ref: "leased", dueAt: storeTimeOf(1) }, {
+      kind: "later",
+      ref: "r",
+      dueAt: storeTimeOf(32_503_680_000_000),
+    }],
   });
   assertEquals((await store.claim(["k"], 1, 3_600_000)).length, 1);
   await store.commit(null, { set: Array.from({ length: 800 }, (_, n) => ({ key: ["many", n], value: n })) });

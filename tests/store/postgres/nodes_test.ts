@@ -17,6 +17,7 @@ import { itemAt } from "../../support/items.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { overDatabase, overNodes } from "./nodes.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const LEASE_MS = 30_000;
 const HOUR_MS = 3_600_000;
@@ -40,7 +41,7 @@ function jobTests(server: PostgresServer): void {
   overNodes(server, 4, "no job is claimed twice within its lease", async (nodes) => {
     const refs = Array.from({ length: 200 }, (_, n) => String(n).padStart(3, "0"));
     const { store } = itemAt(nodes, 0);
-    await store.commit(null, { addJobs: refs.map((ref) => ({ kind: "k", ref, dueAt: 0 })) });
+    await store.commit(null, { addJobs: refs.map((ref) => ({ kind: "k", ref, dueAt: storeTimeOf(0) })) });
     const claims = await Promise.all(
       Array.from({ length: 40 }, (_, n) => itemAt(nodes, n % 4).store.claim(["k", "other"], 6, LEASE_MS)),
     );
@@ -50,13 +51,13 @@ function jobTests(server: PostgresServer): void {
 
   overNodes(server, 2, "a commit of a job that another node took over changes nothing", async ([a, b]) => {
     assert(a && b);
-    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }] });
     const late = itemAt(await a.store.claim(["k"], 1, LEASE_MS), 0);
     b.clock.advance(LEASE_MS);
     const current = itemAt(await b.store.claim(["k"], 1, LEASE_MS), 0);
     const set = [{ key: ["done"], value: "late" }];
     const fenced = { ok: false, why: "fenced", at: 0 } as const;
-    const postponed = [{ job: late, dueAt: 0, attempt: 0 }];
+    const postponed = [{ job: late, dueAt: storeTimeOf(0), attempt: 0 }];
     assertEquals<CommitResult>(await a.store.commit(null, { completeJobs: [late], set }), fenced);
     assertEquals<CommitResult>(await a.store.commit(null, { postponeJobs: postponed, set }), fenced);
     assertEquals(await a.store.renew([late], LEASE_MS), []);
@@ -73,7 +74,7 @@ function jobTests(server: PostgresServer): void {
       assert(a && b);
       const ran: string[] = [];
       const context = Promise.withResolvers<JobContext>();
-      await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }] });
+      await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }] });
       const killed = createJobRunner({
         ...a,
         log: silentLog,
@@ -106,17 +107,17 @@ function jobTests(server: PostgresServer): void {
   overNodes(server, 2, "due times move once when both nodes see that the clock was set back", async ([a, b]) => {
     assert(a && b);
     const dueAt = a.store.now() + 90_000;
-    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt }] });
+    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(dueAt) }] });
     for (const { clock } of [a, b]) clock.set(clock.now() - HOUR_MS);
     await Promise.all([a.store.claim(["k"], 1, LEASE_MS), b.store.claim(["k"], 1, LEASE_MS)]);
-    assertEquals(await a.store.jobDueTimes("k", ["r"]), [dueAt - HOUR_MS]);
+    assertEquals<(number | null)[]>(await a.store.jobDueTimes("k", ["r"]), [dueAt - HOUR_MS]);
   });
 
   overDatabase(server, "a wrong clock of a node has no effect", async (url) => {
     const store = await openPostgresStore({ url, clock: new ManualClock(0), log: silentLog });
     try {
       assert(Math.abs(store.now() - Date.now()) < HOUR_MS);
-      await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: Date.now() - 1 }] });
+      await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(Date.now() - 1) }] });
       assertEquals((await store.claim(["k"], 1, LEASE_MS)).length, 1);
     } finally {
       await store.close();
@@ -399,7 +400,7 @@ function wakeTests(server: PostgresServer): void {
     b.store.onWake(() => woken++);
     let n = 0;
     while (woken === 0) { // the first message can be sent before the other node listens
-      await a.store.commit(null, { addJobs: [{ kind: "k", ref: String(n++), dueAt: 0 }] });
+      await a.store.commit(null, { addJobs: [{ kind: "k", ref: String(n++), dueAt: storeTimeOf(0) }] });
       a.clock.advance(50);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -410,7 +411,9 @@ function wakeTests(server: PostgresServer): void {
     const woken: string[] = [];
     b.store.onWake((kind) => woken.push(kind));
     // The clock of the first node stands still, so it sends no message.
-    await a.store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: 0 }, { kind: "l", ref: "r", dueAt: 0 }] });
+    await a.store.commit(null, {
+      addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(0) }, { kind: "l", ref: "r", dueAt: storeTimeOf(0) }],
+    });
     assertEquals(woken, []);
     b.clock.advance(1_000);
     await until(() => woken.length === 2);
@@ -427,7 +430,7 @@ function wakeTests(server: PostgresServer): void {
     });
     let n = 0;
     while (woken === 0) {
-      await a.store.commit(null, { addJobs: [{ kind: "k", ref: String(n++), dueAt: 0 }] });
+      await a.store.commit(null, { addJobs: [{ kind: "k", ref: String(n++), dueAt: storeTimeOf(0) }] });
       a.clock.advance(50);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

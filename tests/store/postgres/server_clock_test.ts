@@ -6,6 +6,7 @@ import { type CutProxy, startCutProxy } from "../../support/cut_proxy.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { overDatabase } from "./nodes.ts";
+import { storeTimeOf } from "../../../src/store/store_time.ts";
 
 const POLL_MS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -84,7 +85,7 @@ function overClock(server: PostgresServer, promise: string, run: (stage: Stage) 
           stored: async () => {
             const [row] = await sleepless(`select epoch::int as epoch, (select due_at from switchyard.job) as "dueAt"
               from switchyard.clock`);
-            return { dueAt: row?.dueAt, epoch: row?.epoch };
+            return { dueAt: storeTimeOf(row?.dueAt), epoch: row?.epoch };
           },
         });
       } finally {
@@ -97,7 +98,7 @@ function overClock(server: PostgresServer, promise: string, run: (stage: Stage) 
 
 function registerTests(server: PostgresServer): void {
   overClock(server, "answers that are late move no due time", async ({ store, poll, stored, events }) => {
-    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: store.now() + HOUR_MS }] });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(store.now() + HOUR_MS) }] });
     const before = await stored();
     for (let answer = 0; answer < 3; answer++) await poll(3_000);
     await poll();
@@ -109,7 +110,7 @@ function registerTests(server: PostgresServer): void {
 
   overClock(server, "a clock that was set back moves due times once, also if an answer is late", async (stage) => {
     const { store, poll, setServer, stored, events } = stage;
-    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: store.now() + HOUR_MS }] });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(store.now() + HOUR_MS) }] });
     const { dueAt, epoch } = await stored();
     await setServer(-600_000);
     await poll(3_000);
@@ -117,7 +118,7 @@ function registerTests(server: PostgresServer): void {
     await poll();
     await store.claim(["k"], 1, 1_000);
     assertEquals(events, [["clock_set_back", { durationMs: 600_000 }]]);
-    assertEquals(await stored(), { dueAt: dueAt - 600_000, epoch: epoch + 1 });
+    assertEquals(await stored(), { dueAt: storeTimeOf(dueAt - 600_000), epoch: epoch + 1 });
     assertEquals(store.now(), START - 600_000 + 3 * POLL_MS + 3_000);
   });
 
@@ -126,7 +127,7 @@ function registerTests(server: PostgresServer): void {
     const before = (await stored()).epoch;
     await advance(30_000);
     clock.stall(20_000); // the server was stopped with its clock, and the process was not
-    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: store.now() + HOUR_MS }] });
+    await store.commit(null, { addJobs: [{ kind: "k", ref: "r", dueAt: storeTimeOf(store.now() + HOUR_MS) }] });
     await store.close();
     await (await reopen()).close();
     assertEquals((await stored()).epoch, before);
