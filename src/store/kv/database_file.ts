@@ -113,6 +113,22 @@ export async function lacksItsLog(path: string): Promise<boolean> {
     new DataView(header.buffer, header.byteOffset).getUint32(MARK_OFFSET) === IN_USE;
 }
 
+/**
+ * Whether the last process that changed a database closed it: it emptied the lock file after that. A version that
+ * refuses a database with a mark closes it so, and its write-ahead log is then in the file. A file that was copied to
+ * the place changed later than the lock file.
+ */
+export async function isClosedByItsUser(path: string): Promise<boolean> {
+  try {
+    const [database, lock] = await Promise.all([Deno.stat(path), Deno.stat(`${path}.lock`)]);
+    const [changedAt, releasedAt] = [database.ctime, lock.ctime];
+    return lock.size === 0 && changedAt !== null && releasedAt !== null && releasedAt >= changedAt;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
 /** Marks an open database as in use. Its log exists already, so that no kill leaves a mark without a log. */
 export function markInUse(path: string): void {
   // Without the checkpoint the mark would be in the log only.

@@ -35,9 +35,18 @@ export type Area =
   | "due";
 
 /**
- * The version of the layout above. A database with a higher number was written by a newer version and is not opened.
+ * The version of what is stored. A database with a higher number was written by a newer version and is not opened. That
+ * version may restrict callers, or keep money, in a way that this one does not read. So a new field that restricts, or a
+ * new home of money, raises it.
+ *
+ * 1: accounts, keys, holds and the ledger. 2: limits, budgets and expiries of keys and accounts; overdrafts.
  */
-export const SCHEMA = 1;
+export const SCHEMA = 2;
+
+/** Whether a version that knows a schema may open a database with another one; null for a new database. */
+export function isSchemaKnown(found: number | null, known: number = SCHEMA): boolean {
+  return found === null || found <= known;
+}
 
 /** A job as it is stored under its kind and ref. */
 export interface JobRecord {

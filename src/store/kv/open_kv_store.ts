@@ -5,13 +5,14 @@ import { makePrivateFolder, restrictPermissions } from "../../lib/private_path.t
 import {
   clearInUse,
   DATABASE_FILE_SUFFIXES,
+  isClosedByItsUser,
   lacksItsLog,
   markInUse,
   prepareDatabaseFile,
   StoreFileError,
   StoreMissingError,
 } from "./database_file.ts";
-import { SCHEMA } from "./keys.ts";
+import { isSchemaKnown, SCHEMA } from "./keys.ts";
 import { KvStore, type OwnedDatabase } from "./kv_store.ts";
 import { ProcessLock } from "./process_lock.ts";
 
@@ -26,6 +27,8 @@ export interface KvStoreOptions {
   readonly mustExist?: boolean;
   /** The free space on the disk and the minimum. Default: not checked. */
   readonly space?: OwnedDatabase["space"];
+  /** The version of what is stored that is known. Tests give that of an earlier version. */
+  readonly schema?: number;
   /** Opens the database. Tests replace it to observe the database or to make it fail. */
   readonly openKv?: (path: string) => Promise<Deno.Kv>;
 }
@@ -38,24 +41,25 @@ export interface KvStoreOptions {
  * @throws {StoreFileError} If the file is not a whole database, or a newer version's. The file is not changed.
  */
 export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
-  const { path, clock, log, mustExist = false, openKv = Deno.openKv, space } = options;
+  const { path, clock, log, mustExist = false, openKv = Deno.openKv, space, schema = SCHEMA } = options;
   if (openKv === undefined) throw new Error("Cannot open the store: Deno was started without --unstable-kv");
   if (path === ":memory:") {
     const kv = await openKv(path);
     const none = () => Promise.resolve();
-    const opened = await beginGeneration(kv, path);
+    const opened = await beginGeneration(kv, path, schema);
     return new KvStore({ kv, ...opened, publish: none, onClose: () => {}, release: none }, clock, log);
   }
   if (mustExist && !await exists(path)) throw new StoreMissingError(resolve(path));
   const realPath = await realPathOf(path);
+  const isClosed = await isClosedByItsUser(realPath); // the lock changes what it looks at
   const lock = await ProcessLock.take(realPath);
   let kv: Deno.Kv | null = null;
   try {
     for (const suffix of DATABASE_FILE_SUFFIXES) await restrictPermissions(realPath + suffix, log);
     await prepareDatabaseFile(realPath);
-    const isIncomplete = await lacksItsLog(realPath);
+    const isIncomplete = !isClosed && await lacksItsLog(realPath);
     kv = await openKv(realPath);
-    const opened = await beginGeneration(kv, realPath);
+    const opened = await beginGeneration(kv, realPath, schema);
     markInUse(realPath);
     const publish = (address: string | null) => lock.publish(address);
     const onClose = () => clearInUse(realPath);
@@ -102,13 +106,14 @@ async function realPathOf(path: string): Promise<string> {
 async function beginGeneration(
   kv: Deno.Kv,
   path: string,
+  known: number,
 ): Promise<{ readonly generation: number; readonly clockWrittenAt: number | null }> {
   const [schema, last, clock] = await kv.getMany<[number, number, number]>([["schema"], ["generation"], ["clock"]]);
-  if ((schema.value ?? SCHEMA) > SCHEMA) {
-    throw new StoreFileError(path, `it is of a newer version: schema ${schema.value}, this one knows ${SCHEMA}`);
+  if (!isSchemaKnown(schema.value, known)) {
+    throw new StoreFileError(path, `it is of a newer version: schema ${schema.value}, this one knows ${known}`);
   }
   const generation = (last.value ?? 0) + 1;
-  const written = await kv.atomic().check(schema, last).set(["schema"], SCHEMA).set(["generation"], generation)
+  const written = await kv.atomic().check(schema, last).set(["schema"], known).set(["generation"], generation)
     .commit();
   if (!written.ok) throw new StoreFileError(path, "it was changed while it was opened");
   return { generation, clockWrittenAt: clock.value };
