@@ -1,6 +1,7 @@
 import { type Authenticate, createAuthenticate } from "../billing/authenticate.ts";
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type LedgerMeter } from "../billing/meter.ts";
+import { recallingMeter } from "../billing/recalling_meter.ts";
 import { settledStore } from "../billing/settled_store.ts";
 import { createUsageReports, type UsageReports } from "../billing/usage/usage_report.ts";
 import { markedLedger, UsageRollup } from "../billing/usage/usage_rollup.ts";
@@ -23,6 +24,7 @@ import { createAttemptSlots, type ProcessAttemptSlots } from "../routing/attempt
 import { createCircuitBreaker, type ProcessCircuitBreaker } from "../routing/circuit_breaker.ts";
 import { createCredentialMonitor, type ProcessCredentialMonitor } from "../routing/credential_monitor.ts";
 import type { StoreEngine } from "../store/engine.ts";
+import { ShareRecall } from "../store/share_recall.ts";
 import { Journal } from "../store/journal/journal.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import type { Lessors } from "../thread_state/lessors.ts";
@@ -195,9 +197,13 @@ function buildServices(
     writeGuard: engine.writeGuard,
     leases: engine.moneyLeases ?? null,
     shareLeases: engine.shareLeases ?? null,
+    ...plainEngine.gateways !== undefined && { gateways: plainEngine.gateways },
     maxLedgerLagMs: maxLedgerLagMsOf(config),
   });
-  const { meter, lessors } = lending === null ? { meter: ownMeter, lessors: null } : lending.lend(ownMeter, clock);
+  const { meter: lentMeter, lessors } = lending === null
+    ? { meter: ownMeter, lessors: null }
+    : lending.lend(ownMeter, clock);
+  const meter = recalled(lentMeter, plainEngine, clock);
   const store = settledStore(engine, meter);
   const onRecordsRead: Services["onRecordsRead"] = [];
   const cacheHits = countHits({ store, clock, log }, onRecordsRead);
@@ -276,6 +282,12 @@ function buildServices(
 
 /** Announces to other gateways on the store that a provider cannot be reached. */
 const CIRCUIT_PREFIX = "circuit_open ";
+
+/** A meter that recalls what other gateways on the store lease and do not use; the same for an engine of one process. */
+function recalled(meter: LedgerMeter, store: StoreEngine, clock: Clock): LedgerMeter {
+  const { gateways } = store;
+  return gateways === undefined ? meter : recallingMeter(meter, new ShareRecall({ store, clock, gateways }));
+}
 
 /** How other gateways on the store have the limits of providers too; null for an engine of one process. */
 function sharedLimitsOf({ shareLeases: leases, gateways }: StoreEngine): Parameters<typeof createAttemptSlots>[2] {

@@ -1,4 +1,5 @@
 import type { Money } from "../lib/money.ts";
+import type { GatewayError } from "../lib/gateway_error.ts";
 import { NO_SLOT, type SlotMember, SlotSet } from "../lib/slot_set.ts";
 import { AccountLimiter, type MissingBudget, type SharedDemand } from "../limits/account_limiter.ts";
 import type { LimitedCall, LimitedCaller } from "../limits/limited_caller.ts";
@@ -23,6 +24,8 @@ export interface AccountMeterOptions extends Omit<ChargeQueueOptions, "onWritten
   readonly leases?: MoneyLeases | null;
   /** Leases of the limits, if other processes have them too. Default: none do. */
   readonly shareLeases?: ShareLeases | null;
+  /** The processes that have the limits, with this one. Default: not known, so that small limits return late. */
+  readonly gateways?: () => number;
 }
 
 /** A lease is not used in the last part of its duration, while its statement may have been under way. */
@@ -80,8 +83,8 @@ export class AccountMeter {
   readonly limiter: AccountLimiter;
 
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
-    const { shareLeases = null, clock } = options;
-    const shares = shareLeases === null ? null : { clock, leases: shareLeases, account };
+    const { shareLeases = null, clock, gateways = () => 1 } = options;
+    const shares = shareLeases === null ? null : { clock, leases: shareLeases, account, gateways };
     this.limiter = new AccountLimiter({ ...options, now: () => options.store.now(), openCalls: this.#allCalls(), shares });
     const onWritten = (amount: Money) => {
       this.#available -= amount;
@@ -198,6 +201,33 @@ export class AccountMeter {
     if ((this.options.shareLeases ?? null) === null) return;
     const { renewed, budgets } = this.limiter.renewShares(isLast);
     await Promise.all([renewed, ...budgets.map((budget) => this.#leaseBudget(budget))]);
+  }
+
+  /** Whether other processes lease of what refused a call. */
+  isHeldElsewhere(caller: LimitedCaller, { details: { quota } }: GatewayError): boolean {
+    return quota === undefined ? this.#others > 0n : this.limiter.isHeldElsewhere(caller, quota);
+  }
+
+  /** Requires that what refused a call is read again. */
+  forgetRefusals(caller: LimitedCaller, { code }: GatewayError): void {
+    // Calls that are tried again together share a read, which another invalidation would void.
+    if (code === "insufficient_credits" && this.balanceAgeMs !== Infinity) this.invalidate();
+    this.limiter.forgetShort(caller);
+  }
+
+  /** Returns what is leased of the money, the limits of the account and those of one key, and is not in use. */
+  async giveBack(keyId: string): Promise<void> {
+    const { shares, budgets } = this.limiter.unusedShares(keyId);
+    await Promise.allSettled([
+      this.#returnMoney(),
+      ...shares.map((share) => share.giveBack()),
+      ...budgets.map((budget) => this.#leaseBudget(budget)),
+    ]);
+  }
+
+  async #returnMoney(): Promise<void> {
+    await this.renewLease(true);
+    if (this.#isRenewalDue) await this.readBalance(); // another read was under way
   }
 
   /** Calls that wait for the same budget share a statement. */

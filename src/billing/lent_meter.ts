@@ -62,7 +62,8 @@ export function lentMeter(meter: LedgerMeter, borrowers: Borrowers): LedgerMeter
   };
 }
 
-function isRefusal(failure: unknown): failure is GatewayError {
+/** Whether a failure is a refusal by money or a limit, which others may have leased. */
+export function isRefusal(failure: unknown): failure is GatewayError {
   return failure instanceof GatewayError &&
     (failure.code === "insufficient_credits" || failure.code === "rate_limited");
 }

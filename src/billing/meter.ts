@@ -135,6 +135,12 @@ export interface LedgerMeter extends Meter {
    * Returns nothing if they have no lease.
    */
   recall(accountId: string): void | Promise<void>;
+  /** Whether other processes lease money, or of the limit, that refused a call of a caller. */
+  isHeldElsewhere(caller: LimitedCaller, refusal: GatewayError): boolean;
+  /** Must be called before a refused call is tried again, since others may have returned what it needs. */
+  forgetRefusals(caller: LimitedCaller, refusal: GatewayError): void;
+  /** Returns what this process leases of the money and the limits of a key and its account and does not use. */
+  giveBack(accountId: string, keyId: string): Promise<void>;
   /** Lends parts of accounts to threads. */
   readonly lender: Lender;
 }
@@ -372,6 +378,9 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     invalidate: (accountId) => meters.get(accountId)?.invalidate(),
     settle: (accountId) => meters.get(accountId)?.settle(),
     recall() {},
+    isHeldElsewhere: (caller, refusal) => meters.get(caller.accountId)?.isHeldElsewhere(caller, refusal) ?? false,
+    forgetRefusals: (caller, refusal) => meters.get(caller.accountId)?.forgetRefusals(caller, refusal),
+    giveBack: async (accountId, keyId) => await meters.get(accountId)?.giveBack(keyId),
     lender,
     async settleAll() {
       await Promise.all([...meters.values()].map((meter) => meter.settle()));

@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Money } from "../lib/money.ts";
 import type { AccessLimits, Budget } from "./access_limits.ts";
 import { BudgetState } from "./budget_state.ts";
+import type { ExceededQuota } from "../lib/gateway_error.ts";
 import { type BudgetLeft, rateLimited, type RateRefusal } from "./limit_refusal.ts";
 import type { LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "./limited_caller.ts";
 import { LimitShare, type ShareOptions } from "./limit_share.ts";
@@ -11,14 +12,14 @@ import { SharedBudget, SharedRateBucket } from "./shared_limits.ts";
 /** The dependencies and settings of the limits of an account. */
 export interface AccountLimiterOptions {
   readonly clock: Clock;
-  /** The time of the store in Unix milliseconds, by which budgets have their periods. Default: that of the clock. */
+  /** The time of the store in Unix milliseconds, for the periods of budgets. Default: that of the clock. */
   readonly now?: () => number;
   /** Returns the open calls that every account can have. Default: no limit. */
   readonly accountConcurrency?: () => number;
   /** The open calls of the account. */
   readonly openCalls: Iterable<LimitedCall> & { readonly size: number };
   /** Shares of the limits, if other processes have the same ones. Default: none do. */
-  readonly shares?: (ShareOptions & { readonly account: string }) | null;
+  readonly shares?: (ShareOptions & { readonly account: string; readonly gateways: () => number }) | null;
 }
 
 /** A budget whose spent amount must be read. */
@@ -113,6 +114,8 @@ const MAX_SHARE_DIVISOR = 10;
 /** The wait that is reported when the end of an open call is awaited, which is not known. */
 const CONCURRENCY_WAIT_MS = 1_000;
 const MINUTE_MS = 60_000;
+/** A limit of open calls below so many for each process is small: what a call leaves goes back at once. */
+const SMALL_PER_GATEWAY = 4;
 
 /**
  * The limits of one account and of its keys: rate, tokens, concurrency and budget. Every method is synchronous and a
@@ -200,10 +203,10 @@ export class AccountLimiter {
       for (const { bucket, reserved } of tokenLeases) bucket.settle(reserved, tokens, now);
     }
     const now = this.#now();
-    if (this.#account !== null) close(this.#account, amount, { charged, now });
+    if (this.#account !== null) this.#close(this.#account, amount, { charged, now });
     if (this.#keys.size === 0 || keyId === null) return;
     const state = this.#keys.get(keyId);
-    if (state !== undefined) close(state, amount, { charged, now });
+    if (state !== undefined) this.#close(state, amount, { charged, now });
   }
 
   /**
@@ -255,7 +258,15 @@ export class AccountLimiter {
    */
   onGivenBack(keyId: string, money: Money, { charged, calls }: Pick<ClosedCalls, "charged"> & { calls: number }): void {
     const now = this.#now();
-    for (const state of this.#statesOf(keyId)) close(state, money, { charged, calls, now });
+    for (const state of this.#statesOf(keyId)) this.#close(state, money, { charged, calls, now });
+  }
+
+  #close(state: HolderState, amount: Money, closed: ClosedCalls): void {
+    close(state, amount, closed);
+    const { openShare } = state;
+    const count = this.options.shares?.gateways() ?? 1;
+    if (openShare === null || count < 2 || openShare.limit >= BigInt(SMALL_PER_GATEWAY * count)) return;
+    openShare.giveBack().catch(() => {}); // the lease ends by itself
   }
 
   #statesOf(keyId: string): HolderState[] {
@@ -331,6 +342,46 @@ export class AccountLimiter {
     if (this.#account !== null) renew(null, this.#account);
     for (const [keyId, state] of this.#keys) renew(keyId, state);
     return { renewed: Promise.all(renewed), budgets };
+  }
+
+  /** Whether other processes leased of a limit of a caller at the last look. */
+  isHeldElsewhere({ keyId, limits }: LimitedCaller, { holder, limit }: Pick<ExceededQuota, "holder" | "limit">): boolean {
+    const state = holder === "key" ? this.#keys.get(keyId) ?? null : this.#account;
+    if (state === null || limits?.[holder][limit] === undefined) return false;
+    const { requests, tokens, openShare, budget } = state;
+    switch (limit) {
+      case "rpm":
+        return shareOf(requests)?.isHeldElsewhere ?? false;
+      case "tpm":
+        return shareOf(tokens)?.isHeldElsewhere ?? false;
+      case "concurrency":
+        return openShare?.isHeldElsewhere ?? false;
+      case "budget":
+        return budget instanceof SharedBudget && budget.isHeldElsewhere;
+    }
+  }
+
+  /** Requires a statement for what was not free a moment ago. */
+  forgetShort({ keyId }: LimitedCaller): void {
+    for (const { requests, tokens, openShare } of this.#statesOf(keyId)) {
+      for (const share of [shareOf(requests), shareOf(tokens), openShare]) share?.forgetShort();
+    }
+  }
+
+  /** The shares of the account and of a key of which something is not in use. */
+  unusedShares(keyId: string): { readonly shares: readonly LimitShare[]; readonly budgets: readonly MissingBudget[] } {
+    const shares: LimitShare[] = [];
+    const budgets: MissingBudget[] = [];
+    const key = this.#keys.get(keyId) ?? null;
+    for (const state of this.#statesOf(keyId)) {
+      const { requests, tokens, openShare, budget } = state;
+      for (const share of [shareOf(requests), shareOf(tokens), openShare]) {
+        if (share?.endSpare()) shares.push(share);
+      }
+      if (!(budget instanceof SharedBudget) || !budget.hasShare || !budget.share.endSpare()) continue;
+      budgets.push({ keyId: state === key ? keyId : null, state: budget, limit: budget.amount, units: 0n });
+    }
+    return { shares, budgets };
   }
 
   /** Requires that the budgets are read again whose leases of others were read so long ago. Returns whether any is. */

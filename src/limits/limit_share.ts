@@ -142,6 +142,24 @@ export class LimitShare {
     return units >= this.#shortUnits && this.options.clock.monotonicMs() < this.#shortUntil;
   }
 
+  /** Requires a statement for units that were not free a moment ago. */
+  forgetShort(): void {
+    this.#shortUntil = -Infinity;
+  }
+
+  /** Whether other processes leased of the limit at the last demand. */
+  get isHeldElsewhere(): boolean {
+    return this.#answer !== null && this.#answer.others > 0n;
+  }
+
+  /** Ends the use of the spare part. Returns whether some of the lease may be returned. */
+  endSpare(): boolean {
+    this.#isUsed = false;
+    // What was used of a budget is in the ledger soon, and then no part of the lease.
+    const used = this.refills ? this.#used : 0n;
+    return this.#demand !== null || this.#leased > this.#reserved + used;
+  }
+
   /** What the limit has left, as of the last demand and what this process did since; null before the first one. */
   get left(): number | null {
     if (this.#answer === null) return null;

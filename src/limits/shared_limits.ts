@@ -82,6 +82,11 @@ export class SharedBudget extends BudgetState {
     return super.isIdle && (this.#share === null || this.#share.isIdle);
   }
 
+  /** Whether other processes leased of the budget when that was read last. */
+  get isHeldElsewhere(): boolean {
+    return this.#others > 0n;
+  }
+
   /** What other processes lease. */
   set others(others: Money) {
     this.#others = others;

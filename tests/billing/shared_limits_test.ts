@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../src/billing/account.ts";
 import { type Admission, createMeter, fixedReservation, type LedgerMeter } from "../../src/billing/meter.ts";
+import { recallingMeter } from "../../src/billing/recalling_meter.ts";
+import { ShareRecall } from "../../src/store/share_recall.ts";
 import { UsageRollup } from "../../src/billing/usage/usage_rollup.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { silentLog } from "../../src/lib/log.ts";
@@ -10,6 +12,7 @@ import type { AccessLimits } from "../../src/limits/access_limits.ts";
 import type { LimitedCaller } from "../../src/limits/limited_caller.ts";
 import { itemAt } from "../support/items.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import { WakeChannel } from "../support/wake_channel.ts";
 import { leasesOver } from "../support/money_leases.ts";
 import { SharedLimits } from "../support/share_leases.ts";
 import { type ManualClock, manualClock } from "./support.ts";
@@ -17,25 +20,37 @@ import { type ManualClock, manualClock } from "./support.ts";
 interface Shared {
   readonly clock: ManualClock;
   readonly limits: SharedLimits;
+  readonly channel: WakeChannel;
   readonly money: ReturnType<typeof leasesOver>;
   readonly meters: readonly LedgerMeter[];
   readonly spent: () => Promise<Money>;
 }
 
 /** Meters of several processes over one store and the same limits, and the same money if it is leased. */
-async function shared(count: number, isMoneyLeased = false): Promise<Shared> {
+async function shared(count: number, isMoneyLeased = false, balance = 1_000_000n): Promise<Shared> {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
-  await createAccount(store, { id: "acme", balance: 1_000_000n });
+  await createAccount(store, { id: "acme", balance });
   const limits = new SharedLimits(clock);
+  const channel = new WakeChannel();
   const money = leasesOver(store, clock);
   const meters = Array.from({ length: count }, (_, n) => {
     const rollup = new UsageRollup({ store, clock, log: silentLog });
     const readSpent = rollup.spentSince.bind(rollup);
     const leases = isMoneyLeased ? money.of(String(n)) : null;
-    return createMeter({ store, clock, log: silentLog, readSpent, leases, shareLeases: limits.of(String(n)) });
+    const shareLeases = limits.of(String(n));
+    const gateways = () => count;
+    const meter = createMeter({ store, clock, log: silentLog, readSpent, leases, shareLeases, gateways });
+    return recallingMeter(meter, new ShareRecall({ store: channel.member(), clock, gateways }));
   });
-  return { clock, limits, money, meters, spent: async () => 1_000_000n - (await store.balance("acme")).available };
+  return {
+    clock,
+    limits,
+    channel,
+    money,
+    meters,
+    spent: async () => balance - (await store.balance("acme")).available,
+  };
 }
 
 function callerOf(key: AccessLimits, account: AccessLimits = {}): LimitedCaller {
@@ -249,3 +264,70 @@ async function reservedBy(meter: LedgerMeter, caller: LimitedCaller, amount: Mon
     return null;
   }
 }
+
+for (
+  const [name, caller, count] of [
+    ["concurrency 1", callerOf({ concurrency: 1 }), 45],
+    ["concurrency 1 of the account", callerOf({}, { concurrency: 1 }), 45],
+    ["concurrency 11", callerOf({ concurrency: 11 }), 45],
+    ["rpm 45", callerOf({ rpm: 45 }), 45],
+    ["tpm 450", callerOf({ tpm: 450 }), 45],
+    ["a budget for 45", callerOf({ budget: { amount: 45n, per: "total" } }), 45],
+    ["a balance for 45", callerOf({}), 45],
+  ] as const
+) {
+  Deno.test(`processes refuse no call that is made after the one before: ${name}`, async () => {
+    const { meters, clock } = await shared(3, true, name === "a balance for 45" ? 45n : 1_000_000n);
+    for (let n = 0; n < count; n++) {
+      const one = await tried(itemAt(meters, n % 3), caller, { amount: 1n, tokens: 10 });
+      assert(typeof one !== "string", `${name}: call ${n} was refused: ${one}`);
+      await one.charge(chargeOf(1n, 10));
+    }
+    if (name.startsWith("concurrency")) return;
+    const further = tried(itemAt(meters, 0), caller, { amount: 1n, tokens: 10 });
+    clock.advance(200); // the wait, if an answer is missing
+    assertEquals(typeof await further, "string", name);
+  });
+}
+
+Deno.test("a call that the limit refuses waits for the others at most 200 ms", async () => {
+  const { meters, clock, channel } = await shared(2);
+  const caller = callerOf({ concurrency: 1 });
+  const open = await tried(itemAt(meters, 0), caller);
+  assert(isAdmission(open));
+  channel.isCut = true;
+  let result: Admission | string | null = null;
+  const refused = tried(itemAt(meters, 1), caller).then((one) => result = one);
+  while (channel.sent === 0) await new Promise((resolve) => setTimeout(resolve));
+  clock.advance(199);
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(result, null);
+  clock.advance(1);
+  assertEquals(await refused, "rate_limited");
+  const sent = channel.sent;
+  assertEquals(await tried(itemAt(meters, 1), caller), "rate_limited");
+  assertEquals(channel.sent, sent, "calls that ask too often send no message");
+});
+
+Deno.test("many calls at once near the end of a budget are admitted or refused by it", async () => {
+  for (const isMoneyLeased of [false, true]) {
+    const { meters, limits, money, clock } = await shared(3, isMoneyLeased);
+    const later = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 3));
+    limits.before = later;
+    money.before.wait = later;
+    const caller = callerOf({ budget: { amount: 100n, per: "total" } });
+    let isOver = false;
+    const calls = Promise.all(Array.from({ length: 30 }, async (_, n) => {
+      const one = await tried(itemAt(meters, n % 3), caller, { amount: 23n });
+      if (typeof one === "string") return one;
+      await one.charge(chargeOf(9n));
+      return "admitted";
+    })).finally(() => isOver = true);
+    while (!isOver) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      clock.advance(1);
+    }
+    const counts = Object.groupBy(await calls, (one) => one);
+    assertEquals(new Set(Object.keys(counts)), new Set(["admitted", "insufficient_credits"]), JSON.stringify(counts));
+  }
+});

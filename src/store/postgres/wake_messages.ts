@@ -4,8 +4,10 @@ import { type Database, reasonOf } from "./database.ts";
 import type { EngineClock } from "./engine_clock.ts";
 
 const CHANNEL = "switchyard_wake";
-/** The least time between two messages of one node. */
+/** The time in which due times are collected for a message. */
 const INTERVAL_MS = 50;
+/** The least time between two announcements of one node, for which others wait. */
+const ANNOUNCED_INTERVAL_MS = 10;
 /** Later due times are found by the poll of each node. */
 const RANGE_MS = 1_000;
 /** The server takes 8,000 bytes. */
@@ -23,6 +25,7 @@ export class WakeMessages {
   /** What the next message tells: the first due time of each kind. */
   readonly #next = new Map<string, number>();
   #stopTimer: (() => void) | null = null;
+  #sentMs = -Infinity;
   #stopListening: () => Promise<void> = () => Promise.resolve();
   #isClosed = false;
   #sending: Promise<void> = Promise.resolve();
@@ -51,11 +54,25 @@ export class WakeMessages {
     for (const { kind, dueAt } of due) {
       if (dueAt <= until) this.#next.set(kind, Math.min(dueAt, this.#next.get(kind) ?? Infinity));
     }
-    if (this.#next.size === 0 || this.#isClosed) return;
-    this.#stopTimer ??= this.#clock.after(INTERVAL_MS, () => {
+    if (this.#next.size > 0 && this.#stopTimer === null) this.#sendAfter(INTERVAL_MS);
+  }
+
+  /** Tells the other nodes immediately, unless the last message was a moment ago. */
+  announce(kind: string): void {
+    this.#next.set(kind, 0);
+    const waitMs = this.#sentMs + ANNOUNCED_INTERVAL_MS - this.#clock.monotonicMs();
+    this.#stopTimer?.();
+    this.#sendAfter(waitMs);
+  }
+
+  #sendAfter(waitMs: number): void {
+    const send = () => {
       this.#stopTimer = null;
       this.#sending = this.#send();
-    });
+    };
+    if (this.#isClosed) return;
+    if (waitMs <= 0) send();
+    else this.#stopTimer = this.#clock.after(waitMs, send);
   }
 
   /** Ends the messages. */
@@ -69,6 +86,7 @@ export class WakeMessages {
   async #send(): Promise<void> {
     const due = [...this.#next];
     this.#next.clear();
+    this.#sentMs = this.#clock.monotonicMs();
     const payload = JSON.stringify({ node: this.#node, due });
     if (payload.length > MAX_PAYLOAD_BYTES) return;
     await this.#sql`select pg_notify(${CHANNEL}, ${payload})`.catch(() => {}); // a hint
