@@ -15,6 +15,8 @@ export interface ReadinessOptions {
   /** The names of the configured providers, each with its ids: its own, or those with its credentials. */
   readonly providers: readonly { readonly name: string; readonly ids: readonly string[] }[];
   readonly breaker: Pick<CircuitBreaker, "health">;
+  /** How the clocks of the store and of this machine differ, if they do by more than some seconds. */
+  readonly clockDifference: () => string | null;
   /** The disk space of copies of results. */
   readonly filesUsage: () => FilesUsage;
   /**
@@ -39,14 +41,16 @@ export function needsAdminKey(access: AdminAccess | null): NonNullable<Readiness
  * a restart does not repair them. While files are full, results are served from their vendors.
  */
 export function readinessHandler(options: ReadinessOptions): Handler {
-  const { isReady, reason, providers, breaker, filesUsage, authorize } = options;
+  const { isReady, reason, providers, breaker, clockDifference, filesUsage, authorize } = options;
   return async (inbound) => {
     const isVerbose = new URLSearchParams(inbound.query).has("verbose");
     if (isVerbose && authorize !== null) await authorize(inbound);
     const ready = await isReady();
     const status = ready ? 200 : 503;
     if (!isVerbose) {
-      return new Response(ready ? "ready\n" : notReady(reason()), { status });
+      const difference = clockDifference();
+      const warning = difference === null ? "" : `warning: ${difference}\n`;
+      return new Response((ready ? "ready\n" : notReady(reason())) + warning, { status });
     }
     const states = new Map(breaker.health().map(({ provider, state }) => [provider, state]));
     const listed = providers.map(({ name, ids }) => ({
@@ -56,7 +60,10 @@ export function readinessHandler(options: ReadinessOptions): Handler {
     const why = ready ? {} : { reason: reason() };
     const { bytes, quotaBytes, state } = filesUsage();
     const files = { bytes, quota_bytes: quotaBytes, state };
-    return Response.json({ status: ready ? "ready" : "not_ready", ...why, providers: listed, files }, { status });
+    const difference = clockDifference();
+    const clock = difference === null ? {} : { warnings: [difference] };
+    const body = { status: ready ? "ready" : "not_ready", ...why, ...clock, providers: listed, files };
+    return Response.json(body, { status });
   };
 }
 

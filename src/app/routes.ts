@@ -40,6 +40,7 @@ import { createWholeCallRoutes } from "./whole_calls.ts";
 import { replayOptions } from "./replays.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
+import { clockDifference } from "../store/clock_difference.ts";
 
 /** The parts of a gateway that are the same for all configurations. */
 export interface GatewayParts {
@@ -242,6 +243,7 @@ function healthRoutes(
   const { config, store, breaker, files } = services;
   const readiness = readinessHandler({
     isReady: async () => !state.isDraining && await store.isReady(),
+    clockDifference: () => clockDifference(store),
     reason: () => state.isDraining ? "the gateway is shutting down" : store.writeGuard.failure,
     providers: Object.entries(config.providers).map(([name, { credentials }]) => ({
       name,

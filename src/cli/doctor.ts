@@ -20,6 +20,7 @@ import { providerFinding } from "../doctor/provider_checks.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { ownValue } from "../lib/own_value.ts";
+import { clockDifference } from "../store/clock_difference.ts";
 import { StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
@@ -100,7 +101,11 @@ async function checkStore(config: Config, { config: path }: DoctorOptions): Prom
     if (gateway !== null) return await checkRunning(gateway.address);
     const store = await openStore(config, { clock: systemClock, log: silentLog, mustExist: true });
     try {
-      if (await store.isReady()) return ok("store", `${file} can be read; no gateway runs`);
+      const difference = clockDifference(store);
+      if (await store.isReady()) {
+        const text = `${file} can be read; no gateway runs`;
+        return difference === null ? ok("store", text) : warning("store", `${text}; ${difference}`, CLOCK_ADVICE);
+      }
       return problem("store", `${file} cannot be read or written`, store.writeGuard.failure ?? "check the disk");
     } finally {
       await store.close();
@@ -117,10 +122,16 @@ async function checkStore(config: Config, { config: path }: DoctorOptions): Prom
   }
 }
 
+const CLOCK_ADVICE = "synchronize the clocks of both machines, such as by NTP";
+
 async function checkRunning(address: string): Promise<Finding> {
   const response = await fetch(`${address}/readyz`).catch(() => null);
   if (response === null) return problem("store", `the gateway at ${address} does not answer`, "look at its log");
   const text = (await response.text()).trim();
+  const [, difference] = /^warning: (.*)$/m.exec(text) ?? [];
+  if (response.ok && difference !== undefined) {
+    return warning("store", `in use by the gateway at ${address}, which is ready; ${difference}`, CLOCK_ADVICE);
+  }
   if (response.ok) return ok("store", `in use by the gateway at ${address}, which is ready`);
   return problem("store", `the gateway at ${address} is ${text}`, "look at its log");
 }

@@ -33,6 +33,7 @@ export function changedEngine(engine: StoreEngine, own: Partial<Store>): StoreEn
     ...engine.chargedAccounts !== undefined && { chargedAccounts: (since) => engine.chargedAccounts!(since) },
     ...engine.gateways !== undefined && { gateways: engine.gateways },
     ...engine.exclusively !== undefined && { exclusively: (work) => engine.exclusively!(work) },
+    ...engine.clockAheadMs !== undefined && { clockAheadMs: () => engine.clockAheadMs!() },
     publishAddress: (address) => engine.publishAddress(address),
     wakeOverdueJobs: () => engine.wakeOverdueJobs(),
     metrics: () => engine.metrics(),

@@ -43,6 +43,10 @@ export interface StoreEngine extends Store {
   exclusively?<T>(work: () => Promise<T>): Promise<T>;
   /** Refuses new paid work while the store takes no writes. */
   readonly writeGuard: WriteGuard;
+  /**
+   * How far the engine's clock is ahead of this machine's, in milliseconds. Absent for an engine that uses the latter.
+   */
+  clockAheadMs?(): number;
   /** Returns measurements of writes, and the numbers of jobs. Reads the index of jobs. */
   metrics(): Promise<readonly MetricFamily[]>;
   /** Whether reads and writes succeed: reads once and, after a failed write, tries a small one. Never rejects. */

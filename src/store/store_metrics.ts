@@ -81,3 +81,13 @@ export function jobFamilies(all: readonly (readonly [kind: string, jobs: JobCoun
     },
   ];
 }
+
+/** How far the database's clock is ahead of this machine's. */
+export function clockFamily(aheadMs: number): MetricFamily {
+  return {
+    name: "switchyard_store_clock_ahead_seconds",
+    help: "How far the clock of the database is ahead of that of this machine; below zero if it is behind.",
+    type: "gauge",
+    samples: [{ labels: {}, value: Math.round(aheadMs) / 1000 }],
+  };
+}

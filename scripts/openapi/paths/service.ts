@@ -9,6 +9,7 @@ const page = { description: "The page", other: [{ mediaType: "text/html" }] };
 const Readiness = z.object({
   status: z.enum(["ready", "not_ready"]),
   reason: z.string().nullable().optional(),
+  warnings: z.array(z.string()).optional(),
   providers: z.array(z.object({ name: z.string(), state: z.enum(["ready", "degraded", "resting", "misconfigured"]) })),
   files: z.object({ bytes: z.int(), quota_bytes: z.int().nullable(), state: z.string() }),
 }).meta({ id: "Readiness" });

@@ -5,7 +5,7 @@ import type { ChargedAccounts, StoreEngine } from "../engine.ts";
 import type { RateLimit } from "../gcra.ts";
 import type { MoneyLeases } from "../money_leases.ts";
 import type { ShareLeases } from "../share_leases.ts";
-import { type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../store_metrics.ts";
+import { clockFamily, type JobCount, jobFamilies, MAX_COUNTED_JOBS } from "../store_metrics.ts";
 import { decodeKey } from "../key_encoding.ts";
 import type { Balance, Commit, CommitResult, Entry, Job, Key, StoredLedgerEntry, StoreLimits } from "../store.ts";
 import { StoreWriteError } from "../store_errors.ts";
@@ -128,6 +128,10 @@ export class PostgresStore implements StoreEngine {
     return Promise.resolve();
   }
 
+  clockAheadMs(): number {
+    return this.#clock.aheadOfHostMs;
+  }
+
   gateways = (): number => this.#lock?.holders ?? 1;
 
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -213,7 +217,7 @@ export class PostgresStore implements StoreEngine {
   }
 
   announce(kind: string): void {
-    if (!this.#closing) this.#messages.tell([{ kind, dueAt: this.#clock.now() }]);
+    if (!this.#closing) this.#messages.announce(kind);
   }
 
   async wakeOverdueJobs(): Promise<number> {
@@ -234,7 +238,11 @@ export class PostgresStore implements StoreEngine {
     const counts = rows.map(({ kind, count, first }): [string, JobCount] => {
       return [String(decodeKey(encodedOf(kind))[0]), { count, firstDueAt: first }];
     });
-    return [...this.#group.metrics.families(), ...jobFamilies(counts, this.#clock.now())];
+    return [
+      ...this.#group.metrics.families(),
+      ...jobFamilies(counts, this.#clock.now()),
+      clockFamily(this.clockAheadMs()),
+    ];
   }
 
   async isReady(): Promise<boolean> {

@@ -1,4 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { readinessHandler } from "../../../src/app/readiness.ts";
+import type { Inbound } from "../../../src/http/inbound.ts";
+import { clockDifference } from "../../../src/store/clock_difference.ts";
 import type { Log, LogFields } from "../../../src/lib/log.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
 import type { PostgresStore } from "../../../src/store/postgres/postgres_store.ts";
@@ -132,4 +135,44 @@ function registerTests(server: PostgresServer): void {
     await (await reopen()).close();
     assertEquals((await stored()).epoch, before);
   });
+
+  overClock(
+    server,
+    "a difference of more than five seconds between database and machine is reported",
+    async (stage) => {
+      const { store, poll, setServer } = stage;
+      const aheadSeconds = async () => {
+        const families = await store.metrics();
+        return families.find(({ name }) => name === "switchyard_store_clock_ahead_seconds")?.samples[0]?.value;
+      };
+      assertEquals([await aheadSeconds(), clockDifference(store)], [0, null]);
+      await setServer(5_000);
+      await poll();
+      assertEquals([await aheadSeconds(), clockDifference(store)], [5, null]);
+      await setServer(2_000);
+      await poll();
+      assertEquals(clockDifference(store), "the clock of the database is 7.0 s ahead of that of this machine");
+      await setServer(-3_600_000);
+      await poll();
+      assertEquals(await aheadSeconds(), -3_593);
+      assertEquals(clockDifference(store), "the clock of the database is 3593.0 s behind that of this machine");
+      const { status, text } = await readyOf(store);
+      assertEquals([status, text.split("\n")[1]], [200, `warning: ${clockDifference(store)}`]);
+    },
+  );
+}
+
+/** What `GET /readyz` answers. */
+async function readyOf(store: PostgresStore): Promise<{ status: number; text: string }> {
+  const handler = readinessHandler({
+    isReady: () => Promise.resolve(true),
+    reason: () => null,
+    clockDifference: () => clockDifference(store),
+    providers: [],
+    breaker: { health: () => [] },
+    filesUsage: () => ({ bytes: 0, quotaBytes: null, state: "ok" }),
+    authorize: null,
+  });
+  const response = await handler({ query: "" } as Inbound);
+  return { status: response.status, text: await response.text() };
 }
