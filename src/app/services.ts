@@ -283,7 +283,7 @@ function buildServices(
 /** Announces to other gateways on the store that a provider cannot be reached. */
 const CIRCUIT_PREFIX = "circuit_open ";
 
-/** A meter that recalls what other gateways on the store lease and do not use; the same for an engine of one process. */
+/** A meter that recalls what other gateways lease and do not use; the same meter for an engine of one process. */
 function recalled(meter: LedgerMeter, store: StoreEngine, clock: Clock): LedgerMeter {
   const { gateways } = store;
   return gateways === undefined ? meter : recallingMeter(meter, new ShareRecall({ store, clock, gateways }));

@@ -22,8 +22,8 @@ interface OpenRecall {
   changed: PromiseWithResolvers<void>;
 }
 
-const ASK = "shares_recalled";
-const ANSWER = "shares_returned";
+const RECALLED = "shares_recalled";
+const RETURNED = "shares_returned";
 /** A refused call waits so long for what others return. */
 const MAX_WAIT_MS = 200;
 /** After a recall in vain, calls of a key are refused without another one. */
@@ -51,10 +51,10 @@ export class ShareRecall {
     this.options.store.onWake((message) => {
       const [kind, asker, keyId, accountId] = message.split(" ");
       if (asker === undefined || keyId === undefined || accountId === undefined) return;
-      if (kind === ANSWER && asker === this.#process) this.#onAnswer(`${keyId} ${accountId}`);
-      if (kind !== ASK || asker === this.#process) return;
+      if (kind === RETURNED && asker === this.#process) this.#onAnswer(`${keyId} ${accountId}`);
+      if (kind !== RECALLED || asker === this.#process) return;
       // What could not be returned ends by itself, and the answer ends the wait.
-      const answer = () => this.options.store.announce?.([ANSWER, asker, keyId, accountId].join(" "));
+      const answer = () => this.options.store.announce?.([RETURNED, asker, keyId, accountId].join(" "));
       giveBack({ accountId, keyId }).then(answer, answer);
     });
   }
@@ -96,7 +96,7 @@ export class ShareRecall {
     const recall: OpenRecall = { answers: 0, isOver: false, changed: Promise.withResolvers() };
     this.#open.set(name, recall);
     this.options.clock.after(MAX_WAIT_MS, () => this.#end(name, recall));
-    this.options.store.announce?.([ASK, this.#process, name].join(" "));
+    this.options.store.announce?.([RECALLED, this.#process, name].join(" "));
     return recall;
   }
 

@@ -36,8 +36,8 @@ export type Area =
 
 /**
  * The version of what is stored. A database with a higher number was written by a newer version and is not opened. That
- * version may restrict callers, or keep money, in a way that this one does not read. So a new field that restricts, or a
- * new home of money, raises it.
+ * version may restrict callers, or keep money, in a way that this one does not read. So a new field that restricts, or
+ * a new home of money, raises it.
  *
  * 1: accounts, keys, holds and the ledger. 2: limits, budgets and expiries of keys and accounts; overdrafts.
  */
