@@ -385,6 +385,10 @@ const MODELS: Record<string, SettingText> = {
     otherwise: "none",
   },
   ...Object.fromEntries(Object.entries(PRICING).map(([name, text]) => [`models[].pricing.${name}`, text])),
+  "models[].pricing.overrides": {
+    text: "Prices from a date on, with `from` and the fields of `pricing`: [prices with a date](#prices-with-a-date)",
+    example: [{ from: "2027-01-01", prompt: "0.000006" }],
+  },
   "models[].pricing_tiers": {
     text: "Prices of other [service tiers](#service-tiers), with the fields of `pricing`",
     example: { flex: { prompt: "0.000001" } },
@@ -407,6 +411,14 @@ const MODELS: Record<string, SettingText> = {
     text: "When the vendor stops serving it, for catalogs",
     example: "2027-06-30",
     otherwise: "none",
+  },
+  "models[].redirected_to.model": {
+    text: "The vendor's name of the model that it answers with from a date on: [redirects](#redirects)",
+    example: "gpt-6.2-sol",
+  },
+  "models[].redirected_to.from": {
+    text: "The date from which the vendor does so",
+    example: "2026-12-01",
   },
   "models[].text": {
     text: "Whether the text endpoints serve it",

@@ -36,7 +36,7 @@ import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
@@ -57,7 +57,7 @@ import type { TestReceivers } from "../webhooks/test_receivers.ts";
 export interface AdminRouteOptions {
   readonly config: Config;
   readonly access: AdminAccess;
-  readonly catalog: Pick<Catalog, "models">;
+  readonly catalog: DatedCatalog;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly meter: LedgerMeter;

@@ -57,7 +57,8 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
     caps: config.limits.cachedContents,
     maxLifeMs: config.retention.cachedContentsMs,
     random,
-    modelOf: (name, limits) => textModel(permittedCatalog(catalog, limits), name, SERVED_MODELS),
+    modelOf: (name, { limits, receivedAt }) =>
+      textModel(permittedCatalog(catalog.at(receivedAt), limits), name, SERVED_MODELS),
     countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
     inlined: (conversation, { text }, asker) =>

@@ -4,7 +4,7 @@ import type { RecordedAttempt } from "../http/request_record.ts";
 import { joinOptions } from "../calls/options.ts";
 import { type CallParts, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
@@ -31,7 +31,7 @@ import { type ImageStep, imageStreamResponse } from "./stream.ts";
 
 /** The dependencies of image requests. */
 export interface ImageParts extends CallParts, RelayParts {
-  readonly catalog: Catalog;
+  readonly catalog: DatedCatalog;
   readonly readReferences: ReferenceReader;
   readonly finish: ImageFinisher;
 }

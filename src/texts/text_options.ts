@@ -32,7 +32,7 @@ export function textOptionsOf(
   request: TextRequest,
   parts: TextParts,
 ): CallOptions<TextOption> | Promise<CallOptions<TextOption>> {
-  const catalog = permittedCatalog(parts.catalog, request.limits);
+  const catalog = permittedCatalog(parts.catalog.at(request.receivedAt), request.limits);
   const { model, fallbacks } = namedTextModel(catalog, request.model, request.format);
   const models = request.cache ? [model] : [model, ...fallbacks];
   const options = makeOptions(models, (each) => optionOf(request, each, parts));

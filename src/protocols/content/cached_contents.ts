@@ -47,6 +47,7 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     keyId,
     accountId,
     limits,
+    receivedAt: inbound.receivedAt,
     body,
     bytes,
     headerPin: readHeaderPin(inbound.request.headers),
