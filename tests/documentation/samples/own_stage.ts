@@ -128,12 +128,12 @@ function sectionsOf({ folder, vendor, sandbox, key, adminKey, isolates }: Parts)
       ark: { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" },
     },
     models: [
-      modelOf("openai/gpt-5", "openai"),
-      modelOf("openai/gpt-5-mini", "openai", "azure"),
+      modelOf("openai/gpt-5.5", "openai"),
+      modelOf("openai/gpt-5.4-mini", "openai", "azure"),
       VIDEO_MODEL,
     ],
     limits: { vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 } },
-    aliases: { fast: "openai/gpt-5-mini" },
+    aliases: { fast: "openai/gpt-5.4-mini" },
     egress: { allow: ["127.0.0.1/32"], ca_file: `${folder}/root.pem` },
   };
 }
