@@ -5,6 +5,7 @@ import { shownStore, storeAddressOf } from "../config/store_address.ts";
 import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/admin_keys.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import {
@@ -61,7 +62,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
     report(ok("configuration", `${source} is valid`), checkAdmin(config));
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
     report(await checkStore(config, options));
-    report(checkPrices(config));
+    report(checkPrices(config, systemClock.now()));
     if (!options.isOffline) report(...await checkFilesBucket(config));
     if (!options.isOffline) await checkVendors(config, report);
   }
@@ -138,7 +139,8 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
     }));
     report(...checked.map(({ finding }) => finding));
     const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
-    report(checkListedModels(config.models, new Map(lists)));
+    const { models } = createCatalog(config.models).at(systemClock.now());
+    report(checkListedModels(models, new Map(lists)));
   } finally {
     openedProviders.close();
   }
