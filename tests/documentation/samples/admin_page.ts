@@ -7,7 +7,11 @@ const LIMITS = { rpm: 60, tpm: 100_000, concurrency: 4, budget: { amount: "20", 
 const FALLBACK = {
   ...modelOf("openai/fallback"),
   id: "openai/fallback",
-  serves: [{ provider: "openai", model: "gpt-5.5", weight: 1 }, { provider: "azure", model: "gpt-5.4-mini", weight: 0 }],
+  serves: [{ provider: "openai", model: "gpt-5.5", weight: 1 }, {
+    provider: "azure",
+    model: "gpt-5.4-mini",
+    weight: 0,
+  }],
 };
 
 /** The reference of the admin API. Each key is a text of a block of JSON. */
