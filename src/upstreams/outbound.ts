@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { essenceOf } from "../lib/content_type.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
+import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { traceLines } from "../lib/trace_scope.ts";
 import type { HttpClient } from "../net/http1/client.ts";
@@ -297,14 +297,19 @@ function reportedFailureOf(
   return new UpstreamFailure(options.provider, kind, message, { status, accepted: "no", ...facts, vendorCode });
 }
 
+/**
+ * The failure of an exchange. Only a {@linkcode ConnectionError} is the vendor's. Any other error is one of the gateway:
+ * it is returned as `internal_error`, which opens no circuit and starts no other attempt.
+ */
 function failureOf(
   error: unknown,
   options: OutboundOptions,
   watch: ExchangeWatch,
   status: number | null = null,
-): UpstreamFailure {
+): UpstreamFailure | GatewayError {
   if (error instanceof UpstreamFailure) return error;
-  const isUnsent = error instanceof ConnectionError && error.progress === "unsent";
+  if (!(error instanceof ConnectionError)) return gatewayErrorOf(error);
+  const isUnsent = error.progress === "unsent";
   const fail = (kind: UpstreamFailure["kind"], what: string) =>
     new UpstreamFailure(options.provider, kind, messageOf(options, what), {
       status,
@@ -313,7 +318,6 @@ function failureOf(
     });
   if (watch.verdict === "timeout") return fail("timeout", "did not respond in time");
   if (watch.verdict === "caller_left") return fail("cancelled", "was cancelled");
-  if (!(error instanceof ConnectionError)) return fail("broken", "returned a response that could not be read");
   switch (error.kind) {
     case "connect":
       return fail("unreachable", "could not be reached");

@@ -1,7 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { IdleConnections, type IdleLimits } from "../idle_connections.ts";
 import { Connection } from "./connection.ts";
-import { ConnectionError } from "./connection_error.ts";
+import { ConnectionError, isOwnMistake } from "./connection_error.ts";
 import { NO_PROXIES, type Proxies, type Proxy, proxyFor } from "../proxy.ts";
 import { type ConnectionSource, type Exchanged, exchangeOver } from "./resend.ts";
 import { type HttpResponse, responseOf } from "./response.ts";
@@ -19,7 +19,7 @@ export interface HttpClient {
    *
    * @param onOpen Called with a function that cancels the request, before anything is sent. Cancelling makes the
    * pending call fail.
-   * @throws {ConnectionError}
+   * @throws {ConnectionError} What another end of the connection causes. Any other error is one of the gateway.
    */
   send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse>;
   /** Closes idle sockets. Sockets in use close after their response. */
@@ -124,7 +124,7 @@ class PooledClient implements HttpClient {
       return new Connection({ origin, host, address: null, openedAt: clock.now() }, socket);
     } catch (error) {
       closeQuietly(halfOpen);
-      if (error instanceof ConnectionError && error.kind === "connect") throw error;
+      if (isOwnMistake(error) || (error instanceof ConnectionError && error.kind === "connect")) throw error;
       throw new ConnectionError("Cannot connect", "connect", "unsent", error);
     }
   }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { whileWritten } from "../../lib/body_buffers.ts";
 import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
-import { ConnectionError, type ExchangeProgress } from "./connection_error.ts";
+import { ConnectionError, type ExchangeProgress, isOwnMistake } from "./connection_error.ts";
 import { bodyStartIn, MAX_HEAD_BYTES, ResponseHead } from "./response_head.ts";
 import { exactly, inPieces, partsOf, partsWithin, PIECE_BYTES, withoutShortRuns } from "./sent_body.ts";
 import type { Origin, StreamedBody, WireRequest } from "./wire_request.ts";
@@ -148,7 +148,7 @@ export class Connection {
   }
 
   readonly #onReadFailed = (error: unknown): never => {
-    throw this.#lost(error);
+    throw isOwnMistake(error) ? error : this.#lost(error);
   };
 
   /**
@@ -210,6 +210,7 @@ export class Connection {
       for (const part of rest) await this.#write(part);
     } catch (error) {
       if (this.#cancelled) throw this.#lost(error);
+      if (isOwnMistake(error)) throw error;
       this.uploading = true;
       // A server may respond and close before it has read everything. Its response is more useful than the broken pipe.
     }
@@ -229,7 +230,7 @@ export class Connection {
     const badBody = new Promise<never>((_, reject) => {
       sent.catch((error) => {
         // The response, or the end of the connection, is more useful than a broken pipe.
-        if (!(error instanceof ConnectionError)) return;
+        if (!(error instanceof ConnectionError || isOwnMistake(error))) return;
         this.close();
         reject(error);
       });
