@@ -1,5 +1,6 @@
 import { cpuUsage } from "node:process";
 import { type MetricFamily, single } from "../lib/metric_family.ts";
+import { unhandledErrors } from "../lib/unhandled.ts";
 import type { CountedLog } from "../metrics/counted_log.ts";
 import type { CircuitState } from "../routing/circuit.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
@@ -115,6 +116,12 @@ function processFamilies(parts: MeasuredParts): MetricFamily[] {
     ...quotaBytes === null
       ? []
       : [single("gauge", "switchyard_files_quota_bytes", "Disk space for copies of results.", quotaBytes)],
+    single(
+      "counter",
+      "switchyard_unhandled_total",
+      "Errors that nothing in the gateway has handled; each is in the log.",
+      unhandledErrors(),
+    ),
     single("counter", "switchyard_log_lines_dropped_total", "Log lines that could not be written.", droppedLogLines()),
     single("gauge", "switchyard_uptime_seconds", "Time since the start.", (clock.now() - counts.startedAt) / 1000),
     single("counter", "process_cpu_seconds_total", "Processor time of the process.", (user + system) / MICROSECONDS),

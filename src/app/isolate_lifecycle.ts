@@ -71,15 +71,20 @@ export class IsolateLifecycle {
   async fail(error: unknown): Promise<void> {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    const { openStreams, log, post } = this.parts;
+    const { log, post } = this.parts;
     const reason = errorLocation(error);
     log.error("isolate_failed", { reason });
     const drained = this.#drain(FAILED_GRACE_MS).catch(() => {});
-    openStreams.abortAll(
-      new GatewayError("route_error", "The gateway failed during the reply; send the request again"),
-    );
+    this.endStreams();
     await drained;
     post({ type: "failed", reason });
+  }
+
+  /** Ends all streams with an error of their format, because this thread is about to end. */
+  endStreams(): void {
+    this.parts.openStreams.abortAll(
+      new GatewayError("route_error", "The gateway failed during the reply; send the request again"),
+    );
   }
 
   async #drain(graceMs: number): Promise<void> {

@@ -12,13 +12,16 @@ import { Outbox } from "../isolates/outbox.ts";
 import { RecordSender } from "../isolates/record_sender.ts";
 import { readMessages } from "../isolates/wire.ts";
 import { systemClock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
 import { ThreadUse } from "../lib/thread_use.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
+import { isStateError } from "../store/store_errors.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
+import { guardThread } from "../workers/thread_guard.ts";
 import { createIsolateHandler } from "./isolate_handler.ts";
 import { IsolateLifecycle } from "./isolate_lifecycle.ts";
 import { openIsolateMeter } from "./isolate_meter.ts";
@@ -79,16 +82,13 @@ const handler = createIsolateHandler({
   onArrival: records.onArrival,
 });
 
+guardThread({
+  isFatal: isStateError,
+  onFatal: (error) => holdState(lifecycle.fail(error), "the end of a thread"),
+  onOutOfMemory: () => lifecycle.endStreams(),
+});
 parentPort!.on("message", (posted: unknown) => {
   for (const message of readMessages<ToIsolate>(posted)) take(message);
-});
-globalThis.addEventListener("error", (event) => {
-  event.preventDefault();
-  void lifecycle.fail(event.error);
-});
-globalThis.addEventListener("unhandledrejection", (event) => {
-  event.preventDefault();
-  void lifecycle.fail(event.reason);
 });
 await lifecycle.start(() => listen({ ...data.listen, reusePort: true, checksDescriptors: false, handler, log }));
 
@@ -109,7 +109,7 @@ function take(message: ToIsolate): void {
     case "discovered":
       return live.setDiscovered(message.models);
     case "config":
-      return void live.setConfig(message).then(() => acknowledge(message));
+      return holdState(live.setConfig(message).then(() => acknowledge(message)), "a configuration");
     case "evict":
       keys.evictAccount(message.accountId);
       meter.endAccount(message.accountId);
@@ -123,7 +123,7 @@ function take(message: ToIsolate): void {
     case "abort-streams":
       return openStreams.abortAll();
     case "stop":
-      return void lifecycle.stop(message.graceMs);
+      return holdState(lifecycle.stop(message.graceMs), "the end of a thread");
   }
 }
 

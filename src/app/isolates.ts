@@ -65,6 +65,7 @@ export async function listenByIsolates(
     writtenObserver,
     hasRows: services.requestLog !== null,
     entry: services.isolateEntry,
+    heapMegabytes: services.isolateHeapMegabytes,
   });
   try {
     await isolates.start();

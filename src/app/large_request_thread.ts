@@ -8,6 +8,7 @@ import { RequestRecord } from "../http/request_record.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
+import { holdWork } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
@@ -16,6 +17,8 @@ import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import type { FromThread, RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../thread_state/plain_error.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
+import { isStateError } from "../store/store_errors.ts";
+import { guardThread } from "../workers/thread_guard.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
 import { createRouter, type Router } from "./router.ts";
 import { withStoredReplies } from "./thread_replies.ts";
@@ -28,6 +31,7 @@ interface OpenRequest {
   reader: ReadableStreamDefaultReader<Uint8Array> | null;
 }
 
+guardThread({ isFatal: isStateError });
 const data = workerData as ThreadData;
 const state = new RemoteState({
   post,
@@ -49,7 +53,7 @@ parentPort!.on("message", (message: ToThread) => {
     case "request":
       return void state.scope.run({ id: message.id, lookups: 0 }, () => answer(message));
     case "pull":
-      return void pull(message.id);
+      return holdWork(pull(message.id));
     case "left":
       return leave(message.id);
     case "abort-streams":
@@ -57,7 +61,7 @@ parentPort!.on("message", (message: ToThread) => {
     case "own-address":
       return void ownAddresses.push(message.address);
     case "discovered":
-      return void endpoints.then(({ parts }) => parts.catalog.replaceDiscovered(message.models));
+      return holdWork(endpoints.then(({ parts }) => parts.catalog.replaceDiscovered(message.models)));
     case "config":
       endpoints = openEndpoints(message, endpoints);
       return;

@@ -62,7 +62,11 @@ export interface ServiceOptions {
   readonly countsRequests?: boolean;
   /** The module that isolates run. Replaced in tests. Default: `isolate_thread.ts`. */
   readonly isolateEntry?: URL;
+  /** The JavaScript heap limit of an isolate in megabytes. Smaller in tests. Default: 4,096. */
+  readonly isolateHeapMegabytes?: number;
 }
+
+const ISOLATE_HEAP_MEGABYTES = 4_096;
 
 /** Options of {@linkcode openServices} that the open services need no more. */
 type OpeningOptions = "live" | "sharing";
@@ -131,7 +135,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
   const { roles = { serves: true, works: true }, countsRequests = true } = options;
-  const { isolateEntry = threadModule("app/isolate_thread") } = options;
+  const { isolateEntry = threadModule("app/isolate_thread"), isolateHeapMegabytes = ISOLATE_HEAP_MEGABYTES } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
   const engine = await openStore(options.config, { clock, log, isShared: true, roles, ...options.sharing });
@@ -149,6 +153,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
       roles,
       countsRequests,
       isolateEntry,
+      isolateHeapMegabytes,
       counts,
       started,
       tree,

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdState } from "../lib/held.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
@@ -183,7 +184,9 @@ export class ChargeQueue {
   }
 
   #start(): void {
-    if (this.#hasWork) this.#running ??= this.#run();
+    if (!this.#hasWork || this.#running !== null) return;
+    this.#running = this.#run();
+    holdState(this.#running, "charges");
   }
 
   /** Never rejects; each failure is passed to those who wait for it. */

@@ -490,12 +490,11 @@ function admission(
   meter.open(call);
 
   /** Nothing is awaited between the end of the reservation and the charge, so no other call is admitted in between. */
-  function end(row: ChargeRow | null, tokens: number): void | Promise<void> {
+  function end(row: ChargeRow | null, tokens: number): void {
     isEnded = true;
     meter.close(call, row === null ? 0n : row.amount, tokens);
     if (row !== null) charged = meter.charge(row);
     meter.userCount--;
-    return charged;
   }
 
   return {
@@ -507,10 +506,11 @@ function admission(
         log.error("charge_ignored", { accountId: meter.account, requestId, reason: "the call had ended" });
         return charged;
       }
-      return end(amount === 0n ? null : { ...charge, at: clock.now() }, allTokensOf(charge.usage));
+      end(amount === 0n ? null : { ...charge, at: clock.now() }, allTokensOf(charge.usage));
+      return charged;
     },
     release(tokens = 0) {
-      if (!isEnded) void end(null, tokens);
+      if (!isEnded) end(null, tokens);
     },
     onOverdrawn(listener) {
       if (!isEnded) meter.onOverdrawn(call, listener);

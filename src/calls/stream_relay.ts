@@ -1,6 +1,7 @@
 import type { RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
 import type { ThreadUse } from "../lib/thread_use.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -293,7 +294,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   #giveUp(): void {
     this.#hasGivenUp = true;
     const leaving = this.#source.abandon();
-    if (leaving instanceof Promise) void leaving.finally(this.#forget);
+    if (leaving instanceof Promise) holdWork(leaving.finally(this.#forget));
     else this.#forget();
     this.#chargeLater();
     this.#releaseRecord();

@@ -1,6 +1,7 @@
 import { type RunningApp, startApp } from "../app/app.ts";
 import type { ServiceOptions } from "../app/services.ts";
 import type { Config } from "../config/config.ts";
+import { holdState, holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import { startMemoryReturn } from "../workers/memory_return.ts";
 import type { ProcessOutput } from "./process_output.ts";
@@ -32,7 +33,7 @@ export async function startGateway(
   const given = { ...live && { live }, ...tree && { tree }, ...sharing && { sharing }, ...roles && { roles } };
   const app = await startApp({ config, log, droppedLogLines, ...given });
   // Jobs start by an alarm. This finds due jobs whose alarm was lost.
-  Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
+  holdState(Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs()), "due jobs");
   for (const { id, generatedWebhookSecret: secret } of app.createdAccounts.created) {
     if (secret === null) continue;
     print(
@@ -61,7 +62,7 @@ export async function runUntilSignal(
 ): Promise<number> {
   let onHangup = () => log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the gateway is not ready" });
   const stopSignal = listenForStop({
-    onSecond: () => void flush().then(() => Deno.exit(1)),
+    onSecond: () => holdWork(flush().then(() => Deno.exit(1))),
     onHangup: () => onHangup(),
   });
   try {

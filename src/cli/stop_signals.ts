@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 
 /** Copies of a signal that arrive within this span count as one. */
 export const SIGNAL_COPY_MS = 1_000;
@@ -92,6 +93,6 @@ export function reloadAtSignal(reload: () => Promise<unknown>): () => void {
   };
   return () => {
     if (isRunning) isRepeated = true;
-    else void run();
+    else holdWork(run());
   };
 }

@@ -1,4 +1,5 @@
 import { type Clock, sleep, systemClock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import { AbortedResponse } from "./abort_after.ts";
 
@@ -87,6 +88,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   }
 
   const closed = untilStopped();
+  holdState(closed, "the listener");
   return {
     address,
     port,

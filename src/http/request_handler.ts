@@ -5,6 +5,7 @@ import type { Log } from "../lib/log.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
+import { stackOf } from "../lib/unhandled.ts";
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
 import type { Cidr } from "../net/address.ts";
@@ -375,10 +376,10 @@ function withoutBody(response: Response): Response {
   return new Response(null, { status: response.status, headers: response.headers });
 }
 
+/** The frames of a stack that the log shows of a failed request. */
+const MAX_FRAMES = 3;
+
 /** The class and location of an unexpected error. The message is not used, since it can repeat the input. */
 export function errorLocation(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return `threw a ${typeof thrown}`;
-  const head = `${thrown.name}: ${thrown.message}`;
-  const frames = thrown.stack?.startsWith(head) ? thrown.stack.slice(head.length) : "";
-  return [thrown.name, ...frames.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 3)].join(" ");
+  return stackOf(thrown, MAX_FRAMES);
 }

@@ -1,6 +1,7 @@
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import { waitAtMost } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { Acknowledgements, PATIENCE_MS } from "./acknowledgements.ts";
 import { Isolate, type IsolateOptions } from "./isolate.ts";
@@ -169,7 +170,7 @@ export class Isolates {
     if (this.#isStopping) return;
     const delayMs = this.#restartMs;
     this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
-    this.options.clock.after(delayMs, () => void this.#restart(member.slot, ended));
+    this.options.clock.after(delayMs, () => holdState(this.#restart(member.slot, ended), "a thread's journal"));
   }
 
   /** The journal of the isolate before must be read first. */

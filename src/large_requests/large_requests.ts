@@ -8,6 +8,7 @@ import type { RecordedFacts, RequestRecord } from "../http/request_record.ts";
 import { waitAtMost } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { THREAD_IDLE_MS, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { FromThread, ToThread } from "./messages.ts";
@@ -285,13 +286,16 @@ export class LargeRequests {
     if (member.open.size > 0 || !member.state.isIdle || !this.#members.has(member)) return;
     member.thread.setReferenced(false);
     member.stopIdleTimer();
-    member.stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => void this.#end(member));
+    member.stopIdleTimer = this.options.clock.after(
+      THREAD_IDLE_MS,
+      () => holdState(this.#end(member), "charges of a thread"),
+    );
   }
 
   #crash(member: Member, reason: string): void {
     if (!this.#members.has(member)) return;
     this.options.log.error("worker_crashed", { ref: "large requests", reason, count: member.open.size });
-    void this.#end(member);
+    holdState(this.#end(member), "charges of a thread");
     this.#startNext();
   }
 

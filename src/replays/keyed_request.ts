@@ -5,6 +5,7 @@ import { IDEMPOTENCY_MS, keyOfOtherBody, readIdempotencyKey } from "../http/idem
 import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import type { ByteCipher } from "../lib/byte_cipher.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import { fingerprintOf, HashedBody } from "./fingerprint.ts";
@@ -114,7 +115,7 @@ function recorded(response: Response, call: RecordedCall): Response {
     onEnd: (end, kept) => endReply({ ...call, head, isStream }, end, kept),
   });
   // The platform reports a disconnect to the stream only with the next write.
-  if (endsWithCaller) inbound.request.signal.addEventListener("abort", () => void recorder.cancel());
+  if (endsWithCaller) inbound.request.signal.addEventListener("abort", () => holdWork(recorder.cancel()));
   // What waits for a slow caller is kept anyway, so the vendor is not slowed down until then.
   const strategy = new ByteLengthQueuingStrategy({ highWaterMark: Math.max(1, parts.limits.replyBytes) });
   return new Response(new ReadableStream(recorder, strategy), { status, headers });

@@ -2,6 +2,7 @@ import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
 import type { StreamPlaces } from "./stream_places.ts";
@@ -57,10 +58,10 @@ export async function answerResumable(
     const facts = { accountId, requestId, headers: stored };
     const { stream, ended } = streams.keep(facts, body, { memory: inbound.memory.fork(), limits });
     const onOver = detached.add(() => {}); // the relay ends its stream at a shutdown
-    void ended.then(() => {
+    holdWork(ended.finally(() => {
       memory.end();
       onOver();
-    });
+    }));
     for (const name in shared) response.headers.set(name, shared[name]!);
     response.headers.set("x-service-resume", streamPathOf(requestId));
     await places?.record(accountId, requestId);

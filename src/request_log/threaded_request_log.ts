@@ -1,6 +1,7 @@
 import type { RequestObserver, RequestRecord } from "../http/request_record.ts";
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import { type StartThread, THREAD_IDLE_MS, type WorkerThread } from "../workers/worker_thread.ts";
 import { AnonymousLimit } from "./anonymous_limit.ts";
@@ -268,7 +269,7 @@ class ThreadedRequestLog {
     thread.setReferenced(false);
     this.#stopIdleTimer();
     if (this.options.isInMemory || this.#isClosed) return;
-    this.#stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => void this.#endThread());
+    this.#stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => holdWork(this.#endThread()));
   }
 
   /** Closes the file, then ends the thread. Rows that come meanwhile start another one. */

@@ -12,6 +12,7 @@
  * job refuses all writes of a late worker, so no job is done twice.
  */
 import { type Clock, waitAtMost } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { Log, LogFields } from "../lib/log.ts";
 import type { CommitResult, Job, Store } from "./store.ts";
 
@@ -154,7 +155,7 @@ class Runner implements JobRunner {
     this.#stops.push(
       store.onWake((kind) => this.#wake(kind)),
       this.#every(pollMs, () => this.#wakeAll()),
-      this.#every(leaseMs * LOOK_SHARE, () => this.#renew()),
+      this.#every(leaseMs * LOOK_SHARE, () => holdState(this.#renew(), "leases of jobs")),
     );
     this.#wakeAll();
   }

@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import type { Frame } from "../lib/frame.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
+import { holdState } from "../lib/held.ts";
 import { writeFrames } from "../lib/sse.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
@@ -92,7 +93,7 @@ export class TranslateRelay implements Relay {
   }
 
   onDisconnect(): void {
-    void this.#settleCounted("left");
+    holdState(this.#settleCounted("left"), "charges");
   }
 
   heartbeat(): Bytes {

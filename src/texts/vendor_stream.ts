@@ -1,5 +1,6 @@
 import type { StreamSource } from "../calls/stream_relay.ts";
 import type { Clock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { FrameMemory } from "./frame_memory.ts";
@@ -19,7 +20,7 @@ export function vendorStream(response: OutboundResponse, clock: Clock): StreamSo
     readNext: (callbacks) => response.readNext(callbacks),
     cancel: () => response.cancel(),
     abandon: () => response.cancel(),
-    finish: () => void drain(response, clock),
+    finish: () => holdWork(drain(response, clock)),
   };
 }
 

@@ -12,6 +12,7 @@ import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
+import { holdState } from "../lib/held.ts";
 import { ShortLivedMap } from "../lib/short_lived_map.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
@@ -156,7 +157,7 @@ export class SharedState {
   onMessage(message: StateMessage): void {
     switch (message.type) {
       case "call":
-        return void this.#carryOut(message);
+        return holdState(this.#carryOut(message), "a call of a thread");
       case "release":
         this.#admissions.get(message.admission)?.admission.release(message.tokens);
         return this.#ended(message.admission);

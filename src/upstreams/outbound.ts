@@ -298,8 +298,8 @@ function reportedFailureOf(
 }
 
 /**
- * The failure of an exchange. Only a {@linkcode ConnectionError} is the vendor's. Any other error is one of the gateway:
- * it is returned as `internal_error`, which opens no circuit and starts no other attempt.
+ * The failure of an exchange. Only a {@linkcode ConnectionError} is the vendor's. Any other error is one of the
+ * gateway: it is returned as `internal_error`, which opens no circuit and starts no other attempt.
  */
 function failureOf(
   error: unknown,

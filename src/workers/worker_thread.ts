@@ -1,4 +1,5 @@
 import { type MessagePort, Worker } from "node:worker_threads";
+import { type GuardMessage, isGuardMessage } from "./guard_message.ts";
 
 /** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
@@ -44,7 +45,8 @@ export interface ThreadOptions {
  * Returns a function that starts threads.
  *
  * Threads are Node.js worker threads, since only these have a memory limit. A web worker that exceeds its memory ends
- * the process. Byte arrays must be sent as `ArrayBuffer`: the platform visits each element of a typed array.
+ * the process. Each module calls `guardThread`, which reports a heap that was used up where the platform does not. Byte
+ * arrays must be sent as `ArrayBuffer`: the platform visits each element of a typed array.
  */
 export function threadStarter({ entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
   return ({ onMessage, onCrash }) => {
@@ -59,7 +61,15 @@ export function threadStarter({ entry, heapMegabytes, data, ports = [] }: Thread
       isOver = true;
       onCrash(reason);
     };
-    worker.on("message", (message) => void (isOver || onMessage(message)));
+    const onGuardMessage = ({ guard, stack }: GuardMessage) => {
+      if (guard === "unhandled") return reportError(new ThreadError(stack));
+      crashed(OUT_OF_MEMORY);
+      worker.terminate();
+    };
+    worker.on("message", (message) => {
+      if (isGuardMessage(message)) onGuardMessage(message);
+      else if (!isOver) onMessage(message);
+    });
     worker.on("error", (error) => crashed(reasonOf(error)));
     worker.on("exit", () => crashed("the thread exited"));
     return {
@@ -71,6 +81,20 @@ export function threadStarter({ entry, heapMegabytes, data, ports = [] }: Thread
       setReferenced: (isReferenced) => isReferenced ? worker.ref() : worker.unref(),
     };
   };
+}
+
+/** The code of the platform for a thread whose heap was used up. */
+const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
+
+/** An error of a thread that nothing there has handled. */
+class ThreadError extends Error {
+  override readonly name = "ThreadError";
+
+  /** @param place The class and the stack of the error. */
+  constructor(place: string) {
+    super("A thread did not handle an error");
+    this.stack = `${this.name}: ${this.message}\n${place}`;
+  }
 }
 
 /** The class or code of an error. Its message is not used, since it can repeat the input. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
+import { holdRequest } from "../../lib/held.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 
 /** A part of a state, which a stream sends when it has changed. */
@@ -76,7 +77,7 @@ export class LiveStreams {
   #startTimer(): void {
     this.#stopTimer ??= this.clock.after(LIVE_TICK_MS, () => {
       this.#stopTimer = null;
-      for (const each of [...this.#open]) void each.onTick();
+      for (const each of [...this.#open]) each.startTick();
       if (this.#open.size > 0) this.#startTimer();
     });
   }
@@ -103,7 +104,12 @@ class LiveStream implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> {
 
   start(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void {
     this.#controller = controller;
-    void this.onTick();
+    this.startTick();
+  }
+
+  /** Sends what has changed. A failure ends the stream. */
+  startTick(): void {
+    holdRequest(this.#onTick(), () => this.end());
   }
 
   cancel(): void {
@@ -117,7 +123,7 @@ class LiveStream implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> {
     this.onEnd();
   }
 
-  async onTick(): Promise<void> {
+  async #onTick(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {

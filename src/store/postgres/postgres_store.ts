@@ -1,3 +1,4 @@
+import { holdWork } from "../../lib/held.ts";
 import { newSortableId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
@@ -116,7 +117,7 @@ export class PostgresStore implements StoreEngine {
       lease: (name, demand) => this.#run(shares.lease(name, demand)),
       read: (name) => this.#run(shares.read(name)),
     };
-    void this.#run(this.#messages.listen((due) => this.#wakeIfNear(due)));
+    holdWork(this.#run(this.#messages.listen((due) => this.#wakeIfNear(due))));
     this.#pollLater();
     this.#sweepLater();
   }
@@ -332,9 +333,10 @@ export class PostgresStore implements StoreEngine {
     const now = this.#clock.now();
     if (Math.abs(now - this.#clockWrittenAt) < CLOCK_WRITE_INTERVAL_MS) return;
     this.#clockWrittenAt = now;
-    void this.#run(this.#sql`update switchyard.clock set at = greatest(at, ${now}::float8)`.catch(() => {
+    const written = this.#sql`update switchyard.clock set at = greatest(at, ${now}::float8)`.catch(() => {
       this.#clockWrittenAt = -Infinity;
-    }));
+    });
+    holdWork(this.#run(written));
   }
 
   #checkClock(): void {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { holdRequest } from "../../lib/held.ts";
 import type { VideoStatus, VideoTask } from "../tasks/task.ts";
 import type { TaskObject } from "../tasks/task_object.ts";
 import type { TaskWatch } from "./task_watch.ts";
@@ -103,7 +104,8 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
     if (controller === null) return;
     if ((controller.desiredSize ?? 0) > 0) controller.enqueue(this.parts.reader.heartbeat);
     else if (++this.#stalledTicks >= MAX_STALLED_TICKS) return this.#end();
-    void this.parts.reader.isAuthorized().then((isAuthorized) => isAuthorized || this.#end());
+    const check = this.parts.reader.isAuthorized().then((isAuthorized) => isAuthorized || this.#end());
+    holdRequest(check, () => this.#end());
   }
 
   #send(): void {
