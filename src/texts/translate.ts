@@ -194,7 +194,7 @@ async function answerWhole(
   const { request } = attempt;
   const reading = readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
-  const vendorReply = replyIn(bytes, attempt);
+  const vendorReply = replyIn(bytes, response, attempt);
   const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
   parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
@@ -213,10 +213,11 @@ async function answerWhole(
   return wholeResponse(request.record, jsonBytes(written.body), headers);
 }
 
-function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
+function replyIn(bytes: Uint8Array, response: Pick<OutboundResponse, "cancel">, attempt: TextAttempt): Reply {
   try {
     return attempt.endpoint.format.readReply(JSON.parse(DECODER.decode(bytes)));
   } catch (cause) {
+    response.cancel(); // its connection may have the replies of other requests
     throw unreadableReply(attempt, cause);
   }
 }

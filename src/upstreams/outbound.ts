@@ -85,6 +85,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     };
     try {
       const response = await options.client.send(options.origin, wire, (cancel) => watch.start(cancel));
+      if (isPage(response)) response.closeAfter();
       if (!isAccepted(response, call)) throw await refusalOf(response, call, options, watch);
       refuseContentCoding(response, options);
       watch.setLimit(call.idleMs ?? options.idleMs);
@@ -157,6 +158,11 @@ function isAccepted(response: HttpResponse, call: OutboundCall): boolean {
   const { status } = response;
   if (status >= 200 && status <= 299) return true;
   return call.acceptsRedirect === true && status >= 300 && status < 400 && response.head.get("location") !== null;
+}
+
+/** Whether a response is a page, which no API sends. It comes from another server on the way to the vendor. */
+function isPage({ head }: HttpResponse): boolean {
+  return essenceOf(head.get("content-type") ?? "") === "text/html";
 }
 
 /** @throws {UpstreamFailure} If the body is compressed. */

@@ -177,6 +177,11 @@ export class Connection {
     this.close();
   }
 
+  /** Closes the connection if it is idle, and reports its end. */
+  closeIdle(): void {
+    if (this.#idleOwner !== null) this.#onIdleRead();
+  }
+
   /** Closes the socket. */
   close(): void {
     this.#idleOwner = null;

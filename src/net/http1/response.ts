@@ -37,8 +37,13 @@ export interface HttpResponse {
    * @throws {ConnectionError} `protocol` if its framing is invalid.
    */
   takeArrived(): Uint8Array<ArrayBuffer> | null;
-  /** Ends the exchange. The socket is closed unless the whole body was read. Never throws; may be called twice. */
+  /**
+   * Ends the exchange and closes its connection, also one that is idle by now. A connection that carries another request
+   * already stays open. Never throws; may be called twice.
+   */
   cancel(): void;
+  /** The connection is closed after this response, since it is not what was asked for. */
+  closeAfter(): void;
 }
 
 /**
@@ -63,6 +68,7 @@ class ConnectionResponse implements HttpResponse {
   #arrived: Uint8Array<ArrayBuffer> | null = null;
   #callbacks: ReadCallbacks = NO_CALLBACKS;
   #isOver = false;
+  #isUnexpected = false;
 
   constructor(exchanged: Exchanged, onReusable: () => void) {
     this.head = exchanged.head;
@@ -110,9 +116,14 @@ class ConnectionResponse implements HttpResponse {
   }
 
   cancel(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) return this.#exchanged.connection.closeIdle();
     this.#isOver = true;
     this.#exchanged.connection.cancel();
+  }
+
+  closeAfter(): void {
+    this.#isUnexpected = true;
+    if (this.#isOver) this.#exchanged.connection.closeIdle();
   }
 
   #readWire(): void {
@@ -160,7 +171,8 @@ class ConnectionResponse implements HttpResponse {
   #finish(): void {
     const { connection, decoder, head } = this.#exchanged;
     this.#isOver = true;
-    if (head.keepsAlive && !decoder.hasExcess && !connection.uploading) this.#onReusable();
+    const isReusable = head.keepsAlive && !decoder.hasExcess && !connection.uploading && !this.#isUnexpected;
+    if (isReusable) this.#onReusable();
     else connection.close();
   }
 }
