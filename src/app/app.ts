@@ -17,6 +17,7 @@ import type { StoreEngine } from "../store/engine.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import type { GatewayState } from "./features.ts";
 import { LiveGateway } from "./live_gateway.ts";
+import { logStreamFailures } from "./log_stream_failures.ts";
 import { own, type OwnedServices } from "./own.ts";
 import { openServices, type ServiceOptions, type Services } from "./services.ts";
 import { toCallerError } from "./storage_error.ts";
@@ -155,6 +156,7 @@ async function start(
   // An address that stands for all of this host leads nowhere on another one.
   if (!WILDCARDS.has(listening.address)) state.peerUrl ??= address;
   const jobs = gateway.startJobs();
+  const endStreamLog = logStreamFailures(log);
   const abortStreams = () => {
     openStreams.abortAll();
     gateway.isolates?.abortStreams();
@@ -192,6 +194,7 @@ async function start(
       ]);
       cancelAbort();
       openStreams.departures.finish();
+      endStreamLog();
       await gateway.close();
       await services.close();
     },

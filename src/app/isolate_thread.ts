@@ -27,6 +27,7 @@ import { IsolateLifecycle } from "./isolate_lifecycle.ts";
 import { openIsolateMeter } from "./isolate_meter.ts";
 import { openIsolateReplies } from "./isolate_replies.ts";
 import { LiveIsolate } from "./live_isolate.ts";
+import { logStreamFailures } from "./log_stream_failures.ts";
 import { toCallerError } from "./storage_error.ts";
 
 const data = workerData as IsolateData;
@@ -90,6 +91,7 @@ guardThread({
 parentPort!.on("message", (posted: unknown) => {
   for (const message of readMessages<ToIsolate>(posted)) take(message);
 });
+logStreamFailures(log);
 await lifecycle.start(() => listen({ ...data.listen, reusePort: true, checksDescriptors: false, handler, log }));
 
 function take(message: ToIsolate): void {

@@ -20,6 +20,7 @@ import { RemoteState } from "../thread_state/remote_state.ts";
 import { isStateError } from "../store/store_errors.ts";
 import { guardThread } from "../workers/thread_guard.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
+import { logStreamFailures } from "./log_stream_failures.ts";
 import { createRouter, type Router } from "./router.ts";
 import { withStoredReplies } from "./thread_replies.ts";
 import { threadRoutes } from "./thread_routes.ts";
@@ -40,13 +41,15 @@ const state = new RemoteState({
   onWaiting: (id) => void setTimeout(() => post({ type: "digested", id }), 0),
 }, data);
 const ownAddresses: OwnAddress[] = [...data.own];
-const openStreams = new OpenStreams();
+// The main thread reads each chunk by itself, so that none is taken at once.
+const openStreams = new OpenStreams(null, false);
 const open = new Map<number, OpenRequest>();
 /** What was read of the replies of other gateways. */
 const readReasoning = new BoundedMemory<KeptReasoning>(systemClock);
 const readItems = new BoundedMemory<string>(systemClock);
 /** The endpoints of the configuration in force. Messages can arrive before they are there. */
 let endpoints = openEndpoints(data, null);
+logStreamFailures(state.log);
 
 parentPort!.on("message", (message: ToThread) => {
   switch (message.type) {

@@ -138,7 +138,7 @@ export class ImageCalls {
     }
     const onEnd = memory.outliveRequest();
     return imageStreamResponse(
-      { request, provider, first: value, rest: steps, bill, link, onEnd, writeError },
+      { request, provider, first: value, rest: steps, bill, link, memory: memory.fork(), onEnd, writeError },
       this.parts,
     );
   }

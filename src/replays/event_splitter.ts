@@ -127,7 +127,7 @@ export class EventSplitter {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Blocks in their order. Neighbors without an event become one, so that a stream of blank lines is not one for each. */
+/** Blocks in their order. Neighbors without an event become one, so that each blank line is not one. */
 class Blocks {
   readonly #blocks: EventBlock[] = [];
   #bytes: Uint8Array<ArrayBuffer> = NO_BYTES;

@@ -7,6 +7,7 @@ import type { ByteCipher } from "../lib/byte_cipher.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import type { Store } from "../store/store.ts";
 import { fingerprintOf, HashedBody } from "./fingerprint.ts";
 import { HeldKey } from "./held_key.ts";
@@ -118,7 +119,7 @@ function recorded(response: Response, call: RecordedCall): Response {
   if (endsWithCaller) inbound.request.signal.addEventListener("abort", () => holdWork(recorder.cancel()));
   // What waits for a slow caller is kept anyway, so the vendor is not slowed down until then.
   const strategy = new ByteLengthQueuingStrategy({ highWaterMark: Math.max(1, parts.limits.replyBytes) });
-  return new Response(new ReadableStream(recorder, strategy), { status, headers });
+  return new Response(outputStream(recorder, strategy), { status, headers });
 }
 
 const EMPTY = new Blob([]);

@@ -4,6 +4,7 @@ import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
 import type { StreamPlaces } from "./stream_places.ts";
 
@@ -88,14 +89,14 @@ function withMemory(response: Response, memory: MemoryLease): Response {
     return response;
   }
   const reader = body.getReader();
-  const passed = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    async pull(controller) {
+  const passed = outputStream<Uint8Array<ArrayBuffer>>({
+    async pull(output) {
       try {
         const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-        controller.close();
+        if (!done) return output.enqueue(value);
+        output.close();
       } catch (error) {
-        controller.error(error);
+        output.error(error);
       }
       memory.end();
     },

@@ -7,6 +7,7 @@ import type { Frame } from "../lib/frame.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { holdState } from "../lib/held.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { writeFrames } from "../lib/sse.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
@@ -66,6 +67,10 @@ export class TranslateRelay implements Relay {
 
   get awaitsUsage(): boolean {
     return !this.finished && isUsageAwaited(this.attempt, this.#early);
+  }
+
+  get memory(): MemoryLease {
+    return this.attempt.request.memory;
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {

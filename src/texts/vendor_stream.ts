@@ -15,7 +15,7 @@ export function vendorEvents(response: OutboundResponse, { endpoint, request }: 
 }
 
 /** A vendor's streamed response as a source. It is cancelled as soon as the caller disconnects. */
-export function vendorStream(response: OutboundResponse, clock: Clock): StreamSource<Uint8Array<ArrayBuffer>> {
+export function vendorStream(response: OutboundResponse, clock: Clock): StreamSource {
   return {
     readNext: (callbacks) => response.readNext(callbacks),
     cancel: () => response.cancel(),

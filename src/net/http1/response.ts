@@ -38,8 +38,8 @@ export interface HttpResponse {
    */
   takeArrived(): Uint8Array<ArrayBuffer> | null;
   /**
-   * Ends the exchange and closes its connection, also one that is idle by now. A connection that carries another request
-   * already stays open. Never throws; may be called twice.
+   * Ends the exchange and closes its connection, also one that is idle by now. A connection that carries another
+   * request already stays open. Never throws; may be called twice.
    */
   cancel(): void;
   /** The connection is closed after this response, since it is not what was asked for. */
