@@ -119,6 +119,10 @@ const SERVER: Record<string, SettingText> = {
     unit: "threads",
   },
   "server.shutdown_grace": { text: "How long open streams go on after `SIGTERM`", example: 60 },
+  "server.stall_limit": {
+    text: "How long the event loop of a thread may stand still before the gateway ends itself; 0 for any time",
+    example: 120,
+  },
 };
 
 const STORAGE: Record<string, SettingText> = {

@@ -14,6 +14,7 @@ import { readMessages } from "../isolates/wire.ts";
 import { systemClock } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
+import { startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 import { ThreadUse } from "../lib/thread_use.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
@@ -30,6 +31,7 @@ import { LiveIsolate } from "./live_isolate.ts";
 import { logStreamFailures } from "./log_stream_failures.ts";
 import { toCallerError } from "./storage_error.ts";
 
+startThreadHeartbeat();
 const data = workerData as IsolateData;
 const clock = systemClock;
 const outbox = new Outbox<FromIsolate>((messages, transfer) => parentPort!.postMessage(messages, transfer));
@@ -122,8 +124,8 @@ function take(message: ToIsolate): void {
     case "send-records":
       records.send();
       return acknowledge(message); // after the records that wait
-    case "abort-streams":
-      return openStreams.abortAll();
+    case "abort-for-stop":
+      return openStreams.abortForStop();
     case "stop":
       return holdState(lifecycle.stop(message.graceMs), "the end of a thread");
   }

@@ -9,6 +9,7 @@ import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
 import { holdWork } from "../lib/held.ts";
+import { markWork, startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
@@ -33,6 +34,7 @@ interface OpenRequest {
 }
 
 guardThread({ isFatal: isStateError });
+startThreadHeartbeat();
 const data = workerData as ThreadData;
 const state = new RemoteState({
   post,
@@ -59,8 +61,8 @@ parentPort!.on("message", (message: ToThread) => {
       return holdWork(pull(message.id));
     case "left":
       return leave(message.id);
-    case "abort-streams":
-      return openStreams.abortAll();
+    case "abort-for-stop":
+      return openStreams.abortForStop();
     case "own-address":
       return void ownAddresses.push(message.address);
     case "discovered":
@@ -124,6 +126,7 @@ function currentRequest(): OpenRequest {
 
 async function answer(message: RequestMessage): Promise<void> {
   const { id } = message;
+  markWork("request", message.requestId);
   const at = endpoints.then(({ router }) => router);
   const left = new AbortController();
   const entry: OpenRequest = { left, message, reader: null };

@@ -6,8 +6,11 @@ import { readConfigFileAgain } from "../config/config_file.ts";
 import { guardThread } from "../workers/thread_guard.ts";
 import type { ReadAnswer, ReadRequest } from "./config_thread.ts";
 import { environmentOf } from "./environment.ts";
+import { startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 
 guardThread();
+
+startThreadHeartbeat();
 parentPort?.on("message", (request: ReadRequest) => parentPort?.postMessage(answerTo(request)));
 
 function answerTo({ path, file, stored }: ReadRequest): ReadAnswer {

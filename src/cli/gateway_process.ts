@@ -6,6 +6,7 @@ import type { Log } from "../lib/log.ts";
 import { startMemoryReturn } from "../workers/memory_return.ts";
 import type { ProcessOutput } from "./process_output.ts";
 import { listenForStop, reloadAtSignal } from "./stop_signals.ts";
+import { openWatch } from "./watch.ts";
 
 /** How a command starts the gateway. */
 export interface GatewayCommand {
@@ -56,22 +57,28 @@ export async function startGateway(
  * @returns The exit code: 1 if another process uses the store alone meanwhile.
  */
 export async function runUntilSignal(
+  { server }: Pick<Config, "server">,
   { log, flush }: ProcessOutput,
   start: () => Promise<RunningApp>,
   standby: Standby = { isWaiting: false, lost: new Promise(() => {}) },
 ): Promise<number> {
+  const watch = openWatch(server, log);
   let onHangup = () => log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the gateway is not ready" });
   const stopSignal = listenForStop({
     onSecond: () => holdWork(flush().then(() => Deno.exit(1))),
     onHangup: () => onHangup(),
   });
   try {
+    // Its thread starts after the gateway, which needs the processor, or to end a stop meanwhile.
+    void stopSignal.then(() => (watch.onStop(), watch.start()));
     const starting = start();
     const app = standby.isWaiting ? await startedUnless(stopSignal, starting) : await starting;
     if (app === null) return 0;
+    watch.start();
     onHangup = reloaderOf(app, log);
     const stopMemoryReturn = startMemoryReturn();
     const signal = await Promise.race([stopSignal, standby.lost.then(() => null)]);
+    watch.onStop();
     log.info("stopping", signal === null ? { reason: "another process uses the store alone" } : { signal });
     stopMemoryReturn();
     await app.stop();

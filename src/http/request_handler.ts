@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { newRequestId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
@@ -81,6 +82,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   return async function frontDoor(request, info) {
     const arrival = new Arrival(request, info, clock.now(), { memory, isDraining, observer, trustedProxies });
+    markWork("request", arrival.requestId);
     onArrival?.(arrival.record);
     if (traceOf !== null) arrival.record.trace = traceOf(arrival.headers);
     let response: Response;

@@ -234,5 +234,5 @@ function startThread(
     useBuffer: threadUse.buffer,
     thread: slot,
   };
-  return startStateThread({ entry, heapMegabytes, storeLimits: store.limits, data }, events);
+  return startStateThread({ kind: "isolate", entry, heapMegabytes, storeLimits: store.limits, data }, events);
 }

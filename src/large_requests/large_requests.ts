@@ -140,6 +140,12 @@ export class LargeRequests {
     for (const { thread } of this.#members) post(thread, { type: "config", config, discovered });
   }
 
+  /** Ends all streams, and requests without a response, since the gateway stops. */
+  abortForStop(): void {
+    for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
+    this.#abortStreams();
+  }
+
   /** Ends all threads after pending charges are durable and all records have ended, or after five seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -199,7 +205,13 @@ export class LargeRequests {
   #startThread(events: WorkerThreadEvents): StateThread {
     const { entry, store } = this.options;
     const data = { config: this.#config, discovered: this.#discovered, own: this.#own };
-    return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, storeLimits: store.limits, data }, events);
+    return startStateThread({
+      kind: "large requests",
+      entry,
+      heapMegabytes: HEAP_MEGABYTES,
+      storeLimits: store.limits,
+      data,
+    }, events);
   }
 
   #give(member: Member, request: LargeRequest): void {
@@ -278,7 +290,7 @@ export class LargeRequests {
   }
 
   #abortStreams(): void {
-    for (const { thread } of this.#members) post(thread, { type: "abort-streams" });
+    for (const { thread } of this.#members) post(thread, { type: "abort-for-stop" });
   }
 
   /** Lets the process exit while a thread is idle, and ends the thread after a delay. */

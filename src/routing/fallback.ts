@@ -1,6 +1,7 @@
 import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import { traceHeaderLines } from "../lib/trace_context.ts";
 import { withTraceLines } from "../lib/trace_scope.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -82,6 +83,7 @@ function tryAt<T>(
   attempt: (candidate: Candidate) => Promise<T>,
 ): Promise<T> {
   const { clock, record } = options;
+  markWork("attempt", record.arrival.requestId, candidate.provider);
   const report = options.breaker.onStart(candidate, options.accountId);
   const recorded = record.beginAttempt(candidate.provider, candidate.model, clock.now());
   const { spanId } = recorded;

@@ -14,6 +14,7 @@
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import type { Log, LogFields } from "../lib/log.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import type { CommitResult, Job, Store } from "./store.ts";
 
 /** What a handler gets in addition to its job. */
@@ -105,6 +106,7 @@ class RunningJob {
   async #handle(handler: JobHandler): Promise<Outcome> {
     // deno-lint-ignore no-this-alias -- the context's getter has a `this` of its own
     const running = this;
+    markWork("job", this.job.ref, this.job.kind);
     try {
       const result = await handler(this.job, {
         signal: this.controller.signal,

@@ -1,4 +1,5 @@
 import { MessageChannel } from "node:worker_threads";
+import type { ThreadKind } from "../lib/heartbeats.ts";
 import type { StoreLimits } from "../store/store.ts";
 import { threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { StateThreadData } from "./messages.ts";
@@ -11,6 +12,8 @@ export interface StateThread extends WorkerThread {
 
 /** How a {@linkcode StateThread} is started. */
 export interface StateThreadOptions {
+  /** What the watch names it. */
+  readonly kind: ThreadKind;
   /** The module that the thread runs. It receives `data` and `StateThreadData`. */
   readonly entry: URL;
   /** The JavaScript heap limit in megabytes. */
@@ -21,14 +24,14 @@ export interface StateThreadOptions {
 
 /** Starts a thread with access to the state. */
 export function startStateThread(
-  { entry, heapMegabytes, storeLimits, data }: StateThreadOptions,
+  { kind, entry, heapMegabytes, storeLimits, data }: StateThreadOptions,
   events: WorkerThreadEvents,
 ): StateThread {
   const { port1, port2 } = new MessageChannel();
   const resultFlag = new SharedArrayBuffer(4);
   const flag = new Int32Array(resultFlag);
   const access: StateThreadData = { results: port2, resultFlag, storeLimits };
-  const thread = threadStarter({ entry, heapMegabytes, data: { ...data, ...access }, ports: [port2] })(events);
+  const thread = threadStarter({ kind, entry, heapMegabytes, data: { ...data, ...access }, ports: [port2] })(events);
   port1.unref();
   return {
     ...thread,

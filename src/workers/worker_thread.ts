@@ -1,5 +1,8 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 import { type GuardMessage, isGuardMessage } from "./guard_message.ts";
+import type { ThreadKind } from "../lib/heartbeats.ts";
+import { processHeartbeats, withSlot } from "../lib/own_heartbeat.ts";
+import { endWatched } from "./ending_thread.ts";
 
 /** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
@@ -31,6 +34,8 @@ export type StartThread = (events: WorkerThreadEvents) => WorkerThread;
 
 /** How threads are started. */
 export interface ThreadOptions {
+  /** What the watch names it. */
+  readonly kind: ThreadKind;
   /** The module that the thread runs. */
   readonly entry: URL;
   /** The JavaScript heap limit in megabytes. A thread that exceeds it ends; the process continues. */
@@ -48,14 +53,19 @@ export interface ThreadOptions {
  * the process. Each module calls `guardThread`, which reports a heap that was used up where the platform does not. Byte
  * arrays must be sent as `ArrayBuffer`: the platform visits each element of a typed array.
  */
-export function threadStarter({ entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
+export function threadStarter({ kind, entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
   return ({ onMessage, onCrash }) => {
-    const worker = new Worker(entry, {
-      workerData: data,
-      transferList: [...ports],
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
-    });
+    const heartbeats = processHeartbeats();
+    const slot = heartbeats?.open(kind) ?? null;
+    const worker = withSlot(slot, () =>
+      new Worker(entry, {
+        workerData: data,
+        transferList: [...ports],
+        resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+      }));
     let isOver = false;
+    let isEnding = false;
+    let hasExited = false;
     const crashed = (reason: string) => {
       if (isOver) return;
       isOver = true;
@@ -71,12 +81,19 @@ export function threadStarter({ entry, heapMegabytes, data, ports = [] }: Thread
       else if (!isOver) onMessage(message);
     });
     worker.on("error", (error) => crashed(reasonOf(error)));
-    worker.on("exit", () => crashed("the thread exited"));
+    worker.on("exit", () => {
+      hasExited = true;
+      if (slot !== null && !isEnding) heartbeats?.close(slot);
+      crashed("the thread exited");
+    });
     return {
       post: (message, transfer) => worker.postMessage(message, [...transfer]),
       terminate() {
-        isOver = true;
-        void worker.terminate();
+        const end = () => void worker.terminate();
+        const isWatched = heartbeats !== null && slot !== null && !hasExited && !isEnding;
+        isOver = isEnding = true;
+        if (isWatched) endWatched({ heartbeats, slot, end, hasExited: () => hasExited });
+        else end();
       },
       setReferenced: (isReferenced) => isReferenced ? worker.ref() : worker.unref(),
     };
