@@ -49,11 +49,11 @@ export interface RunningApp {
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
   /** Creates a link that signs in to the console once, as an operator; null if there is none to sign in to. */
   createConsoleLink(): Promise<string | null>;
-  /** Ends all open streams with an error event of the caller's protocol. */
+  /** Ends all open streams, and calls without a response, with an error of the caller's protocol. */
   abortStreams(): void;
   /**
-   * Stops accepting requests, gives open streams `server.shutdown_grace` to end, aborts the others, and closes the
-   * services.
+   * Stops accepting requests, gives streams and calls `server.shutdown_grace` to end, aborts the others, and closes
+   * the services.
    */
   stop(): Promise<void>;
 }
@@ -158,8 +158,9 @@ async function start(
   const jobs = gateway.startJobs();
   const endStreamLog = logStreamFailures(log);
   const abortStreams = () => {
-    openStreams.abortAll();
-    gateway.isolates?.abortStreams();
+    openStreams.abortForStop();
+    gateway.features.large.abortForStop();
+    gateway.isolates?.abortForStop();
   };
   services.counts.loopLag.start();
   await store.publishAddress(adminAddress).catch((error) => {

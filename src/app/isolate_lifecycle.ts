@@ -90,8 +90,7 @@ export class IsolateLifecycle {
   async #drain(graceMs: number): Promise<void> {
     const { openStreams, records, meter, journal, clock } = this.parts;
     this.#isDraining = true;
-    await this.#listening?.shutdown(graceMs);
-    await openStreams.detached.drain(graceMs, clock);
+    await Promise.all([this.#listening?.shutdown(graceMs), openStreams.detached.drain(graceMs, clock)]);
     openStreams.departures.finish();
     await records.noneOpen();
     records.send();

@@ -90,7 +90,7 @@ export async function listenByIsolates(
       await isolates.stop(graceMs);
       circuits.close();
       writable.close();
-      return await relay.shutdown(graceMs);
+      return await relay.shutdown(0); // whoever sent requests has ended
     },
   };
 }

@@ -11,7 +11,7 @@ import type { ConfigTree } from "../config/plain_tree.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock, waitAtMost } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
 import { threadModule } from "../lib/program_files.ts";
@@ -265,6 +265,8 @@ function buildServices(
     async close() {
       media.close();
       // A request whose caller left is charged by a token count, so the counts come before the flush.
+      await waitAtMost(clock, MAX_LAST_COUNTS_MS, tokens.whenIdle());
+      tokens.close(); // a count that is late is replaced by a rough one
       await tokens.whenIdle();
       await cacheHits.write();
       await meter.flush();
@@ -273,11 +275,13 @@ function buildServices(
       await credentials.close();
       configured.openedProviders.close();
       restoreCounter();
-      tokens.close();
       await store.close();
     },
   };
 }
+
+/** How long a stop waits for exact counts of tokens. */
+const MAX_LAST_COUNTS_MS = 2_000;
 
 /** Announces to other gateways on the store that a provider cannot be reached. */
 const CIRCUIT_PREFIX = "circuit_open ";

@@ -4,6 +4,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
 import { afterTurn, MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../lib/loop_turns.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import type { ThreadUse } from "../lib/thread_use.ts";
 import { type OutputSource, outputStream, reportStreamFailure, type StreamOutput } from "../lib/output_stream.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
@@ -60,6 +61,8 @@ export class OpenStreams {
   readonly departures = new Departures();
   /** The work that goes on without its caller. */
   readonly detached = new DetachedWork();
+  /** The calls that have no response yet. */
+  readonly calls = new DetachedWork();
   readonly #aborts = new Set<(error: GatewayError) => void>();
 
   /**
@@ -89,11 +92,22 @@ export class OpenStreams {
    * @param error Default: the gateway is shutting down.
    */
   abortAll(
-    error = new GatewayError("route_error", "The gateway is shutting down; send the request again"),
+    error = shuttingDown(),
   ): void {
     for (const abort of [...this.#aborts]) abort(error);
     this.detached.abortAll();
   }
+
+  /** Ends all streams, and all calls that have no response yet, since the gateway stops. */
+  abortForStop(): void {
+    this.abortAll();
+    this.calls.abortAll();
+  }
+}
+
+/** The error of requests that do not end within the time of a stop. */
+export function shuttingDown(): GatewayError {
+  return new GatewayError("route_error", "The gateway is shutting down; send the request again");
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -190,6 +204,10 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
   abort(error: GatewayError): void {
     this.#aborted = error;
     this.#source.cancel();
+    // A caller that does not read may never do so again: without a pending read, nothing else ends the stream.
+    if (this.#isBusy || this.#isOver || this.#isGone) return;
+    this.#isBusy = true;
+    this.#fail(error);
   }
 
   /** Called by the platform at the start. */
@@ -218,6 +236,7 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
   }
 
   onChunk(bytes: Uint8Array<ArrayBuffer>): void {
+    markWork("stream", this.#record.arrival.requestId, this.#record.lastAttempt?.provider);
     this.#work += READ_WORK;
     this.#takeSlice(bytes);
   }

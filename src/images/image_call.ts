@@ -30,7 +30,7 @@ import { makeImages } from "./several.ts";
 import { type ImageStep, imageStreamResponse } from "./stream.ts";
 
 /** The dependencies of image requests. */
-export interface ImageParts extends CallParts, RelayParts {
+export interface ImageParts extends Omit<CallParts, "openStreams">, RelayParts {
   readonly catalog: DatedCatalog;
   readonly readReferences: ReferenceReader;
   readonly finish: ImageFinisher;

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { waitAtMost } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { Acknowledgements, PATIENCE_MS } from "./acknowledgements.ts";
+import { Acknowledgements } from "./acknowledgements.ts";
 import { Isolate, type IsolateOptions } from "./isolate.ts";
 import type { ThreadJournalPlace, ToIsolate } from "./messages.ts";
 
@@ -32,6 +32,8 @@ export function unbalancedReason(os: string): string | null {
 /** An isolate that ended is started again after this time, which doubles up to the maximum. */
 const MIN_RESTART_MS = 100;
 const MAX_RESTART_MS = 10_000;
+/** How long a stop waits for the last records and charges of isolates, after the time of their requests. */
+const LAST_WORK_MS = 6_000;
 
 /**
  * Threads that accept connections at one address and answer text requests. The main thread has the store, the money,
@@ -120,9 +122,9 @@ export class Isolates {
     return this.#acknowledgedByAll((id) => ({ type: "send-records", id }));
   }
 
-  /** Ends all open streams with an error event of their protocol. */
-  abortStreams(): void {
-    this.#postAll({ type: "abort-streams" });
+  /** Ends all open streams, and calls without a response, with an error of their protocol. */
+  abortForStop(): void {
+    this.#postAll({ type: "abort-for-stop" });
   }
 
   /** Stops accepting, waits up to `graceMs` for running requests, and ends the isolates. */
@@ -130,7 +132,7 @@ export class Isolates {
     this.#isStopping = true;
     this.#postAll({ type: "stop", graceMs });
     const stopped = Promise.all([...this.#members].map((member) => member.stopped));
-    await waitAtMost(this.options.clock, graceMs + PATIENCE_MS, stopped);
+    await waitAtMost(this.options.clock, graceMs + LAST_WORK_MS, stopped);
     await Promise.all([...this.#members].map((member) => this.#end(member)));
   }
 

@@ -317,7 +317,7 @@ Deno.test("a shutdown ends the threads' streams, and waits for pending charges",
   thread.say(head(1));
   const text = (await asked).text();
   live.abortAll();
-  assertEquals(thread.got.at(-1), { type: "abort-streams" });
+  assertEquals(thread.got.at(-1), { type: "abort-for-stop" });
   thread.say({ type: "piece", id: 1, piece: null });
   assertEquals(await text, "");
   let isClosed = false;
