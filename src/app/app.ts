@@ -9,12 +9,14 @@ import {
 } from "../http/request_handler.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { IsolatesOptions } from "../isolates/isolates.ts";
+import { systemClock } from "../lib/clock.ts";
 import { type Log, logWritten } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import type { ConfigChanges } from "./config_changes.ts";
+import { DescriptorPressure } from "./descriptor_pressure.ts";
 import type { GatewayState } from "./features.ts";
 import { LiveGateway } from "./live_gateway.ts";
 import { logStreamFailures } from "./log_stream_failures.ts";
@@ -163,6 +165,17 @@ async function start(
     gateway.isolates?.abortForStop();
   };
   services.counts.loopLag.start();
+  const listeners = adminListening === null ? [listening] : [listening, adminListening];
+  const descriptors = new DescriptorPressure({
+    clock: systemClock, // descriptors are those of the process, also where tests set the clock
+    log,
+    onTight(isTight) {
+      for (const listener of listeners) listener.setClosing(isTight);
+      gateway.features.large.keepSpare(isTight);
+    },
+    shed: () => listeners.map((listener) => listener.renew()).some(Boolean),
+  });
+  void descriptors.start();
   await store.publishAddress(adminAddress).catch((error) => {
     log.warn("address_unpublished", {
       address: adminAddress,
@@ -182,6 +195,7 @@ async function start(
     async stop() {
       state.isDraining = true;
       services.counts.loopLag.stop();
+      descriptors.stop();
       gateway.features.videos.videos.endEvents();
       gateway.features.console.endStreams();
       await store.publishAddress(null).catch(() => {}); // A full disk does not prevent the stop.

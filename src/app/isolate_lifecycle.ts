@@ -58,6 +58,12 @@ export class IsolateLifecycle {
     }
   }
 
+  /** Descriptors are scarce or not. See {@linkcode Listening}. */
+  onDescriptors(isTight: boolean, renews: boolean): void {
+    this.#listening?.setClosing(isTight);
+    if (renews) this.#listening?.renew();
+  }
+
   /** Stops accepting, and waits up to `graceMs` for running requests. */
   async stop(graceMs: number): Promise<void> {
     await this.#drain(graceMs);

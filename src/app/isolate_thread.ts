@@ -124,6 +124,8 @@ function take(message: ToIsolate): void {
     case "send-records":
       records.send();
       return acknowledge(message); // after the records that wait
+    case "descriptors":
+      return lifecycle.onDescriptors(message.isTight, message.renews);
     case "abort-for-stop":
       return openStreams.abortForStop();
     case "stop":

@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { waitAtMost } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
+import { ThreadUnavailable } from "../workers/worker_thread.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { Isolate, type IsolateOptions } from "./isolate.ts";
 import type { ThreadJournalPlace, ToIsolate } from "./messages.ts";
@@ -122,6 +123,11 @@ export class Isolates {
     return this.#acknowledgedByAll((id) => ({ type: "send-records", id }));
   }
 
+  /** Asks callers to reconnect, or not, and closes connections without a request, as {@linkcode Listening} does. */
+  onDescriptors(isTight: boolean, renews: boolean): void {
+    this.#postAll({ type: "descriptors", isTight, renews });
+  }
+
   /** Ends all open streams, and calls without a response, with an error of their protocol. */
   abortForStop(): void {
     this.#postAll({ type: "abort-for-stop" });
@@ -169,10 +175,13 @@ export class Isolates {
   /** Ends an isolate and starts another one in a while. */
   #replace(member: Isolate): void {
     const ended = this.#end(member);
-    if (this.#isStopping) return;
+    if (!this.#isStopping) this.#restartLater(member.slot, ended);
+  }
+
+  #restartLater(slot: number, ended: Promise<void>): void {
     const delayMs = this.#restartMs;
     this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
-    this.options.clock.after(delayMs, () => holdState(this.#restart(member.slot, ended), "a thread's journal"));
+    this.options.clock.after(delayMs, () => holdState(this.#restart(slot, ended), "a thread's journal"));
   }
 
   /** The journal of the isolate before must be read first. */
@@ -180,7 +189,14 @@ export class Isolates {
     const { journals } = this.options;
     if (journals !== null) await ended;
     const journal = journals && await journals.placeOf(slot);
-    if (!this.#isStopping) this.#startMember(slot, journal);
+    if (this.#isStopping) return;
+    try {
+      this.#startMember(slot, journal);
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+      this.options.log.error("isolate_not_started", { reason: error.message });
+      this.#restartLater(slot, Promise.resolve());
+    }
   }
 
   async #end(member: Isolate): Promise<void> {

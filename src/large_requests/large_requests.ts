@@ -10,7 +10,7 @@ import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { THREAD_IDLE_MS, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
+import { THREAD_IDLE_MS, ThreadUnavailable, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { LargeRequest } from "./large_request.ts";
 import { errorOf } from "../thread_state/plain_error.ts";
@@ -77,6 +77,7 @@ export class LargeRequests {
   #discovered: readonly Model[] = [];
   #nextId = 1;
   #isClosed = false;
+  #keepsSpare = false;
 
   constructor(readonly options: LargeRequestsOptions) {
     this.#config = options.config;
@@ -140,6 +141,21 @@ export class LargeRequests {
     for (const { thread } of this.#members) post(thread, { type: "config", config, discovered });
   }
 
+  /**
+   * Sets whether a thread is kept without work. It is, while descriptors are scarce: another one might not start then.
+   */
+  keepSpare(isKept: boolean): void {
+    if (this.#keepsSpare === isKept) return;
+    this.#keepsSpare = isKept;
+    if (!isKept) for (const member of this.#members) this.#restIfIdle(member);
+    if (!isKept || this.#members.size > 0 || this.#isClosed) return;
+    try {
+      this.#startMember().thread.setReferenced(false);
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+    }
+  }
+
   /** Ends all streams, and requests without a response, since the gateway stops. */
   abortForStop(): void {
     for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
@@ -172,7 +188,15 @@ export class LargeRequests {
     );
     if (free.length > 0) return free.reduce((least, other) => other.open.size < least.open.size ? other : least);
     const maxThreads = this.options.maxThreads ?? Math.min(MAX_THREADS, navigator.hardwareConcurrency);
-    return this.#members.size < maxThreads ? this.#startMember() : null;
+    if (this.#members.size >= maxThreads) return null;
+    try {
+      return this.#startMember();
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+      if (this.#members.size > 0) return null; // its requests wait for a thread that there is
+      for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(error);
+      return null;
+    }
   }
 
   #startMember(): Member {
@@ -298,10 +322,10 @@ export class LargeRequests {
     if (member.open.size > 0 || !member.state.isIdle || !this.#members.has(member)) return;
     member.thread.setReferenced(false);
     member.stopIdleTimer();
-    member.stopIdleTimer = this.options.clock.after(
-      THREAD_IDLE_MS,
-      () => holdState(this.#end(member), "charges of a thread"),
-    );
+    member.stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => {
+      if (this.#keepsSpare && this.#members.size === 1) this.#restIfIdle(member);
+      else holdState(this.#end(member), "charges of a thread");
+    });
   }
 
   #crash(member: Member, reason: string): void {

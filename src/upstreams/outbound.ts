@@ -314,6 +314,7 @@ function failureOf(
   status: number | null = null,
 ): UpstreamFailure | GatewayError {
   if (error instanceof UpstreamFailure) return error;
+  // An error of the gateway, such as that it has no free descriptor, is no failure of the vendor.
   if (!(error instanceof ConnectionError)) return gatewayErrorOf(error);
   const isUnsent = error.progress === "unsent";
   const fail = (kind: UpstreamFailure["kind"], what: string) =>

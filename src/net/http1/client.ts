@@ -5,6 +5,7 @@ import { ConnectionError, isOwnMistake } from "./connection_error.ts";
 import { NO_PROXIES, type Proxies, type Proxy, proxyFor } from "../proxy.ts";
 import { type ConnectionSource, type Exchanged, exchangeOver } from "./resend.ts";
 import { type HttpResponse, responseOf } from "./response.ts";
+import { descriptorShortage } from "../own_failure.ts";
 import { openVendorSocket, proxyAuthorizationLine } from "./vendor_socket.ts";
 import { hostFieldOf, type Origin, type WireRequest } from "./wire_request.ts";
 
@@ -20,6 +21,7 @@ export interface HttpClient {
    * @param onOpen Called with a function that cancels the request, before anything is sent. Cancelling makes the
    * pending call fail.
    * @throws {ConnectionError} What another end of the connection causes. Any other error is one of the gateway.
+   * @throws {GatewayError} `overloaded` if no descriptor is free for a connection.
    */
   send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse>;
   /** Closes idle sockets. Sockets in use close after their response. */
@@ -125,6 +127,8 @@ class PooledClient implements HttpClient {
     } catch (error) {
       closeQuietly(halfOpen);
       if (isOwnMistake(error) || (error instanceof ConnectionError && error.kind === "connect")) throw error;
+      const shortage = descriptorShortage(error);
+      if (shortage !== null) throw shortage;
       throw new ConnectionError("Cannot connect", "connect", "unsent", error);
     }
   }
