@@ -22,9 +22,9 @@ const FULL = 0.9;
 const SHED_EVERY_MS = 10_000;
 
 /**
- * Keeps descriptors free. Idle connections need no key, and the server of the platform neither shows a connection before
- * its first request is complete nor limits their number. Without a free descriptor, no vendor can be called and no thread
- * can start. See docs/decisions/0159-descriptors.md.
+ * Keeps descriptors free. Idle connections need no key, and the server of the platform neither shows a connection
+ * before its first request is complete nor limits their number. Without a free descriptor, no vendor can be called and
+ * no thread can start. See docs/decisions/0159-descriptors.md.
  */
 export class DescriptorPressure {
   readonly #options: DescriptorPressureOptions;

@@ -2,8 +2,9 @@ import { type RunningApp, startApp } from "../app/app.ts";
 import type { ServiceOptions } from "../app/services.ts";
 import type { Config } from "../config/config.ts";
 import { holdState, holdWork } from "../lib/held.ts";
-import type { Log } from "../lib/log.ts";
+import type { Log, LogFields } from "../lib/log.ts";
 import { startMemoryReturn } from "../workers/memory_return.ts";
+import { watchLauncher } from "./launcher.ts";
 import type { ProcessOutput } from "./process_output.ts";
 import { listenForStop, reloadAtSignal } from "./stop_signals.ts";
 import { openWatch } from "./watch.ts";
@@ -77,16 +78,25 @@ export async function runUntilSignal(
     watch.start();
     onHangup = reloaderOf(app, log);
     const stopMemoryReturn = startMemoryReturn();
-    const signal = await Promise.race([stopSignal, standby.lost.then(() => null)]);
+    const orphaned = Promise.withResolvers<null>();
+    const stopLauncherWatch = watchLauncher((name) => Deno.env.get(name), () => orphaned.resolve(null));
+    const lost = standby.lost.then(() => "lost" as const);
+    const signal = await Promise.race([stopSignal, lost, orphaned.promise]);
     watch.onStop();
-    log.info("stopping", signal === null ? { reason: "another process uses the store alone" } : { signal });
+    stopLauncherWatch();
+    log.info("stopping", stopReasonOf(signal));
     stopMemoryReturn();
     await app.stop();
     log.info("stopped");
-    return signal === null ? 1 : 0;
+    return signal === "lost" ? 1 : 0;
   } finally {
     await flush();
   }
+}
+
+function stopReasonOf(signal: Deno.Signal | "lost" | null): LogFields {
+  if (signal === null) return { reason: "the npm that started the gateway has ended" };
+  return signal === "lost" ? { reason: "another process uses the store alone" } : { signal };
 }
 
 /** How a gateway waits for the store, and how it ends when another process uses it alone. */

@@ -9,7 +9,7 @@ export interface WatchData extends StallLimits {
 }
 
 /** How long the process may take to end after `server.shutdown_grace`. */
-export const STOP_MARGIN_MS = 10_000;
+const STOP_MARGIN_MS = 10_000;
 
 /** Settings of {@linkcode openWatch}, in milliseconds. */
 export interface WatchSettings {

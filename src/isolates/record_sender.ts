@@ -22,7 +22,7 @@ export interface RecordSenderOptions {
 
 /** How long what is written of a request waits for others. A report of leases takes it along before. */
 const WRITTEN_MS = 60;
-/** How long a stop waits for the records of the last requests. They follow the charges, which can need a token count. */
+/** How long a stop waits for the records of the last requests. They follow the charges, which may count tokens. */
 const LAST_RECORDS_MS = 3_000;
 
 /** Sends the main thread what it logs and counts of the requests of an isolate. */

@@ -22,7 +22,7 @@ export const THREAD_KINDS = [
 export type ThreadKind = typeof THREAD_KINDS[number];
 
 /** The kinds of marked work, in the order of their numbers in shared memory. */
-export const MARKED_STEPS = ["none", "request", "attempt", "stream", "job", "thread job"] as const;
+const MARKED_STEPS = ["none", "request", "attempt", "stream", "job", "thread job"] as const;
 
 /** A kind of marked work. */
 export type MarkedStep = typeof MARKED_STEPS[number];
@@ -32,7 +32,7 @@ const STEP_NUMBERS = Object.fromEntries(MARKED_STEPS.map((step, number) => [step
 >;
 
 /** Time between two beats of a thread. */
-export const BEAT_MS = 1_000;
+export const HEARTBEAT_MS = 1_000;
 
 const SLOTS = 160;
 const SLOT_BYTES = 128;
@@ -40,11 +40,11 @@ const SLOT_INTS = SLOT_BYTES / Int32Array.BYTES_PER_ELEMENT;
 
 /** The numbers of a slot. */
 const KIND = 0;
-const BEATS = 1;
+const HEARTBEATS = 1;
 const STEP = 2;
 const END = 3;
 /** The second of the last beat, in Unix time. */
-const BEAT_AT = 4;
+const HEARTBEAT_AT = 4;
 /** The texts of a slot, in ASCII. Each ends with a zero, or at its greatest length. */
 const ID_AT = 32;
 const ID_BYTES = 48;
@@ -58,7 +58,7 @@ const STALLS = 2;
 
 /** In `END`: whether the thread is to answer that its event loop turns, and whether it has. */
 const NOT_ENDING = 0;
-const ASKED = 1;
+const REQUESTED = 1;
 const ANSWERED = 2;
 
 /** What a thread wrote last. */
@@ -103,9 +103,9 @@ export class Heartbeats {
   beat(slot: number): void {
     const at = slot * SLOT_INTS;
     // Never 0 again: that is a thread which has not started.
-    Atomics.store(this.#ints, at + BEATS, (Atomics.load(this.#ints, at + BEATS) % MAX_BEATS) + 1);
-    Atomics.store(this.#ints, at + BEAT_AT, secondsNow());
-    Atomics.compareExchange(this.#ints, at + END, ASKED, ANSWERED);
+    Atomics.store(this.#ints, at + HEARTBEATS, (Atomics.load(this.#ints, at + HEARTBEATS) % MAX_HEARTBEATS) + 1);
+    Atomics.store(this.#ints, at + HEARTBEAT_AT, secondsNow());
+    Atomics.compareExchange(this.#ints, at + END, REQUESTED, ANSWERED);
   }
 
   /** Returns the last heartbeat of each thread by its slot. */
@@ -117,7 +117,7 @@ export class Heartbeats {
       if (kind === undefined) continue;
       beats.set(slot, {
         kind,
-        beats: Atomics.load(this.#ints, at + BEATS),
+        beats: Atomics.load(this.#ints, at + HEARTBEATS),
         step: MARKED_STEPS[Atomics.load(this.#ints, at + STEP)] ?? "none",
         id: this.#text(slot * SLOT_BYTES + ID_AT, ID_BYTES),
         detail: this.#text(slot * SLOT_BYTES + DETAIL_AT, DETAIL_BYTES),
@@ -129,8 +129,8 @@ export class Heartbeats {
   /** Whether a thread has started and its last beat is more than two beats ago. */
   isLate(slot: number): boolean {
     const at = slot * SLOT_INTS;
-    return Atomics.load(this.#ints, at + BEATS) > 0 &&
-      secondsNow() - Atomics.load(this.#ints, at + BEAT_AT) > LATE_SECONDS;
+    return Atomics.load(this.#ints, at + HEARTBEATS) > 0 &&
+      secondsNow() - Atomics.load(this.#ints, at + HEARTBEAT_AT) > LATE_SECONDS;
   }
 
   /** The memory of a thread's own slot, to which it writes its marks. */
@@ -140,7 +140,7 @@ export class Heartbeats {
 
   /** Asks a thread to answer with its next beat. */
   askEnd(slot: number): void {
-    Atomics.compareExchange(this.#ints, slot * SLOT_INTS + END, NOT_ENDING, ASKED);
+    Atomics.compareExchange(this.#ints, slot * SLOT_INTS + END, NOT_ENDING, REQUESTED);
   }
 
   /** Whether a thread has answered {@linkcode Heartbeats.askEnd}. */
@@ -214,7 +214,7 @@ export class OwnMark {
   }
 }
 
-const MAX_BEATS = 0x3fff_ffff;
+const MAX_HEARTBEATS = 0x3fff_ffff;
 const LATE_SECONDS = 3;
 
 function secondsNow(): number {

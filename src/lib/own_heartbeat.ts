@@ -1,5 +1,5 @@
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
-import { BEAT_MS, Heartbeats, type MarkedStep, OwnMark } from "./heartbeats.ts";
+import { HEARTBEAT_MS, Heartbeats, type MarkedStep, OwnMark } from "./heartbeats.ts";
 
 /** The heartbeats of the process that this thread takes part in; null while there is no watch. */
 let heartbeats: Heartbeats | null = null;
@@ -69,7 +69,7 @@ function beatIn(own: Heartbeats, slot: number): () => void {
   heartbeats = own;
   mark = own.ownMark(slot);
   own.beat(slot);
-  const timer = setInterval(() => own.beat(slot), BEAT_MS);
+  const timer = setInterval(() => own.beat(slot), HEARTBEAT_MS);
   Deno.unrefTimer(timer);
   return () => clearInterval(timer);
 }

@@ -16,6 +16,7 @@ export const THREAD_MODULES = [
   "app/isolate_thread",
   "app/large_request_thread",
   "cli/config_entry",
+  "cli/launcher_entry",
   "cli/watch_entry",
   "request_log/postgres/log_entry",
   "request_log/sqlite/log_entry",

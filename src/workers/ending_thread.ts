@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { BEAT_MS, type Heartbeats } from "../lib/heartbeats.ts";
+import { HEARTBEAT_MS, type Heartbeats } from "../lib/heartbeats.ts";
 
 /** A thread that answers no stop for so long is lost. */
 export const LOST_MS = 10_000;
@@ -40,7 +40,7 @@ export function endWatched({ heartbeats, slot, end, hasExited, clock = systemClo
       isLost = true;
       heartbeats.addLost(1);
     }
-    clock.after(BEAT_MS, look);
+    clock.after(HEARTBEAT_MS, look);
   };
   look();
 }

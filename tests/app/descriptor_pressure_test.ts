@@ -19,7 +19,7 @@ async function eventsOf(shares: readonly number[]): Promise<string[]> {
     use: { measure: () => ({ used: (shares[second] ?? 0) * 1_000, share: shares[second] ?? 0 }) },
   });
   await pressure.start();
-  for (second = 0; second < shares.length; second++) await clock.advance(1_000);
+  for (second = 0; second < shares.length; second++) clock.advance(1_000);
   pressure.stop();
   return events;
 }
