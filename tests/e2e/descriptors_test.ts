@@ -76,7 +76,10 @@ for (const isolates of [1, 2]) {
         assertEquals((await (await chat("hello")).json()).object, "chat.completion");
         const stream = (await chat("[[gap 20]] [[words 400]] go", true)).text();
         const idle: Deno.TcpConn[] = [];
+        let hasEnded = false;
+        void process.ended.then(() => hasEnded = true);
         while (logged("connections_shed") === 0) {
+          assert(!hasEnded, process.log());
           const connection = await connect();
           if (connection === null) await new Promise((resolve) => setTimeout(resolve, 10));
           else idle.push(connection);
