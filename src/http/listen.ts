@@ -115,12 +115,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     }
   }
 
-  const closed = untilStopped();
-  holdState(closed, "the listener");
+  const stopped = untilStopped();
+  holdState(stopped, "the listener");
   return {
     address,
     port,
-    closed,
+    closed: stopped,
     setClosing: (isSet) => void (isClosing = isSet),
     renew() {
       const before = server;
