@@ -10,6 +10,7 @@ import {
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { IsolatesOptions } from "../isolates/isolates.ts";
 import { systemClock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 import { type Log, logWritten } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
@@ -175,7 +176,7 @@ async function start(
     },
     shed: () => listeners.map((listener) => listener.renew()).some(Boolean),
   });
-  void descriptors.start();
+  holdWork(descriptors.start());
   await store.publishAddress(adminAddress).catch((error) => {
     log.warn("address_unpublished", {
       address: adminAddress,

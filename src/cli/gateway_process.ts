@@ -71,7 +71,7 @@ export async function runUntilSignal(
   });
   try {
     // Its thread starts after the gateway, which needs the processor, or to end a stop meanwhile.
-    void stopSignal.then(() => (watch.onStop(), watch.start()));
+    holdState(stopSignal.then(() => (watch.onStop(), watch.start())), "the watch of a stop");
     const starting = start();
     const app = standby.isWaiting ? await startedUnless(stopSignal, starting) : await starting;
     if (app === null) return 0;

@@ -1,4 +1,5 @@
 /** The module of the thread of `watchLauncher`. Nothing imports it: see `THREAD_MODULES`. */
+import { holdState } from "../lib/held.ts";
 import { type LauncherData, type LauncherNews, LOOKS_PER_THREAD } from "./launcher.ts";
 
 const LOOK_MS = 1_000;
@@ -10,7 +11,7 @@ interface Link {
   readonly parent: number;
 }
 
-globalThis.addEventListener("message", (event) => void watch((event as MessageEvent<LauncherData>).data), {
+globalThis.addEventListener("message", (event) => holdState(watch((event as MessageEvent<LauncherData>).data), "the watch of the launcher"), {
   once: true,
 });
 

