@@ -147,6 +147,7 @@ export class ChargeQueue {
 
   /** Writes all charges once more, for the end of the process, and logs those that stay. Never rejects. */
   async flush(): Promise<void> {
+    // Ends when all charges are tried once: the process is ending and admits no more calls.
     while (this.#groups.length > 0 || this.#running !== null) {
       this.write();
       await this.#running;
@@ -188,6 +189,7 @@ export class ChargeQueue {
 
   /** Never rejects; each failure is passed to those who wait for it. */
   async #run(): Promise<void> {
+    // Ends when nothing waits: each step commits a group, or waits for the store.
     while (this.#hasWork) {
       if (this.#isRetryDue) {
         await this.#retryDelayed();
@@ -262,6 +264,7 @@ export class ChargeQueue {
 
   async #retryDelayed(): Promise<void> {
     this.#isRetryDue = false;
+    // Ends with the list, or at the first failure.
     for (let group = this.#delayed[0]; group !== undefined; group = this.#delayed[0]) {
       const failure = await this.#commitOnce(group);
       if (failure !== null && !failure.isFinal) {

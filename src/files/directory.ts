@@ -82,6 +82,7 @@ async function fill(
     const total = written.bytes + piece.length;
     if (total > capBytes) throw new RangeError(`Cannot keep a file this large: expected at most ${capBytes} bytes`);
     if (keepsQuota) quota.check(Math.max(piece.length, (announcedBytes ?? 0) - written.bytes));
+    // Ends with the piece: a write takes at least one byte, or throws.
     for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
     written.bytes = total;
     quota.add(piece.length);

@@ -70,6 +70,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
   }
 
   async #read(): Promise<Uint8Array<ArrayBuffer> | null> {
+    // Ends with the vendor's stream, which each step reads.
     for (;;) {
       const piece = this.#pieces?.next();
       if (piece && !piece.done) return piece.value;
@@ -125,6 +126,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     this.#hasLeft = true;
     const stopTimer = this.#clock.after(MAX_DRAIN_MS, () => this.#opened.link.end());
     try {
+      // Ends with the vendor's stream, which each step reads.
       while (!this.#isOver && await this.#step() !== null);
     } catch {
       // Ended by the timer or by the vendor; what was shown is charged below.

@@ -41,6 +41,7 @@ export function chunkStream(chunks: Iterator<Chunk>, options: ChunkStreamOptions
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
+      // Ends with the chunks of the reply.
       while (!left.signal.aborted) {
         const { done, value: chunk } = chunks.next();
         if (done) {
