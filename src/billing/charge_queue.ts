@@ -193,14 +193,15 @@ export class ChargeQueue {
     while (this.#hasWork) {
       if (this.#isRetryDue) {
         await this.#retryDelayed();
-      } else if (this.#between.length > 0) {
-        for (const task of this.#between.splice(0)) await task();
-      } else {
-        await undefined; // charges of the same turn of the event loop join the group
-        this.#dueCount--;
-        const group = this.#groups.shift();
-        if (group !== undefined) await this.#write(group);
+        continue;
       }
+      for (const task of this.#between.splice(0)) await task();
+      // Also if further tasks came meanwhile: reads and leases that never end must not hold up the charges.
+      if (this.#dueCount === 0) continue;
+      await undefined; // charges of the same turn of the event loop join the group
+      this.#dueCount--;
+      const group = this.#groups.shift();
+      if (group !== undefined) await this.#write(group);
     }
     this.#running = null;
   }
