@@ -38,8 +38,8 @@ export class KeptStreams {
    * Counts another stream of an account that is going to be kept. If there is no room for it, the oldest that has ended
    * is removed.
    *
-   * @returns Gives the place back: directly before {@linkcode KeptStreams.keep}, or if there is no stream. Further calls
-   * have no effect.
+   * @returns Gives the place back: directly before {@linkcode KeptStreams.keep}, or if there is no stream. Further
+   * calls have no effect.
    * @throws {GatewayError} `rate_limited` if too many are under way.
    */
   admit(accountId: string, { accountStreams }: StreamLimits): () => void {
