@@ -29,16 +29,29 @@ export function createIsolateHandler(
   { relay: address, limits, ...options }: IsolateHandlerOptions,
 ): IsolateHandler {
   const handler = createRequestHandler(options);
+  let refusal: GatewayError | null = null;
+  const refuseNext = createRequestHandler({
+    ...options,
+    router: {
+      ...options.router,
+      match() {
+        throw refusal ?? unreachable();
+      },
+    },
+  });
   /** Refuses a request that the main thread does not take, as while it ends, in the protocol of its path. */
-  const refuse = createRequestHandler({ ...options, router: { ...options.router, match: unreachable } });
+  const refuse = (error: GatewayError | null, ...request: Parameters<IsolateHandler>) => {
+    refusal = error; // the handler matches before it returns
+    return refuseNext(...request);
+  };
   return (request, info) => {
     // A host with a slash would change the path of the address; the handler refuses it.
     if (isOwn(request, limits()) || !isHost(hostOf(request, new HeaderFields(request.headers)) ?? "")) {
       return handler(request, info);
     }
-    return relay(request, info, address).catch(() => {
+    return relay(request, info, address).catch((error) => {
       if (request.signal.aborted) return new Response(null, { status: 503 }); // its caller has left
-      return refuse(request, info);
+      return refuse(error instanceof GatewayError ? error : null, request, info);
     });
   };
 }
@@ -55,8 +68,8 @@ function isOwn(request: Request, { largeBodyBytes }: Pick<Config["limits"], "lar
   return isSurelySmall(headers.get("content-length"), largeBodyBytes) && headers.get("x-service-resume") === null;
 }
 
-function unreachable(): never {
-  throw new GatewayError("overloaded", "The main thread of the gateway does not take requests now. Retry later", {
+function unreachable(): GatewayError {
+  return new GatewayError("overloaded", "The main thread of the gateway does not take requests now. Retry later", {
     retryAfterSeconds: 1,
   });
 }

@@ -148,6 +148,7 @@ class Staging {
     });
     this.#moves.set(place + UNFINISHED, place);
     const digest = await entry.read(async (piece) => {
+      // Ends with the piece: a write takes at least one byte, or throws.
       for (let at = 0; at < piece.length;) at += await output.write(piece.subarray(at));
     });
     await output.sync();

@@ -85,6 +85,7 @@ export function reloadAtSignal(reload: () => Promise<unknown>): () => void {
   let isRepeated = false;
   const run = async () => {
     isRunning = true;
+    // Ends when no signal came during a reload: operators send them.
     do {
       isRepeated = false;
       await reload().catch(() => {});

@@ -61,6 +61,7 @@ function callOf(query: Readonly<Record<string, string>>, more: Readonly<Record<s
 async function readAll(send: SendAdminCall, query: Readonly<Record<string, string>>) {
   const data: UsageRow[] = [];
   let after: Readonly<Record<string, string>> = {};
+  // Ends with the last page.
   for (;;) {
     const result = await send(callOf(query, { limit: String(PAGE), ...after }));
     if (result.status >= 400) return result;

@@ -139,6 +139,7 @@ export async function checkFilesBucket({ bucket, proxies }: Config): Promise<Fin
 
 /** The folder itself or, if it does not exist, the nearest one above it. Throws if that is a file. */
 async function nearestFolder(path: string): Promise<string> {
+  // Ends at the root, which is its own parent.
   for (let folder = path;; folder = dirname(folder)) {
     const found = await Deno.stat(folder).catch((error) => {
       if (error instanceof Deno.errors.NotFound && folder !== dirname(folder)) return null;

@@ -83,9 +83,11 @@ async function fill(
     const total = written.bytes + piece.length;
     if (total > capBytes) throw new RangeError(`Cannot keep a file this large: expected at most ${capBytes} bytes`);
     if (keepsQuota) quota.check(Math.max(piece.length, (announcedBytes ?? 0) - written.bytes));
-    for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
+    // Counted before the write, so that files which are written at one time do not pass the quota together.
     written.bytes = total;
     quota.add(piece.length);
+    // Ends with the piece: a write takes at least one byte, or throws.
+    for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
   }
   await file.sync();
 }

@@ -26,7 +26,7 @@ export function accessLog(log: Log, clock: Clock): RequestObserver {
       outputTokens: tokens?.output,
       count: record.images === 0 ? undefined : record.images,
       cost: cost === null ? undefined : writeMoney(cost),
-      firstByteMs: (record.firstByteAt ?? record.respondedAt) - arrival.receivedAt,
+      firstByteMs: record.firstByteMs ?? undefined,
       durationMs: clock.now() - arrival.receivedAt,
     });
   };

@@ -73,6 +73,7 @@ class ImageStream implements StreamSource, Relay {
   }
 
   async #read(): Promise<Uint8Array<ArrayBuffer> | null> {
+    // Ends with the vendor's stream, which each step reads.
     for (;;) {
       const piece = this.#pieces?.next();
       if (piece && !piece.done) return piece.value;
@@ -132,6 +133,7 @@ class ImageStream implements StreamSource, Relay {
     this.#hasLeft = true;
     const stopTimer = this.#clock.after(MAX_DRAIN_MS, () => this.#opened.link.end());
     try {
+      // Ends with the vendor's stream, which each step reads.
       while (!this.#isOver && await this.#step() !== null);
     } catch {
       // Ended by the timer or by the vendor; what was shown is charged below.

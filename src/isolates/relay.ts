@@ -1,5 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
+import { ChunkReader } from "../http/chunk_reader.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
 import type { RelayAddress } from "./messages.ts";
 
 /** The header field that tells the main thread from where a relayed request came. */
@@ -22,6 +24,7 @@ const CONNECTION_FIELDS = [
 /**
  * Sends a request to the main thread, and its response back. Bodies are streamed in both directions.
  *
+ * @throws {GatewayError} If the body is refused.
  * @throws {TypeError} If the main thread cannot be reached.
  */
 export async function relay(
@@ -36,17 +39,44 @@ export async function relay(
   // `fetch` would change a path such as `/v1/../admin`, so the address is in the field.
   const origin: Origin = { token, hostname: remoteAddr.hostname, port: remoteAddr.port, url: request.url };
   headers.set(RELAY_FIELD, asciiJson(origin));
+  const body = request.body === null ? null : new RelayedBody(request.body);
   const response = await fetch(`http://127.0.0.1:${port}/`, {
     method: request.method,
     headers,
-    body: request.body,
+    body: body?.stream ?? null,
     redirect: "manual",
     signal: request.signal,
+  }).catch((error) => {
+    throw body?.refusal ?? error;
   });
   const relayed = new Response(response.body, response);
   // Of the connection to the main thread. The server adds its own if it closes that of the caller.
   relayed.headers.delete("connection");
   return relayed;
+}
+
+/** The body of a request on its way to the main thread, by the rules of {@linkcode ChunkReader}. */
+class RelayedBody {
+  /** Why the body was refused; null if it was not. */
+  refusal: GatewayError | null = null;
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+
+  constructor(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
+    const reader = new ChunkReader(body, () => {});
+    this.stream = new ReadableStream({
+      pull: async (controller) => {
+        try {
+          const chunk = await reader.next();
+          if (chunk === null) controller.close();
+          else controller.enqueue(chunk);
+        } catch (error) {
+          if (error instanceof GatewayError) this.refusal = error;
+          throw error;
+        }
+      },
+      cancel: () => reader.cancel(),
+    }, { highWaterMark: 0 });
+  }
 }
 
 /** Where a relayed request came from. */

@@ -27,6 +27,11 @@ export function afterTurn(resume: () => void): void {
   startTimer();
 }
 
+/** Resolves in a later turn of the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => afterTurn(resolve));
+}
+
 function startTimer(): void {
   if (hasTimer) return;
   hasTimer = true;

@@ -68,9 +68,10 @@ export class RequestMetrics {
     outcomeOf(series, record).count++;
     const seconds = (this.clock.now() - receivedAt) / 1000;
     series.duration.observe(seconds);
-    if (record.status < 400) {
+    const { firstByteMs } = record;
+    if (record.status < 400 && firstByteMs !== null) {
       this.#served.observe(seconds);
-      series.firstByte.observe(((record.firstByteAt ?? record.respondedAt) - receivedAt) / 1000);
+      series.firstByte.observe(firstByteMs / 1000);
     }
     if (record.end !== null) series.ends.set(record.end, (series.ends.get(record.end) ?? 0) + 1);
     if (tokens !== null) addTokens(series.tokens, tokens);

@@ -87,6 +87,7 @@ async function openPair(): Promise<SocketPair | null> {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const near = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
     near.setNoDelay(true);
+    // Ends with our own connection, which is open already.
     for (;;) {
       const far = await listener.accept();
       if (far.remoteAddr.port === near.localAddr.port) return { near, far };

@@ -168,12 +168,17 @@ function isCharged({ record }: Inbound): boolean {
 async function store(call: EndedCall, kept: readonly Uint8Array[] | null, fingerprint: string | null): Promise<void> {
   const { held, accountId: account, head, parts, inbound: { requestId } } = call;
   const bytes = kept?.reduce((sum, chunk) => sum + chunk.length, 0) ?? 0;
+  let counted = 0;
   try {
-    const hasRoom = kept !== null && (await parts.counts.used(account)).bytes + bytes <= parts.limits.accountBytes;
-    if (kept === null || !hasRoom) return void await held.use(fingerprint, null);
+    const most = { bytes: parts.limits.accountBytes };
+    if (kept === null || !await parts.counts.take(account, { bytes }, most)) {
+      return void await held.use(fingerprint, null);
+    }
+    counted = bytes;
     const reply = await storeReply(account, head, kept, { store: parts.store, cipher: await parts.cipher() });
-    await held.use(fingerprint, reply, parts.counts.add(account, { bytes }));
+    await held.use(fingerprint, reply, parts.counts.add(account, {}));
   } catch (error) {
+    parts.counts.add(account, { bytes: -counted });
     parts.log.warn("reply_not_stored", {
       requestId,
       accountId: account,

@@ -39,7 +39,7 @@ export async function answerResumable(
 ): Promise<Response> {
   const { headers = inbound.request.headers, requestId, request } = inbound;
   if (!isWanted(headers.get("x-service-resume"))) return await handler(inbound);
-  streams.makeRoom(accountId, limits);
+  const giveBack = streams.admit(accountId, limits);
   const left = new AbortController();
   const onLeft = () => left.abort();
   request.signal.addEventListener("abort", onLeft);
@@ -57,6 +57,7 @@ export async function answerResumable(
     const shared = inbound.responseFields?.() ?? {};
     const stored = [...response.headers].filter(([name]) => !(name in shared) && name !== "content-length");
     const facts = { accountId, requestId, headers: stored };
+    giveBack(); // it is counted as kept from here on
     const { stream, ended } = streams.keep(facts, body, { memory: inbound.memory.fork(), limits });
     const onOver = detached.add(() => {}); // the relay ends its stream at a shutdown
     holdWork(ended.finally(() => {
@@ -70,6 +71,8 @@ export async function answerResumable(
   } catch (error) {
     memory.end();
     throw error;
+  } finally {
+    giveBack();
   }
 }
 

@@ -37,7 +37,7 @@ export type StoredRow = Readonly<Record<typeof ROW_COLUMNS[number] | "position",
 /** The facts of a request that no index has, as JSON. A new fact is another member at the end. */
 type Facts = readonly [
   receivedAt: number,
-  firstByteMs: number,
+  firstByteMs: number | null,
   method: string,
   path: string,
   /** Zero if it equals the path. */
@@ -226,7 +226,7 @@ function writeFacts(record: RequestRecord): string {
   return JSON.stringify(
     [
       arrival.receivedAt,
-      (record.firstByteAt ?? record.respondedAt) - arrival.receivedAt,
+      record.firstByteMs,
       arrival.method,
       path,
       record.endpoint === path ? SAME_AS_PATH : record.endpoint,

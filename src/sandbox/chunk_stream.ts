@@ -42,6 +42,7 @@ export function chunkStream(chunks: Iterator<Chunk>, options: ChunkStreamOptions
 
   return outputStream<Uint8Array>({
     async pull(output) {
+      // Ends with the chunks of the reply.
       while (!left.signal.aborted) {
         const { done, value: chunk } = chunks.next();
         if (done) {

@@ -3,6 +3,7 @@ import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { traceLines } from "../lib/trace_scope.ts";
+import { TurnPace } from "../lib/turn_pace.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { wheelOf } from "../net/deadline.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
@@ -178,6 +179,8 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
   readonly status: number;
   readonly mediaType: string;
   #callbacks: ReadCallbacks | null = null;
+  /** Of reads by promises. */
+  #pace: TurnPace | null = null;
 
   constructor(readonly response: HttpResponse, readonly options: OutboundOptions, readonly watch: ExchangeWatch) {
     this.status = response.status;
@@ -189,7 +192,7 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
   }
 
   read(): Promise<Uint8Array<ArrayBuffer> | null> {
-    return readOnce(this);
+    return readOnce(this, this.#pace ??= new TurnPace());
   }
 
   readNext(callbacks: ReadCallbacks): void {

@@ -7,6 +7,7 @@ import { startPostgres } from "../support/postgres_server.ts";
  */
 const SUITES: readonly string[] = [
   "tests/e2e/balance_test.ts",
+  "tests/e2e/budget_period_test.ts",
   "tests/e2e/caches_test.ts",
   "tests/e2e/images_test.ts",
   "tests/e2e/key_end_test.ts",

@@ -196,6 +196,7 @@ interface Listed {
 async function* listed(client: BucketClient): AsyncGenerator<Listed> {
   const { prefix } = client.settings;
   let token: string | null = null;
+  // Ends with the last page of the bucket.
   do {
     const query: Record<string, string> = { "list-type": "2", prefix, delimiter: "/" };
     if (token !== null) query["continuation-token"] = token;

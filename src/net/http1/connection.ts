@@ -295,6 +295,7 @@ export class Connection {
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
+    // Ends with the bytes: a write takes at least one, or fails.
     for (let sent = 0; sent < bytes.length;) {
       sent += await this.#startWrite(sent === 0 ? bytes : bytes.subarray(sent));
       if (this.#progress === "unsent") this.#progress = "sent";

@@ -102,6 +102,7 @@ export function threadSink(start: StartThread): JournalSink {
       if (crash === null) nextBatch().parts.push({ segment, chunks: null });
     },
     async close() {
+      // Ends when all lines are written: each is answered, or the thread crashes.
       while (crash === null && (running !== null || waiting !== null)) {
         await new Promise<void>((resolve) => onIdle = resolve);
       }

@@ -93,11 +93,13 @@ export class GroupCommit {
 
   /** Resolves when no transaction is waiting. */
   async idle(): Promise<void> {
+    // Ends when nothing waits: each round commits to the disk.
     while (this.#running) await this.#running;
   }
 
   async #run(): Promise<void> {
     await Promise.resolve(); // transactions of the same turn of the event loop share the first batch
+    // Ends when nothing waits: each round commits to the disk.
     while (this.#waiting.length > 0) await this.#write(this.#take());
     this.#running = null;
   }

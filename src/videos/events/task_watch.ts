@@ -104,6 +104,7 @@ export class TaskWatch {
     this.#readSinceTick?.add(id);
     if (this.#reading.has(id)) return void this.#reading.set(id, true);
     try {
+      // Ends when the task did not change during a read of the store.
       do {
         this.#reading.set(id, false);
         this.#report(id, (await readTask(this.store, id))?.value ?? null);
