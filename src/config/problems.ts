@@ -6,7 +6,7 @@ import { nearestWord } from "../lib/nearest_word.ts";
 import { type Path, pathText, SECRET_FIELDS, shownText } from "./setting_path.ts";
 
 /** The most problems that are reported at once. */
-export const MAX_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 /** Reads a value. Throws {@linkcode z.ZodError} if the value is not valid. */
 export type Reader<T> = (value: unknown, context: ReadContext) => T;
