@@ -128,7 +128,7 @@ class CallerBody implements StreamedBody {
 /** Statuses of responses without a body. Source: Fetch standard, "null body status". */
 const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** @param sent The body of the request. Its rest is discarded at the end of the response, also of one that breaks off. */
+/** @param sent The body of the request. Its rest is discarded at the end of the response. */
 async function responseOf(response: HttpResponse, sent: CallerBody | null): Promise<Response> {
   const { status, head } = response;
   const headers = new Headers();

@@ -54,7 +54,7 @@ export function renderAs(shape: string): ErrorRenderer {
 /** How a server accepts connections: itself, as with one thread, or in another thread that relays its requests. */
 export type Door = "direct" | "relayed";
 
-/** Registers a test for both kinds of server: what the front door refuses and answers does not depend on the threads. */
+/** Registers a test for both kinds of server: what the front door answers does not depend on the threads. */
 export function testDoors(
   name: string,
   run: (openServer: (extra?: readonly Route[]) => Promise<TestServer>) => Promise<void>,
