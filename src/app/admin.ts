@@ -25,7 +25,7 @@ import {
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import type { EraseAccount } from "../protocols/admin/erasure.ts";
 import { guarded, isStillOperator } from "../protocols/admin/admin_access.ts";
-import type { AdminRoute } from "../protocols/admin/admin_route.ts";
+import { type AdminRoute, PRIVATE_READ } from "../protocols/admin/admin_route.ts";
 import { adminAuditRoutes } from "../protocols/admin/audit.ts";
 import { adminReceiverRoutes } from "../protocols/admin/receivers.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
@@ -183,12 +183,9 @@ function requestRoutes(requests: RequestLog | null): AdminRoute[] {
   return routes.map((route) => ({
     ...route,
     parameters: route.path.endsWith("/requests") ? null : [],
-    ...route.path.endsWith("/bodies") ? BODIES_RULES : { role: "read" },
+    ...route.path.endsWith("/bodies") ? PRIVATE_READ : { role: "read" },
   }));
 }
-
-/** Prompts are private: only owners read them, and the audit log tells who did. */
-const BODIES_RULES = { role: "owner", isAudited: true, isResultAudited: false } as const;
 
 /** The configuration endpoints. The first request to one of them loads their code. */
 function configRoutes(

@@ -175,4 +175,4 @@ export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
   return routes.map((route) => ({ ...route, isProbe: route.method === "GET" }));
 }
 
-const renderConsoleError: ErrorRenderer = (...failure) => withSecurityHeaders(renderAdminError(...failure));
+const renderConsoleError: ErrorRenderer = (...failure) => withSecurityHeaders(renderAdminError(...failure), false);

@@ -130,7 +130,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
  * Opens the store and builds the shared parts. A missing store is created empty; apart from that nothing changes on
  * disk or in the store.
  *
- * @throws What {@linkcode openStore} throws, or a file error if `egress.ca_file` cannot be read.
+ * @throws What {@linkcode openStore} throws, and a `ConfigError` if `egress.ca_file` cannot be read.
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;

@@ -28,6 +28,7 @@ import { idOf } from "../upstreams/provider.ts";
 import { checkProvider } from "../upstreams/provider_check.ts";
 import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
+import { gatewayFetch } from "./gateway_fetch.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
@@ -119,7 +120,7 @@ async function checkStore(config: Config, { config: path }: DoctorOptions): Prom
 }
 
 async function checkRunning(address: string): Promise<Finding> {
-  const response = await fetch(`${address}/readyz`).catch(() => null);
+  const response = await gatewayFetch(`${address}/readyz`).catch(() => null);
   if (response === null) return problem("store", `the gateway at ${address} does not answer`, "look at its log");
   const text = (await response.text()).trim();
   if (response.ok) return ok("store", `in use by the gateway at ${address}, which is ready`);

@@ -8,6 +8,8 @@ import type { EventBlock } from "./event_splitter.ts";
 export interface StreamFacts {
   readonly accountId: string;
   readonly requestId: string;
+  /** The path of its request. */
+  readonly path: string;
   /** The header fields that every response with its events has. */
   readonly headers: readonly (readonly [string, string])[];
 }

@@ -1,4 +1,5 @@
 import type { DetachedWork } from "../calls/detached_work.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import type { BodyLimits } from "../http/body.ts";
 import { IDEMPOTENCY_MS, keyOfOtherBody, readIdempotencyKey } from "../http/idempotency_key.ts";
@@ -13,6 +14,7 @@ import { fingerprintOf, HashedBody } from "./fingerprint.ts";
 import { HeldKey } from "./held_key.ts";
 import { holdKey, type HoldKeyParts } from "./hold_key.ts";
 import type { KeyCounts } from "./key_counts.ts";
+import { checkReplyPermitted } from "./permitted_reply.ts";
 import type { UsedKey } from "./records.ts";
 import { type ReplyEnd, ReplyRecorder } from "./reply_recorder.ts";
 import { readReply, type ReplyHead, storeReply } from "./stored_reply.ts";
@@ -30,6 +32,8 @@ export interface KeyedRequestParts extends Omit<HoldKeyParts, "store"> {
   readonly store: Pick<Store, "get" | "scan" | "commit" | "now">;
   readonly counts: KeyCounts;
   readonly log: Log;
+  /** All models. */
+  readonly catalog: DatedCatalog;
   /** Opens the cipher of the store, once. */
   readonly cipher: () => Promise<ByteCipher>;
   readonly limits: ReplayLimits;
@@ -44,20 +48,22 @@ export interface KeyedRequestParts extends Omit<HoldKeyParts, "store"> {
  * for a whole reply goes on if the caller disconnects, so that a retry receives it. Source: docs/api/idempotency.md.
  *
  * @throws {GatewayError} `invalid_request` for a bad key, with status 422 for another body; `conflict` while the first
- * request is under way, or if its reply is not stored; `rate_limited` for too many keys; what the handler throws.
+ * request is under way, or if its reply is not stored; `permission_denied` if the key may not use its model any more;
+ * `rate_limited` for too many keys; what the handler throws.
  */
 export async function answerKeyed(
   handler: Handler,
   inbound: Inbound,
-  { accountId, keyId }: Credential,
+  credential: Credential,
   parts: KeyedRequestParts,
 ): Promise<Response> {
   const { headers = inbound.request.headers, requestId } = inbound;
+  const { accountId, keyId } = credential;
   const idempotencyKey = readIdempotencyKey(headers);
   // A dry run executes nothing, and uses no key.
   if (idempotencyKey === null || headers.get("x-service-dry-run") === "true") return await handler(inbound);
   const held = await holdKey({ accountId, keyId, idempotencyKey, requestId }, parts);
-  if (!(held instanceof HeldKey)) return await replay(held, inbound, accountId, parts);
+  if (!(held instanceof HeldKey)) return await replay(held, inbound, credential, parts);
   const body = new HashedBody(inbound, parts.body);
   const stopping = new AbortController();
   const onOver = parts.detached.add(() => stopping.abort());
@@ -189,7 +195,12 @@ async function store(call: EndedCall, kept: readonly Uint8Array[] | null, finger
 }
 
 /** The stored reply of an earlier request. */
-async function replay(used: UsedKey, inbound: Inbound, account: string, parts: KeyedRequestParts): Promise<Response> {
+async function replay(
+  used: UsedKey,
+  inbound: Inbound,
+  { accountId: account, limits }: Credential,
+  parts: KeyedRequestParts,
+): Promise<Response> {
   const fingerprint = await fingerprintOf(inbound, parts.body);
   if (used.fingerprint !== null && used.fingerprint !== fingerprint) throw keyOfOtherBody();
   const reply = used.reply === null
@@ -197,6 +208,7 @@ async function replay(used: UsedKey, inbound: Inbound, account: string, parts: K
     : await readReply(account, used.reply, { store: parts.store, cipher: await parts.cipher() });
   if (reply === null) throw notStored(used);
   const { head: { status, headers }, body } = reply;
+  checkReplyPermitted(headers, limits, parts.catalog.at(inbound.receivedAt));
   return new Response(status === 204 ? null : body, {
     status,
     headers: [

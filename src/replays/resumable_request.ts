@@ -56,7 +56,7 @@ export async function answerResumable(
     request.signal.removeEventListener("abort", onLeft);
     const shared = inbound.responseFields?.() ?? {};
     const stored = [...response.headers].filter(([name]) => !(name in shared) && name !== "content-length");
-    const facts = { accountId, requestId, headers: stored };
+    const facts = { accountId, requestId, path: inbound.path, headers: stored };
     giveBack(); // it is counted as kept from here on
     const { stream, ended } = streams.keep(facts, body, { memory: inbound.memory.fork(), limits });
     const onOver = detached.add(() => {}); // the relay ends its stream at a shutdown

@@ -124,16 +124,16 @@ function started<T>(attempt: (candidate: Candidate) => Promise<T>, candidate: Ca
   }
 }
 
-/** Only messages that callers may read are recorded: any other can repeat the input. */
+/** Only messages of the gateway are recorded: any other can repeat the input. */
 function recordFailure(recorded: RecordedAttempt, error: unknown, clock: Clock): void {
   recorded.durationMs = clock.now() - recorded.startedAt;
   if (error instanceof UpstreamFailure) {
     recorded.status = error.facts.status;
     recorded.vendorRequestId = error.facts.vendorRequestId ?? null;
     recorded.code = error.kind;
-    recorded.message = error.message;
+    recorded.message = error.loggedMessage;
   } else {
     recorded.code = error instanceof GatewayError ? error.code : "internal_error";
-    recorded.message = error instanceof GatewayError ? error.message : null;
+    recorded.message = error instanceof GatewayError ? error.details.loggedMessage ?? error.message : null;
   }
 }

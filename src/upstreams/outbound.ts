@@ -259,6 +259,7 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
     {
       status: response.status,
       accepted: acceptedOf(response.status),
+      ownMessage: error.message === "" ? undefined : fallback,
       retryAfterSeconds: retryAfterOf(response, options.clock) ?? error.retryAfterSeconds ?? undefined,
       vendorCode: error.code === null ? undefined : options.redact(error.code),
       field: error.field === null ? undefined : options.redact(error.field),
@@ -300,10 +301,18 @@ function reportedFailureOf(
   facts: Partial<FailureFacts>,
   options: OutboundOptions,
 ) {
-  const message = vendorMessage === "" ? messageOf(options, FAILURE_MESSAGES[kind]) : options.redact(vendorMessage);
+  const ownMessage = messageOf(options, FAILURE_MESSAGES[kind]);
+  const message = vendorMessage === "" ? ownMessage : options.redact(vendorMessage);
   const vendorCode = facts.vendorCode === undefined ? undefined : options.redact(facts.vendorCode);
   const status = kind === "broken" ? 200 : null;
-  return new UpstreamFailure(options.provider, kind, message, { status, accepted: "no", ...facts, vendorCode });
+  const own = vendorMessage === "" ? {} : { ownMessage };
+  return new UpstreamFailure(options.provider, kind, message, {
+    status,
+    accepted: "no",
+    ...own,
+    ...facts,
+    vendorCode,
+  });
 }
 
 /**

@@ -1,3 +1,5 @@
+import { NO_UPDATE_CHECK } from "../../scripts/run_flags.ts";
+
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** The program in a separate process. */
@@ -52,7 +54,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
   const child = new Deno.Command("bash", {
     args: ["-c", `${limit}exec "$0" "$@" ${redirects}`, Deno.execPath(), ...run],
     cwd: folder,
-    ...(env && { env }),
+    env: { ...NO_UPDATE_CHECK, ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -372,6 +372,7 @@ export const TEXTS = {
     request: "Request",
     showRequest: "Show the request",
     requestHint: "As the receiver would get it now, with its signature.",
+    onlyOwners: "Only operators with the role owner read the request, which has the prompt and signed addresses.",
     emptyTitle: "No deliveries",
     empty: "A delivery appears here when a task with a callback_url ends.",
     noneFoundTitle: "No delivery has this state",

@@ -4,7 +4,7 @@ import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
 import { ConnectionError, type ExchangeProgress, isOwnMistake } from "./connection_error.ts";
 import { bodyStartIn, MAX_HEAD_BYTES, ResponseHead } from "./response_head.ts";
-import { exactly, inPieces, partsOf, partsWithin, PIECE_BYTES, withoutShortRuns } from "./sent_body.ts";
+import { framed, framingLineOf, inPieces, partsOf, partsWithin, PIECE_BYTES, withoutShortRuns } from "./sent_body.ts";
 import type { Origin, StreamedBody, WireRequest } from "./wire_request.ts";
 
 const FIRST_BUFFER_BYTES = 16_384;
@@ -195,10 +195,11 @@ export class Connection {
   #send(request: WireRequest): Promise<ReceivedHead> {
     const { method, body } = request;
     if (body !== null && "open" in body) {
-      return this.#sendAndListen(method, ENCODER.encode(this.#headOfRequest(request, body.lengthBytes)), body);
+      const head = this.#headOfRequest(request, framingLineOf(body.lengthBytes));
+      return this.#sendAndListen(method, ENCODER.encode(head), body);
     }
     const parts = partsOf(body);
-    const head = this.#headOfRequest(request, body?.length ?? null);
+    const head = this.#headOfRequest(request, body === null ? "" : framingLineOf(body.length));
     const joinedParts = partsWithin(parts, MAX_JOINED_BYTES - head.length);
     const first = this.#joined(head, parts, joinedParts);
     const rest = joinedParts === parts.length ? [] : withoutShortRuns(parts.slice(joinedParts));
@@ -253,17 +254,15 @@ export class Connection {
 
   async #sendStreamed(first: Uint8Array, rest: StreamedBody, sending: { readonly stopped: boolean }): Promise<void> {
     await this.#write(first);
-    for await (const bytes of exactly(rest, () => this.#progress)) {
+    for await (const bytes of framed(rest, () => this.#progress)) {
       if (sending.stopped) return;
       await this.#write(bytes);
     }
     this.uploading = false;
   }
 
-  #headOfRequest(request: WireRequest, lengthBytes: number | null): string {
-    const length = lengthBytes === null ? "" : `content-length: ${lengthBytes}\r\n`;
-    const { method, path, headerLines } = request;
-    return `${method} ${path} HTTP/1.1\r\nhost: ${this.facts.host}\r\n${length}${headerLines}\r\n`;
+  #headOfRequest({ method, path, headerLines }: WireRequest, framingLine: string): string {
+    return `${method} ${path} HTTP/1.1\r\nhost: ${this.facts.host}\r\n${framingLine}${headerLines}\r\n`;
   }
 
   /** A head and the first parts of its body, for one write. */
