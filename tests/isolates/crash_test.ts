@@ -3,6 +3,7 @@ import { accountMoney, eventually } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import type { Failure } from "./failing_thread.ts";
+import { longTest } from "../support/long_test.ts";
 
 const ENTRY = new URL("./failing_thread.ts", import.meta.url);
 const CHANNEL = "failing-isolates";
@@ -64,71 +65,80 @@ async function loggedRows({ address, adminKey }: TestGateway) {
 }
 
 for (const how of ["throw", "reject"] as const) {
-  Deno.test(`isolates: after an error that nothing catches (${how}), streams end with an error event and are charged`, () =>
+  longTest(
+    `isolates: after an error that nothing catches (${how}), streams end with an error event and are charged`,
+    () =>
+      withFailing(async (gateway, fail) => {
+        const money = accountMoney(gateway);
+        const before = await money.balance();
+        const chat = await begun(await post(gateway, "/v1/chat/completions", STREAM), /"role":"assistant"/);
+        const message = await begun(
+          await post(gateway, "/msgcompat/v1/messages", { ...STREAM, model: "sandbox/messages-1" }),
+          /message_start/,
+        );
+        fail(how);
+        assertMatch(await chat.whole, /"error":.*send the request again/);
+        assertMatch(await message.whole, /event: error\n.*send the request again/);
+        await eventually(async () => await isAlive(gateway));
+        assert(await money.balance() < before);
+        const rows = await loggedRows(gateway);
+        assertEquals(rows.map(({ end }) => end), ["cut", "cut"]);
+        await eventually(() => gateway.logLines.filter((line) => line.includes('"worker_crashed"')).length === 2);
+        const line = itemAt(gateway.logLines.filter((each) => each.includes('"isolate_failed"')), 0);
+        assertMatch(line, /TypeError/);
+        assert(!line.includes("of the test"));
+        assertEquals(await servedBy(gateway), 200);
+        const { reserved } = await (await fetch(`${gateway.address}/v1/credits`, {
+          headers: { authorization: `Bearer ${gateway.key}` },
+        })).json();
+        assertEquals(Number(reserved), 0);
+      }),
+  );
+}
+
+longTest(
+  "isolates: a whole reply that is under way when its thread fails is complete",
+  () =>
+    withFailing(async (gateway, fail) => {
+      const reply = post(gateway, "/v1/chat/completions", {
+        ...STREAM,
+        stream: false,
+        messages: [{ role: "user", content: "[[stall 700]] one" }],
+      });
+      await eventually(() => gateway.sandbox.requests.length > 0);
+      fail("throw");
+      const response = await reply;
+      assertEquals(response.status, 200);
+      await response.text();
+    }),
+);
+
+longTest(
+  "isolates: a thread that ends at once leaves a row of its open requests, its charges, and nothing reserved",
+  () =>
     withFailing(async (gateway, fail) => {
       const money = accountMoney(gateway);
+      for (let n = 0; n < 10; n++) assertEquals(await servedBy(gateway), 200);
       const before = await money.balance();
-      const chat = await begun(await post(gateway, "/v1/chat/completions", STREAM), /"role":"assistant"/);
-      const message = await begun(
-        await post(gateway, "/msgcompat/v1/messages", { ...STREAM, model: "sandbox/messages-1" }),
-        /message_start/,
-      );
-      fail(how);
-      assertMatch(await chat.whole, /"error":.*send the request again/);
-      assertMatch(await message.whole, /event: error\n.*send the request again/);
+      const open = await post(gateway, "/v1/chat/completions", STREAM);
+      const id = open.headers.get("x-service-request-id");
+      const { whole } = await begun(open, /"role":"assistant"/);
+      await new Promise((resolve) => setTimeout(resolve, 200)); // it is announced
+      fail("exit");
+      await whole.catch(() => {});
       await eventually(async () => await isAlive(gateway));
-      assert(await money.balance() < before);
-      const rows = await loggedRows(gateway);
-      assertEquals(rows.map(({ end }) => end), ["cut", "cut"]);
-      await eventually(() => gateway.logLines.filter((line) => line.includes('"worker_crashed"')).length === 2);
-      const line = itemAt(gateway.logLines.filter((each) => each.includes('"isolate_failed"')), 0);
-      assertMatch(line, /TypeError/);
-      assert(!line.includes("of the test"));
+      await eventually(async () => (await loggedRows(gateway)).some((row) => row.id === id));
+      const row = (await loggedRows(gateway)).find((each) => each.id === id);
+      assertEquals([row?.status, row?.cost], [200, null]);
+      assertMatch(JSON.stringify(row?.error), /The thread that answered the request ended/);
       assertEquals(await servedBy(gateway), 200);
       const { reserved } = await (await fetch(`${gateway.address}/v1/credits`, {
         headers: { authorization: `Bearer ${gateway.key}` },
       })).json();
       assertEquals(Number(reserved), 0);
-    }));
-}
-
-Deno.test("isolates: a whole reply that is under way when its thread fails is complete", () =>
-  withFailing(async (gateway, fail) => {
-    const reply = post(gateway, "/v1/chat/completions", {
-      ...STREAM,
-      stream: false,
-      messages: [{ role: "user", content: "[[stall 700]] one" }],
-    });
-    await eventually(() => gateway.sandbox.requests.length > 0);
-    fail("throw");
-    const response = await reply;
-    assertEquals(response.status, 200);
-    await response.text();
-  }));
-
-Deno.test("isolates: a thread that ends at once leaves a row of its open requests, its charges, and nothing reserved", () =>
-  withFailing(async (gateway, fail) => {
-    const money = accountMoney(gateway);
-    for (let n = 0; n < 10; n++) assertEquals(await servedBy(gateway), 200);
-    const before = await money.balance();
-    const open = await post(gateway, "/v1/chat/completions", STREAM);
-    const id = open.headers.get("x-service-request-id");
-    const { whole } = await begun(open, /"role":"assistant"/);
-    await new Promise((resolve) => setTimeout(resolve, 200)); // it is announced
-    fail("exit");
-    await whole.catch(() => {});
-    await eventually(async () => await isAlive(gateway));
-    await eventually(async () => (await loggedRows(gateway)).some((row) => row.id === id));
-    const row = (await loggedRows(gateway)).find((each) => each.id === id);
-    assertEquals([row?.status, row?.cost], [200, null]);
-    assertMatch(JSON.stringify(row?.error), /The thread that answered the request ended/);
-    assertEquals(await servedBy(gateway), 200);
-    const { reserved } = await (await fetch(`${gateway.address}/v1/credits`, {
-      headers: { authorization: `Bearer ${gateway.key}` },
-    })).json();
-    assertEquals(Number(reserved), 0);
-    assert(await money.balance() < before); // of the last reply
-  }));
+      assert(await money.balance() < before); // of the last reply
+    }),
+);
 
 /** Whether a thread accepts connections. */
 async function isAlive({ address }: TestGateway): Promise<boolean> {
@@ -137,23 +147,26 @@ async function isAlive({ address }: TestGateway): Promise<boolean> {
   return response?.status === 200;
 }
 
-Deno.test("isolates: what a thread has charged a moment before it ends at once is charged, once", () =>
-  withFailing(async (gateway, fail) => {
-    const money = accountMoney(gateway);
-    const start = await money.balance();
-    for (let n = 0; n < 10; n++) assertEquals(await servedBy(gateway), 200);
-    const cost = (start - await money.balance()) / 10n;
-    let charged = 10n;
-    for (let n = 0; n < 3; n++) {
-      for (let calls = 0; calls < 4; calls++, charged++) assertEquals(await servedBy(gateway), 200);
-      const crashes = () => gateway.logLines.filter((line) => line.includes('"worker_crashed"')).length;
-      const before = crashes();
-      fail("exit");
-      await eventually(() => crashes() > before);
-      await eventually(async () => await isAlive(gateway));
-      assertEquals(await money.balance(), start - charged * cost);
-    }
-  }));
+longTest(
+  "isolates: what a thread has charged a moment before it ends at once is charged, once",
+  () =>
+    withFailing(async (gateway, fail) => {
+      const money = accountMoney(gateway);
+      const start = await money.balance();
+      for (let n = 0; n < 10; n++) assertEquals(await servedBy(gateway), 200);
+      const cost = (start - await money.balance()) / 10n;
+      let charged = 10n;
+      for (let n = 0; n < 3; n++) {
+        for (let calls = 0; calls < 4; calls++, charged++) assertEquals(await servedBy(gateway), 200);
+        const crashes = () => gateway.logLines.filter((line) => line.includes('"worker_crashed"')).length;
+        const before = crashes();
+        fail("exit");
+        await eventually(() => crashes() > before);
+        await eventually(async () => await isAlive(gateway));
+        assertEquals(await money.balance(), start - charged * cost);
+      }
+    }),
+);
 
 /** Sends a small request, and returns the status of its reply. */
 async function servedBy(gateway: TestGateway): Promise<number> {
