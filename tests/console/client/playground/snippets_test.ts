@@ -124,7 +124,7 @@ Deno.test("playground: a video as curl and as TypeScript is created and polled",
   await Deno.remove(folder, { recursive: true });
 });
 
-/** The programs in TypeScript that the tests ran; the last test checks their types at once, since that takes seconds. */
+/** The programs in TypeScript that the tests ran. A later test checks their types at once, since that takes seconds. */
 const programs: string[] = [];
 
 /** Runs a program in a folder, with the official clients of the tests. Returns what it prints. */
