@@ -58,9 +58,9 @@ function readBack(form: CallerFormatName, sent: string) {
 }
 
 function assertSame(form: CallerFormatName, { sent, tokens, ids }: Passed, hidesUsage: boolean, name: string): void {
-  assertEquals([tokens, ids], [[[...FRAMED_TOKENS]], FRAMED_IDS[form]], name);
-  const key = `${form} ${hidesUsage} ${sent}`;
+  const key = `${form} ${hidesUsage} ${JSON.stringify([tokens, ids])} ${sent}`;
   if (CHECKED.has(key)) return;
+  assertEquals([tokens, ids], [[[...FRAMED_TOKENS]], FRAMED_IDS[form]], name);
   const { text, stop, values: told } = readBack(form, sent);
   assertEquals([text, stop], [FRAMED_TEXT, "end"], name);
   const values = FRAMED_REPLIES[form].filter(({ data }) => data !== "[DONE]").map(({ data }) => JSON.parse(data));
@@ -68,7 +68,7 @@ function assertSame(form: CallerFormatName, { sent, tokens, ids }: Passed, hides
   CHECKED.add(key);
 }
 
-/** What was sent and is right: most places of a split give the same bytes. */
+/** What is right: most places of a split give the same bytes, tokens and ids. */
 const CHECKED = new Set<string>();
 
 /** Yields a stream in two reads, split at each byte, and in reads of one byte. */
