@@ -33,6 +33,7 @@ const SUITES: readonly string[] = [
  */
 const THREAD_SUITES: readonly string[] = [
   ...SUITES,
+  "tests/documentation/samples/pages_on_own_test.ts",
   "tests/e2e/config_changes_test.ts",
   "tests/e2e/memory_test.ts",
 ];
