@@ -38,6 +38,8 @@ export interface ModelFacts {
   readonly samplingSupport: SamplingSupport | null;
   /** Whether it accepts penalties other than 0. */
   readonly hasPenalties: boolean | null;
+  /** Whether the messages format accepts a budget of thinking tokens. */
+  readonly hasThinkingBudgets: boolean | null;
   /** How the messages format switches thinking off: by this type of `thinking`, or not at all. */
   readonly thinkingOff: "disabled" | "between_tools" | "never" | null;
   /** The efforts that it accepts while thinking is switched off; null: all of {@linkcode efforts}. */
@@ -71,6 +73,7 @@ export const UNKNOWN_FACTS: ModelFacts = {
   budget: null,
   samplingSupport: null,
   hasPenalties: null,
+  hasThinkingBudgets: null,
   thinkingOff: null,
   offEfforts: null,
   forcedCalls: null,

@@ -27,6 +27,7 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   }),
   samplingSupport: z.enum(["always", "one", "without_reasoning", "never"]),
   hasPenalties: boolean(),
+  hasThinkingBudgets: boolean(),
   thinkingOff: z.enum(["disabled", "between_tools", "never"]),
   offEfforts: efforts,
   forcedCalls: conflict,

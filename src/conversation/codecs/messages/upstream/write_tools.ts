@@ -56,7 +56,7 @@ export function writeTools(
     return { tools, tool_choice: { type: "none" } };
   }
   const own = offered.map((tool) => writeTool(tool, traits, droppedFields));
-  const choice = writeChoice(conversation, offered, search, droppedFields);
+  const choice = permittedChoice(writeChoice(conversation, offered, search, droppedFields), traits, droppedFields);
   return {
     tools: search === null ? own : [...own, search.tool],
     ...(choice ? { tool_choice: choice } : {}),
@@ -96,6 +96,18 @@ function writeTool(tool: Tool, traits: ModelTraits, droppedFields: FieldNames): 
 
 function descriptionOf(tool: Tool): { description?: string } {
   return tool.description ? { description: tool.description } : {};
+}
+
+/** A model at which calls cannot be forced chooses by itself. */
+function permittedChoice(
+  choice: JsonObject | null,
+  { forcedCalls }: ModelTraits,
+  droppedFields: FieldNames,
+): JsonObject | null {
+  if (forcedCalls !== "never" || (choice?.type !== "any" && choice?.type !== "tool")) return choice;
+  droppedFields.add("tool_choice");
+  const { name: _name, ...others } = choice;
+  return { ...others, type: "auto" };
 }
 
 function writeChoice(
