@@ -8,6 +8,8 @@ export interface ModelTraits {
   readonly thinking: "none" | "enabled" | "adaptive";
   /** The supported efforts, weakest first. */
   readonly efforts: readonly Effort[];
+  /** Whether thinking can be controlled by a token budget. */
+  readonly takesBudgets: boolean;
   /** How thinking is switched off: by this type, or not at all. */
   readonly off: "disabled" | "between_tools" | "never";
   /** When a call can be forced. */
@@ -33,6 +35,7 @@ export function traitsOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirk
   return {
     thinking: facts.canReason === false ? "none" : isByBudget ? "enabled" : "adaptive",
     efforts: efforts.length > 0 ? efforts : ALL_EFFORTS,
+    takesBudgets: facts.hasThinkingBudgets ?? isByBudget,
     off: facts.thinkingOff ?? "disabled",
     forcedCalls: facts.forcedCalls ?? "always",
     takesSampling: facts.samplingSupport !== "never",
