@@ -7,7 +7,7 @@ import { invalidField } from "../lib/gateway_error.ts";
 import { isSameFormat, type TextParts, type TextRequest } from "./attempt.ts";
 import { translationEndpointOf } from "./translation_endpoint.ts";
 import { offersSearch, searchingCandidates } from "./hosted_search.ts";
-import { endpointsAt, mustLeaveChat, type ServedAt } from "./served_endpoints.ts";
+import { endpointsAt, mustLeave, type ServedAt } from "./served_endpoints.ts";
 
 /**
  * Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten, or
@@ -20,7 +20,7 @@ export function passThroughEndpointOf(request: TextRequest, served: ServedAt): T
     (endpoint.canPass?.(request.outlineText) ?? true)
   );
   if (own === undefined || request.cache?.kind === "emulated") return null;
-  return own.format.name === "chat" && mustLeaveChat(request, served, endpoints) ? null : own;
+  return mustLeave(own, request, served, endpoints) ? null : own;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Model } from "../catalog/model.ts";
-import { onlyInChat, refusedInChat } from "../conversation/codecs/chat/shared/refused_in_chat.ts";
 import { modelFacts } from "../conversation/known_models.ts";
 import type { ModelFacts } from "../conversation/model_facts.ts";
+import type { FactTarget } from "../conversation/upstream_format.ts";
 import { isObject, listOf } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
@@ -30,29 +30,33 @@ export function endpointsAt(served: ServedAt): readonly TextEndpoint[] {
 }
 
 /**
- * Whether a request of the chat format has to leave chat completions, because the model refuses a field of it there:
- * to another endpoint of the provider, or to a rewritten request whose stop sequences the gateway applies. A request
- * that needs what only chat completions has stays, without what is refused.
+ * Whether a request cannot be sent to an endpoint of its own format, because the model refuses a field of it there: it
+ * goes to another endpoint of the provider, or is rewritten, so that the gateway applies its stop sequences. A request
+ * that needs what only this format has stays, without what is refused.
  */
-export function mustLeaveChat(
+export function mustLeave(
+  { format: { refusals } }: TextEndpoint,
   { body }: Pick<TextRequest, "body">,
   served: ServedAt,
   endpoints: readonly TextEndpoint[],
 ): boolean {
-  const refused = refusedInChat(body, { facts: factsAt(served), quirks: served.provider.quirks });
-  if (refused.length === 0 || onlyInChat(body) !== null) return false;
-  return endpoints.some(({ format }) => format.name === "responses") || refused.includes("stop");
+  if (refusals === undefined) return false;
+  const refused = refusals.refusedFields(body, targetAt(served));
+  if (refused.length === 0 || refusals.exclusiveField(body) !== null) return false;
+  return refused.includes("stop") || endpoints.some(({ format }) => format.refusals === undefined);
 }
 
 /**
- * Whether chat completions may refuse a request of another format for a model: it offers tools or stop sequences while
- * the model reasons. The endpoint is chosen before the request is read, so an effort is not looked at.
+ * Whether an endpoint may refuse a request of another format, which offers tools or names stop sequences. The endpoint
+ * is chosen before the request is read, so its effort is not known.
  */
-export function mayBeRefusedInChat(body: JsonObject, served: ServedAt): boolean {
-  if (served.provider.quirks.has("reasoning_object")) return false;
-  const { chatTools, hasChatStop, canReason } = factsAt(served);
-  if (canReason === false) return false;
-  return (chatTools === "without_reasoning" && offersTools(body)) || (hasChatStop === false && hasStopSequence(body));
+export function mayRefuse({ format: { refusals } }: TextEndpoint, body: JsonObject, served: ServedAt): boolean {
+  if (refusals === undefined) return false;
+  return refusals.mayRefuse({ tools: offersTools(body), stop: hasStopSequence(body) }, targetAt(served));
+}
+
+function targetAt(served: ServedAt): FactTarget {
+  return { facts: factsAt(served), quirks: served.provider.quirks };
 }
 
 function offersTools({ tools }: JsonObject): boolean {

@@ -5,7 +5,7 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { isSameFormat, type TextRequest } from "./attempt.ts";
 import { canSearch, offersSearch } from "./hosted_search.ts";
-import { endpointsAt, hasStopSequence, mayBeRefusedInChat, mustLeaveChat, type ServedAt } from "./served_endpoints.ts";
+import { endpointsAt, hasStopSequence, mayRefuse, mustLeave, type ServedAt } from "./served_endpoints.ts";
 
 /** What a request is rewritten for. */
 interface TranslationContext {
@@ -24,17 +24,13 @@ export function translationEndpointOf(
 ): TextEndpoint {
   const served = { provider, model, name };
   const endpoints = endpointsAt(served);
-  const sameFormat = endpoints.find((each) => isSameFormat(request, each) && !leavesChat(each));
+  const sameFormat = endpoints.find((each) => isSameFormat(request, each) && !mustLeave(each, request, served, endpoints));
   if (endpoints.length > 1 && offersSearch(request)) {
     const able = endpoints.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
     const [first] = able;
     if (first !== undefined) return sameFormat && able.includes(sameFormat) ? sameFormat : first;
   }
   return sameFormat ?? endpointFor(served, endpoints, request);
-
-  function leavesChat({ format }: TextEndpoint): boolean {
-    return format.name === "chat" && mustLeaveChat(request, served, endpoints);
-  }
 }
 
 /**
@@ -52,11 +48,12 @@ function endpointFor(
   if (!first) throw new GatewayError("route_error", `Provider "${served.provider.name}" does not support text`);
   if (endpoints.length === 1) return first;
   const hasAudio = mayHoldAudio(request.outlineText);
-  if (!hasAudio && mayBeRefusedInChat(request.body, served)) {
-    return endpoints.find(({ format }) => format.name !== "chat") ?? first;
-  }
   const hasStop = hasStopSequence(request.body);
-  return endpoints.find(({ format }) => (format.hasStop || !hasStop) && (format.takesAudio || !hasAudio)) ?? first;
+  const takesMedia = ({ format }: TextEndpoint) => format.takesAudio || !hasAudio;
+  const takesTools = (endpoint: TextEndpoint) => takesMedia(endpoint) && !mayRefuse(endpoint, request.body, served);
+  // Without a field for stop sequences in the format, the gateway applies them itself.
+  return endpoints.find((endpoint) => takesTools(endpoint) && (endpoint.format.hasStop || !hasStop)) ??
+    endpoints.find(takesTools) ?? endpoints.find(takesMedia) ?? first;
 }
 
 /** Searches the text for the default protocol's type of audio part, or for a media type. */

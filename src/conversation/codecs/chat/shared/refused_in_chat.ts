@@ -3,18 +3,9 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type Effort, EFFORTS } from "../../../conversation.ts";
 import { nearestEffort } from "../../../effort.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
-import type { Quirks } from "../../../quirks.ts";
 import { takesSampling } from "../../../sampling.ts";
+import type { FactTarget, FormatRefusals } from "../../../upstream_format.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
-
-/** A field of a request that chat completions refuses for a model, although the vendor takes it at `/responses`. */
-export type RefusedInChat = "tools" | "reasoning_effort" | "stop";
-
-/** The model of a request with the quirks of its provider. */
-export interface ChatTarget {
-  readonly facts: ModelFacts;
-  readonly quirks: Quirks;
-}
 
 /**
  * Returns the fields that chat completions refuses for a model and the vendor's other endpoint takes: function tools
@@ -23,18 +14,26 @@ export interface ChatTarget {
  *
  * @param body The request's members, as the caller sent them.
  */
-export function refusedInChat(body: JsonObject, { facts, quirks }: ChatTarget): readonly RefusedInChat[] {
+function refusedFields(body: JsonObject, { facts, quirks }: FactTarget): readonly string[] {
   if (!mayRefuseInChat(facts) || quirks.has("reasoning_object")) return NONE;
   const requested = requestedEffort(body);
   const effort = effectiveEffort(requested, facts);
-  const refused: RefusedInChat[] = [];
+  const refused: string[] = [];
   if (hasFunctions(body) && !takesTools(facts, effort)) refused.push("tools");
   if (requested !== null && isOnlyOutsideOfChat(effort, facts)) refused.push("reasoning_effort");
   if (hasStop(body) && facts.hasChatStop === false && !takesSampling(facts, effort)) refused.push("stop");
   return refused;
 }
 
-const NONE: readonly RefusedInChat[] = [];
+const NONE: readonly string[] = [];
+
+function mayRefuse(offered: { readonly tools: boolean; readonly stop: boolean }, { facts, quirks }: FactTarget): boolean {
+  if (quirks.has("reasoning_object") || facts.canReason === false) return false;
+  return (facts.chatTools === "without_reasoning" && offered.tools) || (facts.hasChatStop === false && offered.stop);
+}
+
+/** What models refuse at chat completions only. */
+export const CHAT_REFUSALS: FormatRefusals = { refusedFields, mayRefuse, exclusiveField: onlyInChat };
 
 function mayRefuseInChat({ chatTools, chatEfforts, hasChatStop }: ModelFacts): boolean {
   return hasChatStop === false || chatEfforts !== null || (chatTools !== null && chatTools !== "always");

@@ -61,7 +61,7 @@ export function planThinking(
   return enabled(conversation, reasoning, maxTokens, target, traits, droppedFields);
 }
 
-/** Thinking switched off as the model allows it; one that always thinks gets its lowest effort, and that is reported. */
+/** Switches thinking off as the model allows it. One that always thinks gets its lowest effort, which is reported. */
 function off(maxTokens: number, traits: ModelTraits, droppedFields: FieldNames): ThinkingPlan {
   if (traits.off !== "never") return { maxTokens, thinking: { type: traits.off }, effort: null };
   droppedFields.add("reasoning");
