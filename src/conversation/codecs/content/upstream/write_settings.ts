@@ -4,7 +4,7 @@ import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from 
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
-import { withoutDialect } from "../shared/schema.ts";
+import { acceptedSchema } from "../shared/schema.ts";
 
 /** Maximum number of stop sequences that the vendor accepts. */
 const MAX_STOP_SEQUENCES = 5;
@@ -93,7 +93,7 @@ function addOutputFormat(config: JsonObject, format: OutputFormat, target: Reque
   config.responseMimeType = "application/json";
   if (format.kind === "json") return;
   if (target.quirks.has("openapi_schemas")) config.responseSchema = openApiSchemaOf(format.schema);
-  else config.responseJsonSchema = withoutDialect(format.schema);
+  else config.responseJsonSchema = acceptedSchema(format.schema);
 }
 
 /**

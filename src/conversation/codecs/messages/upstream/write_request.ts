@@ -1,7 +1,7 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
+import type { Conversation, OutputFormat, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
 import { CONTINUE } from "../shared/continued_turn.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
@@ -12,6 +12,7 @@ import { repairTurns } from "./repair_turns.ts";
 import { strictSchema } from "../../../enforced_schema.ts";
 import { forcesCall, planThinking } from "./thinking.ts";
 import { wireCallId, wireToolName, writeTools } from "./write_tools.ts";
+import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { addDroppedFormatFields } from "../../../output_format_name.ts";
 import { writeTier } from "../../../service_tier.ts";
@@ -204,7 +205,7 @@ function writeSystem(conversation: Conversation, traits: ModelTraits): JsonObjec
   }
   if (outputFormat?.kind === "json") {
     blocks.push(writeText({ text: "Answer with a single valid JSON object and nothing else." }));
-  } else if (outputFormat && !traits.takesSchemas) {
+  } else if (outputFormat && !isEnforced(outputFormat, traits)) {
     const schema = JSON.stringify(outputFormat.schema);
     blocks.push(writeText({ text: `Answer with JSON that matches this JSON Schema and nothing else:\n${schema}` }));
   }
@@ -225,12 +226,17 @@ function writeOutputConfig(
 ): { output_config?: JsonObject } {
   const config: JsonObject = effort === null ? {} : { effort };
   addDroppedFormatFields(outputFormat, droppedFields);
-  if (outputFormat?.kind === "json_schema" && traits.takesSchemas) {
-    config.format = { type: "json_schema", schema: strictSchema(outputFormat.schema) };
+  if (outputFormat?.kind === "json_schema" && isEnforced(outputFormat, traits)) {
+    config.format = { type: "json_schema", schema: strictSchema(modernSchema(outputFormat.schema)) };
   } else if (outputFormat) {
     droppedFields.add("output_format"); // requested in the instructions only, so not enforced
   }
   return Object.keys(config).length > 0 ? { output_config: config } : {};
+}
+
+/** Whether the vendor enforces a format. It takes no schema that refers to itself. */
+function isEnforced(format: OutputFormat, { takesSchemas }: ModelTraits): boolean {
+  return takesSchemas && format.kind === "json_schema" && !isRecursive(format.schema);
 }
 
 function writeSampling(
