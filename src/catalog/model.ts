@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { type ChargeKind, readTariff, type Tariff } from "../billing/tariff.ts";
+import type { ModelFacts } from "../conversation/model_facts.ts";
+import { factsSchema } from "../conversation/stated_facts.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
 import { type CapabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
 import { capabilitySections } from "./capability_schemas.ts";
@@ -100,6 +102,8 @@ export interface Model extends CapabilitySections {
   readonly supportedParameters: readonly string[];
   /** Default: null. */
   readonly defaultParameters: Readonly<Record<string, unknown>> | null;
+  /** What an operator states about what the model takes and refuses, before the built-in facts. Default: none. */
+  readonly facts?: Partial<ModelFacts>;
   /** A date; null if none is set, which is the default. */
   readonly expirationDate: string | null;
   /** Null if the vendor answers with this model, which is the default. */
@@ -156,6 +160,7 @@ const written = z.strictObject({
   per_request_limits: anything(),
   supported_parameters: z.array(text(1, 100)).default([]),
   default_parameters: anything(),
+  facts: factsSchema.optional(),
   expiration_date: z.string().refine(isDate, 'a date such as "2027-01-31", or null').nullable().default(null),
   redirected_to: z.strictObject({ model: text(1, 256), from: moment }).nullable().default(null),
   text: boolean().optional(),
@@ -220,6 +225,7 @@ function modelOf(model: Written): Model {
     perRequestLimits: model.per_request_limits,
     supportedParameters: model.supported_parameters,
     defaultParameters: model.default_parameters,
+    ...model.facts && { facts: model.facts },
     expirationDate: model.expiration_date,
     redirect: redirectOf(model),
     text: model.text ?? isTextByItself(model),

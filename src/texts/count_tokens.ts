@@ -167,7 +167,7 @@ async function requestCount(
     model: candidate.model,
     provider: provider.name,
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
-    facts: modelFacts(candidate.model, model),
+    facts: modelFacts(candidate.model, model, provider),
     quirks: provider.quirks,
     // Counting does not search, so it needs no price for searches.
     hasWebSearch: !provider.quirks.has("no_web_search"),

@@ -120,7 +120,7 @@ async function droppedAt(
 ): Promise<readonly string[]> {
   try {
     const provider = parts.providers.get(candidate.provider)!;
-    const own = passThroughEndpointOf(request, provider, candidate);
+    const own = passThroughEndpointOf(request, { provider, model, name: candidate.model });
     const endpoint = own ?? translationEndpointOf(request, provider, { model, candidate });
     const settlement = unchargedSettlement(request, model, reserved ?? NOTHING_RESERVED, parts);
     const catalog = parts.catalog.at(request.receivedAt);

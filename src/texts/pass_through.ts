@@ -16,6 +16,7 @@ import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
+import { factsAt } from "./served_endpoints.ts";
 import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
@@ -90,6 +91,7 @@ function prepared(
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
     quirks: provider.quirks,
+    facts: factsAt({ provider, model: attempt.model, name: candidate.model }),
     provider: provider.name,
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });

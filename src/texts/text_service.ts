@@ -64,7 +64,7 @@ export class TextService {
     const heldBefore = request.memory.held;
     try {
       const provider = this.parts.providers.get(candidate.provider)!;
-      const own = passThroughEndpointOf(request, provider, candidate);
+      const own = passThroughEndpointOf(request, { provider, model, name: candidate.model });
       const endpoint = own ?? translationEndpointOf(request, provider, begun);
       const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint };
       try {
