@@ -11,9 +11,13 @@ interface Link {
   readonly parent: number;
 }
 
-globalThis.addEventListener("message", (event) => holdState(watch((event as MessageEvent<LauncherData>).data), "the watch of the launcher"), {
-  once: true,
-});
+globalThis.addEventListener(
+  "message",
+  (event) => holdState(watch((event as MessageEvent<LauncherData>).data), "the watch of the launcher"),
+  {
+    once: true,
+  },
+);
 
 function tell(news: LauncherNews): void {
   (globalThis as unknown as { postMessage(news: LauncherNews): void }).postMessage(news);

@@ -69,7 +69,9 @@ function listenForSignals(onFirst: () => void): void {
     Deno.addSignalListener(signal, () => {
       const meaning = count();
       if (meaning === "first") onFirst();
-      if (meaning === "second") holdState(sleep(systemClock, SECOND_SIGNAL_MS).then(killProcess), "the end of the process");
+      if (meaning === "second") {
+        holdState(sleep(systemClock, SECOND_SIGNAL_MS).then(killProcess), "the end of the process");
+      }
     });
   }
 }

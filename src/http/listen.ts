@@ -65,7 +65,8 @@ const CUT_OFF_MS = 1000;
  * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of `Deno.serve` likewise.
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { log, clock = systemClock, checksDescriptors = true, handler, host, port: wanted, reusePort = false } = options;
+  const { log, clock = systemClock, checksDescriptors = true, handler, host, port: wanted, reusePort = false } =
+    options;
   if (checksDescriptors) await warnOfFewDescriptors(log);
   openSignalPipe();
   // Another process of this user could share the address too, so it must be free.

@@ -10,7 +10,12 @@ import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { THREAD_IDLE_MS, ThreadUnavailable, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
+import {
+  THREAD_IDLE_MS,
+  ThreadUnavailable,
+  type WorkerThread,
+  type WorkerThreadEvents,
+} from "../workers/worker_thread.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { LargeRequest } from "./large_request.ts";
 import { errorOf } from "../thread_state/plain_error.ts";
@@ -147,7 +152,7 @@ export class LargeRequests {
   keepSpare(isKept: boolean): void {
     if (this.#keepsSpare === isKept) return;
     this.#keepsSpare = isKept;
-    if (!isKept) for (const member of this.#members) this.#restIfIdle(member);
+    if (!isKept) { for (const member of this.#members) this.#restIfIdle(member); }
     if (!isKept || this.#members.size > 0 || this.#isClosed) return;
     try {
       this.#startMember().thread.setReferenced(false);

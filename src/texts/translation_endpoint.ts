@@ -24,7 +24,9 @@ export function translationEndpointOf(
 ): TextEndpoint {
   const served = { provider, model, name };
   const endpoints = endpointsAt(served);
-  const sameFormat = endpoints.find((each) => isSameFormat(request, each) && !mustLeave(each, request, served, endpoints));
+  const sameFormat = endpoints.find((each) =>
+    isSameFormat(request, each) && !mustLeave(each, request, served, endpoints)
+  );
   if (endpoints.length > 1 && offersSearch(request)) {
     const able = endpoints.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
     const [first] = able;

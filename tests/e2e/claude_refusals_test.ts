@@ -45,7 +45,9 @@ function refusedField(body: Json): string | null {
   if (thinking?.type === "between_tools" && !model.includes("sonnet-5-5")) return "thinking.type";
   const effort = body.output_config?.effort;
   const isOff = thinking?.type === "disabled" || thinking?.type === "between_tools";
-  if (isOff && /opus-5|sonnet-5-5|haiku-5/.test(model) && ["xhigh", "max"].includes(effort)) return "output_config.effort";
+  if (isOff && /opus-5|sonnet-5-5|haiku-5/.test(model) && ["xhigh", "max"].includes(effort)) {
+    return "output_config.effort";
+  }
   if (effort === "xhigh" && model.includes("4-6")) return "output_config.effort";
   const isForced = tool_choice?.type === "any" || tool_choice?.type === "tool";
   if (isForced && WITHOUT_FORCED.test(model)) return "tool_choice";

@@ -27,7 +27,10 @@ function refusedFields(body: JsonObject, { facts, quirks }: FactTarget): readonl
 
 const NONE: readonly string[] = [];
 
-function mayRefuse(offered: { readonly tools: boolean; readonly stop: boolean }, { facts, quirks }: FactTarget): boolean {
+function mayRefuse(
+  offered: { readonly tools: boolean; readonly stop: boolean },
+  { facts, quirks }: FactTarget,
+): boolean {
   if (quirks.has("reasoning_object") || facts.canReason === false) return false;
   return (facts.chatTools === "without_reasoning" && offered.tools) || (facts.hasChatStop === false && offered.stop);
 }
