@@ -9,7 +9,7 @@ import { sendHostile } from "./send_hostile.ts";
 import document from "../../docs/openapi.json" with { type: "json" };
 
 /** How many requests are sent for each number of threads. Set by the task, as they take minutes. */
-const REQUESTS = Number(Deno.env.get("SWITCHYARD_TEST_FUZZ") ?? "0");
+const REQUESTS = Number(Deno.env.get("SWITCHYARD_FUZZ_REQUESTS") ?? Deno.env.get("SWITCHYARD_TEST_FUZZ") ?? "0");
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 /** Requests at one time. */
 const CLIENTS = 8;

@@ -15,7 +15,7 @@ import { Operators } from "./operators.ts";
 import { medianOf, type ProcessFigures, processFigures } from "./process_figures.ts";
 
 /** How long each number of threads is under load. Set by the task, as the test takes twice that. */
-const SECONDS = Number(Deno.env.get("SWITCHYARD_TEST_SOAK") ?? "0");
+const SECONDS = Number(Deno.env.get("SWITCHYARD_SOAK_SECONDS") ?? Deno.env.get("SWITCHYARD_TEST_SOAK") ?? "0");
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const CALLERS = 24;
 /** Parts of the run; the first is a warm-up. Memory and descriptors are compared between the others. */

@@ -7,7 +7,7 @@ import { startResetGateway } from "./reset_gateway.ts";
 import type { StreamKind } from "./streams.ts";
 
 /** `deno task test:resets` sets thousands. */
-const RESETS = Number(Deno.env.get("SWITCHYARD_TEST_RESETS") ?? "160");
+const RESETS = Number(Deno.env.get("SWITCHYARD_RESETS") ?? Deno.env.get("SWITCHYARD_TEST_RESETS") ?? "160");
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_SEED") ?? "1");
 /** The callers at one time. */
 const CALLERS = 8;
