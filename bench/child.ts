@@ -1,3 +1,5 @@
+import { LOCK_OF_TESTS } from "../tests/support/packages.ts";
+
 /** Options of a server process. */
 export interface ServerOptions {
   /** The name in messages. */
@@ -144,6 +146,6 @@ export function ownProgram(program: string, ...args: readonly string[]): string[
 
 /** The command that runs one of the benchmark's own programs with further flags of `deno run`. */
 export function ownProgramWith(permissions: readonly string[], program: string, ...args: readonly string[]): string[] {
-  const flags = ["--quiet", "--no-check", "--no-lock", "--allow-net=127.0.0.1"];
+  const flags = ["--quiet", "--no-check", `--lock=${LOCK_OF_TESTS}`, "--allow-net=127.0.0.1"];
   return [Deno.execPath(), "run", ...flags, ...permissions, program, ...args];
 }

@@ -7,14 +7,14 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CHUNKS, type Mode, PACE_MS } from "./load_request.ts";
-import { canPin, run, type Server, startServer } from "./child.ts";
-import { ownProgram } from "./child.ts";
+import { canPin, ownProgram, run, type Server, startServer } from "./child.ts";
 import type { ContractResult } from "./client_contract.ts";
 import type { ClientLoad } from "./client_load.ts";
 import { HTTP_CLIENTS, openClient, UNDICI_VERSION } from "./http_clients.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
 import { medianOf } from "./statistics.ts";
+import { LOCK_OF_TESTS } from "../tests/support/packages.ts";
 
 const RESULTS = fileURLToPath(new URL("./RESULTS-clients.md", import.meta.url));
 const COMPARED: readonly Mode[] = ["json", "paced", "burst"];
@@ -30,7 +30,7 @@ function programOf(name: string): string {
 }
 
 async function output<T>(args: readonly string[], timeoutMs: number, core: number | null): Promise<T> {
-  const command = [Deno.execPath(), "run", "--allow-all", "--quiet", "--no-check", "--no-lock", ...args];
+  const command = [Deno.execPath(), "run", "--allow-all", "--quiet", "--no-check", `--lock=${LOCK_OF_TESTS}`, ...args];
   return JSON.parse((await run(command, { core, timeoutMs })).trim().split("\n").at(-1)!);
 }
 

@@ -83,7 +83,13 @@ async function create(engine: FleetEngine, count: number, from: number): Promise
   const { videos, vendor } = engine;
   const before = vendor.counts.jobs;
   await Promise.all(Array.from({ length: count }, async (_, n) => {
-    await videos.create({ ...CALLER, body: bodyOf(from + n), bytes: new Uint8Array(), idempotencyKey: null });
+    await videos.create({
+      ...CALLER,
+      receivedAt: 0,
+      body: bodyOf(from + n),
+      bytes: new Uint8Array(),
+      idempotencyKey: null,
+    });
   }));
   await advanceUntil(engine, () => vendor.counts.jobs === before + count);
 }

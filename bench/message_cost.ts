@@ -39,6 +39,7 @@ async function roundTripUs(messages: number, durationMs: number): Promise<number
   let trips = 0;
   const crashed = Promise.withResolvers<never>();
   const start = threadStarter({
+    kind: "isolate",
     entry: new URL("./message_thread.ts", import.meta.url),
     heapMegabytes: HEAP_MEGABYTES,
     data: { messages },

@@ -73,6 +73,7 @@ export async function benchTaskBytes(
           keyId: "key_01a1fdeba9eb000039912c18bfb0",
           accountId: "bench",
           limits: null,
+          receivedAt: 0,
           body,
           bytes: new Uint8Array(),
           idempotencyKey: null,

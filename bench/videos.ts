@@ -36,6 +36,7 @@ const CALL = {
   keyId: "bench-key",
   accountId: "bench",
   limits: null,
+  receivedAt: 0,
   bytes: new Uint8Array(),
   idempotencyKey: null,
 };

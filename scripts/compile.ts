@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { baseProblem } from "./base_runtime.ts";
 import { BUNDLE, MAIN, writeBundle } from "./bundle.ts";
-import { PERMISSIONS, UNSTABLE, V8_OPTION } from "./run_flags.ts";
+import { NO_UPDATE_CHECK, PERMISSIONS, UNSTABLE, V8_OPTION } from "./run_flags.ts";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 
@@ -65,6 +65,7 @@ async function compile(target: string | null): Promise<boolean> {
       ...target === null ? [] : ["--target", target],
       join(BUNDLE, MAIN),
     ],
+    env: NO_UPDATE_CHECK,
     stdout: "inherit",
     stderr: "piped",
   }).output();

@@ -2,6 +2,8 @@
  * Prints the coverage of `src` by folder, from what `deno task test:coverage` recorded in `cov/`. With `--write`, also
  * replaces the table in `docs/testing.md`.
  */
+import { NO_UPDATE_CHECK } from "./run_flags.ts";
+
 const RECORDED = "cov";
 const PAGE = "docs/testing.md";
 const MARKS = ["<!-- coverage: start -->", "<!-- coverage: end -->"] as const;
@@ -16,6 +18,7 @@ interface Count {
 
 const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
   args: ["coverage", RECORDED, `--include=^file://${Deno.cwd()}/src/`, "--lcov"],
+  env: NO_UPDATE_CHECK,
 }).output();
 if (!success) throw new Error(`"deno coverage" failed: ${new TextDecoder().decode(stderr)}`);
 

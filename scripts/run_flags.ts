@@ -29,11 +29,17 @@ export const LAZY_OPTION = "--unstable-lazy-dynamic-imports";
 /** The options of V8. Source: docs/decisions/0061-memory-after-load.md, docs/decisions/0104-short-lived-objects.md. */
 export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000,--no-allocation-site-pretenuring";
 
+/** Deno does not ask its maker for a newer version, since a gateway sends nothing that its operator has not configured. */
+export const NO_UPDATE_CHECK: Readonly<Record<string, string>> = { DENO_NO_UPDATE_CHECK: "1" };
+
 /**
- * The environment of the process: how many sockets Deno takes from the system at a time. With its default of 1,024, a
- * busy process leaves single streams unread for seconds. Source: docs/decisions/0147-fair-reads.md.
+ * The environment of the process. First, how many sockets Deno takes from the system at a time: with its default of
+ * 1,024, a busy process leaves single streams unread for seconds. Source: docs/decisions/0147-fair-reads.md.
  */
-export const RUN_ENVIRONMENT: Readonly<Record<string, string>> = { DENO_TOKIO_MAX_IO_EVENTS_PER_TICK: "32" };
+export const RUN_ENVIRONMENT: Readonly<Record<string, string>> = {
+  DENO_TOKIO_MAX_IO_EVENTS_PER_TICK: "32",
+  ...NO_UPDATE_CHECK,
+};
 
 /** The flags of `deno run` for a bundle. The configuration of the folder in which it is started has no effect. */
 export const RUN_FLAGS: readonly string[] = [

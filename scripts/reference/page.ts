@@ -1,4 +1,5 @@
 import { isLive } from "../../src/config/config_diff.ts";
+import { NO_UPDATE_CHECK } from "../run_flags.ts";
 import { allSettings, type Setting } from "./settings.ts";
 import { SETTING_TEXTS, type SettingText } from "./texts.ts";
 import { type Default, defaultOf, exampleOf, expectationOf, isNumeric, takes, unitIn } from "./values.ts";
@@ -92,6 +93,7 @@ export const REFERENCE_PAGE = "docs/configuration-reference.md";
 export async function formattedReference(): Promise<string> {
   const formatter = new Deno.Command(Deno.execPath(), {
     args: ["fmt", "--ext=md", "--line-width=120", "-"],
+    env: NO_UPDATE_CHECK,
     stdin: "piped",
     stdout: "piped",
   }).spawn();

@@ -68,7 +68,11 @@ export function allSettings(): Setting[] {
   return [...settings.slice(0, after), ...patterns, ...settings.slice(after)];
 }
 
+/** Lists whose items have the fields of another section, which are described there. */
+const REPEATED: ReadonlySet<string> = new Set(["models[].pricing.overrides"]);
+
 function settingsIn(path: string, schema: z.ZodType): Setting[] {
+  if (REPEATED.has(path)) return [{ path, schema }];
   const inner = withoutWrappers(schema);
   if (inner instanceof z.ZodObject) {
     return Object.entries(inner.shape).flatMap(([name, field]) => settingsIn(`${path}.${name}`, field as z.ZodType));

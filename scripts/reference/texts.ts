@@ -49,6 +49,50 @@ function accessLimits(path: string, whose: string): Record<string, SettingText> 
   };
 }
 
+const BUILT_IN = "the built-in [facts](#facts)";
+
+/** What a model takes and refuses. */
+function modelFacts(path: string): Record<string, SettingText> {
+  const texts: Record<string, SettingText> = {
+    can_reason: { text: "Whether it can reason", example: true },
+    efforts: { text: "The efforts that it accepts, weakest first", example: ["low", "medium", "high"] },
+    default_effort: { text: "The effort that applies when a request names none", example: "medium" },
+    chat_efforts: { text: "The efforts that chat completions accepts, where they are fewer", example: ["low", "high"] },
+    chat_tools: {
+      text: "When chat completions accepts function tools; otherwise requests go to `/responses`",
+      example: "without_reasoning",
+    },
+    has_chat_stop: { text: "Whether chat completions accepts `stop`", example: false },
+    has_chat_max_tokens: { text: "Whether chat completions accepts `max_tokens`", example: false },
+    reasoning_control: { text: "Whether reasoning is controlled by an effort or by a budget", example: "effort" },
+    sampling_support: {
+      text: "When it accepts `temperature` and `top_p`; `one`: not both together",
+      example: "never",
+    },
+    has_penalties: { text: "Whether it accepts penalties", example: false },
+    has_thinking_budgets: { text: "Whether the messages format accepts a budget of thinking", example: false },
+    thinking_off: {
+      text: "The type of `thinking` that switches thinking off in the messages format",
+      example: "never",
+    },
+    off_efforts: { text: "The efforts that it accepts while thinking is off", example: ["low", "medium", "high"] },
+    forced_calls: { text: "When a request may force a tool call", example: "never" },
+    has_system_turns: { text: "Whether it accepts system messages after the first turn", example: false },
+    can_prefill: { text: "Whether it continues a last message of the assistant", example: false },
+    has_output_schemas: { text: "Whether it enforces a JSON schema on its output", example: true },
+    has_output_schemas_with_tools: { text: "The same while tools are offered", example: true },
+    has_thinking_display: { text: "Whether a request chooses if thinking is returned", example: true },
+    has_media_in_tool_results: { text: "Whether it accepts media in the result of a tool", example: true },
+  };
+  return {
+    ...Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => [`${path}.${name}`, { otherwise: BUILT_IN, ...text }]),
+    ),
+    [`${path}.budget.min`]: { text: "The smallest reasoning budget", example: 128 },
+    [`${path}.budget.max`]: { text: "The largest reasoning budget", example: 32768 },
+  };
+}
+
 /** The limits of a provider or of one of its credentials. */
 function vendorLimits(path: string, whose: string): Record<string, SettingText> {
   return {
@@ -119,6 +163,10 @@ const SERVER: Record<string, SettingText> = {
     unit: "threads",
   },
   "server.shutdown_grace": { text: "How long open streams go on after `SIGTERM`", example: 60 },
+  "server.stall_limit": {
+    text: "How long the event loop of a thread may stand still before the gateway ends itself; 0 for any time",
+    example: 120,
+  },
 };
 
 const STORAGE: Record<string, SettingText> = {
@@ -226,6 +274,11 @@ const PROVIDERS: Record<string, SettingText> = {
     text: "How its wire format differs from that of its author: [quirks](#quirks)",
     example: ["max_tokens_field"],
     otherwise: "by the address",
+  },
+  "providers.NAME.facts": {
+    text: "What models take and refuse, by patterns of the vendor's names: [facts](#facts)",
+    example: { "gpt-9*": { sampling_support: "never" } },
+    otherwise: "the built-in ones",
   },
   ...vendorLimits("providers.NAME", "the provider"),
   "providers.NAME.max_wait": { text: "How long a request waits for a place within these limits", example: 10 },
@@ -385,6 +438,10 @@ const MODELS: Record<string, SettingText> = {
     otherwise: "none",
   },
   ...Object.fromEntries(Object.entries(PRICING).map(([name, text]) => [`models[].pricing.${name}`, text])),
+  "models[].pricing.overrides": {
+    text: "Prices from a date on, with `from` and the fields of `pricing`: [prices with a date](#prices-with-a-date)",
+    example: [{ from: "2027-01-01", prompt: "0.000006" }],
+  },
   "models[].pricing_tiers": {
     text: "Prices of other [service tiers](#service-tiers), with the fields of `pricing`",
     example: { flex: { prompt: "0.000001" } },
@@ -403,10 +460,19 @@ const MODELS: Record<string, SettingText> = {
   },
   "models[].supported_parameters": { text: "Parameters that catalogs show", example: ["temperature", "tools"] },
   "models[].default_parameters": { text: "Shown in catalogs as it is", example: { temperature: 1 }, otherwise: "none" },
+  ...modelFacts("models[].facts"),
   "models[].expiration_date": {
     text: "When the vendor stops serving it, for catalogs",
     example: "2027-06-30",
     otherwise: "none",
+  },
+  "models[].redirected_to.model": {
+    text: "The vendor's name of the model that it answers with from a date on: [redirects](#redirects)",
+    example: "gpt-6.2-sol",
+  },
+  "models[].redirected_to.from": {
+    text: "The date from which the vendor does so",
+    example: "2026-12-01",
   },
   "models[].text": {
     text: "Whether the text endpoints serve it",

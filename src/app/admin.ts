@@ -25,7 +25,7 @@ import {
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import type { EraseAccount } from "../protocols/admin/erasure.ts";
 import { guarded, isStillOperator } from "../protocols/admin/admin_access.ts";
-import type { AdminRoute } from "../protocols/admin/admin_route.ts";
+import { type AdminRoute, PRIVATE_READ } from "../protocols/admin/admin_route.ts";
 import { adminAuditRoutes } from "../protocols/admin/audit.ts";
 import { adminReceiverRoutes } from "../protocols/admin/receivers.ts";
 import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
@@ -36,7 +36,7 @@ import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
@@ -57,7 +57,7 @@ import type { TestReceivers } from "../webhooks/test_receivers.ts";
 export interface AdminRouteOptions {
   readonly config: Config;
   readonly access: AdminAccess;
-  readonly catalog: Pick<Catalog, "models">;
+  readonly catalog: DatedCatalog;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly meter: LedgerMeter;
@@ -183,12 +183,9 @@ function requestRoutes(requests: RequestLog | null): AdminRoute[] {
   return routes.map((route) => ({
     ...route,
     parameters: route.path.endsWith("/requests") ? null : [],
-    ...route.path.endsWith("/bodies") ? BODIES_RULES : { role: "read" },
+    ...route.path.endsWith("/bodies") ? PRIVATE_READ : { role: "read" },
   }));
 }
-
-/** Prompts are private: only owners read them, and the audit log tells who did. */
-const BODIES_RULES = { role: "owner", isAudited: true, isResultAudited: false } as const;
 
 /** The configuration endpoints. The first request to one of them loads their code. */
 function configRoutes(

@@ -9,14 +9,18 @@ import {
 } from "../http/request_handler.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { IsolatesOptions } from "../isolates/isolates.ts";
+import { systemClock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 import { type Log, logWritten } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import type { ConfigChanges } from "./config_changes.ts";
+import { DescriptorPressure } from "./descriptor_pressure.ts";
 import type { GatewayState } from "./features.ts";
 import { LiveGateway } from "./live_gateway.ts";
+import { logStreamFailures } from "./log_stream_failures.ts";
 import { own, type OwnedServices } from "./own.ts";
 import { openServices, type ServiceOptions, type Services } from "./services.ts";
 import { toCallerError } from "./storage_error.ts";
@@ -48,11 +52,11 @@ export interface RunningApp {
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
   /** Creates a link that signs in to the console once, as an operator; null if there is none to sign in to. */
   createConsoleLink(): Promise<string | null>;
-  /** Ends all open streams with an error event of the caller's protocol. */
+  /** Ends all open streams, and calls without a response, with an error of the caller's protocol. */
   abortStreams(): void;
   /**
-   * Stops accepting requests, gives open streams `server.shutdown_grace` to end, aborts the others, and closes the
-   * services.
+   * Stops accepting requests, gives streams and calls `server.shutdown_grace` to end, aborts the others, and closes
+   * the services.
    */
   stop(): Promise<void>;
 }
@@ -155,11 +159,24 @@ async function start(
   // An address that stands for all of this host leads nowhere on another one.
   if (!WILDCARDS.has(listening.address)) state.peerUrl ??= address;
   const jobs = gateway.startJobs();
+  const endStreamLog = logStreamFailures(log);
   const abortStreams = () => {
-    openStreams.abortAll();
-    gateway.isolates?.abortStreams();
+    openStreams.abortForStop();
+    gateway.features.large.abortForStop();
+    gateway.isolates?.abortForStop();
   };
   services.counts.loopLag.start();
+  const listeners = adminListening === null ? [listening] : [listening, adminListening];
+  const descriptors = new DescriptorPressure({
+    clock: systemClock, // descriptors are those of the process, also where tests set the clock
+    log,
+    onTight(isTight) {
+      for (const listener of listeners) listener.setClosing(isTight);
+      gateway.features.large.keepSpare(isTight);
+    },
+    shed: () => listeners.map((listener) => listener.renew()).some(Boolean),
+  });
+  holdWork(descriptors.start());
   await store.publishAddress(adminAddress).catch((error) => {
     log.warn("address_unpublished", {
       address: adminAddress,
@@ -179,6 +196,7 @@ async function start(
     async stop() {
       state.isDraining = true;
       services.counts.loopLag.stop();
+      descriptors.stop();
       gateway.features.videos.videos.endEvents();
       gateway.features.console.endStreams();
       await store.publishAddress(null).catch(() => {}); // A full disk does not prevent the stop.
@@ -192,6 +210,7 @@ async function start(
       ]);
       cancelAbort();
       openStreams.departures.finish();
+      endStreamLog();
       await gateway.close();
       await services.close();
     },

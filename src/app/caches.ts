@@ -10,6 +10,7 @@ import type { Route } from "../http/inbound.ts";
 import type { RequestObserver } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { elementAt } from "../lib/element_at.ts";
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import { cachedContentRoutes } from "../protocols/content/cached_contents.ts";
 import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
@@ -57,7 +58,8 @@ export function createCacheFeature(options: CacheFeatureOptions): CacheFeature {
     caps: config.limits.cachedContents,
     maxLifeMs: config.retention.cachedContentsMs,
     random,
-    modelOf: (name, limits) => textModel(permittedCatalog(catalog, limits), name, SERVED_MODELS),
+    modelOf: (name, { limits, receivedAt }) =>
+      textModel(permittedCatalog(catalog.at(receivedAt), limits), name, SERVED_MODELS),
     countHere: countPromptTokens,
     countAt: (serving, model, question) => countAt(serving, question, model, texts),
     inlined: (conversation, { text }, asker) =>
@@ -94,7 +96,7 @@ export function countHits(
   const write = async () => await (await loaded)?.flush();
   return {
     observe({ cacheId, tokens }) {
-      if (cacheId !== undefined && tokens !== null) void (loaded ??= load()).then((hits) => hits.count(cacheId));
+      if (cacheId !== undefined && tokens !== null) holdWork((loaded ??= load()).then((hits) => hits.count(cacheId)));
     },
     write,
     async writeAll() {

@@ -38,13 +38,14 @@ export function callerCatalog(
     clock,
     captureBytes: capturedBodyBytes(config.requestLog),
   });
-  const permitted = ({ limits }: Credential) => permittedCatalog(catalog, limits);
-  const publicOrThrow = (error: unknown) => {
-    if (error instanceof GatewayError && error.status === 401) return catalog;
-    throw error;
-  };
   return (inbound) => {
-    if (publicWrongKeys.isSlowed(inbound.remote)) return catalog;
+    const whole = catalog.at(inbound.receivedAt);
+    const permitted = ({ limits }: Credential) => permittedCatalog(whole, limits);
+    const publicOrThrow = (error: unknown) => {
+      if (error instanceof GatewayError && error.status === 401) return whole;
+      throw error;
+    };
+    if (publicWrongKeys.isSlowed(inbound.remote)) return whole;
     try {
       const credential = authenticate(inbound, carriers);
       return credential instanceof Promise ? credential.then(permitted, publicOrThrow) : permitted(credential);

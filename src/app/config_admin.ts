@@ -52,9 +52,6 @@ async function answered(changes: ConfigChanges, applied: Promise<AppliedChange>)
     return { ok: true, body: { file: changes.path, version, ...diff, revoked_keys: revokedKeys } };
   } catch (error) {
     if (error instanceof ConfigError) return { ok: false, problems: error.problems };
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) {
-      return { ok: false, problems: [`egress.ca_file: expected a readable file, got ${error.name}`] };
-    }
     throw error;
   }
 }
@@ -125,38 +122,59 @@ function patchedValue(content: StoredConfig, inForce: LoadedConfig, entry: Confi
   if (!isSection(known)) {
     throw new GatewayError("not_found", `Cannot find fields of "${section}.${name}" to change`);
   }
-  if (section === "providers") refuseKeptCredential(known, fields);
-  return mergePatch(known, fields);
+  const merged = mergePatch(known, fields);
+  if (section === "providers") refuseKeptCredential(known, merged, fields);
+  return merged;
 }
 
-/** Fields of a provider that hold credentials. */
+/** Fields of a provider that hold credentials, with all that is in them. */
 const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials", "service_account", "session_token"];
+/** Fields of a provider that decide where its credentials are sent. */
+const ADDRESS_FIELDS = ["base_url", "kind"];
 /** Fields of `entra_id` that decide where its secret is sent. */
 const TOKEN_ADDRESS_FIELDS = ["tenant", "token_url"];
 
-/** A stored credential must not reach another address: whoever changes the address gives the credential again. */
-function refuseKeptCredential(known: Section, fields: JsonObject): void {
-  const moves = ["base_url", "kind"].some((field) => isChanged(known, fields, field));
-  refuseKeptClientSecret(known, fields, moves);
-  if (!moves) return;
-  for (const field of CREDENTIAL_FIELDS) {
-    if (known[field] === undefined || Object.hasOwn(fields, field)) continue;
-    throw invalidField(field, "expected the credential again, as the address of the provider changes");
+/**
+ * A stored credential must not reach another address: whoever changes the address gives the credential again. The
+ * merged entry counts, since a patch that names one header keeps the others.
+ */
+function refuseKeptCredential(known: Section, merged: unknown, fields: JsonObject): void {
+  if (!isSection(merged)) return;
+  const moves = ADDRESS_FIELDS.some((field) => merged[field] !== known[field]);
+  if (moves) {
+    for (const field of CREDENTIAL_FIELDS) refuseKept({ known, merged, sent: fields }, [field]);
+  }
+  const [stored, changed] = [known.entra_id, merged.entra_id];
+  if (!isSection(stored) || !isSection(changed)) return;
+  if (moves || TOKEN_ADDRESS_FIELDS.some((field) => changed[field] !== stored[field])) {
+    refuseKept({ known, merged, sent: fields }, ["entra_id", "client_secret"]);
   }
 }
 
-/** The fields of `entra_id` are merged, so that naming it alone would keep the secret. */
-function refuseKeptClientSecret(known: Section, fields: JsonObject, moves: boolean): void {
-  const { entra_id: stored } = known;
-  const { entra_id: changed = {} } = fields;
-  if (!isSection(stored) || !isSection(changed)) return;
-  const movesToken = TOKEN_ADDRESS_FIELDS.some((field) => isChanged(stored, changed, field));
-  if ((!moves && !movesToken) || Object.hasOwn(changed, "client_secret")) return;
-  throw invalidField("entra_id.client_secret", "expected the secret again, as the address that it is for changes");
+/** An entry before and after a patch, and the patch. */
+interface Patched {
+  readonly known: unknown;
+  readonly merged: unknown;
+  readonly sent: unknown;
 }
 
-function isChanged(known: Section, fields: Section, field: string): boolean {
-  return Object.hasOwn(fields, field) && fields[field] !== known[field];
+/** Refuses a value that the merged entry has from the stored one, at a path or below it. */
+function refuseKept(patched: Patched, path: readonly string[]): void {
+  const [known, merged, sent] = [patched.known, patched.merged, patched.sent].map((entry) => valueAt(entry, path));
+  if (known === undefined || merged === undefined) return;
+  if (isSection(known) && isSection(merged)) {
+    for (const name of Object.keys(known)) refuseKept(patched, [...path, name]);
+    return;
+  }
+  if (sent !== undefined || merged !== known) return;
+  throw invalidField(path.join("."), "expected the credential again, as the address that it is for changes");
+}
+
+function valueAt(entry: unknown, path: readonly string[]): unknown {
+  return path.reduce(
+    (within, name) => isSection(within) && Object.hasOwn(within, name) ? within[name] : undefined,
+    entry,
+  );
 }
 
 function mergePatch(target: unknown, patch: unknown): unknown {

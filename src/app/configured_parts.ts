@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
+import { readCaFile } from "../config/ca_file.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readCidr } from "../net/address.ts";
@@ -34,11 +35,11 @@ export interface ConfiguredPartsOptions {
 /**
  * Opens the parts of a configuration. Nothing that exists already changes.
  *
- * @throws {Deno.errors.NotFound} And other file errors, if `egress.ca_file` cannot be read.
+ * @throws {ConfigError} If `egress.ca_file` cannot be read.
  */
 export async function openConfiguredParts(config: Config, options: ConfiguredPartsOptions): Promise<ConfiguredParts> {
   const { clock, ownAddresses, previous } = options;
-  const read = config.egress.caFile === null ? [] : [await Deno.readTextFile(config.egress.caFile)];
+  const read = config.egress.caFile === null ? [] : [await readCaFile(config.egress.caFile)];
   const known = previous?.egress.caCertificates;
   const caCertificates = known !== undefined && isDeepStrictEqual(known, read) ? known : read;
   const shared = { clock, caCerts: caCertificates, proxies: config.proxies };

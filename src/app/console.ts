@@ -7,6 +7,7 @@ import type { ConsoleSessions } from "../console/sessions.ts";
 import type { ErrorRenderer, Route } from "../http/inbound.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
 import type { Clock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 import type { RequestMetrics } from "../metrics/request_metrics.ts";
 import type { TrafficHistory } from "../metrics/traffic_history.ts";
 import type { TrafficKeeper, TrafficKeeperParts } from "../metrics/traffic_keeper.ts";
@@ -63,13 +64,13 @@ export class ConsoleState {
 
   /** Ends the open streams, because the configuration has changed. Their clients connect again. */
   restartStreams(): void {
-    void this.#streams?.then((streams) => streams.endAll());
+    if (this.#streams !== null) holdWork(this.#streams.then((streams) => streams.endAll()));
   }
 
   /** Ends the open streams and all further ones, because the gateway stops. */
   endStreams(): void {
     this.#hasEndedStreams = true;
-    void this.#streams?.then((streams) => streams.close());
+    if (this.#streams !== null) holdWork(this.#streams.then((streams) => streams.close()));
   }
 
   /** Creates a link that signs in once with the highest admin key of a configuration; null if there is none. */
@@ -174,4 +175,4 @@ export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
   return routes.map((route) => ({ ...route, isProbe: route.method === "GET" }));
 }
 
-const renderConsoleError: ErrorRenderer = (...failure) => withSecurityHeaders(renderAdminError(...failure));
+const renderConsoleError: ErrorRenderer = (...failure) => withSecurityHeaders(renderAdminError(...failure), false);

@@ -6,6 +6,6 @@ import type { Route } from "../http/inbound.ts";
 export function createDocumentationRoutes(options: DocumentationOptions): Route[] {
   return documentationRoutes(options).map((route) => ({
     ...route,
-    handler: async (inbound) => withSecurityHeaders(await route.handler(inbound)),
+    handler: async (inbound) => withSecurityHeaders(await route.handler(inbound), true),
   }));
 }

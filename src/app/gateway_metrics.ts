@@ -1,5 +1,8 @@
 import { cpuUsage } from "node:process";
 import { type MetricFamily, single } from "../lib/metric_family.ts";
+import { unhandledErrors } from "../lib/unhandled.ts";
+import { THREAD_KINDS } from "../lib/heartbeats.ts";
+import { processHeartbeats } from "../lib/own_heartbeat.ts";
 import type { CountedLog } from "../metrics/counted_log.ts";
 import type { CircuitState } from "../routing/circuit.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
@@ -42,6 +45,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
     single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
     ...processFamilies(parts),
     ...observerFamilies(parts),
+    ...threadFamilies(),
     counts.loopLag.family(),
     counts.log.family(),
   ];
@@ -115,6 +119,12 @@ function processFamilies(parts: MeasuredParts): MetricFamily[] {
     ...quotaBytes === null
       ? []
       : [single("gauge", "switchyard_files_quota_bytes", "Disk space for copies of results.", quotaBytes)],
+    single(
+      "counter",
+      "switchyard_unhandled_total",
+      "Errors that nothing in the gateway has handled; each is in the log.",
+      unhandledErrors(),
+    ),
     single("counter", "switchyard_log_lines_dropped_total", "Log lines that could not be written.", droppedLogLines()),
     single("gauge", "switchyard_uptime_seconds", "Time since the start.", (clock.now() - counts.startedAt) / 1000),
     single("counter", "process_cpu_seconds_total", "Processor time of the process.", (user + system) / MICROSECONDS),
@@ -145,6 +155,25 @@ function observerFamilies({ requestLog, tracing }: MeasuredParts): MetricFamily[
 }
 
 const MICROSECONDS = 1e6;
+
+/** What the watch has found. All are 0 where there is no watch, as in a program that embeds the gateway. */
+function threadFamilies(): MetricFamily[] {
+  const heartbeats = processHeartbeats();
+  return [
+    {
+      name: "switchyard_event_loop_stalls_total",
+      help: "Times that the event loop of a thread stood still for five seconds, by the kind of thread.",
+      type: "counter",
+      samples: THREAD_KINDS.map((kind) => ({ labels: { thread: kind }, value: heartbeats?.stallsOf(kind) ?? 0 })),
+    },
+    single(
+      "gauge",
+      "switchyard_lost_threads",
+      "Threads that did not answer a stop within ten seconds, and go on.",
+      heartbeats?.lost ?? 0,
+    ),
+  ];
+}
 
 /** Isolates send what they have counted first. */
 async function requestFamilies({ counts, onRecordsRead }: MeasuredParts): Promise<readonly MetricFamily[]> {

@@ -1,16 +1,15 @@
 import type { Config } from "../config/config.ts";
+import { isRefused } from "../http/front_door_checks.ts";
 import { HeaderFields } from "../http/headers.ts";
-import { hostOf, isHost } from "../http/host.ts";
 import { createRequestHandler, type RequestHandlerOptions } from "../http/request_handler.ts";
-import type { RelayAddress } from "../isolates/messages.ts";
-import { relay } from "../isolates/relay.ts";
+import type { Relay } from "../isolates/relay.ts";
 import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 
 /** Options of {@linkcode createIsolateHandler}. */
 export interface IsolateHandlerOptions extends RequestHandlerOptions {
-  /** Where the main thread takes the requests that an isolate does not answer. */
-  readonly relay: RelayAddress;
+  /** Sends the requests that an isolate does not answer to the main thread. */
+  readonly relay: Relay;
   /** The limits of the configuration in force. */
   readonly limits: () => Pick<Config["limits"], "largeBodyBytes">;
 }
@@ -26,19 +25,32 @@ export type IsolateHandler = (
  * or to a thread for large requests by way of it.
  */
 export function createIsolateHandler(
-  { relay: address, limits, ...options }: IsolateHandlerOptions,
+  { relay, limits, ...options }: IsolateHandlerOptions,
 ): IsolateHandler {
   const handler = createRequestHandler(options);
+  let refusal: GatewayError | null = null;
+  const refuseNext = createRequestHandler({
+    ...options,
+    router: {
+      ...options.router,
+      match() {
+        throw refusal ?? unreachable();
+      },
+    },
+  });
   /** Refuses a request that the main thread does not take, as while it ends, in the protocol of its path. */
-  const refuse = createRequestHandler({ ...options, router: { ...options.router, match: unreachable } });
+  const refuse = (error: GatewayError | null, ...request: Parameters<IsolateHandler>) => {
+    refusal = error; // the handler matches before it returns
+    return refuseNext(...request);
+  };
   return (request, info) => {
-    // A host with a slash would change the path of the address; the handler refuses it.
-    if (isOwn(request, limits()) || !isHost(hostOf(request, new HeaderFields(request.headers)) ?? "")) {
+    // A request with bad framing would be sent on with good framing, so it is refused where its connection is.
+    if (isOwn(request, limits()) || isRefused(request, new HeaderFields(request.headers))) {
       return handler(request, info);
     }
-    return relay(request, info, address).catch(() => {
+    return relay.send(request, info).catch((error) => {
       if (request.signal.aborted) return new Response(null, { status: 503 }); // its caller has left
-      return refuse(request, info);
+      return refuse(error instanceof GatewayError ? error : null, request, info);
     });
   };
 }
@@ -55,8 +67,8 @@ function isOwn(request: Request, { largeBodyBytes }: Pick<Config["limits"], "lar
   return isSurelySmall(headers.get("content-length"), largeBodyBytes) && headers.get("x-service-resume") === null;
 }
 
-function unreachable(): never {
-  throw new GatewayError("overloaded", "The main thread of the gateway does not take requests now. Retry later", {
+function unreachable(): GatewayError {
+  return new GatewayError("overloaded", "The main thread of the gateway does not take requests now. Retry later", {
     retryAfterSeconds: 1,
   });
 }

@@ -58,6 +58,12 @@ export class IsolateLifecycle {
     }
   }
 
+  /** Descriptors are scarce or not. See {@linkcode Listening}. */
+  onDescriptors(isTight: boolean, renews: boolean): void {
+    this.#listening?.setClosing(isTight);
+    if (renews) this.#listening?.renew();
+  }
+
   /** Stops accepting, and waits up to `graceMs` for running requests. */
   async stop(graceMs: number): Promise<void> {
     await this.#drain(graceMs);
@@ -71,22 +77,26 @@ export class IsolateLifecycle {
   async fail(error: unknown): Promise<void> {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    const { openStreams, log, post } = this.parts;
+    const { log, post } = this.parts;
     const reason = errorLocation(error);
     log.error("isolate_failed", { reason });
     const drained = this.#drain(FAILED_GRACE_MS).catch(() => {});
-    openStreams.abortAll(
-      new GatewayError("route_error", "The gateway failed during the reply; send the request again"),
-    );
+    this.endStreams();
     await drained;
     post({ type: "failed", reason });
+  }
+
+  /** Ends all streams with an error of their format, because this thread is about to end. */
+  endStreams(): void {
+    this.parts.openStreams.abortAll(
+      new GatewayError("route_error", "The gateway failed during the reply; send the request again"),
+    );
   }
 
   async #drain(graceMs: number): Promise<void> {
     const { openStreams, records, meter, journal, clock } = this.parts;
     this.#isDraining = true;
-    await this.#listening?.shutdown(graceMs);
-    await openStreams.detached.drain(graceMs, clock);
+    await Promise.all([this.#listening?.shutdown(graceMs), openStreams.detached.drain(graceMs, clock)]);
     openStreams.departures.finish();
     await records.noneOpen();
     records.send();

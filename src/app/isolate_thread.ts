@@ -10,22 +10,29 @@ import { type FlaggedBreaker, flaggedBreaker } from "../isolates/flagged_breaker
 import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
 import { Outbox } from "../isolates/outbox.ts";
 import { RecordSender } from "../isolates/record_sender.ts";
+import { Relay } from "../isolates/relay.ts";
 import { readMessages } from "../isolates/wire.ts";
 import { systemClock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
+import { startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 import { ThreadUse } from "../lib/thread_use.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
+import { isStateError } from "../store/store_errors.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
+import { guardThread } from "../workers/thread_guard.ts";
 import { createIsolateHandler } from "./isolate_handler.ts";
 import { IsolateLifecycle } from "./isolate_lifecycle.ts";
 import { openIsolateMeter } from "./isolate_meter.ts";
 import { openIsolateReplies } from "./isolate_replies.ts";
 import { LiveIsolate } from "./live_isolate.ts";
+import { logStreamFailures } from "./log_stream_failures.ts";
 import { toCallerError } from "./storage_error.ts";
 
+startThreadHeartbeat();
 const data = workerData as IsolateData;
 const clock = systemClock;
 const outbox = new Outbox<FromIsolate>((messages, transfer) => parentPort!.postMessage(messages, transfer));
@@ -65,7 +72,7 @@ const live = await LiveIsolate.open(data, {
 const lifecycle = new IsolateLifecycle({ openStreams, records, meter, journal, clock, log, post });
 const handler = createIsolateHandler({
   router: live.router,
-  relay: data.relay,
+  relay: new Relay(data.relay, clock),
   limits: () => live.config.limits,
   log,
   clock,
@@ -79,17 +86,15 @@ const handler = createIsolateHandler({
   onArrival: records.onArrival,
 });
 
+guardThread({
+  isFatal: isStateError,
+  onFatal: (error) => holdState(lifecycle.fail(error), "the end of a thread"),
+  onOutOfMemory: () => lifecycle.endStreams(),
+});
 parentPort!.on("message", (posted: unknown) => {
   for (const message of readMessages<ToIsolate>(posted)) take(message);
 });
-globalThis.addEventListener("error", (event) => {
-  event.preventDefault();
-  void lifecycle.fail(event.error);
-});
-globalThis.addEventListener("unhandledrejection", (event) => {
-  event.preventDefault();
-  void lifecycle.fail(event.reason);
-});
+logStreamFailures(log);
 await lifecycle.start(() => listen({ ...data.listen, reusePort: true, checksDescriptors: false, handler, log }));
 
 function take(message: ToIsolate): void {
@@ -109,7 +114,7 @@ function take(message: ToIsolate): void {
     case "discovered":
       return live.setDiscovered(message.models);
     case "config":
-      return void live.setConfig(message).then(() => acknowledge(message));
+      return holdState(live.setConfig(message).then(() => acknowledge(message)), "a configuration");
     case "evict":
       keys.evictAccount(message.accountId);
       meter.endAccount(message.accountId);
@@ -120,10 +125,12 @@ function take(message: ToIsolate): void {
     case "send-records":
       records.send();
       return acknowledge(message); // after the records that wait
-    case "abort-streams":
-      return openStreams.abortAll();
+    case "descriptors":
+      return lifecycle.onDescriptors(message.isTight, message.renews);
+    case "abort-for-stop":
+      return openStreams.abortForStop();
     case "stop":
-      return void lifecycle.stop(message.graceMs);
+      return holdState(lifecycle.stop(message.graceMs), "the end of a thread");
   }
 }
 

@@ -19,7 +19,7 @@ export interface IsolateParts extends Pick<IsolatesOptions, "writtenObserver"> {
 }
 
 /** Threads that listen at the address of the gateway. */
-export interface IsolatedListening extends Pick<Listening, "address" | "port" | "shutdown"> {
+export interface IsolatedListening extends Omit<Listening, "closed"> {
   readonly isolates: Isolates;
 }
 
@@ -65,6 +65,7 @@ export async function listenByIsolates(
     writtenObserver,
     hasRows: services.requestLog !== null,
     entry: services.isolateEntry,
+    heapMegabytes: services.isolateHeapMegabytes,
   });
   try {
     await isolates.start();
@@ -76,6 +77,7 @@ export async function listenByIsolates(
     release();
   }
   gateway.isolates = isolates;
+  let isTight = false;
   services.onAttemptFailed.push(() => circuits.onFailure());
   services.onRepliesForgotten.push((accountId) => isolates.forgetReplies(accountId));
   services.onRecordsRead.push(() => isolates.recordsSent());
@@ -85,11 +87,16 @@ export async function listenByIsolates(
     address,
     port,
     isolates,
+    setClosing: (isClosing) => isolates.onDescriptors(isTight = isClosing, false),
+    renew() {
+      isolates.onDescriptors(isTight, true);
+      return true;
+    },
     async shutdown(graceMs) {
       await isolates.stop(graceMs);
       circuits.close();
       writable.close();
-      return await relay.shutdown(graceMs);
+      return await relay.shutdown(0); // whoever sent requests has ended
     },
   };
 }

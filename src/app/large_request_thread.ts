@@ -8,6 +8,8 @@ import { RequestRecord } from "../http/request_record.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
+import { holdWork } from "../lib/held.ts";
+import { markWork, startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
@@ -16,7 +18,10 @@ import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import type { FromThread, RequestMessage, ThreadData, ToThread } from "../large_requests/messages.ts";
 import { plainErrorOf } from "../thread_state/plain_error.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
+import { isStateError } from "../store/store_errors.ts";
+import { guardThread } from "../workers/thread_guard.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
+import { logStreamFailures } from "./log_stream_failures.ts";
 import { createRouter, type Router } from "./router.ts";
 import { withStoredReplies } from "./thread_replies.ts";
 import { threadRoutes } from "./thread_routes.ts";
@@ -28,6 +33,8 @@ interface OpenRequest {
   reader: ReadableStreamDefaultReader<Uint8Array> | null;
 }
 
+guardThread({ isFatal: isStateError });
+startThreadHeartbeat();
 const data = workerData as ThreadData;
 const state = new RemoteState({
   post,
@@ -36,28 +43,30 @@ const state = new RemoteState({
   onWaiting: (id) => void setTimeout(() => post({ type: "digested", id }), 0),
 }, data);
 const ownAddresses: OwnAddress[] = [...data.own];
-const openStreams = new OpenStreams();
+// The main thread reads each chunk by itself, so that none is taken at once.
+const openStreams = new OpenStreams(null, false);
 const open = new Map<number, OpenRequest>();
 /** What was read of the replies of other gateways. */
 const readReasoning = new BoundedMemory<KeptReasoning>(systemClock);
 const readItems = new BoundedMemory<string>(systemClock);
 /** The endpoints of the configuration in force. Messages can arrive before they are there. */
 let endpoints = openEndpoints(data, null);
+logStreamFailures(state.log);
 
 parentPort!.on("message", (message: ToThread) => {
   switch (message.type) {
     case "request":
       return void state.scope.run({ id: message.id, lookups: 0 }, () => answer(message));
     case "pull":
-      return void pull(message.id);
+      return holdWork(pull(message.id));
     case "left":
       return leave(message.id);
-    case "abort-streams":
-      return openStreams.abortAll();
+    case "abort-for-stop":
+      return openStreams.abortForStop();
     case "own-address":
       return void ownAddresses.push(message.address);
     case "discovered":
-      return void endpoints.then(({ parts }) => parts.catalog.replaceDiscovered(message.models));
+      return holdWork(endpoints.then(({ parts }) => parts.catalog.replaceDiscovered(message.models)));
     case "config":
       endpoints = openEndpoints(message, endpoints);
       return;
@@ -117,6 +126,7 @@ function currentRequest(): OpenRequest {
 
 async function answer(message: RequestMessage): Promise<void> {
   const { id } = message;
+  markWork("request", message.requestId);
   const at = endpoints.then(({ router }) => router);
   const left = new AbortController();
   const entry: OpenRequest = { left, message, reader: null };

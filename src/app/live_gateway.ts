@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
 import type { Isolates } from "../isolates/isolates.ts";
+import { holdWork } from "../lib/held.ts";
 import type { ModelLists } from "../routing/model_lists.ts";
 import type { JobRunner } from "../store/job_runner.ts";
 import { deliverySweep } from "../webhooks/retention.ts";
@@ -88,7 +89,7 @@ export class LiveGateway {
     const { store, clock, log, usageRollup, roles, config: { retention } } = services;
     this.#isStarted = true;
     this.#current.lists.lists.start();
-    if (hasConsole(services.config)) void console.history();
+    if (hasConsole(services.config)) holdWork(console.history());
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const following = isShared ? [this.#followOthers()] : [];
     if (!roles.works) return joinRunners(following);
@@ -167,7 +168,7 @@ export class LiveGateway {
     }
     before.services.openedProviders.close(openedProviders);
     if (next.lists === before.lists) return;
-    void before.lists.lists.close();
+    holdWork(before.lists.lists.close());
     if (this.#isStarted) next.lists.lists.start();
   }
 

@@ -58,7 +58,7 @@ export class LiveIsolate {
   /**
    * Opens the endpoints of the first configuration.
    *
-   * @throws {Deno.errors.NotFound} And other file errors, if `egress.ca_file` cannot be read.
+   * @throws {ConfigError} If `egress.ca_file` cannot be read.
    */
   static async open(configured: Configured, parts: LiveIsolateParts): Promise<LiveIsolate> {
     return new LiveIsolate(parts, await openGeneration(configured, null, parts));
@@ -124,6 +124,10 @@ async function openGeneration(
     authenticate,
     bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
   });
-  const replayed = withReplays(routes, replayOptions({ config, store, authenticate, clock, log, openStreams }));
-  return { parts, router: createRouter(replayed, routerOptions(() => baseUrl, { hasAdmin: false })) };
+  const hasAdmin = config.server.adminListen === null; // as on the main thread
+  const replayed = withReplays(
+    routes,
+    replayOptions({ config, store, authenticate, clock, log, openStreams, catalog: parts.catalog }),
+  );
+  return { parts, router: createRouter(replayed, routerOptions(() => baseUrl, { hasAdmin })) };
 }

@@ -52,7 +52,7 @@ function testOf(credential: string | null, { fault, latencyMs, models }: Provide
  * Tests a provider of a configuration for which no gateway runs.
  *
  * @throws {GatewayError} As {@linkcode testProvider}.
- * @throws {Deno.errors.NotFound} And other file errors, if `egress.ca_file` cannot be read.
+ * @throws {ConfigError} If `egress.ca_file` cannot be read.
  */
 export async function testConfiguredProvider(
   config: Config,

@@ -2,6 +2,7 @@ import type { AdminAccess } from "./admin_access.ts";
 import type { FilesUsage } from "../files/quota.ts";
 import type { Handler, Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { unhandledErrors } from "../lib/unhandled.ts";
 import { requireRole } from "../protocols/admin/admin_access.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import { jointStateOf } from "../routing/provider_health.ts";
@@ -37,8 +38,9 @@ export function needsAdminKey(access: AdminAccess | null): NonNullable<Readiness
 
 /**
  * `GET /readyz`: 200 if the gateway accepts work, else 503. `?verbose` adds JSON with the state of each provider and of
- * the files, for those who may see it. Neither affects the status. All gateways of a fleet have the same providers, and
- * a restart does not repair them. While files are full, results are served from their vendors.
+ * the files, and the number of unhandled errors, for those who may see it. None affects the status. All gateways of a
+ * fleet have the same providers, and a restart does not repair them. While files are full, results are served from
+ * their vendors.
  */
 export function readinessHandler(options: ReadinessOptions): Handler {
   const { isReady, reason, providers, breaker, clockDifference, filesUsage, authorize } = options;
@@ -61,8 +63,14 @@ export function readinessHandler(options: ReadinessOptions): Handler {
     const { bytes, quotaBytes, state } = filesUsage();
     const files = { bytes, quota_bytes: quotaBytes, state };
     const difference = clockDifference();
-    const clock = difference === null ? {} : { warnings: [difference] };
-    const body = { status: ready ? "ready" : "not_ready", ...why, ...clock, providers: listed, files };
+    const body = {
+      status: ready ? "ready" : "not_ready",
+      ...why,
+      ...difference !== null && { warnings: [difference] },
+      providers: listed,
+      files,
+      unhandled_errors: unhandledErrors(),
+    };
     return Response.json(body, { status });
   };
 }

@@ -1,5 +1,6 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { OpenStreams } from "../calls/stream_relay.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -14,14 +15,15 @@ export interface ReplayServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly openStreams: OpenStreams;
+  readonly catalog: DatedCatalog;
 }
 
 /** The options of routes that accept an `Idempotency-Key`, on the main thread and in threads alike. */
 export function replayOptions(
-  { config: { limits }, store, authenticate, clock, log, openStreams: { detached } }: ReplayServices,
+  { config: { limits }, store, authenticate, clock, log, catalog, openStreams: { detached } }: ReplayServices,
 ): ReplayRouteOptions {
   const { bodyIdleMs: idleMs, idempotency: settings } = limits;
   const { textBodyBytes, imageBodyBytes, editBodyBytes, inputBodyBytes, audioBodyBytes } = limits;
   const capBytes = Math.max(textBodyBytes, imageBodyBytes, editBodyBytes, inputBodyBytes, audioBodyBytes);
-  return { store, authenticate, clock, log, detached, body: { capBytes, idleMs }, settings };
+  return { store, authenticate, clock, log, catalog, detached, body: { capBytes, idleMs }, settings };
 }

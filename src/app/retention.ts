@@ -1,3 +1,4 @@
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createJobRunner, type JobHandler, type JobRunner } from "../store/job_runner.ts";
@@ -36,7 +37,7 @@ export function startRetention(parts: RetentionOptions): JobRunner {
       await store.commit(null, { addJobs: [{ kind: JOB, ref: REF, dueAt: store.now() }] });
     } catch (error) {
       log.warn("retention_not_started", { reason: error instanceof Error ? error.name : typeof error });
-      stopTimer = clock.after(ADD_AGAIN_MS, addJob);
+      stopTimer = clock.after(ADD_AGAIN_MS, () => holdWork(addJob()));
     }
   }
   const added = addJob();

@@ -68,7 +68,8 @@ export function createRouter(routes: readonly Route[], options: RouterOptions): 
   const statics = new Map<string, Endpoint>();
   const root = new Branch();
   for (const route of routes) addRoute(statics, root, route);
-  const rewritePath = createPathRewriter(options.rewriteRules ?? [], statics.keys());
+  const rewrite = createPathRewriter(options.rewriteRules ?? [], statics.keys());
+  const rewritePath = (path: string, headers: Headers) => rewrite(withPlainVerb(path), headers);
   const sections = [...options.sections].sort((a, b) => b.prefix.length - a.prefix.length);
 
   function sectionOf(address: string, headers: Headers): Pick<Section, "renderError" | "advice"> {
@@ -259,6 +260,11 @@ function decoded(sent: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** A colon before a verb may be encoded: clients that build a URL from segments do so (RFC 3986, 3.3). */
+function withPlainVerb(path: string): string {
+  return path.includes("%3") ? path.replace(/%3a(?=[a-z]+$)/i, ":") : path;
 }
 
 function paramsOf(names: readonly string[], values: readonly string[]): Readonly<Record<string, string>> {

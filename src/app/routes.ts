@@ -152,7 +152,7 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
     ...lazyRoutes(STREAM_ENDPOINTS, renderDefaultError, async () => {
       const { streamRoutes } = await import("../replays/stream_route.ts");
       const [streams, places] = await Promise.all([keptStreams.load(), keptStreams.loadPlaces()]);
-      return streamRoutes({ authenticate, streams, places, renderError: renderDefaultError });
+      return streamRoutes({ authenticate, streams, catalog, places, renderError: renderDefaultError });
     }),
     ...lazyRoutes(KEY_ENDPOINTS, renderDefaultError, async () => {
       return (await import("../protocols/default/key.ts")).keyRoutes(services);

@@ -12,7 +12,7 @@ import type { ConfigTree } from "../config/plain_tree.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { defaultMemoryLimit } from "../config/machine_memory.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock, waitAtMost } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { MemoryBudget } from "../lib/memory_budget.ts";
 import { threadModule } from "../lib/program_files.ts";
@@ -64,7 +64,11 @@ export interface ServiceOptions {
   readonly countsRequests?: boolean;
   /** The module that isolates run. Replaced in tests. Default: `isolate_thread.ts`. */
   readonly isolateEntry?: URL;
+  /** The JavaScript heap limit of an isolate in megabytes. Smaller in tests. Default: 4,096. */
+  readonly isolateHeapMegabytes?: number;
 }
+
+const ISOLATE_HEAP_MEGABYTES = 4_096;
 
 /** Options of {@linkcode openServices} that the open services need no more. */
 type OpeningOptions = "live" | "sharing";
@@ -128,12 +132,12 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
  * Opens the store and builds the shared parts. A missing store is created empty; apart from that nothing changes on
  * disk or in the store.
  *
- * @throws What {@linkcode openStore} throws, or a file error if `egress.ca_file` cannot be read.
+ * @throws What {@linkcode openStore} throws, and a `ConfigError` if `egress.ca_file` cannot be read.
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
   const { roles = { serves: true, works: true }, countsRequests = true } = options;
-  const { isolateEntry = threadModule("app/isolate_thread") } = options;
+  const { isolateEntry = threadModule("app/isolate_thread"), isolateHeapMegabytes = ISOLATE_HEAP_MEGABYTES } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
   const engine = await openStore(options.config, { clock, log, isShared: true, roles, ...options.sharing });
@@ -151,6 +155,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
       roles,
       countsRequests,
       isolateEntry,
+      isolateHeapMegabytes,
       counts,
       started,
       tree,
@@ -266,6 +271,8 @@ function buildServices(
     async close() {
       media.close();
       // A request whose caller left is charged by a token count, so the counts come before the flush.
+      await waitAtMost(clock, MAX_LAST_COUNTS_MS, tokens.whenIdle());
+      tokens.close(); // a count that is late is replaced by a rough one
       await tokens.whenIdle();
       await cacheHits.write();
       await meter.flush();
@@ -274,11 +281,13 @@ function buildServices(
       await credentials.close();
       configured.openedProviders.close();
       restoreCounter();
-      tokens.close();
       await store.close();
     },
   };
 }
+
+/** How long a stop waits for exact counts of tokens. */
+const MAX_LAST_COUNTS_MS = 2_000;
 
 /** Announces to other gateways on the store that a provider cannot be reached. */
 const CIRCUIT_PREFIX = "circuit_open ";

@@ -3,6 +3,7 @@ import { createMeter } from "../billing/meter.ts";
 import { createUsageReports } from "../billing/usage/usage_report.ts";
 import { UsageRollup } from "../billing/usage/usage_rollup.ts";
 import { COMMAND_LINE } from "../audit/records.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import type { Config } from "../config/config.ts";
 import { createRequestHandler, type RequestHandler } from "../http/request_handler.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
@@ -56,7 +57,7 @@ export function createStoppedAdmin(
     cacheHits: null,
     videos: null,
     receivers: null,
-    catalog: { models: config.models },
+    catalog: createCatalog(config.models),
     log,
     clock,
     startedAt: clock.now(),

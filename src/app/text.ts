@@ -1,6 +1,6 @@
 import type { Meter } from "../billing/meter.ts";
 import type { OpenStreams } from "../calls/stream_relay.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { createMediaInliner } from "../net/media_inliner.ts";
@@ -18,7 +18,7 @@ import type { Provider } from "../upstreams/provider.ts";
 
 /** Options of {@linkcode createTextService}: the shared parts, or their stand-ins in a thread. */
 export interface TextServiceOptions {
-  readonly catalog: Catalog;
+  readonly catalog: DatedCatalog;
   /** By name. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly breaker: CircuitBreaker;

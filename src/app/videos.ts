@@ -1,4 +1,3 @@
-import { CurrentCatalog } from "../catalog/live_catalog.ts";
 import type { Route } from "../http/inbound.ts";
 import { MAX_MEDIA_REQUEST_VALUES } from "../http/json_body.ts";
 import { fileRoutes } from "../protocols/default/files.ts";
@@ -101,7 +100,7 @@ function videoPartsOf(services: VideoServices, options: VideoFeatureOptions): Om
     ...services,
     ...options,
     writeGuard: store.writeGuard,
-    catalog: new CurrentCatalog(() => current().catalog),
+    catalog: { at: (momentMs) => current().catalog.at(momentMs) },
     allowancesOf: (name) => current().providers.get(name)?.allows ?? NO_ALLOWANCES,
     isProvider: (name) => current().providers.get(name)?.name === name,
     files: files.results,

@@ -77,7 +77,10 @@ export function checkedConsumption(
   let isCorrected = false;
   const check = (reported: unknown, max: number, otherwise: number): number => {
     if (reported === null || reported === undefined) return otherwise;
-    if (typeof reported !== "number" || !Number.isFinite(reported) || reported < 0) {
+    // Nothing at all is as impossible as less than nothing, unless there was nothing.
+    const isImpossible = typeof reported !== "number" || !Number.isFinite(reported) || reported < 0 ||
+      (reported === 0 && otherwise > 0);
+    if (isImpossible) {
       isCorrected = true;
       return otherwise;
     }

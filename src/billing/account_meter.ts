@@ -388,8 +388,8 @@ export class AccountMeter {
   }
 
   /**
-   * Reads what the unloaded budgets have spent, after the commit in progress. Callers that wait for the same read share
-   * it. A budget may need another read afterwards, because others wrote to the ledger.
+   * Reads what the budgets have spent that calls wait for, after the commit in progress. Callers that wait for the same
+   * read share it. A budget may need another read afterwards, because others wrote to the ledger.
    *
    * @throws {GatewayError} `storage_unavailable` if the store cannot be read.
    */
@@ -468,10 +468,11 @@ export class AccountMeter {
 
   /** No charge is written during the read, so each is either in the ledger or among those of the queue. */
   async #load(): Promise<void> {
-    const generation = this.#generation;
     const { shareLeases = null } = this.options;
-    for (const { keyId, state } of this.limiter.unloaded()) {
+    for (const { keyId, state } of this.limiter.wanted()) {
       const { since } = state;
+      // What others changed before this read is in it.
+      const generation = this.#generation;
       if (state instanceof SharedBudget && shareLeases !== null) {
         state.others = (await shareLeases.read(state.share.name)).others;
       }

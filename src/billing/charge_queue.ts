@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdState } from "../lib/held.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
@@ -147,6 +148,7 @@ export class ChargeQueue {
 
   /** Writes all charges once more, for the end of the process, and logs those that stay. Never rejects. */
   async flush(): Promise<void> {
+    // Ends when all charges are tried once: the process is ending and admits no more calls.
     while (this.#groups.length > 0 || this.#running !== null) {
       this.write();
       await this.#running;
@@ -183,22 +185,26 @@ export class ChargeQueue {
   }
 
   #start(): void {
-    if (this.#hasWork) this.#running ??= this.#run();
+    if (!this.#hasWork || this.#running !== null) return;
+    this.#running = this.#run();
+    holdState(this.#running, "charges");
   }
 
   /** Never rejects; each failure is passed to those who wait for it. */
   async #run(): Promise<void> {
+    // Ends when nothing waits: each step commits a group, or waits for the store.
     while (this.#hasWork) {
       if (this.#isRetryDue) {
         await this.#retryDelayed();
-      } else if (this.#between.length > 0) {
-        for (const task of this.#between.splice(0)) await task();
-      } else {
-        await undefined; // charges of the same turn of the event loop join the group
-        this.#dueCount--;
-        const group = this.#groups.shift();
-        if (group !== undefined) await this.#write(group);
+        continue;
       }
+      for (const task of this.#between.splice(0)) await task();
+      // Also if further tasks came meanwhile: reads and leases that never end must not hold up the charges.
+      if (this.#dueCount === 0) continue;
+      await undefined; // charges of the same turn of the event loop join the group
+      this.#dueCount--;
+      const group = this.#groups.shift();
+      if (group !== undefined) await this.#write(group);
     }
     this.#running = null;
   }
@@ -262,6 +268,7 @@ export class ChargeQueue {
 
   async #retryDelayed(): Promise<void> {
     this.#isRetryDue = false;
+    // Ends with the list, or at the first failure.
     for (let group = this.#delayed[0]; group !== undefined; group = this.#delayed[0]) {
       const failure = await this.#commitOnce(group);
       if (failure !== null && !failure.isFinal) {

@@ -162,6 +162,10 @@ const MAX_BALANCE_AGE_MS = 5_000;
 const MAX_ACCOUNT_METERS = 10_000;
 /** A lease that no call used between two looks is returned. */
 const LEASE_CHECK_INTERVAL_MS = 3_000;
+/** A call during whose reads others change the balance or the budgets so often is refused. */
+const MAX_READS = 64;
+/** A call waits for so many demands of others, and then tries with what is leased. */
+const MAX_LEASE_WAITS = 64;
 /** A call that is overtaken by others so often is refused. */
 const MAX_LEASE_ATTEMPTS = 16;
 
@@ -197,13 +201,14 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     meter.userCount++;
     if (shareLeases !== null) meter.limiter.dropBudgetsOlderThan(REFRESH_INTERVAL_MS);
     try {
-      // Read again if others changed the balance during the read; that ends in time.
-      do await meter.readBalance(); while (meter.balanceAgeMs === Infinity);
-      while (!meter.limiter.isLoaded(caller)) {
-        await meter.loadBudgets();
-        while (meter.balanceAgeMs === Infinity) await meter.readBalance();
+      await meter.readBalance();
+      // Others may change the balance or the budgets during a read.
+      for (let read = 1; read < MAX_READS; read++) {
+        if (meter.balanceAgeMs === Infinity) await meter.readBalance();
+        else if (meter.limiter.isLoaded(caller)) return use(meter);
+        else await meter.loadBudgets();
       }
-      return use(meter);
+      throw storageUnavailable();
     } finally {
       meter.userCount--;
     }
@@ -275,7 +280,9 @@ export function createMeter(options: MeterOptions): LedgerMeter {
         throw failure instanceof GatewayError ? failure : storageUnavailable(failure);
       });
       // Another call's demand replaces the lease, which covers nothing meanwhile.
-      for (let pending = meter.pendingLease(caller); pending !== null; pending = meter.pendingLease(caller)) {
+      for (let wait = 0; wait < MAX_LEASE_WAITS; wait++) {
+        const pending = meter.pendingLease(caller);
+        if (pending === null) break;
         await pending.catch(() => {});
       }
       return await admit(meter);
@@ -499,12 +506,11 @@ function admission(
   meter.open(call);
 
   /** Nothing is awaited between the end of the reservation and the charge, so no other call is admitted in between. */
-  function end(row: ChargeRow | null, tokens: number): void | Promise<void> {
+  function end(row: ChargeRow | null, tokens: number): void {
     isEnded = true;
     meter.close(call, row === null ? 0n : row.amount, tokens);
     if (row !== null) charged = meter.charge(row);
     meter.userCount--;
-    return charged;
   }
 
   return {
@@ -516,10 +522,11 @@ function admission(
         log.error("charge_ignored", { accountId: meter.account, requestId, reason: "the call had ended" });
         return charged;
       }
-      return end(amount === 0n ? null : { ...charge, at: store.now() }, allTokensOf(charge.usage));
+      end(amount === 0n ? null : { ...charge, at: store.now() }, allTokensOf(charge.usage));
+      return charged;
     },
     release(tokens = 0) {
-      if (!isEnded) void end(null, tokens);
+      if (!isEnded) end(null, tokens);
     },
     onOverdrawn(listener) {
       if (!isEnded) meter.onOverdrawn(call, listener);

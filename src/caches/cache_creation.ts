@@ -36,7 +36,7 @@ export function targetOf({ provider, serving, model }: CacheCreation): RequestTa
     model: serving.model,
     provider: provider.name,
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
-    facts: modelFacts(serving.model, model),
+    facts: modelFacts(serving.model, model, provider),
     quirks: provider.quirks,
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import { cacheHitsKey, cacheKey } from "./records.ts";
@@ -50,7 +51,7 @@ export class CacheHits {
     this.#add(id, { hits: 1, lastHitAt: this.parts.clock.now() });
     if (this.#isTimed) return;
     this.#isTimed = true;
-    this.#stopTimer = this.parts.clock.after(FLUSH_MS, () => void this.flush());
+    this.#stopTimer = this.parts.clock.after(FLUSH_MS, () => holdWork(this.flush()));
   }
 
   /** Writes the hits that were counted before the call. Never rejects: what cannot be written waits for the next. */

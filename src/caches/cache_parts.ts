@@ -26,6 +26,14 @@ export interface CacheLimits {
   readonly bytes: number;
 }
 
+/** Who names a model, and when. */
+export interface CacheCaller {
+  /** The limits of the key and its account; null for none. */
+  readonly limits: CallerLimits | null;
+  /** When the request began, in Unix milliseconds. */
+  readonly receivedAt: number;
+}
+
 /** The dependencies of cached contents. */
 export interface CacheParts extends CallParts {
   /** Its clock is used for all timestamps. */
@@ -37,12 +45,12 @@ export interface CacheParts extends CallParts {
   /** The maximum life of a cache from its creation in milliseconds, regardless of patches; null for unlimited. */
   readonly maxLifeMs: number | null;
   /**
-   * The text model of that name, with the providers that the limits permit; null for no limits.
+   * The text model of that name, with the providers that the limits permit and the prices of the request's moment.
    *
    * @throws {GatewayError} `model_not_found`; `permission_denied` if the limits do not permit the model;
    * `invalid_request` if the model does not support text.
    */
-  readonly modelOf: (name: string, limits: CallerLimits | null) => Model;
+  readonly modelOf: (name: string, caller: CacheCaller) => Model;
   readonly countAt: CountAt;
   /** Counts the tokens of a conversation with the gateway's tokenizer. */
   readonly countHere: (conversation: Conversation) => Promise<number>;

@@ -50,6 +50,8 @@ export interface CacheCall {
   readonly accountId: string;
   /** The limits of the key and its account. */
   readonly limits: LimitedCaller["limits"];
+  /** When the request began, in Unix milliseconds. */
+  readonly receivedAt: number;
   /** The JSON body. */
   readonly body: JsonObject;
   /** The body as received. */
@@ -117,7 +119,7 @@ export interface CacheRoute {
  */
 export async function routeCache(parts: CacheParts, call: CacheCall, now: number): Promise<CacheRoute> {
   const request = readCacheRequest(call.body, now);
-  const model = parts.modelOf(bareModelName(request.modelName), call.limits);
+  const model = parts.modelOf(bareModelName(request.modelName), call);
   const { accountId, headerPin, record } = call;
   record.model = request.modelName;
   const { candidates } = routeOf(model, { accountId, headerPin, bodyPin: null, record }, parts);

@@ -58,7 +58,8 @@ export interface NamedCache {
 export async function resolveReference(parts: CacheParts, named: NamedCache): Promise<CacheReference> {
   const { name, field, keyId, format, body } = named;
   const { value: cache } = await readUsableCache(parts.store, keyId, name, field);
-  if (parts.modelOf(bareModelName(named.model), null).id !== cache.model) {
+  const caller = { limits: null, receivedAt: parts.store.now() };
+  if (parts.modelOf(bareModelName(named.model), caller).id !== cache.model) {
     throw invalidField(field, `it is bound to the model "${cache.model}", and the request names another`);
   }
   refuseOwnSettings(format, body);

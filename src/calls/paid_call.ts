@@ -14,6 +14,7 @@ import { resolvePin } from "../routing/pin.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { type CallFacts, Settlement, type SettlementParts } from "./settlement.ts";
 import { SlotGate } from "./slot_gate.ts";
+import { type OpenStreams, shuttingDown } from "./stream_relay.ts";
 
 /** The dependencies of routing. */
 export interface RouteParts {
@@ -30,6 +31,8 @@ export interface CallParts extends RouteParts, SettlementParts {
   readonly clock: Clock;
   /** Limits the attempts at providers. Default: no limits. */
   readonly slots?: AttemptSlots;
+  /** Ends calls without a response when the gateway stops. Default: they go on. */
+  readonly openStreams?: Pick<OpenStreams, "calls">;
 }
 
 /** The routing input of a request. */
@@ -125,11 +128,23 @@ export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promi
     const attempt = begun instanceof Promise ? await begun : begun;
     const candidates = call.candidates.filter((each) => isPaid(each, settlement.admission.reserved));
     const gate = parts.slots?.hasLimits ? gateOf(call, settlement, parts.slots) : null;
-    return await tryCandidates({ candidates, attempt, accountId, rule, requestId, record, gate }, parts);
+    const trying = tryCandidates({ candidates, attempt, accountId, rule, requestId, record, gate }, parts);
+    return await (parts.openStreams === undefined ? trying : untilStop(trying, parts.openStreams));
   } catch (error) {
     settlement.release();
     throw errorForCaller(error, { providers: parts.providers, author: call.author });
   }
+}
+
+/** A call whose time is over fails, and charges no more. Its vendor's work ends with the process. */
+function untilStop<T>(trying: Promise<T>, { calls }: Pick<OpenStreams, "calls">): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const remove = calls.add(() => reject(shuttingDown()));
+  trying.then(
+    (result) => (remove(), resolve(result)),
+    (error) => (remove(), reject(error)),
+  );
+  return promise;
 }
 
 function gateOf<T>(

@@ -1,17 +1,24 @@
 import type { RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
+import { afterTurn, MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../lib/loop_turns.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import type { ThreadUse } from "../lib/thread_use.ts";
+import { type OutputSource, outputStream, reportStreamFailure, type StreamOutput } from "../lib/output_stream.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import { Departures } from "./departures.ts";
 import { DetachedWork } from "./detached_work.ts";
+import { eventSliceOf } from "./event_slice.ts";
 import type { Settlement } from "./settlement.ts";
+import { UnreadMemory } from "./unread_memory.ts";
 
 /** The source of a vendor's stream. */
-export interface StreamSource<T> {
-  /** Reads the next item. A cancelled source has ended. One read is pending at a time. */
-  readNext(callbacks: ReadCallbacks<T>): void;
+export interface StreamSource {
+  /** Reads the next bytes. A cancelled source has ended. One read is pending at a time. */
+  readNext(callbacks: ReadCallbacks): void;
   /** Cancels the vendor's work. */
   cancel(): void;
   /**
@@ -23,9 +30,9 @@ export interface StreamSource<T> {
 }
 
 /** Transforms a vendor's stream for the caller. Each function returns the bytes to send, or null for none. */
-export interface Relay<T = Uint8Array<ArrayBuffer>> {
-  /** Handles an item. Waits if a charge must be durable before the bytes are sent. */
-  take(came: T): Bytes | Promise<Bytes>;
+export interface Relay {
+  /** Handles bytes, split anywhere. Waits if a charge must be durable before the result is sent. */
+  take(came: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes>;
   /** The vendor's stream ended. */
   end(): Promise<Bytes>;
   /** Reading or translating failed. The failure becomes an error event of the caller's protocol. Never rejects. */
@@ -41,6 +48,8 @@ export interface Relay<T = Uint8Array<ArrayBuffer>> {
    * caller disconnects. Default: false.
    */
   readonly awaitsUsage?: boolean;
+  /** The memory of the request. What the caller does not read counts towards it. */
+  readonly memory: MemoryLease;
 }
 
 /** Bytes for the caller; null for none. */
@@ -52,10 +61,15 @@ export class OpenStreams {
   readonly departures = new Departures();
   /** The work that goes on without its caller. */
   readonly detached = new DetachedWork();
+  /** The calls that have no response yet. */
+  readonly calls = new DetachedWork();
   readonly #aborts = new Set<(error: GatewayError) => void>();
 
-  /** @param use What other threads hold. Default: no other thread has streams. */
-  constructor(readonly use: ThreadUse | null = null) {}
+  /**
+   * @param use What other threads hold. Default: no other thread has streams.
+   * @param countsUnread Whether what callers do not read counts towards their memory. Default: true.
+   */
+  constructor(readonly use: ThreadUse | null = null, readonly countsUnread: boolean = true) {}
 
   /** The number of open streams of all threads. */
   get count(): number {
@@ -78,11 +92,22 @@ export class OpenStreams {
    * @param error Default: the gateway is shutting down.
    */
   abortAll(
-    error = new GatewayError("route_error", "The gateway is shutting down; send the request again"),
+    error = shuttingDown(),
   ): void {
     for (const abort of [...this.#aborts]) abort(error);
     this.detached.abortAll();
   }
+
+  /** Ends all streams, and all calls that have no response yet, since the gateway stops. */
+  abortForStop(): void {
+    this.abortAll();
+    this.calls.abortAll();
+  }
+}
+
+/** The error of requests that do not end within the time of a stop. */
+export function shuttingDown(): GatewayError {
+  return new GatewayError("route_error", "The gateway is shutting down; send the request again");
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -106,44 +131,55 @@ function overdrawn(): GatewayError {
 
 /**
  * The caller's stream. It reads on only while the caller receives everything, so that a slow reader delays only itself
- * and its vendor, and at most one read is buffered.
+ * and its vendor, and at most one read is buffered. It takes a turn of the event loop after {@linkcode MAX_TURN_READS}
+ * reads, {@linkcode MAX_TURN_BYTES} or {@linkcode MAX_TURN_EVENTS}, so that a fast vendor delays no other stream.
  *
  * @param call Ends if its account exceeds its overdraft limit. Its record is held until the stream is over.
  */
-export function relayStream<T>(
-  source: StreamSource<T>,
-  relay: Relay<T>,
+export function relayStream(
+  source: StreamSource,
+  relay: Relay,
   call: StreamedCall,
   parts: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const relayed = new RelayedStream(source, relay, call.facts.record, parts);
   call.admission.onOverdrawn(() => relayed.abort(overdrawn()));
-  return new ReadableStream(relayed, { highWaterMark: 0 });
+  return outputStream(relayed, { highWaterMark: 0 });
 }
 
-type Controller = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+const READ_WORK = 1 / MAX_TURN_READS;
+const BYTE_WORK = 1 / MAX_TURN_BYTES;
+const EVENT_WORK = 1 / MAX_TURN_EVENTS;
+/** Shorter reads have few events. They are not searched for them, since that would cost each chunk of each stream. */
+const MIN_SLICED_BYTES = 1_024;
 
 /**
- * Reads an item, hands it to the relay and sends the result, for each pull. It works by callbacks: a promise and a
+ * Reads, hands what it read to the relay and sends the result, for each pull. It works by callbacks: a promise and a
  * closure for each step of each chunk would cost more than the steps.
  */
-class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>, ReadCallbacks<T> {
-  readonly #source: StreamSource<T>;
-  readonly #relay: Relay<T>;
+class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallbacks {
+  readonly #source: StreamSource;
+  readonly #relay: Relay;
   readonly #clock: Clock;
   readonly #departures: Departures;
   readonly #forget: () => void;
   readonly #record: RequestRecord;
-  #controller: Controller | null = null;
+  readonly #unreadMemory: UnreadMemory | null;
+  #output: StreamOutput<Uint8Array<ArrayBuffer>> | null = null;
   #stopHeartbeat: () => void = () => {};
   #sentAt: number;
   #aborted: GatewayError | null = null;
+  /** What was read and not handed to the relay yet. */
+  #unread: Uint8Array<ArrayBuffer> | null = null;
+  /** The work for which no turn of the event loop was taken; at 1, one is. */
+  #work = 0;
   /** Resolves the promise of the last pull, so that the platform can pull again. */
   #endPull: () => void = () => {};
-  /** Whether an item is being read or handled. A pull has no effect then. */
+  /** Whether something is being read or handled, or a turn is awaited. A pull has no effect then. */
   #isBusy = false;
-  /** Whether the last bytes were sent. */
+  /** Whether the last bytes were sent, or are being made after a failure. */
   #isOver = false;
+  #isFailing = false;
   /** Whether the caller disconnected, and whether nothing is read for it any more. */
   #isGone = false;
   #hasGivenUp = false;
@@ -151,18 +187,14 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   #isCharged = false;
   #isRecordReleased = false;
 
-  constructor(
-    source: StreamSource<T>,
-    relay: Relay<T>,
-    record: RequestRecord,
-    { clock, openStreams }: RelayParts,
-  ) {
+  constructor(source: StreamSource, relay: Relay, record: RequestRecord, { clock, openStreams }: RelayParts) {
     this.#source = source;
     this.#relay = relay;
     this.#clock = clock;
     this.#departures = openStreams.departures;
     this.#sentAt = clock.monotonicMs();
     this.#record = record;
+    this.#unreadMemory = openStreams.countsUnread ? new UnreadMemory(relay.memory) : null;
     record.hold();
     record.responseBytes = 0;
     this.#forget = openStreams.add((error) => this.abort(error));
@@ -172,11 +204,15 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   abort(error: GatewayError): void {
     this.#aborted = error;
     this.#source.cancel();
+    // A caller that does not read may never do so again: without a pending read, nothing else ends the stream.
+    if (this.#isBusy || this.#isOver || this.#isGone) return;
+    this.#isBusy = true;
+    this.#fail(error);
   }
 
   /** Called by the platform at the start. */
-  start(controller: Controller): void {
-    this.#controller = controller;
+  start(output: StreamOutput<Uint8Array<ArrayBuffer>>): void {
+    this.#output = output;
     this.#beat(HEARTBEAT_MS);
   }
 
@@ -185,6 +221,7 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
    * at once, because the platform then does less for each chunk.
    */
   pull(): Promise<void> {
+    this.#unreadMemory?.release();
     if (!this.#isBusy && !this.#isOver) this.#readNext();
     return new Promise((resolve) => this.#endPull = resolve);
   }
@@ -193,26 +230,21 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
   cancel(): void {
     this.#isGone = true;
     this.#stopHeartbeat();
+    this.#unreadMemory?.release();
     if (!this.#isBusy) this.#readWithoutCaller();
     else if (this.#relay.awaitsUsage !== true) this.#giveUp();
   }
 
-  onChunk(chunk: T): void {
-    if (this.#aborted !== null) return this.#fail(this.#aborted);
-    let taken: Bytes | Promise<Bytes>;
-    try {
-      taken = this.#relay.take(chunk);
-    } catch (thrown) {
-      return this.#fail(thrown);
-    }
-    if (taken instanceof Promise) taken.then(this.#onTaken, this.#onThrown);
-    else this.#onTaken(taken);
+  onChunk(bytes: Uint8Array<ArrayBuffer>): void {
+    markWork("stream", this.#record.arrival.requestId, this.#record.lastAttempt?.provider);
+    this.#work += READ_WORK;
+    this.#takeSlice(bytes);
   }
 
   onEnd(): void {
     // A cancelled source appears to have ended.
     if (this.#aborted !== null) this.#fail(this.#aborted);
-    else this.#relay.end().then(this.#onLast, this.#onThrown);
+    else this.#relay.end().then(this.#onLast).catch(this.#onThrown);
   }
 
   onError(error: unknown): void {
@@ -221,16 +253,55 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
 
   #readNext(): void {
     this.#isBusy = true;
-    this.#source.readNext(this);
+    const unread = this.#unread;
+    if (this.#work >= 1) afterTurn(this.#onTurn);
+    else if (unread === null) this.#source.readNext(this);
+    else this.#takeSlice(unread);
+  }
+
+  readonly #onTurn = (): void => {
+    this.#work--; // what exceeds a turn counts for the next one
+    if (!this.#hasGivenUp) this.#readNext();
+  };
+
+  /** Hands the first events of what was read to the relay. */
+  #takeSlice(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#aborted !== null) return this.#fail(this.#aborted);
+    const slice = bytes.length < MIN_SLICED_BYTES ? bytes : this.#sliceOf(bytes);
+    this.#unread = slice.length < bytes.length ? bytes.subarray(slice.length) : null;
+    this.#work += slice.length * BYTE_WORK;
+    let taken: Bytes | Promise<Bytes>;
+    try {
+      taken = this.#relay.take(slice);
+    } catch (thrown) {
+      return this.#fail(thrown);
+    }
+    if (taken instanceof Promise) taken.then(this.#onTaken, this.#onThrown);
+    else this.#onTaken(taken);
+  }
+
+  #sliceOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    const { end, events } = eventSliceOf(bytes);
+    this.#work += events * EVENT_WORK;
+    return end < bytes.length ? bytes.subarray(0, end) : bytes;
   }
 
   readonly #onTaken = (bytes: Bytes): void => {
+    try {
+      this.#sendTaken(bytes);
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  };
+
+  #sendTaken(bytes: Bytes): void {
+    if (this.#isOver || this.#isFailing) return;
     if (this.#relay.finished) {
       this.#source.finish();
       this.#onLast(bytes);
     } else if (bytes === null) this.#readNext();
     else this.#send(bytes);
-  };
+  }
 
   readonly #onThrown = (thrown: unknown): void => this.#fail(thrown);
 
@@ -238,46 +309,65 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
     this.#isBusy = false;
     if (this.#isGone) return this.#readWithoutCaller();
     this.#sentAt = this.#clock.monotonicMs();
+    // The caller can leave within this call. It is handled then.
     this.#enqueue(bytes);
+    if (this.#isGone) return;
     // A negative value means that the caller was not waiting for these bytes. The next pull continues.
-    if (this.#controller?.desiredSize === 0) this.#readNext();
-    else this.#endPull();
+    if (this.#output?.desiredSize === 0) return this.#readNext();
+    this.#endPull();
+    this.#holdUnread();
+  }
+
+  /** A caller that does not read is disconnected if there is no memory for what waits for it. */
+  #holdUnread(): void {
+    try {
+      this.#unreadMemory?.hold(this.#record.responseBytes ?? 0);
+    } catch (thrown) {
+      this.#output?.error(thrown);
+      this.cancel();
+    }
   }
 
   readonly #onLast = (bytes: Bytes): void => {
-    this.#end();
-    if (this.#isGone) return;
+    if (!this.#isOver) this.#end();
     if (bytes !== null) this.#enqueue(bytes);
-    this.#controller?.close();
+    this.#output?.close();
   };
 
   #enqueue(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#isGone) return;
     const record = this.#record;
     record.firstByteAt ??= this.#clock.now();
     record.responseBytes! += bytes.length;
     record.capture?.addResponse(bytes);
-    this.#controller?.enqueue(bytes);
+    this.#output?.enqueue(bytes);
   }
 
   #fail(thrown: unknown): void {
+    if (this.#isOver) return this.#output?.fail(thrown);
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#unread = null;
     this.#source.cancel();
-    const hasLeft = thrown instanceof UpstreamFailure && thrown.kind === "cancelled";
-    if (this.#aborted === null && hasLeft) {
+    const failure = this.#aborted ?? thrown;
+    if (failure instanceof UpstreamFailure && failure.kind === "cancelled") {
       this.#chargeLater();
       return this.#onLast(null);
     }
-    this.#relay.fail(this.#aborted ?? thrown).then(this.#onLast, this.#break);
+    if (!(failure instanceof GatewayError) && !(failure instanceof UpstreamFailure)) reportStreamFailure(failure);
+    this.#relay.fail(failure).then(this.#onLast).catch(this.#break);
   }
 
   /** Even the final bytes failed: only the caller's connection can end. */
   readonly #break = (thrown: unknown): void => {
-    this.#end();
-    if (!this.#isGone) this.#controller?.error(thrown);
+    if (!this.#isOver) this.#end();
+    this.#output?.fail(thrown);
   };
 
   #end(): void {
     this.#isOver = true;
     this.#stopHeartbeat();
+    this.#unreadMemory?.release();
     this.#releaseRecord();
     // A source that was given up may still work for the caller that left; it counts as open until then.
     if (!this.#hasGivenUp) this.#forget();
@@ -292,8 +382,9 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
 
   #giveUp(): void {
     this.#hasGivenUp = true;
+    this.#unread = null;
     const leaving = this.#source.abandon();
-    if (leaving instanceof Promise) void leaving.finally(this.#forget);
+    if (leaving instanceof Promise) holdWork(leaving.finally(this.#forget));
     else this.#forget();
     this.#chargeLater();
     this.#releaseRecord();
@@ -315,14 +406,22 @@ class RelayedStream<T> implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer
 
   #beat(afterMs: number): void {
     this.#stopHeartbeat = this.#clock.after(afterMs, () => {
-      const quietMs = this.#clock.monotonicMs() - this.#sentAt;
-      const pulse = quietMs >= HEARTBEAT_MS ? this.#relay.heartbeat() : null;
-      // A negative value means that the caller has not read everything yet.
-      if (pulse && this.#controller?.desiredSize === 0) {
-        this.#sentAt = this.#clock.monotonicMs();
-        this.#controller.enqueue(pulse);
+      try {
+        this.#onBeat();
+      } catch (thrown) {
+        this.#fail(thrown);
       }
-      this.#beat(pulse ? HEARTBEAT_MS : Math.max(HEARTBEAT_MS - quietMs, 1_000));
     });
+  }
+
+  #onBeat(): void {
+    const quietMs = this.#clock.monotonicMs() - this.#sentAt;
+    const pulse = quietMs >= HEARTBEAT_MS ? this.#relay.heartbeat() : null;
+    // A negative value means that the caller has not read everything yet.
+    if (pulse && this.#output?.desiredSize === 0) {
+      this.#sentAt = this.#clock.monotonicMs();
+      this.#output.enqueue(pulse);
+    }
+    if (!this.#isGone) this.#beat(pulse ? HEARTBEAT_MS : Math.max(HEARTBEAT_MS - quietMs, 1_000));
   }
 }

@@ -1,5 +1,5 @@
 import written from "./built_in.json" with { type: "json" };
-import { bareNameOf, providerPartOf } from "./catalog.ts";
+import { bareNameOf, createCatalog, providerPartOf } from "./catalog.ts";
 import { type Model, readModel } from "./model.ts";
 
 /** The built-in properties of a model: its fields as an operator would write them, without id and serves. */
@@ -33,6 +33,22 @@ export function builtInFields(family: string, vendorName: string): BuiltInFields
  */
 export function builtInModels(providers: ReadonlySet<string>): Model[] {
   return builtInEntries(providers).map((entry) => readModel(entry));
+}
+
+/**
+ * A built-in model as its vendor serves it at a moment, by the vendor's name with or without a date suffix; null if it
+ * is not built in.
+ *
+ * @param family The first part of the vendor's built-in ids: `anthropic`.
+ * @param at Unix milliseconds.
+ */
+export function builtInModelAt(family: string, vendorName: string, at: number): Model | null {
+  const models = builtInModels(new Set([family]));
+  const indexOf = (name: string) => models.findIndex(({ serves }) => serves.some(({ model }) => model === name));
+  const found = indexOf(vendorName);
+  // By its place in the list, since a redirected model is served under another name.
+  const index = found >= 0 ? found : indexOf(vendorName.replace(VERSION_DATE, ""));
+  return createCatalog(models).at(at).models[index] ?? null;
 }
 
 /** The same models as an operator would write them in `models`. */

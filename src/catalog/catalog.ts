@@ -1,6 +1,7 @@
 import type { Alias } from "./alias.ts";
 import { AliasPatterns } from "./alias_patterns.ts";
 import type { Model } from "./model.ts";
+import { momentsOf, pricedAt, redirectedAt } from "./model_at.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
 
 /** The version suffix that vendors add to a model's name in responses. */
@@ -24,7 +25,17 @@ export interface ListedAlias {
   readonly model: Model;
 }
 
-/** The available models, shared by all requests. */
+/** A catalog whose prices change with time. It is read for a moment, so that a request keeps its prices. */
+export interface DatedCatalog {
+  /**
+   * The catalog for requests that began at a moment. The same object for all moments between two changes.
+   *
+   * @param momentMs Unix milliseconds.
+   */
+  at(momentMs: number): Catalog;
+}
+
+/** The available models with the prices of one moment, shared by the requests that began then. */
 export interface Catalog {
   /** All models in the operator's order. */
   readonly models: readonly Model[];
@@ -60,12 +71,35 @@ export interface CatalogExtras {
 }
 
 /**
- * Creates an immutable catalog.
+ * Creates an immutable catalog. Its own models have the prices before the first change; `at` has those of a moment.
  *
  * @throws {RangeError} If two configured models share an id, or one's canonical slug is another's id or slug.
  */
-export function createCatalog(configured: readonly Model[], extras: CatalogExtras = {}): Catalog {
-  const { aliases = [], discovered = [], revision = 0 } = extras;
+export function createCatalog(configured: readonly Model[], extras: CatalogExtras = {}): Catalog & DatedCatalog {
+  const { discovered = [] } = extras;
+  const moments = momentsOf([...configured, ...discovered]);
+  const first = catalogOf(configured, extras);
+  const made = new Map<number, Catalog>();
+  return {
+    ...first,
+    at(momentMs) {
+      // Almost always the last of few moments.
+      const due = moments.findLast((from) => from <= momentMs);
+      if (due === undefined) return first;
+      let catalog = made.get(due);
+      if (catalog === undefined) made.set(due, catalog = catalogOf(configured, extras, due));
+      return catalog;
+    },
+  };
+}
+
+/** The catalog of one moment. */
+function catalogOf(
+  undated: readonly Model[],
+  { aliases = [], discovered: undatedFound = [], revision = 0 }: CatalogExtras,
+  momentMs = -Infinity,
+): Catalog {
+  const { configured, discovered } = modelsAt(undated, undatedFound, momentMs);
   const byName = new Map<string, Model>();
   for (const model of configured) {
     for (const name of new Set([model.id, model.canonicalSlug])) {
@@ -136,6 +170,15 @@ export function createCatalog(configured: readonly Model[], extras: CatalogExtra
 }
 
 const NO_MODELS: readonly Model[] = [];
+
+/** The models of one moment: priced first, so that a redirect leads to the price of that moment. */
+function modelsAt(configured: readonly Model[], discovered: readonly Model[], momentMs: number) {
+  const priced = [configured, discovered].map((models) => models.map((model) => pricedAt(model, momentMs)));
+  const byServing = servingsOf(priced.flat());
+  const servedAs = (provider: string, name: string) => byServing.get(provider)?.get(name) ?? null;
+  const [own = [], found = []] = priced.map((models) => models.map((model) => redirectedAt(model, momentMs, servedAs)));
+  return { configured: own, discovered: found };
+}
 
 /** Configured models take precedence over listed ones. */
 function addDiscovered(

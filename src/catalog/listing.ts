@@ -1,7 +1,7 @@
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import { type Catalog, type CatalogProtocol, providerPartOf } from "./catalog.ts";
+import { type Catalog, type CatalogProtocol, type DatedCatalog, providerPartOf } from "./catalog.ts";
 import { displayName, modelNotFound, nearestHint } from "./model_not_found.ts";
 import type { Model } from "./model.ts";
 
@@ -23,8 +23,8 @@ export interface CatalogStyle {
 export type PreparedResponse = (inbound: Inbound) => Promise<Response>;
 
 /**
- * The part of the catalog that the caller of a request may use: the catalog itself for a caller without a key or
- * limits.
+ * The part of the catalog that the caller of a request may use, with the prices of the moment at which the request
+ * began: the catalog of that moment itself for a caller without a key or limits.
  */
 export type CatalogFor = (inbound: Inbound) => Catalog | Promise<Catalog>;
 
@@ -46,31 +46,32 @@ interface Answers {
  * @param catalogFor Default: the whole catalog.
  */
 export function catalogRoutes(
-  whole: Catalog,
+  whole: DatedCatalog,
   style: CatalogStyle,
   renderError: ErrorRenderer,
-  catalogFor: CatalogFor = () => whole,
+  catalogFor: CatalogFor = ({ receivedAt }) => whole.at(receivedAt),
 ): Route[] {
   const prepared = new WeakMap<Catalog, Answers>();
-  const answersFor = (catalog: Catalog): Answers => {
+  const cacheControlFor = ({ receivedAt }: Inbound, catalog: Catalog) =>
+    catalog === whole.at(receivedAt) ? PUBLIC : PRIVATE;
+  const answersFor = (inbound: Inbound, catalog: Catalog): Answers => {
     const made = prepared.get(catalog);
     if (made?.revision === catalog.revision) return made;
-    const answers = answersOf(catalog, style, catalog === whole ? PUBLIC : PRIVATE);
+    const answers = answersOf(catalog, style, cacheControlFor(inbound, catalog));
     prepared.set(catalog, answers);
     return answers;
   };
   const listOrModel = (inbound: Inbound, catalog: Catalog) => {
     const name = pathParam(inbound.params, "model");
-    const { byProvider, single } = answersFor(catalog);
+    const { byProvider, single } = answersFor(inbound, catalog);
     const list = byProvider.get(name);
     if (list) return list(inbound);
     const named = catalog.named(name);
     const found = named && single.get(named.model);
     if (!found) throw missOf(catalog, name, (model) => single.has(model), named !== null);
     if (!named.isAlias) return found(inbound);
-    return preparedResponse(style.writeModel({ ...named.model, id: name }), catalog === whole ? PUBLIC : PRIVATE)(
-      inbound,
-    );
+    const written = style.writeModel({ ...named.model, id: name });
+    return preparedResponse(written, cacheControlFor(inbound, catalog))(inbound);
   };
   const withCatalog = (answer: (inbound: Inbound, catalog: Catalog) => Promise<Response>): Handler => (inbound) => {
     const catalog = catalogFor(inbound);
@@ -81,7 +82,7 @@ export function catalogRoutes(
     {
       method: "GET",
       path,
-      handler: withCatalog((inbound, catalog) => answersFor(catalog).all(inbound)),
+      handler: withCatalog((inbound, catalog) => answersFor(inbound, catalog).all(inbound)),
       renderError,
     },
     { method: "GET", path: `${path}/:model*`, handler: withCatalog(listOrModel), renderError },

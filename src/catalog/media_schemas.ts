@@ -22,7 +22,11 @@ const SOUNDS = { never: ["silent"], always: ["audio"], switch: ["audio", "silent
 const PRICE_KEY_EXPECTATION = `a resolution (${
   VIDEO_RESOLUTIONS.join(", ")
 }) or default, with the suffix _audio or _silent`;
-const priceKey = z.string().regex(/^(480p|720p|1080p|1K|2K|4K|default)(_audio|_silent)?$/, PRICE_KEY_EXPECTATION);
+/** The schema of a key of `price_per_second`. */
+export const priceKey: z.ZodType<string, string> = z.string().regex(
+  /^(480p|720p|1080p|1K|2K|4K|default)(_audio|_silent)?$/,
+  PRICE_KEY_EXPECTATION,
+);
 const SIZE = /^(auto|[1-9]\d{1,4}x[1-9]\d{1,4})$/;
 const SIZE_EXPECTATION = "auto, or width and height in pixels, such as 1536x1024";
 const WORD = /^[a-z0-9_-]{1,32}$/;

@@ -1,25 +1,18 @@
 import * as z from "zod";
-import {
-  type ChargeKind,
-  isChargeable,
-  PRICE_NAMES,
-  type PriceName,
-  readTariff,
-  type Tariff,
-} from "../billing/tariff.ts";
-import { readRate } from "../lib/money.ts";
+import { type ChargeKind, readTariff, type Tariff } from "../billing/tariff.ts";
+import type { ModelFacts } from "../conversation/model_facts.ts";
+import { factsSchema } from "../conversation/stated_facts.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
 import { type CapabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
 import { capabilitySections } from "./capability_schemas.ts";
 import { isModelId, MAX_NAME_LENGTH } from "./model_name.ts";
 import type { ImageSection, VideoSection } from "./media_sections.ts";
 import { imageSection, videoSection } from "./media_schemas.ts";
+import { type PriceChange, type PriceList, type Pricing, tierTariffs } from "./price_list.ts";
+import { moment, price, priceListOf, refuseUnchargeable, writtenPricing, writtenTiers } from "./price_schemas.ts";
 
 /** A type of input or output. */
 export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings" | "scores" | "transcription";
-
-/** Prices in decimal USD as the operator wrote them, by what they apply to. Anything without a price is free. */
-export type Pricing = Readonly<Partial<Record<PriceName, string>>>;
 
 /** The inputs and outputs of a model. Source: docs/api/models.md#default-style. */
 export interface Architecture {
@@ -63,6 +56,16 @@ export interface Serving {
   readonly credentials?: readonly Serving[];
 }
 
+/** Another model of the vendor that answers in the place of a model. */
+export interface Redirect {
+  /** The vendor's name of the model that answers, at a provider of the redirected model. */
+  readonly to: string;
+  /** Unix milliseconds. It answers requests that began then or later. */
+  readonly from: number;
+  /** The id of the model that answers; null if the catalog has none. Set by the catalog. */
+  readonly model: string | null;
+}
+
 /** A model of the catalog. Source of the public fields: docs/api/models.md#default-style. */
 export interface Model extends CapabilitySections {
   /** `<provider>/<model_name>`. */
@@ -83,9 +86,13 @@ export interface Model extends CapabilitySections {
   readonly architecture: Architecture;
   /** Default: empty, so that everything is free. */
   readonly pricing: Pricing;
+  /** The prices that are still to come, by their moment. Default: none. */
+  readonly priceChanges: readonly PriceChange[];
   /** The prices of `pricing` in chargeable form. */
   readonly tariff: Tariff;
-  /** The tariffs of other service tiers by the tier's lower-case name. Default: none. */
+  /** The own prices of other service tiers by the tier's lower-case name. Default: none. */
+  readonly tierPrices: Readonly<Record<string, PriceList>>;
+  /** The tariffs of those tiers. */
   readonly tiers: Readonly<Record<string, Tariff>>;
   /** Limits of the provider that serves best. */
   readonly topProvider: TopProvider;
@@ -95,8 +102,12 @@ export interface Model extends CapabilitySections {
   readonly supportedParameters: readonly string[];
   /** Default: null. */
   readonly defaultParameters: Readonly<Record<string, unknown>> | null;
+  /** What an operator states about what the model takes and refuses, before the built-in facts. Default: none. */
+  readonly facts?: Partial<ModelFacts>;
   /** A date; null if none is set, which is the default. */
   readonly expirationDate: string | null;
+  /** Null if the vendor answers with this model, which is the default. */
+  readonly redirect: Redirect | null;
   /** Whether the text endpoints serve it. Default: whether its output is text and no section is given. */
   readonly text: boolean;
   /** The properties for the image endpoints; null if they do not serve it. */
@@ -112,14 +123,8 @@ export interface Model extends CapabilitySections {
 const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
 /** The maximum number of fallbacks of a model. */
 export const MAX_FALLBACKS = 8;
-const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
-
-const TIER = /^(?!(?:auto|default|standard|standard_only|on_demand)$)[a-z0-9][a-z0-9_-]{0,31}$/;
-const TIER_EXPECTATION =
-  'the name of a service tier such as priority or flex; "pricing" sets the price of the default tier';
 
 const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
-const price = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
 const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings", "scores", "transcription"]);
 const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
 const anything = () => z.record(z.string(), z.unknown()).nullable().default(null);
@@ -129,8 +134,6 @@ const serving = z.strictObject({
   model: text(1, 256).optional(),
   weight: number(0, 1_000_000).default(1),
 });
-
-const pricing = z.strictObject(Object.fromEntries(PRICE_NAMES.map((key) => [key, price.optional()])));
 
 const written = z.strictObject({
   id: modelId,
@@ -147,8 +150,8 @@ const written = z.strictObject({
     tokenizer: text(1, 100).default("Other"),
     instruct_type: text(1, 100).nullable().default(null),
   }).prefault({}),
-  pricing: pricing.prefault({}),
-  pricing_tiers: z.record(z.string(TIER_EXPECTATION).regex(TIER, TIER_EXPECTATION), pricing).default({}),
+  pricing: writtenPricing.prefault({}),
+  pricing_tiers: writtenTiers.default({}),
   top_provider: z.strictObject({
     context_length: tokens().optional(),
     max_completion_tokens: tokens().default(0),
@@ -157,7 +160,9 @@ const written = z.strictObject({
   per_request_limits: anything(),
   supported_parameters: z.array(text(1, 100)).default([]),
   default_parameters: anything(),
+  facts: factsSchema.optional(),
   expiration_date: z.string().refine(isDate, 'a date such as "2027-01-31", or null').nullable().default(null),
+  redirected_to: z.strictObject({ model: text(1, 256), from: moment }).nullable().default(null),
   text: boolean().optional(),
   image: imageSection().optional(),
   video: videoSection(price).optional(),
@@ -177,7 +182,7 @@ export const modelSchema: z.ZodType<Model> = written
     if (model.text === false && !hasSection(model)) {
       context.addIssue({ code: "custom", path: ["text"], message: "true, or a section such as image or embedding" });
     }
-    refuseUnchargeable(model, context);
+    refuseUnchargeable(model, endpointsOf(model), context);
   })
   .transform(modelOf);
 
@@ -194,6 +199,10 @@ export function readModel(value: unknown, context?: ReadContext): Model {
 function modelOf(model: Written): Model {
   const slash = model.id.indexOf("/");
   const [provider, ownName] = [model.id.slice(0, slash), model.id.slice(slash + 1)];
+  const { pricing, changes } = priceListOf(model.pricing);
+  const tierPrices = Object.fromEntries(
+    Object.entries(model.pricing_tiers).map(([tier, own]) => [tier, priceListOf(own)]),
+  );
   return {
     id: model.id,
     canonicalSlug: model.canonical_slug ?? model.id,
@@ -203,9 +212,11 @@ function modelOf(model: Written): Model {
     ownedBy: model.owned_by ?? provider,
     contextLength: model.context_length,
     architecture: architectureOf(model),
-    pricing: model.pricing,
-    tariff: readTariff(model.pricing),
-    tiers: tiersOf(model),
+    pricing,
+    priceChanges: changes,
+    tariff: readTariff(pricing),
+    tierPrices,
+    tiers: tierTariffs(pricing, tierPrices),
     topProvider: {
       contextLength: model.top_provider.context_length ?? model.context_length,
       maxCompletionTokens: model.top_provider.max_completion_tokens,
@@ -214,7 +225,9 @@ function modelOf(model: Written): Model {
     perRequestLimits: model.per_request_limits,
     supportedParameters: model.supported_parameters,
     defaultParameters: model.default_parameters,
+    ...model.facts && { facts: model.facts },
     expirationDate: model.expiration_date,
+    redirect: redirectOf(model),
     text: model.text ?? isTextByItself(model),
     image: model.image ?? null,
     video: model.video ?? null,
@@ -271,38 +284,8 @@ function isTextByItself(model: Written): boolean {
   return (model.architecture.output_modalities ?? ["text"]).includes("text");
 }
 
-/** A tier inherits the model's prices that it does not set. */
-function tiersOf({ pricing, pricing_tiers }: Written): Readonly<Record<string, Tariff>> {
-  const tariffs = Object.entries(pricing_tiers).map(([tier, own]) => [tier, readTariff({ ...pricing, ...own })]);
-  return Object.fromEntries(tariffs);
-}
-
-/** A price that no endpoint of the model charges would be published and never applied. */
-function refuseUnchargeable(model: Written, context: z.RefinementCtx): void {
-  const endpoints = endpointsOf(model);
-  refuseUnused(model.pricing, ["pricing"], endpoints, context);
-  for (const [tier, prices] of Object.entries(model.pricing_tiers)) {
-    const path = ["pricing_tiers", tier];
-    // Only responses of the text endpoints state their service tier.
-    if (endpoints.includes("text")) refuseUnused(prices, path, ["text"], context);
-    else context.addIssue({ code: "custom", path, message: "no tiers, as only text endpoints have them" });
-  }
-}
-
-function refuseUnused(
-  prices: Written["pricing"],
-  path: readonly string[],
-  endpoints: readonly ChargeKind[],
-  context: z.RefinementCtx,
-): void {
-  const isUsable = (word: PriceName) => isChargeable(word, endpoints);
-  for (const word of Object.keys(prices) as PriceName[]) {
-    if (prices[word] === undefined || isUsable(word)) continue;
-    const usable = PRICE_NAMES.filter(isUsable).join(", ");
-    const expected = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
-    const message = `a price that this model's endpoints can charge (${expected})`;
-    context.addIssue({ code: "custom", path: [...path, word], message });
-  }
+function redirectOf({ redirected_to: redirect }: Written): Redirect | null {
+  return redirect && { to: redirect.model, from: redirect.from, model: null };
 }
 
 function endpointsOf(model: Written): ChargeKind[] {
@@ -329,16 +312,6 @@ function refuseRepeatedProvider(serves: { provider: string }[], context: z.Refin
     }
     seen.add(provider);
   });
-}
-
-function isPrice(value: string): boolean {
-  try {
-    readRate(value);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
 }
 
 function wholeSeconds(): z.ZodType<number> {

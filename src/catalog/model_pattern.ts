@@ -42,6 +42,7 @@ export const modelPatternSchema = z.strictObject({
   per_request_limits: z.unknown().optional(),
   supported_parameters: z.unknown().optional(),
   default_parameters: z.unknown().optional(),
+  facts: z.unknown().optional(),
   fallbacks: z.unknown().optional(),
 });
 

@@ -1,5 +1,6 @@
 import { pricePerSecondOf } from "./media_sections.ts";
 import type { Architecture, Model, TopProvider } from "./model.ts";
+import { pricedAt } from "./model_at.ts";
 
 /** `architecture` as in all three catalogs; inner keys stay snake_case. Source: docs/api/models.md#default-style. */
 export function writeArchitecture(architecture: Architecture): Record<string, unknown> {
@@ -48,6 +49,37 @@ export function writePricing(model: Model): Record<string, string> {
   function add(key: string, price: string | null): void {
     if (price !== null) written[key] = price;
   }
+}
+
+/**
+ * The prices that are still to come, as in all three catalogs: for each moment, the prices that change then, by the
+ * names of `pricing`. Null if none is known.
+ *
+ * @param write Writes the prices of a model.
+ */
+export function writePriceChanges(
+  model: Model,
+  write: (model: Model) => Record<string, string> = writePricing,
+): Record<string, string>[] | null {
+  if (model.priceChanges.length === 0) return null;
+  let before = write(model);
+  return model.priceChanges.map(({ from }) => {
+    const after = write(pricedAt(model, from));
+    const changed = Object.entries(after).filter(([key, price]) => before[key] !== price);
+    before = after;
+    return { from: writeMoment(from), ...Object.fromEntries(changed) };
+  });
+}
+
+/** The model that the vendor answers with in this one's place, and from when; null if there is none in the catalog. */
+export function writeRedirect({ redirect }: Model): { model: string; from: string } | null {
+  if (redirect === null || redirect.model === null) return null;
+  return { model: redirect.model, from: writeMoment(redirect.from) };
+}
+
+/** ISO 8601 in UTC, to the second. */
+function writeMoment(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
 /** A model's video options for the default catalog; null if it makes no videos. */

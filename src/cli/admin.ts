@@ -9,7 +9,7 @@ import { GatewayUnreachableError } from "./command_errors.ts";
 import { environmentOf } from "./environment.ts";
 import { findGateway, type GatewaySelection, isConfigNamed } from "./find_gateway.ts";
 import { removeIncompleteNotes } from "../store/incomplete.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { redeliverRange } from "./redeliver_range.ts";
 import { openStoppedStore } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
@@ -34,10 +34,10 @@ export async function adminCommand(command: string, args: readonly string[]): Pr
     return await verify(config, selection, isAccepted);
   }
   const call = adminCallFor(command, subcommand, rest);
-  const send = await openAdminApi(config, selection, call, console.error);
-  const { status, body } = await (call.isPaged ? redeliverRange(call, send, console.error) : send(call));
+  const send = await openAdminApi(config, selection, call, printError);
+  const { status, body } = await (call.isPaged ? redeliverRange(call, send, printError) : send(call));
   if (status >= 400) {
-    console.error(messageIn(body) ?? `The admin API answered with status ${status}`);
+    printError(messageIn(body) ?? `The admin API answered with status ${status}`);
     return 1;
   }
   print(JSON.stringify(body, null, 2));
@@ -60,9 +60,9 @@ async function verify(config: Config, selection: GatewaySelection, isAccepted: b
   try {
     if (isAccepted) await removeIncompleteNotes(store);
     const { accounts, lines, differences } = await verifyLedger(store);
-    for (const difference of differences) console.error(JSON.stringify(difference, moneyAsDecimal));
+    for (const difference of differences) printError(JSON.stringify(difference, moneyAsDecimal));
     print(`${accounts} accounts, ${lines} ledger entries, ${differences.length} differences`);
-    if (differences.some(({ kind }) => kind === "incomplete")) console.error(INCOMPLETE);
+    if (differences.some(({ kind }) => kind === "incomplete")) printError(INCOMPLETE);
     return differences.length === 0 ? 0 : 1;
   } finally {
     await store.close();

@@ -16,7 +16,7 @@ import { databaseAdvice } from "./database_advice.ts";
 import { withDevStore } from "./dev_store.ts";
 import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { existingStorePath, fileExists } from "./stopped_store.ts";
 import { snapshotStore } from "./store_snapshot.ts";
 import { UsageError } from "./usage_error.ts";
@@ -35,7 +35,7 @@ export async function backupCommand(args: readonly string[]): Promise<number> {
   const config = await withDevStore(own, isConfigNamed(configPath));
   if (config !== own) print(`The store is that of "switchyard dev", which runs in this folder`);
   if (storeAddressOf(config.store).engine === "postgres") {
-    console.error(databaseAdvice(config));
+    printError(databaseAdvice(config));
     return 1;
   }
   const path = await existingStorePath(config);
@@ -159,7 +159,7 @@ function printSummary({ config, path, file, manifest, hasLog, present, isIncompl
   if (config.bucket !== null) print("  bucket      not included: results are in a bucket, which has its own backups");
   print("Not included: the configuration file and the environment variables that it names");
   if (!isIncomplete) return;
-  console.error(
+  printError(
     `switchyard: the store ${shownStore(config.store)} is itself a copy without all of its files; ` +
       '"switchyard ledger verify" says what is missing',
   );

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { checkConfig } from "../config/load_config.ts";
 import { environmentOf } from "./environment.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
 /**
@@ -14,7 +14,7 @@ export function checkCommand(args: readonly string[]): number {
   const path = readPath(args);
   const { source, problems, config } = checkConfig({ path, env: environmentOf(path) });
   if (config === null) {
-    console.error(problems.join("\n"));
+    printError(problems.join("\n"));
     return 2;
   }
   const { providers, models, accounts } = config;

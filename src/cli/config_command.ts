@@ -4,7 +4,7 @@ import { type AdminResponse, openAdminApi, type SendAdminCall } from "./admin_ap
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
 const ROOT = "/admin/v1/config";
@@ -42,7 +42,7 @@ export async function configCommand(args: readonly string[]): Promise<number> {
   const config = loadConfig({ path, env: environmentOf(path) });
   const needsRunning = "only a running gateway has a configuration in force";
   const selection = { gateway, isConfigNamed: isConfigNamed(path) };
-  const send = await openAdminApi(config, selection, { method: "GET", path: ROOT, needsRunning }, console.error);
+  const send = await openAdminApi(config, selection, { method: "GET", path: ROOT, needsRunning }, printError);
   const answer = await call?.(send);
   return answer === undefined ? 1 : printAnswer(answer);
 }
@@ -82,6 +82,6 @@ function printAnswer({ status, body }: AdminResponse): number {
     return 0;
   }
   const { error } = (body ?? {}) as { error?: { message?: string; problems?: readonly string[] } };
-  console.error(error?.problems?.join("\n") ?? error?.message ?? `The admin API answered with status ${status}`);
+  printError(error?.problems?.join("\n") ?? error?.message ?? `The admin API answered with status ${status}`);
   return error?.problems === undefined ? 1 : 2;
 }

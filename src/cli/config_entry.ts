@@ -3,9 +3,14 @@ import { parentPort } from "node:worker_threads";
 import { readPlainLayers } from "../config/config.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { readConfigFileAgain } from "../config/config_file.ts";
+import { guardThread } from "../workers/thread_guard.ts";
 import type { ReadAnswer, ReadRequest } from "./config_thread.ts";
 import { environmentOf } from "./environment.ts";
+import { startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 
+guardThread();
+
+startThreadHeartbeat();
 parentPort?.on("message", (request: ReadRequest) => parentPort?.postMessage(answerTo(request)));
 
 function answerTo({ path, file, stored }: ReadRequest): ReadAnswer {

@@ -49,7 +49,11 @@ export function openThreadedConfig(path: string | undefined): ConfigSource {
 
 /** The thread, while there is one. It answers requests in their order. */
 class ConfigThread {
-  readonly #start = threadStarter({ entry: threadModule("cli/config_entry"), heapMegabytes: HEAP_MEGABYTES });
+  readonly #start = threadStarter({
+    kind: "configuration",
+    entry: threadModule("cli/config_entry"),
+    heapMegabytes: HEAP_MEGABYTES,
+  });
   readonly #pending: Pending[] = [];
   #thread: WorkerThread | null = null;
   #stopIdleTimer = () => {};

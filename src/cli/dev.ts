@@ -27,7 +27,7 @@ export async function dev(args: readonly string[]): Promise<number> {
   for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) {
     if (path !== null) await restrictPermissions(path, output.log);
   }
-  const code = await runUntilSignal(output, async () => {
+  const code = await runUntilSignal(config, output, async () => {
     const app = await startGateway({ config, tree: loaded.tree, showSecrets: true }, output);
     await storeWebhookSecret(config, app);
     output.print(devGreeting({ address: app.address, key, consoleLink: await app.createConsoleLink() }));

@@ -5,6 +5,7 @@ import { shownStore, storeAddressOf } from "../config/store_address.ts";
 import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/admin_keys.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import {
@@ -28,6 +29,7 @@ import { idOf } from "../upstreams/provider.ts";
 import { checkProvider } from "../upstreams/provider_check.ts";
 import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
+import { gatewayFetch } from "./gateway_fetch.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
@@ -62,7 +64,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
     report(ok("configuration", `${source} is valid`), checkAdmin(config));
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
     report(await checkStore(config, options));
-    report(checkPrices(config));
+    report(checkPrices(config, systemClock.now()));
     if (!options.isOffline) report(...await checkFilesBucket(config));
     if (!options.isOffline) await checkVendors(config, report);
   }
@@ -125,7 +127,7 @@ async function checkStore(config: Config, { config: path }: DoctorOptions): Prom
 const CLOCK_ADVICE = "synchronize the clocks of both machines, such as by NTP";
 
 async function checkRunning(address: string): Promise<Finding> {
-  const response = await fetch(`${address}/readyz`).catch(() => null);
+  const response = await gatewayFetch(`${address}/readyz`).catch(() => null);
   if (response === null) return problem("store", `the gateway at ${address} does not answer`, "look at its log");
   const text = (await response.text()).trim();
   const [, difference] = /^warning: (.*)$/m.exec(text) ?? [];
@@ -149,7 +151,8 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
     }));
     report(...checked.map(({ finding }) => finding));
     const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
-    report(checkListedModels(config.models, new Map(lists)));
+    const { models } = createCatalog(config.models).at(systemClock.now());
+    report(checkListedModels(models, new Map(lists)));
   } finally {
     openedProviders.close();
   }

@@ -1,10 +1,13 @@
 import { type RunningApp, startApp } from "../app/app.ts";
 import type { ServiceOptions } from "../app/services.ts";
 import type { Config } from "../config/config.ts";
-import type { Log } from "../lib/log.ts";
+import { holdState, holdWork } from "../lib/held.ts";
+import type { Log, LogFields } from "../lib/log.ts";
 import { startMemoryReturn } from "../workers/memory_return.ts";
+import { watchLauncher } from "./launcher.ts";
 import type { ProcessOutput } from "./process_output.ts";
 import { listenForStop, reloadAtSignal } from "./stop_signals.ts";
+import { openWatch } from "./watch.ts";
 
 /** How a command starts the gateway. */
 export interface GatewayCommand {
@@ -32,7 +35,7 @@ export async function startGateway(
   const given = { ...live && { live }, ...tree && { tree }, ...sharing && { sharing }, ...roles && { roles } };
   const app = await startApp({ config, log, droppedLogLines, ...given });
   // Jobs start by an alarm. This finds due jobs whose alarm was lost.
-  Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs());
+  holdState(Deno.cron("sweep due jobs", "* * * * *", async () => void await app.store.wakeOverdueJobs()), "due jobs");
   for (const { id, generatedWebhookSecret: secret } of app.createdAccounts.created) {
     if (secret === null) continue;
     print(
@@ -55,30 +58,45 @@ export async function startGateway(
  * @returns The exit code: 1 if another process uses the store alone meanwhile.
  */
 export async function runUntilSignal(
+  { server }: Pick<Config, "server">,
   { log, flush }: ProcessOutput,
   start: () => Promise<RunningApp>,
   standby: Standby = { isWaiting: false, lost: new Promise(() => {}) },
 ): Promise<number> {
+  const watch = openWatch(server, log);
   let onHangup = () => log.warn("reload_unsupported", { signal: "SIGHUP", reason: "the gateway is not ready" });
   const stopSignal = listenForStop({
-    onSecond: () => void flush().then(() => Deno.exit(1)),
+    onSecond: () => holdWork(flush().then(() => Deno.exit(1))),
     onHangup: () => onHangup(),
   });
   try {
+    // Its thread starts after the gateway, which needs the processor, or to end a stop meanwhile.
+    holdState(stopSignal.then(() => (watch.onStop(), watch.start())), "the watch of a stop");
     const starting = start();
     const app = standby.isWaiting ? await startedUnless(stopSignal, starting) : await starting;
     if (app === null) return 0;
+    watch.start();
     onHangup = reloaderOf(app, log);
     const stopMemoryReturn = startMemoryReturn();
-    const signal = await Promise.race([stopSignal, standby.lost.then(() => null)]);
-    log.info("stopping", signal === null ? { reason: "another process uses the store alone" } : { signal });
+    const orphaned = Promise.withResolvers<null>();
+    const stopLauncherWatch = watchLauncher((name) => Deno.env.get(name), () => orphaned.resolve(null));
+    const lost = standby.lost.then(() => "lost" as const);
+    const signal = await Promise.race([stopSignal, lost, orphaned.promise]);
+    watch.onStop();
+    stopLauncherWatch();
+    log.info("stopping", stopReasonOf(signal));
     stopMemoryReturn();
     await app.stop();
     log.info("stopped");
-    return signal === null ? 1 : 0;
+    return signal === "lost" ? 1 : 0;
   } finally {
     await flush();
   }
+}
+
+function stopReasonOf(signal: Deno.Signal | "lost" | null): LogFields {
+  if (signal === null) return { reason: "the npm that started the gateway has ended" };
+  return signal === "lost" ? { reason: "another process uses the store alone" } : { signal };
 }
 
 /** How a gateway waits for the store, and how it ends when another process uses it alone. */

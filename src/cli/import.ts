@@ -8,7 +8,7 @@ import type { ImportResult } from "./import/imported_config.ts";
 import { importLitellm } from "./import/litellm.ts";
 import { importOpenrouterModels } from "./import/openrouter_models.ts";
 import { importPriceMap } from "./import/price_map.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { fileExists } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -66,10 +66,10 @@ interface Import {
 async function importFile({ file, read, output, envFile = join(dirname(output), ".env") }: Import): Promise<number> {
   const result = read(await sourceIn(file), file.replace(/^.*[\\/]/, ""));
   const { hasModels, yaml, secrets, carried, dropped, problems } = result;
-  const report = dropped.length === 0 ? "" : `Not carried:\n${dropped.map((line) => `  ${line}`).join("\n")}`;
+  const report = dropped.length === 0 ? "" : `Not carried:\n${dropped.map((line) => `  ${oneLine(line)}`).join("\n")}`;
   if (!hasModels) {
     if (report !== "") print(report);
-    console.error(`switchyard: Nothing was written, because no model of "${file}" can be carried`);
+    printError(`switchyard: Nothing was written, because no model of "${file}" can be carried`);
     return 1;
   }
   const written = secrets.size > 0 ? [output, envFile] : [output];
@@ -88,8 +88,13 @@ async function importFile({ file, read, output, envFile = join(dirname(output), 
   }
   if (report !== "") print(report);
   if (problems.length === 0) return 0;
-  console.error(`The file must be changed before a gateway can start with it:\n${problems.join("\n")}`);
+  printError(`The file must be changed before a gateway can start with it:\n${problems.map(oneLine).join("\n")}`);
   return 1;
+}
+
+/** Names of the source are quoted, and must not look like lines of this program. */
+function oneLine(text: string): string {
+  return text.replaceAll("\n", "\\n");
 }
 
 /** Reads YAML, of which JSON is a part. Messages of the parser would quote the file. */

@@ -10,8 +10,25 @@ export class OutputError extends Error {
  */
 export function print(text: string): void {
   try {
-    console.log(text);
+    console.log(printable(text));
   } catch (error) {
     throw new OutputError(`Cannot write the output: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Prints a message to the standard error output, as {@linkcode print} does. */
+export function printError(text: string): void {
+  console.error(printable(text));
+}
+
+/** Characters that control a terminal, except for the ends of lines and tabs, and those that reorder a line. */
+const CONTROLS = /[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * A text as a terminal may get it. Names and messages come from other programs and from callers; a sequence of control
+ * characters in one could change what was printed before. They are written as JSON writes them, so that JSON keeps its
+ * meaning.
+ */
+export function printable(text: string): string {
+  return text.replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,7 +1,9 @@
 import type { Config } from "../config/config.ts";
-import { errorLocation } from "../http/request_handler.ts";
+import { holdWork } from "../lib/held.ts";
 import { createLineWriter, type LineWriter } from "../lib/line_writer.ts";
 import { droppedLogLine, jsonLog, type LeveledLog } from "../lib/log.ts";
+import { stackOf, watchUnhandled } from "../lib/unhandled.ts";
+import { isStateError } from "../store/store_errors.ts";
 
 /** The output of a long-running command. A closed or full stream neither ends nor blocks the process. */
 export interface ProcessOutput {
@@ -19,8 +21,10 @@ export interface ProcessOutput {
 const FLUSH_TIMEOUT_MS = 500;
 
 /**
- * Opens the output of this process. Afterwards an uncaught error is logged as `process.failed` and ends the process
- * with exit code 1. Without this the platform would print the error itself and block until it is read.
+ * Opens the output of this process. Afterwards an error that nothing has handled is logged as `unhandled_error`, and
+ * the process goes on. One of the store, or of work that carries state, is logged as `process.failed` and ends the
+ * process with exit code 1. Without this the platform would print the error itself and block until it is read, and then
+ * end.
  */
 export function openProcessOutput(config: Config): ProcessOutput {
   let dropped = 0;
@@ -32,17 +36,13 @@ export function openProcessOutput(config: Config): ProcessOutput {
   const lines = createLineWriter({ write: (bytes) => Deno.stdout.write(bytes) });
   const log = jsonLog(config.logs.level, (line, level) => errors.write(line, level === "warn" || level === "error"));
   const flush = () => flushAll([errors, lines]);
-  const fail = (thrown: unknown) => {
-    log.error("process.failed", { reason: errorLocation(thrown) });
-    void flush().then(() => Deno.exit(1));
-  };
-  addEventListener("error", (event) => {
-    event.preventDefault();
-    fail(event.error);
-  });
-  addEventListener("unhandledrejection", (event) => {
-    event.preventDefault();
-    fail(event.reason);
+  watchUnhandled({
+    isFatal: isStateError,
+    onFatal(error) {
+      log.error("process.failed", { reason: stackOf(error) });
+      holdWork(flush().then(() => Deno.exit(1)));
+    },
+    onUnhandled: (error) => log.error("unhandled_error", { reason: stackOf(error) }),
   });
   return { log, print: (text) => lines.write(text, true), droppedLogLines: () => dropped, flush };
 }

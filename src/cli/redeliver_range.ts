@@ -24,6 +24,7 @@ export async function redeliverRange(
   let after = call.body?.after;
   let isUnfinished = false;
   try {
+    // Ends with the range: each part begins after the one before.
     for (;;) {
       const response = await send({ ...call, body: { ...call.body, after } });
       if (response.status >= 400) return response;

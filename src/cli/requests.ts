@@ -7,7 +7,7 @@ import { explain } from "../request_log/printed/explain.ts";
 import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { type PrintedRequest, requestLine } from "../request_log/printed/request_line.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { REQUEST_OPTIONS } from "./request_options.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -44,7 +44,7 @@ export async function requestsCommand(command: string, args: readonly string[]):
     readsRequestLog: true,
     ...action === "tail" && { needsRunning: "new requests come only from a running gateway" },
   };
-  const send = await openAdminApi(config, selection, call, console.error);
+  const send = await openAdminApi(config, selection, call, printError);
   return await run(async (path) => await read(send, { ...call, path }));
 }
 
@@ -134,7 +134,7 @@ async function read(send: SendAdminCall, call: AdminCall): Promise<unknown> {
   const { status, body } = await send(call);
   if (status < 400) return body;
   const { message } = (body as { error?: { message?: string } }).error ?? {};
-  console.error(message ?? `The admin API answered with status ${status}`);
+  printError(message ?? `The admin API answered with status ${status}`);
   return null;
 }
 

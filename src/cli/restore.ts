@@ -22,7 +22,7 @@ import {
 import { BackupError } from "./command_errors.ts";
 import { databaseAdvice } from "./database_advice.ts";
 import { environmentOf } from "./environment.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { fileExists } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -39,7 +39,7 @@ export async function restoreCommand(args: readonly string[]): Promise<number> {
   const config = loadConfig({ path: configPath, env: environmentOf(configPath) });
   const { engine } = storeAddressOf(config.store);
   if (engine === "postgres") {
-    console.error(databaseAdvice(config));
+    printError(databaseAdvice(config));
     return 1;
   }
   const path = await localPathOf(config);
@@ -148,6 +148,7 @@ class Staging {
     });
     this.#moves.set(place + UNFINISHED, place);
     const digest = await entry.read(async (piece) => {
+      // Ends with the piece: a write takes at least one byte, or throws.
       for (let at = 0; at < piece.length;) at += await output.write(piece.subarray(at));
     });
     await output.sync();

@@ -4,7 +4,7 @@ import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts"
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
 import { BackupError, GatewayUnreachableError, StoreBusyError, StoreNotMigratedError } from "./command_errors.ts";
-import { OutputError, print } from "./print.ts";
+import { OutputError, print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 import { denoProblem, describeVersion } from "./version.ts";
 
@@ -17,13 +17,13 @@ import { denoProblem, describeVersion } from "./version.ts";
  */
 export async function run(args: readonly string[]): Promise<number> {
   const problem = denoProblem(Deno.version.deno);
-  if (problem !== null) return printError(1, problem);
+  if (problem !== null) return endWithError(1, problem);
   try {
     return await dispatch(args);
   } catch (error) {
-    if (error instanceof UsageError) return printError(2, await adviceFor(error, args));
-    if (error instanceof ConfigError) return printError(2, error.problems.join("\n"));
-    if (isExpected(error)) return printError(1, `switchyard: ${error.message}`);
+    if (error instanceof UsageError) return endWithError(2, await adviceFor(error, args));
+    if (error instanceof ConfigError) return endWithError(2, error.problems.join("\n"));
+    if (isExpected(error)) return endWithError(1, `switchyard: ${error.message}`);
     throw error;
   }
 }
@@ -116,9 +116,9 @@ async function adviceFor({ message }: UsageError, args: readonly string[]): Prom
   return `${message}${meant}\nTry "switchyard ${["help", ...helpWords(args)].join(" ")}".`;
 }
 
-function printError(exitCode: number, message: string): number {
+function endWithError(exitCode: number, message: string): number {
   try {
-    console.error(message);
+    printError(message);
   } catch { /* The error output is closed. The exit code still reports the failure. */ }
   return exitCode;
 }

@@ -35,7 +35,7 @@ export async function serve(args: readonly string[]): Promise<number> {
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   const sharing = { isStandby, onLost };
   const start = () => startGateway({ config, live, showSecrets, sharing, roles }, output);
-  return await runUntilSignal(output, start, { isWaiting: isStandby, lost });
+  return await runUntilSignal(config, output, start, { isWaiting: isStandby, lost });
 }
 
 interface ServeOptions {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 
 /** Copies of a signal that arrive within this span count as one. */
 export const SIGNAL_COPY_MS = 1_000;
@@ -84,6 +85,7 @@ export function reloadAtSignal(reload: () => Promise<unknown>): () => void {
   let isRepeated = false;
   const run = async () => {
     isRunning = true;
+    // Ends when no signal came during a reload: operators send them.
     do {
       isRepeated = false;
       await reload().catch(() => {});
@@ -92,6 +94,6 @@ export function reloadAtSignal(reload: () => Promise<unknown>): () => void {
   };
   return () => {
     if (isRunning) isRepeated = true;
-    else void run();
+    else holdWork(run());
   };
 }

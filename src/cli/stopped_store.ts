@@ -9,6 +9,7 @@ import { StoreMissingError } from "../store/kv/database_file.ts";
 import { readStoreHolder } from "../store/kv/process_lock.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { pathOf } from "./find_gateway.ts";
+import { printError } from "./print.ts";
 
 /**
  * Opens the store of a gateway that does not run. The charges in its journal are written to its ledger. Nothing else is
@@ -53,7 +54,7 @@ export async function withReplayedJournal<T extends StoreEngine>(
 /** Prints errors to the error output. */
 export const commandLog: Log = {
   ...silentLog,
-  error: (event, { path, reason } = {}) => console.error(`${event}: ${path}: ${reason}`),
+  error: (event, { path, reason } = {}) => printError(`${event}: ${path}: ${reason}`),
 };
 
 /**

@@ -47,6 +47,7 @@ export function terminalOver({ input, output }: TerminalStreams): Terminal {
     const line: number[] = [];
     input.setRaw(true);
     try {
+      // Ends with the line or the input.
       while (true) {
         const byte = await nextByte();
         if (ENDS.has(byte)) throw new InputEndedError("The input ended");

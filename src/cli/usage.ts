@@ -4,7 +4,7 @@ import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import type { AdminCall } from "./admin_call.ts";
 import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
-import { print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** A group of usage, or the total, as the admin API returns it. */
@@ -38,7 +38,7 @@ export async function usageCommand(args: readonly string[]): Promise<number> {
   rest.end();
   const config = loadConfig({ path, env: environmentOf(path) });
   const call = callOf(query, format === "csv" ? { format } : {});
-  const send = await openAdminApi(config, { gateway, isConfigNamed: isConfigNamed(path) }, call, console.error);
+  const send = await openAdminApi(config, { gateway, isConfigNamed: isConfigNamed(path) }, call, printError);
   if (format === "csv") return printResult(await send(call), (body) => String(body).replace(/\r\n$/, ""));
   const result = await readAll(send, query);
   return printResult(result, (body) => format === "json" ? JSON.stringify(body, null, 2) : tableOf(body as UsageBody));
@@ -61,6 +61,7 @@ function callOf(query: Readonly<Record<string, string>>, more: Readonly<Record<s
 async function readAll(send: SendAdminCall, query: Readonly<Record<string, string>>) {
   const data: UsageRow[] = [];
   let after: Readonly<Record<string, string>> = {};
+  // Ends with the last page.
   for (;;) {
     const result = await send(callOf(query, { limit: String(PAGE), ...after }));
     if (result.status >= 400) return result;
@@ -80,7 +81,7 @@ function printResult(
     return 0;
   }
   const message = (body as { error?: { message?: unknown } } | null)?.error?.message;
-  console.error(typeof message === "string" ? message : `The admin API answered with status ${status}`);
+  printError(typeof message === "string" ? message : `The admin API answered with status ${status}`);
   return 1;
 }
 

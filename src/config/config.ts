@@ -23,7 +23,7 @@ import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
-import { refuseBadNames, refuseUnfitFallbacks } from "./name_checks.ts";
+import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
 import { Problems, type Reader } from "./problems.ts";
 import type { Path } from "./setting_path.ts";
 import { readRequestLogSection, type RequestLogConfig } from "./request_log_section.ts";
@@ -219,6 +219,8 @@ export function readTree(tree: Section, problems: Problems): Config {
   refuseEndpointPaths(config.providers, problems);
   refuseBadNames(tree, tree.models == null ? models as readonly Model[] : [], problems);
   refuseUnfitFallbacks(modelsIn(entries ?? []), problems);
+  const listing = new Set((entries ?? []).flatMap((entry) => entry && isPattern(entry) ? [entry.provider] : []));
+  refuseUnknownRedirects(modelsIn(entries ?? []), listing, problems);
   refuseUnlistable(tree, config.providers, problems);
   problems.throwIfAny();
   // Without problems nothing above is null, except models that were left out.

@@ -16,6 +16,7 @@ export function defaultSettings(
       peer_url: server.peerUrl,
       vendor_callbacks: server.vendorCallbacks,
       shutdown_grace: seconds(server.shutdownGraceMs),
+      stall_limit: seconds(server.stallLimitMs),
     },
     store: { "": store },
     files: { "": files },

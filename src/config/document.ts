@@ -1,4 +1,4 @@
-import { type ErrorCode, parseDocument } from "yaml";
+import { type Document, type ErrorCode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { ConfigError } from "./config_error.ts";
 import {
   type Environment,
@@ -59,14 +59,18 @@ export function readDocument(text: string, file: string, environment: Environmen
 }
 
 function parse(text: string, file: string): unknown {
-  const document = parseDocument(text, { prettyErrors: true, stringKeys: true, logLevel: "error" });
+  const lineCounter = new LineCounter();
+  // The parser compares each key with all others of its map, which takes a minute for 80,000 of them.
+  const options = { prettyErrors: true, stringKeys: true, uniqueKeys: false, logLevel: "error", lineCounter } as const;
+  const document = parseDocument(text, options);
   const [first] = [...document.errors, ...document.warnings];
-  if (first) {
-    const at = first.linePos ? `line ${first.linePos[0].line}` : "the file";
-    throw new ConfigError([
-      `${file}: ${at}: expected ${SYNTAX[first.code] ?? "valid YAML"}, got the YAML error ${first.code}`,
-    ]);
-  }
+  const fail = (code: ErrorCode, line: number | undefined) => {
+    const at = line === undefined ? "the file" : `line ${line}`;
+    return new ConfigError([`${file}: ${at}: expected ${SYNTAX[code] ?? "valid YAML"}, got the YAML error ${code}`]);
+  };
+  if (first) throw fail(first.code, first.linePos?.[0].line);
+  const repeated = repeatedKeyIn(document);
+  if (repeated !== null) throw fail("DUPLICATE_KEY", lineCounter.linePos(repeated).line);
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
@@ -75,6 +79,25 @@ function parse(text: string, file: string): unknown {
       `${file}: expected aliases of defined anchors, with at most ${MAX_ALIASES} values, got other aliases`,
     ]);
   }
+}
+
+/** Where a key begins that its map has already; null if there is none. */
+function repeatedKeyIn(document: Document.Parsed): number | null {
+  let found: number | null = null;
+  visit(document, {
+    Map(_, { items }) {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        const value = isScalar(key) ? key.value : key;
+        if (keys.has(value)) {
+          found = isScalar(key) ? key.range?.[0] ?? 0 : 0;
+          return visit.BREAK;
+        }
+        keys.add(value);
+      }
+    },
+  });
+  return found;
 }
 
 interface Walk {

@@ -54,6 +54,8 @@ export const VENDORS: readonly Vendor[] = [
   { ...vendor("replicate", "replicate", ["REPLICATE"], null), keyNames: ["REPLICATE_API_TOKEN", "REPLICATE_API_KEY"] },
   { ...vendor("runway", "runway", ["RUNWAYML"], null), keyNames: ["RUNWAYML_API_SECRET"] },
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
+  vendor("groq", "openai", ["GROQ"], "https://api.groq.com/openai/v1"),
+  vendor("cohere", "openai", ["COHERE"], "https://api.cohere.ai/compatibility/v1"),
   vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
 ];
 

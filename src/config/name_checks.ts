@@ -50,6 +50,37 @@ function sharesKind(model: NamedKind, fallback: NamedKind): boolean {
     .some((kind) => Boolean(model[kind] && fallback[kind]));
 }
 
+/** What {@linkcode refuseUnknownRedirects} reads of a model. */
+interface Redirected {
+  readonly redirect: { readonly to: string } | null;
+  readonly serves: readonly { readonly provider: string; readonly model: string }[];
+}
+
+/**
+ * Refuses redirects to a name that no provider of the model serves, whose price would be unknown.
+ *
+ * @param models The models that could be read, each with its index in the list.
+ * @param listing The providers whose lists are read while the gateway runs, so that they can serve any name.
+ */
+export function refuseUnknownRedirects(
+  models: readonly (readonly [index: number, model: Redirected])[],
+  listing: ReadonlySet<string>,
+  problems: Problems,
+): void {
+  const served = new Set(
+    models.flatMap(([, { serves }]) => serves.map(({ provider, model }) => `${provider} ${model}`)),
+  );
+  for (const [index, { redirect, serves }] of models) {
+    if (redirect === null) continue;
+    const isServed = serves.some(({ provider, model }) =>
+      model !== redirect.to && (listing.has(provider) || served.has(`${provider} ${redirect.to}`))
+    );
+    if (isServed) continue;
+    const expected = "the vendor's name of another model that a provider of this one serves";
+    problems.add(["models", index, "redirected_to", "model"], expected, redirect.to);
+  }
+}
+
 /** The names that aliases and fallbacks can refer to. */
 interface Names {
   /** Ids and canonical slugs. */

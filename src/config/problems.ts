@@ -5,6 +5,9 @@ import { ConfigError } from "./config_error.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 import { type Path, pathText, SECRET_FIELDS, shownText } from "./setting_path.ts";
 
+/** The most problems that are reported at once. */
+const MAX_PROBLEMS = 100;
+
 /** Reads a value. Throws {@linkcode z.ZodError} if the value is not valid. */
 export type Reader<T> = (value: unknown, context: ReadContext) => T;
 
@@ -15,6 +18,8 @@ export class Problems {
   readonly #privatePaths = new Set<string>();
   readonly #origins = new Map<string, string>();
   readonly #originsBelow = new Map<string, string>();
+  /** The problems that were added, also those at a path that has one. */
+  #count = 0;
 
   /** @param file The name of the file in each line. */
   constructor(file: string) {
@@ -57,8 +62,17 @@ export class Problems {
     this.add(path, shown.startsWith('"') ? `${shown}, ${expected}` : expected, value);
   }
 
-  /** Adds a problem with a text for the value. */
+  /**
+   * Adds a problem with a text for the value.
+   *
+   * @throws {ConfigError} If there are {@linkcode MAX_PROBLEMS} already: a file with more is of another kind, and the
+   * nearest name is looked for in each.
+   */
   addPlain(path: Path, expected: string, got: string): void {
+    if (this.#count >= MAX_PROBLEMS) {
+      throw new ConfigError([...this.#lines.values(), `${this.#file}: there are more problems than these`]);
+    }
+    this.#count++;
     const place = pathText(path);
     if (this.#lines.has(place)) return;
     const origin = this.#origins.get(place) ?? this.#originBelow(place);

@@ -42,6 +42,11 @@ export interface ServerConfig {
   readonly isolates: number;
   /** How long open streams continue after a stop signal, in milliseconds. Default: 30 s. */
   readonly shutdownGraceMs: number;
+  /**
+   * How long the event loop of a thread may stand still before the process ends, in milliseconds; 0 for any time.
+   * Default: 60 s.
+   */
+  readonly stallLimitMs: number;
 }
 
 const NETWORK_EXPECTATION = 'a network in CIDR form or an address, such as "10.0.0.0/8" or "192.0.2.1"';
@@ -106,6 +111,7 @@ export const serverSchema: z.ZodType<ServerConfig> = z.strictObject({
     wholeNumber(1, MAX_ISOLATES),
   ], ISOLATES_EXPECTATION).default("auto"),
   shutdown_grace: seconds(0, 3600).default(30_000),
+  stall_limit: seconds(0, 86_400).default(60_000),
 }).transform(({
   host,
   port,
@@ -119,6 +125,7 @@ export const serverSchema: z.ZodType<ServerConfig> = z.strictObject({
   admin_listen,
   isolates,
   shutdown_grace,
+  stall_limit,
 }) => ({
   host,
   port,
@@ -132,6 +139,7 @@ export const serverSchema: z.ZodType<ServerConfig> = z.strictObject({
   adminListen: admin_listen,
   isolates: typeof isolates === "number" ? isolates : automaticIsolates(),
   shutdownGraceMs: shutdown_grace,
+  stallLimitMs: stall_limit,
 }));
 
 /** The `server` section. Throws {@linkcode z.ZodError} with the path of every bad field. */

@@ -62,7 +62,7 @@ export function consoleRoutes(options: ConsoleOptions): Route[] {
     path,
     handler: async (inbound) => {
       try {
-        return withSecurityHeaders(await handler(inbound));
+        return withSecurityHeaders(await handler(inbound), !path.startsWith(API));
       } catch (error) {
         inbound.record.isProbe = false;
         throw error;

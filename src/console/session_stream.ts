@@ -1,3 +1,4 @@
+import { outputStream } from "../lib/output_stream.ts";
 import type { ConsoleSessions } from "./sessions.ts";
 
 /**
@@ -12,20 +13,20 @@ export function endWithSession(
   if (body === null) return new Response(null, { status, headers });
   const source = body.getReader();
   let cancelEnd = () => {};
-  const stream = new ReadableStream<Uint8Array>({
-    start(controller) {
+  const stream = outputStream<Uint8Array>({
+    start(output) {
       cancelEnd = sessions.onEnd(token, () => {
-        void source.cancel();
-        controller.close();
+        source.cancel().catch(() => {}); // its end is that of the session
+        output.close();
       });
     },
-    async pull(controller) {
+    async pull(output) {
       const { done, value } = await source.read();
       // A read that was under way at the end of the session resolves without a value.
       if (sessions.find(token) === null) return;
-      if (!done) return controller.enqueue(value);
+      if (!done) return output.enqueue(value);
       cancelEnd();
-      controller.close();
+      output.close();
     },
     async cancel(reason) {
       cancelEnd();

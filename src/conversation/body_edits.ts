@@ -36,6 +36,14 @@ export function withEdits(
 /** No edits. */
 export const NO_EDITS: BodyEdits = { edits: [], droppedFields: [] };
 
+/** Edits of different parts of a body together. */
+export function joinedEdits(first: BodyEdits, second: BodyEdits): BodyEdits {
+  return {
+    edits: [...first.edits, ...second.edits],
+    droppedFields: [...first.droppedFields, ...second.droppedFields],
+  };
+}
+
 /** True for the text of a signature that the gateway wrapped. */
 export function isWrapped(value: unknown): value is string {
   return typeof value === "string" && value.startsWith(WRAPPED_SIGNATURE_PREFIX);

@@ -1,7 +1,8 @@
 import { type ModelFacts, UNKNOWN_FACTS } from "./model_facts.ts";
-import { anthropicFacts } from "./model_families/anthropic.ts";
-import { googleFacts } from "./model_families/google.ts";
-import { openaiFacts } from "./model_families/openai.ts";
+import { ANTHROPIC_FACTS } from "./model_families/anthropic.ts";
+import { comparableName, type FactEntry, type FactLayer, layersIn, matchesModel } from "./model_families/fact_entry.ts";
+import { GOOGLE_FACTS } from "./model_families/google.ts";
+import { OPENAI_FACTS } from "./model_families/openai.ts";
 
 /** What a catalog entry states about its model. */
 export interface CatalogFacts {
@@ -9,49 +10,88 @@ export interface CatalogFacts {
   readonly id: string;
   /** Request parameters by their names in the chat format; empty where the operator named none. */
   readonly supportedParameters: readonly string[];
+  /** Facts that the operator states about the model (`models[].facts`). Default: none. */
+  readonly facts?: Partial<ModelFacts>;
 }
 
+/** Facts that an operator states about models of a provider (`providers.<name>.facts`), by patterns of their names. */
+export type ProviderFacts = Readonly<Record<string, Partial<ModelFacts>>>;
+
+/** What a provider states about its models. */
+export interface StatedFacts {
+  /** Default: none. */
+  readonly facts?: ProviderFacts;
+}
+
+/** A provider without facts. */
+const NO_STATED_FACTS: StatedFacts = {};
+
 /**
- * The facts of a model. The family is recognised by the vendor's name of the model, or else by the name in its catalog
+ * The facts of a model. The family is recognized by the vendor's name of the model, or else by the name in its catalog
  * id; the catalog entry overrides it. A non-empty `supported_parameters` is taken as complete: a model that lists
  * neither `reasoning` nor `reasoning_effort` does not reason, and one that does not list `temperature` rejects sampling
- * settings.
+ * settings. What an operator states as `facts` overrides all, the model's before the provider's.
  *
  * @param upstreamName The vendor's name of the model, possibly with its maker before a slash.
+ * @param provider The same object for each request, since facts are kept for it.
  */
-export function modelFacts(upstreamName: string, entry: CatalogFacts): ModelFacts {
-  const known = factsOfEntries.get(entry)?.get(upstreamName);
+export function modelFacts(
+  upstreamName: string,
+  entry: CatalogFacts,
+  provider: StatedFacts = NO_STATED_FACTS,
+): ModelFacts {
+  let ofEntry = knownFacts.get(entry);
+  if (ofEntry === undefined) knownFacts.set(entry, ofEntry = new WeakMap());
+  let ofProvider = ofEntry.get(provider);
+  if (ofProvider === undefined) ofEntry.set(provider, ofProvider = new Map());
+  const known = ofProvider.get(upstreamName);
   if (known !== undefined) return known;
-  const facts = factsOf(upstreamName, entry);
-  const ofEntry = factsOfEntries.get(entry);
-  if (ofEntry === undefined) factsOfEntries.set(entry, new Map([[upstreamName, facts]]));
-  else ofEntry.set(upstreamName, facts);
+  const facts = merged(factLayers(upstreamName, entry, provider));
+  ofProvider.set(upstreamName, facts);
   return facts;
 }
 
-/** Facts by catalog entry and the vendor's name of the model. They are needed for every translated request. */
-const factsOfEntries = new WeakMap<CatalogFacts, Map<string, ModelFacts>>();
-
-function factsOf(upstreamName: string, entry: CatalogFacts): ModelFacts {
-  const family = familyFacts(upstreamName) ?? familyFacts(entry.id) ?? {};
-  return { ...UNKNOWN_FACTS, ...family, ...catalogFacts(entry.supportedParameters, family) };
+function merged(layers: readonly FactLayer[]): ModelFacts {
+  return layers.reduce<ModelFacts>((all, { facts }) => ({ ...all, ...facts }), UNKNOWN_FACTS);
 }
 
-const FAMILIES = [openaiFacts, anthropicFacts, googleFacts];
+/** Facts by catalog entry, provider and the vendor's name of the model. They are needed for every request. */
+const knownFacts = new WeakMap<CatalogFacts, WeakMap<StatedFacts, Map<string, ModelFacts>>>();
 
-/** The facts of a model family; null for a name of no known family. */
-function familyFacts(name: string): Partial<ModelFacts> | null {
-  const ownName = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
-  for (const factsOf of FAMILIES) {
-    const facts = factsOf(ownName);
-    if (facts !== null) return facts;
+/** Returns where the facts of a model come from. Later layers override earlier ones. Arguments as `modelFacts`. */
+export function factLayers(
+  upstreamName: string,
+  entry: CatalogFacts,
+  provider: StatedFacts = NO_STATED_FACTS,
+): readonly FactLayer[] {
+  const family = familyLayers(upstreamName) ?? familyLayers(entry.id) ?? [];
+  const layers = [...family];
+  const stated = catalogFacts(entry.supportedParameters, merged(family));
+  if (Object.keys(stated).length > 0) layers.push({ source: "supported_parameters of the model", facts: stated });
+  const name = comparableName(upstreamName);
+  for (const [pattern, facts] of Object.entries(provider.facts ?? {})) {
+    const matches = matchesModel(pattern.toLowerCase(), name) || matchesModel(pattern, upstreamName);
+    if (matches) layers.push({ source: `facts of the provider for "${pattern}"`, facts });
+  }
+  if (entry.facts !== undefined) layers.push({ source: "facts of the model", facts: entry.facts });
+  return layers;
+}
+
+const FAMILIES: readonly (readonly FactEntry[])[] = [OPENAI_FACTS, ANTHROPIC_FACTS, GOOGLE_FACTS];
+
+/** The facts of a model family, the most general first; null for a name of no known family. */
+function familyLayers(name: string): readonly FactLayer[] | null {
+  const comparable = comparableName(name);
+  for (const family of FAMILIES) {
+    const layers = layersIn(family, comparable);
+    if (layers.length > 0) return layers;
   }
   return null;
 }
 
 const REASONING_PARAMETERS = ["reasoning", "reasoning_effort", "thinking"];
 
-function catalogFacts(parameters: readonly string[], family: Partial<ModelFacts>): Partial<ModelFacts> {
+function catalogFacts(parameters: readonly string[], { samplingSupport }: ModelFacts): Partial<ModelFacts> {
   if (parameters.length === 0) return {};
   const reasons = REASONING_PARAMETERS.some((name) => parameters.includes(name));
   const samples = parameters.includes("temperature");
@@ -59,7 +99,7 @@ function catalogFacts(parameters: readonly string[], family: Partial<ModelFacts>
     canReason: reasons,
     // Only the family determines which sampling settings can be combined.
     ...(samples
-      ? (family.samplingSupport === "never" ? { samplingSupport: "always" as const } : {})
+      ? (samplingSupport === "never" ? { samplingSupport: "always" as const } : {})
       : { samplingSupport: "never" as const }),
   };
 }

@@ -11,6 +11,9 @@ export type SamplingSupport =
   /** Never: a request with one is rejected. */
   | "never";
 
+/** When a model accepts something that its vendor refuses together with reasoning. */
+export type ReasoningConflict = "always" | "without_reasoning" | "never";
+
 /** What a model supports. Null means unknown; the caller's fields are then sent unchanged. */
 export interface ModelFacts {
   /** Whether it can reason. */
@@ -19,12 +22,32 @@ export interface ModelFacts {
   readonly efforts: readonly Effort[] | null;
   /** The effort that applies when a request names none. */
   readonly defaultEffort: Effort | null;
+  /** The efforts that chat completions accepts, where they are fewer than {@linkcode efforts}; null: the same ones. */
+  readonly chatEfforts: readonly Effort[] | null;
+  /** When chat completions accepts function tools. A vendor that refuses them there takes them at `/responses`. */
+  readonly chatTools: ReasoningConflict | null;
+  /** Whether chat completions accepts `stop`. */
+  readonly hasChatStop: boolean | null;
+  /** Whether chat completions accepts `max_tokens` in place of `max_completion_tokens`. */
+  readonly hasChatMaxTokens: boolean | null;
   /** Whether formats that have both control reasoning by an effort or by a token budget. */
   readonly reasoningControl: "effort" | "budget" | null;
   /** The smallest and largest reasoning budget, in tokens. Requested budgets are clamped to this range. */
   readonly budget: { readonly min: number; readonly max: number } | null;
   /** When it accepts sampling settings. */
   readonly samplingSupport: SamplingSupport | null;
+  /** Whether it accepts penalties other than 0. */
+  readonly hasPenalties: boolean | null;
+  /** Whether the messages format accepts a budget of thinking tokens. */
+  readonly hasThinkingBudgets: boolean | null;
+  /** How the messages format switches thinking off: by this type of `thinking`, or not at all. */
+  readonly thinkingOff: "disabled" | "between_tools" | "never" | null;
+  /** The efforts that it accepts while thinking is switched off; null: all of {@linkcode efforts}. */
+  readonly offEfforts: readonly Effort[] | null;
+  /** When a request may force a tool call. */
+  readonly forcedCalls: ReasoningConflict | null;
+  /** Whether it accepts a message with the role `system` after the first turn. */
+  readonly hasSystemTurns: boolean | null;
   /** Whether it continues the text of a last assistant turn. */
   readonly canPrefill: boolean | null;
   /** Whether it enforces a JSON Schema on its output. */
@@ -42,9 +65,19 @@ export const UNKNOWN_FACTS: ModelFacts = {
   canReason: null,
   efforts: null,
   defaultEffort: null,
+  chatEfforts: null,
+  chatTools: null,
+  hasChatStop: null,
+  hasChatMaxTokens: null,
   reasoningControl: null,
   budget: null,
   samplingSupport: null,
+  hasPenalties: null,
+  hasThinkingBudgets: null,
+  thinkingOff: null,
+  offEfforts: null,
+  forcedCalls: null,
+  hasSystemTurns: null,
   canPrefill: null,
   hasOutputSchemas: null,
   hasOutputSchemasWithTools: null,

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "./conversation.ts";
+import { withItems } from "./schema_dialects.ts";
 import { isObject, listOf, objectOf, objectsOf, textOf } from "./wire_value.ts";
 import { ownValue } from "../lib/own_value.ts";
 
@@ -52,7 +53,7 @@ const REFUSED_IN_FUNCTIONS = ["enum", "not"];
  * Source: Function calling guide, "Function tool definitions"; the vendor's error messages.
  */
 export function functionSchema(schema: JsonSchema | null): PlainSchema {
-  return plainSchema(schema, REFUSED_IN_FUNCTIONS);
+  return plainSchema(schema && withItems(schema), REFUSED_IN_FUNCTIONS);
 }
 
 function mayBeObject({ type }: JsonSchema): boolean {

@@ -3,6 +3,7 @@ import type { JsonScan } from "../lib/json.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { IssuedId, StatePolicy } from "./issued_ids.ts";
+import type { ModelFacts } from "./model_facts.ts";
 import type { Quirks } from "./quirks.ts";
 import type { Usage } from "./usage.ts";
 import type { WriteResult } from "./write_result.ts";
@@ -27,6 +28,8 @@ export interface PassThroughRequest {
   readonly cachedContent: string | null;
   /** Deviations of the provider from its format. */
   readonly quirks: Quirks;
+  /** What the model takes and refuses. */
+  readonly facts: ModelFacts;
   /** The provider's name. Signatures of other providers are removed. */
   readonly provider: string;
   /** The JSON text of `body` as received, for searches. */

@@ -65,6 +65,27 @@ export interface StreamReaderOptions {
   readonly onBufferedBytes?: (bytes: number) => void;
 }
 
+/** The model of a request with the quirks of its provider. */
+export type FactTarget = Pick<RequestTarget, "facts" | "quirks">;
+
+/** What models refuse in a format although their vendor takes it in another one. Source: the facts of models. */
+export interface FormatRefusals {
+  /**
+   * Returns the fields that the model refuses; empty for a request that it takes.
+   *
+   * @param body The request's members in this format, as the caller sent them.
+   */
+  refusedFields(body: JsonObject, target: FactTarget): readonly string[];
+  /** Returns the first field of a request that only this format has; null for none. */
+  exclusiveField(body: JsonObject): string | null;
+  /**
+   * Whether the model may refuse a request of another format in this one. Efforts are not looked at.
+   *
+   * @param offered Whether the request offers tools, and whether it names stop sequences.
+   */
+  mayRefuse(offered: { readonly tools: boolean; readonly stop: boolean }, target: FactTarget): boolean;
+}
+
 /**
  * The side of a wire format that faces vendors: writes requests, reads replies. It has no clock, network access or
  * store. The other side is `CallerFormat`.
@@ -107,6 +128,8 @@ export interface UpstreamFormat {
   readonly reportedHeaders: readonly string[];
   /** Whether an image's address may point to any file, which the vendor then reads. */
   readonly takesAnyFile: boolean;
+  /** What models refuse in this format only. Absent: nothing. */
+  readonly refusals?: FormatRefusals;
   /** Whether the format has a field for stop sequences. */
   readonly hasStop: boolean;
   /** Whether its vendors accept audio in a turn. */

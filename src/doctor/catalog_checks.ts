@@ -1,5 +1,7 @@
-import { builtInFields } from "../catalog/built_in.ts";
+import { builtInModelAt } from "../catalog/built_in.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import type { Pricing } from "../catalog/price_list.ts";
 import type { Config } from "../config/config.ts";
 import { builtInFamilyOf } from "../config/environment.ts";
 import { ownValue } from "../lib/own_value.ts";
@@ -43,15 +45,21 @@ function isListed(name: string, names: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Checks that configured prices are those that are built in for the same model of the vendor. */
-export function checkPrices({ models, providers }: Pick<Config, "models" | "providers">): Finding {
+/**
+ * Checks that configured prices are those that are built in for the same model of the vendor, both as they are at a
+ * moment.
+ *
+ * @param at Unix milliseconds.
+ */
+export function checkPrices({ models, providers }: Pick<Config, "models" | "providers">, at: number): Finding {
   let compared = 0;
   const different: string[] = [];
-  for (const { id, serves, pricing } of models) {
-    const builtIn = builtInPricesOf(serves, providers);
+  const now = createCatalog(models).at(at).models;
+  for (const [index, { id, serves }] of models.entries()) {
+    const builtIn = builtInPricesOf(serves, providers, at);
     if (builtIn === undefined) continue;
     compared++;
-    for (const [key, price] of Object.entries(pricing)) {
+    for (const [key, price] of Object.entries(now[index]?.pricing ?? {}) as [keyof Pricing, string | undefined][]) {
       const own = builtIn[key];
       if (own !== undefined && price !== undefined && Number(price) !== Number(own)) {
         different.push(`${id} ${key} ${price}, built in ${own}`);
@@ -71,12 +79,13 @@ export function checkPrices({ models, providers }: Pick<Config, "models" | "prov
 function builtInPricesOf(
   serves: Model["serves"],
   providers: Config["providers"],
-): Readonly<Record<string, string>> | undefined {
+  at: number,
+): Pricing | undefined {
   for (const { provider, model } of serves) {
     const settings = ownValue(providers, provider);
     const family = settings === undefined ? null : builtInFamilyOf(provider, settings);
-    const fields = family === null ? null : builtInFields(family, model);
-    if (fields !== null) return fields.pricing as Readonly<Record<string, string>>;
+    const builtIn = family === null ? null : builtInModelAt(family, model, at);
+    if (builtIn !== null) return builtIn.pricing;
   }
 }
 

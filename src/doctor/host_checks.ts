@@ -2,7 +2,8 @@ import { dirname } from "node:path";
 import { MEMORY, requestLogPathOf } from "../app/request_log.ts";
 import type { Config } from "../config/config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
-import { ENOUGH_DESCRIPTORS, softDescriptorLimit } from "../http/listen.ts";
+import { ENOUGH_DESCRIPTORS } from "../http/listen.ts";
+import { descriptorLimit } from "../lib/descriptors.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
@@ -19,7 +20,7 @@ export function checkVersion(version: string, deno: string = Deno.version.deno):
 
 /** Checks the limit of open files. Each connection needs one. */
 export async function checkDescriptors(
-  readLimit: () => Promise<number | null> = softDescriptorLimit,
+  readLimit: () => Promise<number | null> = descriptorLimit,
 ): Promise<Finding> {
   const limit = await readLimit();
   if (limit === null) return ok("descriptors", "the system does not report a limit of open files");
@@ -138,6 +139,7 @@ export async function checkFilesBucket({ bucket, proxies }: Config): Promise<Fin
 
 /** The folder itself or, if it does not exist, the nearest one above it. Throws if that is a file. */
 async function nearestFolder(path: string): Promise<string> {
+  // Ends at the root, which is its own parent.
   for (let folder = path;; folder = dirname(folder)) {
     const found = await Deno.stat(folder).catch((error) => {
       if (error instanceof Deno.errors.NotFound && folder !== dirname(folder)) return null;

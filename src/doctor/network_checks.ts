@@ -1,3 +1,4 @@
+import { readCaFile } from "../config/ca_file.ts";
 import type { Config } from "../config/config.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
@@ -26,7 +27,7 @@ export async function checkHosts(
     const { origin } = new URL(baseUrl);
     namesByOrigin.set(origin, [...namesByOrigin.get(origin) ?? [], name]);
   }
-  const caCerts = egress.caFile === null ? [] : [await Deno.readTextFile(egress.caFile)];
+  const caCerts = egress.caFile === null ? [] : [await readCaFile(egress.caFile)];
   using client = Deno.createHttpClient({ caCerts });
   return await Promise.all(
     [...namesByOrigin].map(([origin, names]) => reach(origin, `host of ${names.join(", ")}`, { client, timeoutMs })),

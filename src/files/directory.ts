@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { MEDIA_TYPE_HEAD_BYTES, mediaTypeOf } from "../lib/media_type.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 import { silentLog } from "../lib/log.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import { type FileStore, isFileName, type StoredFile, type WriteOptions } from "./files.ts";
 import { DiskQuota } from "./quota.ts";
 import { servedTypeOf } from "./served_type.ts";
@@ -82,9 +83,11 @@ async function fill(
     const total = written.bytes + piece.length;
     if (total > capBytes) throw new RangeError(`Cannot keep a file this large: expected at most ${capBytes} bytes`);
     if (keepsQuota) quota.check(Math.max(piece.length, (announcedBytes ?? 0) - written.bytes));
-    for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
+    // Counted before the write, so that files which are written at one time do not pass the quota together.
     written.bytes = total;
     quota.add(piece.length);
+    // Ends with the piece: a write takes at least one byte, or throws.
+    for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
   }
   await file.sync();
 }
@@ -134,24 +137,25 @@ function partOf(path: string, first: number, last: number): ReadableStream<Uint8
     file?.close();
     file = null;
   };
-  return new ReadableStream({
-    async pull(controller) {
+  return outputStream({
+    async pull(output) {
       try {
         if (file === null && left > 0) {
           file = await Deno.open(path);
           await file.seek(first, Deno.SeekMode.Start);
+          if (output.isOver) return end(); // the reader left meanwhile
         }
         const piece = new Uint8Array(Math.min(left, PIECE_BYTES));
         const read = left > 0 ? await file!.read(piece) : null;
         if (read === null) {
           end();
-          return left > 0 ? controller.error(new Error("Cannot read the file to its end")) : controller.close();
+          return left > 0 ? output.error(new Error("Cannot read the file to its end")) : output.close();
         }
         left -= read;
-        controller.enqueue(piece.subarray(0, read));
+        output.enqueue(piece.subarray(0, read));
       } catch (error) {
         end();
-        controller.error(error);
+        output.error(error);
       }
     },
     cancel: end,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { JoinedBytes } from "../lib/joined_bytes.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 
 /** A complete upload that can be read several times until it is removed. */
@@ -72,7 +73,7 @@ class Uploads implements RequestSpool {
 
 class Writer implements SpoolWriter {
   lengthBytes = 0;
-  #pieces: Uint8Array<ArrayBuffer>[] = [];
+  #bytes = new JoinedBytes();
   #file: Deno.FsFile | null = null;
   #path: string | null = null;
 
@@ -81,7 +82,7 @@ class Writer implements SpoolWriter {
   async write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     this.lengthBytes += bytes.length;
     if (this.#file === null && this.lengthBytes <= MAX_IN_MEMORY_BYTES) {
-      return void this.#pieces.push(new Uint8Array(bytes));
+      return this.#bytes.add(bytes);
     }
     writeAll(this.#file ?? await this.#moveToFile(), bytes);
   }
@@ -91,14 +92,14 @@ class Writer implements SpoolWriter {
     this.#file = null;
     const { lengthBytes } = this;
     const path = this.#path;
-    const open = path === null ? () => piecesOf(this.#pieces) : () => piecesIn(path);
+    const open = path === null ? () => piecesOf(this.#bytes.pieces) : () => piecesIn(path);
     return { lengthBytes, open, head: (maxBytes) => firstBytes(open(), Math.min(maxBytes, lengthBytes)) };
   }
 
   async remove(): Promise<void> {
     this.#file?.close();
     this.#file = null;
-    this.#pieces = [];
+    this.#bytes = new JoinedBytes();
     // A file that cannot be removed now is removed at the next start.
     if (this.#path !== null) await Deno.remove(this.#path).catch(() => {});
   }
@@ -107,7 +108,8 @@ class Writer implements SpoolWriter {
     await makePrivateFolder(this.folder);
     this.#path = join(this.folder, `${crypto.randomUUID()}.part`);
     this.#file = await Deno.open(this.#path, { write: true, createNew: true, mode: PRIVATE_FILE_MODE });
-    for (const piece of this.#pieces.splice(0)) writeAll(this.#file, piece);
+    for (const piece of this.#bytes.pieces) writeAll(this.#file, piece);
+    this.#bytes = new JoinedBytes();
     return this.#file;
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { outputStream } from "../lib/output_stream.ts";
 
 /** Ends a response on purpose by breaking the connection. Error handlers of the server may ignore it. */
 export class AbortedResponse extends Error {
@@ -16,10 +17,10 @@ export function abortAfter(response: Response, clock: Clock): Response {
   const headers = new Headers(response.headers);
   headers.delete("content-length");
   headers.set("connection", "close");
-  const body = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      controller.enqueue(await response.bytes());
-      clock.after(FLUSH_MS, () => controller.error(new AbortedResponse("The connection was closed")));
+  const body = outputStream<Uint8Array>({
+    async start(output) {
+      output.enqueue(await response.bytes());
+      clock.after(FLUSH_MS, () => output.error(new AbortedResponse("The connection was closed")));
     },
   });
   return new Response(body, { status: response.status, headers });

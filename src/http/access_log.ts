@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { writeMoney } from "../lib/money.ts";
+import { loggedModelOf, loggedPathOf } from "./logged_texts.ts";
 import type { RequestObserver } from "./request_record.ts";
 
 /** Writes one log line for each request at its end: `request`. Requests of monitoring have none. */
@@ -15,9 +16,9 @@ export function accessLog(log: Log, clock: Clock): RequestObserver {
       keyId: record.keyId ?? undefined,
       protocol: protocolOf(arrival.path),
       method: arrival.method,
-      path: arrival.sentPath.slice(0, MAX_PATH_CHARACTERS),
+      path: loggedPathOf(arrival).slice(0, MAX_PATH_CHARACTERS),
       kind: record.kind ?? undefined,
-      model: record.servedModel ?? record.model ?? undefined,
+      model: record.servedModel ?? loggedModelOf(record) ?? undefined,
       provider: record.provider ?? undefined,
       status: record.status,
       code: record.code ?? undefined,
@@ -26,7 +27,7 @@ export function accessLog(log: Log, clock: Clock): RequestObserver {
       outputTokens: tokens?.output,
       count: record.images === 0 ? undefined : record.images,
       cost: cost === null ? undefined : writeMoney(cost),
-      firstByteMs: (record.firstByteAt ?? record.respondedAt) - arrival.receivedAt,
+      firstByteMs: record.firstByteMs ?? undefined,
       durationMs: clock.now() - arrival.receivedAt,
     });
   };

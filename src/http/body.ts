@@ -3,6 +3,8 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { GrowingBytes } from "../lib/growing_bytes.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { NO_SLOT } from "../lib/slot_set.ts";
+import { TurnPace } from "../lib/turn_pace.ts";
+import { ChunkReader } from "./chunk_reader.ts";
 import { byobReaderOf, readWithFirstBuffer } from "./first_body.ts";
 import { type DeadlineWheel, sharedWheel, type Watched } from "../net/deadline.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -160,9 +162,12 @@ async function readInto(
   { reader, limits }: { readonly reader: ReadableStreamBYOBReader; readonly limits: BodyLimits },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const watch = new BodyWatch(limits, () => reader.cancel());
+  const pace = new TurnPace();
   try {
     let buffer = whole;
     for (let filled = 0; filled < length;) {
+      const turn = pace.note();
+      if (turn !== null) await turn;
       // A read detaches the buffer and returns it with the same content in another object.
       const { done, value } = await reader.read(new Uint8Array(buffer, filled, length - filled));
       if (watch.isOver) throw new BodyTimeout();
@@ -192,19 +197,16 @@ export async function* chunksOf(request: Request, limits: BodyLimits): AsyncGene
   const length = lengthOf(request.headers);
   if (length !== null && length > limits.capBytes) throw tooLarge(limits.capBytes);
   if (request.body === null) return;
-  const reader = request.body.getReader();
+  let total = 0;
+  const reader = new ChunkReader(request.body, (bytes) => {
+    if (watch.isOver) throw new BodyTimeout();
+    total += bytes;
+    if (total > limits.capBytes) throw tooLarge(limits.capBytes);
+    watch.touch(bytes);
+  });
   const watch = new BodyWatch(limits, () => reader.cancel());
   try {
-    let total = 0;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (watch.isOver) throw new BodyTimeout();
-      if (done) return;
-      total += value.length;
-      if (total > limits.capBytes) throw tooLarge(limits.capBytes);
-      watch.touch(value.length);
-      yield value;
-    }
+    for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) yield chunk;
   } catch (error) {
     throw error instanceof GatewayError ? error : brokenOff(error);
   } finally {

@@ -1,4 +1,5 @@
 import { concatBytes } from "../lib/concat_bytes.ts";
+import { TurnPace } from "../lib/turn_pace.ts";
 
 /**
  * The platform reads a connection into a buffer of 1 KiB, and lengthens it only for a read that requests more. A
@@ -40,10 +41,22 @@ export function byobReaderOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): Rea
 }
 
 async function readAll(reader: ReadableStreamBYOBReader): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const full: Uint8Array<ArrayBuffer>[] = [];
+  const pace = new TurnPace();
+  let buffer = new ArrayBuffer(FIRST_READ_BYTES);
+  let filled = 0;
   for (;;) {
-    const { done, value } = await reader.read(new Uint8Array(FIRST_READ_BYTES));
-    if (done) return concatBytes(chunks);
-    chunks.push(value);
+    const turn = pace.note();
+    if (turn !== null) await turn;
+    // A read detaches the buffer and returns it with the same content in another object.
+    const { done, value } = await reader.read(new Uint8Array(buffer, filled));
+    const read = new Uint8Array(value?.buffer ?? buffer, 0, filled);
+    if (done) return full.length === 0 ? read : concatBytes([...full, read]);
+    buffer = value.buffer;
+    filled += value.length;
+    if (filled < FIRST_READ_BYTES) continue;
+    full.push(new Uint8Array(buffer));
+    buffer = new ArrayBuffer(FIRST_READ_BYTES);
+    filled = 0;
   }
 }

@@ -1,13 +1,12 @@
-import { Buffer } from "node:buffer";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { JoinedBytes } from "../lib/joined_bytes.ts";
 
 /** The maximum size of one text field of a form. */
 const MAX_FORM_TEXT_BYTES = 262_144;
 
 /** Collects the text of one form field. */
 export class FormText {
-  readonly #pieces: Buffer[] = [];
-  #length = 0;
+  readonly #bytes = new JoinedBytes();
 
   /** @param field The name, for errors. */
   constructor(readonly field: string) {}
@@ -17,9 +16,9 @@ export class FormText {
    * {@linkcode MAX_FORM_TEXT_BYTES}.
    */
   add(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#length += bytes.length;
-    if (this.#length > MAX_FORM_TEXT_BYTES) throw fieldTooLarge(this.field, MAX_FORM_TEXT_BYTES);
-    this.#pieces.push(Buffer.from(bytes)); // a copy
+    const length = this.#bytes.length + bytes.length;
+    if (length > MAX_FORM_TEXT_BYTES) throw fieldTooLarge(this.field, MAX_FORM_TEXT_BYTES);
+    this.#bytes.add(bytes);
   }
 
   /**
@@ -40,7 +39,7 @@ export class FormText {
 
   #decoded(): string {
     try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(this.#pieces));
+      return new TextDecoder("utf-8", { fatal: true }).decode(this.#bytes.joined());
     } catch (cause) {
       throw closingError(invalidField(this.field, "expected text in UTF-8", { cause }));
     }

@@ -52,6 +52,8 @@ export interface Inbound {
   callerFields?: ((fields: Record<string, string>) => void) | null;
   /** The name of the admin key that the request is from. Set by the admin API. */
   operator?: string;
+  /** Whether that key has the role `owner`, so that it may read what callers wrote. Set by the admin API. */
+  isOwner?: boolean;
   /** The memory lease of the request. It ends when the response was sent or sending failed. */
   readonly memory: MemoryLease;
 }

@@ -1,4 +1,6 @@
 import { type Clock, sleep, systemClock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
+import { descriptorLimit } from "../lib/descriptors.ts";
 import type { Log } from "../lib/log.ts";
 import { AbortedResponse } from "./abort_after.ts";
 
@@ -37,7 +39,20 @@ export interface Listening {
   shutdown(graceMs: number): Promise<boolean>;
   /** Resolves when the server has stopped listening. */
   readonly closed: Promise<void>;
+  /** Sets whether each response closes its connection. */
+  setClosing(isClosing: boolean): void;
+  /**
+   * Closes every connection without a running request, also those whose request is incomplete, which the platform does
+   * not show. A new listener takes the place of the old one, which ends with its last request. Only on Linux, where two
+   * listeners can have one address. A caller that sends a request over a kept connection at this moment sees a reset.
+   *
+   * @returns Whether it was done.
+   */
+  renew(): boolean;
 }
+
+/** Whether two listeners can share an address, so that one can take the place of the other. */
+const CAN_RENEW = Deno.build.os === "linux";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1000;
@@ -45,28 +60,43 @@ const CUT_OFF_MS = 1000;
 
 /**
  * Listens, and listens again if the platform's accept loop fails, as it does without free file descriptors. Otherwise
- * that would end the process. Existing connections are not affected.
+ * that would end the process. Connections without a running request are closed then.
  *
  * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of `Deno.serve` likewise.
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { log, clock = systemClock, checksDescriptors = true } = options;
+  const { log, clock = systemClock, checksDescriptors = true, handler, host, port: wanted, reusePort = false } =
+    options;
   if (checksDescriptors) await warnOfFewDescriptors(log);
   openSignalPipe();
+  // Another process of this user could share the address too, so it must be free.
+  if (CAN_RENEW && !reusePort && wanted !== 0) Deno.listen({ hostname: host, port: wanted }).close();
+  let isClosing = false;
+  const closing: ListenOptions["handler"] = (request, info) => {
+    const response = handler(request, info);
+    return isClosing ? closed(response) : response;
+  };
+  const shared = { ...options, handler: closing, reusePort: reusePort || CAN_RENEW };
   let stopping = false;
   // One per server: the signal of a failed server must not fire.
   let cutOff = new AbortController();
-  let server = start(options, options.port, cutOff.signal);
+  let server = start(shared, wanted, cutOff.signal);
+  let renewed = Promise.withResolvers<void>();
+  /** Servers that were replaced, until their last request has ended. */
+  const replaced = new Set<Promise<void>>();
   const { hostname: address, port } = server.addr;
 
   async function untilStopped(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     for (;;) {
       const since = clock.monotonicMs();
-      const failure = await server.finished.then(() => null, reasonOf);
-      if (failure === null || stopping) return;
+      const current = server;
+      const failure = await Promise.race([current.finished.then(() => null, reasonOf), renewed.promise]);
+      if (current !== server) continue;
+      if (!failure || stopping) return;
       if (clock.monotonicMs() - since > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       log.error("listen.interrupted", { address: `${address}:${port}`, reason: failure });
+      retire(current); // its idle connections have the descriptors that are missing
       do {
         await sleep(clock, pauseMs);
         if (stopping) return;
@@ -75,10 +105,17 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     }
   }
 
+  /** Closes the idle connections of a server that has a successor, and the others after their response. */
+  function retire(before: ReturnType<Serve>): void {
+    const ended = before.shutdown().catch(() => {}).then(() => void replaced.delete(ended));
+    replaced.add(ended);
+  }
+
   function listenAgain(): boolean {
+    const nextCutOff = new AbortController();
     try {
-      cutOff = new AbortController();
-      server = start(options, port, cutOff.signal);
+      server = start(shared, port, nextCutOff.signal);
+      cutOff = nextCutOff;
       return true;
     } catch (error) {
       log.error("listen.failed", { address: `${address}:${port}`, reason: reasonOf(error) });
@@ -86,19 +123,43 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     }
   }
 
-  const closed = untilStopped();
+  const stopped = untilStopped();
+  holdState(stopped, "the listener");
   return {
     address,
     port,
-    closed,
+    closed: stopped,
+    setClosing: (isSet) => void (isClosing = isSet),
+    renew() {
+      const before = server;
+      if (!CAN_RENEW || stopping || !listenAgain()) return false;
+      renewed.resolve();
+      renewed = Promise.withResolvers();
+      retire(before);
+      return true;
+    },
     async shutdown(graceMs) {
       stopping = true;
       if (graceMs <= 0) cutOff.abort(); // never after `shutdown`, which would prevent the abort
       // A server whose accept loop failed rejects: there is nothing to stop.
-      const drained = (graceMs <= 0 ? server.finished : server.shutdown()).then(() => true, () => true);
+      const last = (graceMs <= 0 ? server.finished : server.shutdown()).catch(() => {});
+      const drained = Promise.all([last, ...replaced]).then(() => true);
       return await Promise.race([drained, sleep(clock, Math.max(graceMs, CUT_OFF_MS)).then(() => false)]);
     },
   };
+}
+
+/** The response, after which its connection closes. */
+async function closed(answered: Response | Promise<Response>): Promise<Response> {
+  const response = await answered;
+  try {
+    response.headers.set("connection", "close");
+    return response;
+  } catch {
+    const headers = new Headers(response.headers); // those of a response of `fetch` cannot be changed
+    headers.set("connection", "close");
+    return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+  }
 }
 
 function start(options: ListenOptions, port: number, signal: AbortSignal): ReturnType<Serve> {
@@ -132,22 +193,12 @@ export const ENOUGH_DESCRIPTORS = 65_536;
 
 /** Each connection needs a descriptor. A common default of 1,024 is soon exhausted by idle connections. */
 async function warnOfFewDescriptors(log: Log): Promise<void> {
-  const limit = await softDescriptorLimit();
+  const limit = await descriptorLimit();
   if (limit === null || limit >= ENOUGH_DESCRIPTORS) return;
   log.warn("listen.few_descriptors", {
     count: limit,
     reason: `the limit of open files is ${limit}: expected ${ENOUGH_DESCRIPTORS}, see "ulimit -n"`,
   });
-}
-
-/** The soft limit of open files; null if the system has none or does not report it. */
-export async function softDescriptorLimit(): Promise<number | null> {
-  try {
-    const match = /^Max open files\s+(\d+)/m.exec(await Deno.readTextFile("/proc/self/limits"));
-    return match === null ? null : Number(match[1]);
-  } catch {
-    return null; // not Linux, or not permitted: only a warning is lost
-  }
 }
 
 /** The address of a server without a final slash: `http://127.0.0.1:8787`. */

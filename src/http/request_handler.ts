@@ -2,16 +2,18 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { newRequestId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
+import { stackOf } from "../lib/unhandled.ts";
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
 import type { Cidr } from "../net/address.ts";
 import { clientAddressOf } from "./client_address.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
 import { HeaderFields, type HeaderReader } from "./headers.ts";
-import { hostOf, isHost } from "./host.ts";
+import { checkCodings, checkHost, checkLength, pathStartOf } from "./front_door_checks.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 import { type RecordedArrival, type RecordedRefusal, type RequestObserver, RequestRecord } from "./request_record.ts";
 
@@ -67,7 +69,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     router,
     log,
     clock,
-    maxUrlCharacters: longestUrl = MAX_URL_CHARACTERS,
+    maxUrlCharacters: longestUrl,
     isDraining = () => false,
     observer = null,
     onArrival = null,
@@ -80,6 +82,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   return async function frontDoor(request, info) {
     const arrival = new Arrival(request, info, clock.now(), { memory, isDraining, observer, trustedProxies });
+    markWork("request", arrival.requestId);
     onArrival?.(arrival.record);
     if (traceOf !== null) arrival.record.trace = traceOf(arrival.headers);
     let response: Response;
@@ -102,13 +105,13 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   function answer(arrival: Arrival): Response | Promise<Response> {
     const { request } = arrival;
-    refuseHost(arrival);
+    checkHost(request, arrival.headers);
     readAddress(arrival, addressOf(request));
     const { sentPath } = arrival;
-    if (sentPath.length + arrival.query.length > longestUrl) throw tooLong(longestUrl);
+    checkLength(sentPath.length + arrival.query.length, longestUrl);
     if (isPreflight(request)) return preflightResponse();
     if (!METHODS.has(request.method)) throw methodRefusal(router.methodsOf(sentPath, request.headers));
-    refuseCodings(arrival.headers);
+    checkCodings(arrival.headers);
 
     const match = router.match(request.method, sentPath, request.headers);
     arrival.path = match.address;
@@ -154,7 +157,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     record.respondedAt = clock.now();
     if (error !== null) {
       record.code = error.code;
-      record.message = error.message;
+      record.message = error.details.loggedMessage ?? error.message;
       record.provider ??= error.details.provider ?? null;
       record.refusal = refusalOf(error, record.respondedAt);
     }
@@ -181,7 +184,6 @@ function addCost({ headers }: Response, cost: Money | null): void {
   if (cost !== null && !headers.has("x-service-cost")) headers.set("x-service-cost", writeMoney(cost));
 }
 
-const MAX_URL_CHARACTERS = 8192;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
 /** What all requests share. */
@@ -279,54 +281,19 @@ function endMemoryWhenSent(arrival: Arrival): void {
   if (arrival.holdsMemory) arrival.info.completed.then(arrival.endMemory, arrival.endMemory);
 }
 
-/** Runs before any use of `request.url`, which contains the unchecked header. RFC 9112, 3.2: 400. */
-function refuseHost({ request, headers }: Arrival): void {
-  const host = hostOf(request, headers);
-  if (host !== null && isHost(host)) return;
-  throw new GatewayError("invalid_request", "Cannot read the Host header: expected one host with an optional port", {
-    closeConnection: true,
-  });
-}
-
 /** Path and query as sent: `url` is the scheme, the authority and the unchanged request target. */
 function readAddress(arrival: Arrival, url: string): void {
   arrival.address = url;
-  const start = url.indexOf("/", "http://".length + 1);
+  const start = pathStartOf(url);
   if (start < 0) return;
   const mark = url.indexOf("?", start);
   arrival.sentPath = arrival.path = mark < 0 ? url.slice(start) : url.slice(start, mark);
   arrival.query = mark < 0 ? "" : url.slice(mark + 1);
 }
 
-function tooLong(longest: number): GatewayError {
-  return new GatewayError(
-    "invalid_request",
-    `Cannot read an address this long: expected at most ${longest} characters`,
-    {
-      status: 414,
-    },
-  );
-}
-
 function methodRefusal(ofPath: readonly string[]): GatewayError {
   const allow = ofPath.length > 0 ? ofPath : [...METHODS];
   return new GatewayError("method_not_allowed", `Cannot serve this method: expected ${allow.join(" or ")}`, { allow });
-}
-
-/** Content codings are rejected: if one parser decodes a body and another does not, they see two requests. */
-function refuseCodings(headers: HeaderReader): void {
-  const transfer = headers.get("transfer-encoding");
-  if (transfer !== null && transfer.toLowerCase() !== "chunked") {
-    throw new GatewayError("invalid_request", "Cannot read this Transfer-Encoding: expected chunked or none", {
-      closeConnection: true,
-    });
-  }
-  const content = headers.get("content-encoding");
-  if (content !== null && content.toLowerCase() !== "identity") {
-    throw new GatewayError("invalid_request", "Cannot read this Content-Encoding: expected identity or none", {
-      status: 415,
-    });
-  }
 }
 
 /** The response to a request for the base address. */
@@ -375,10 +342,10 @@ function withoutBody(response: Response): Response {
   return new Response(null, { status: response.status, headers: response.headers });
 }
 
+/** The frames of a stack that the log shows of a failed request. */
+const MAX_FRAMES = 3;
+
 /** The class and location of an unexpected error. The message is not used, since it can repeat the input. */
 export function errorLocation(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return `threw a ${typeof thrown}`;
-  const head = `${thrown.name}: ${thrown.message}`;
-  const frames = thrown.stack?.startsWith(head) ? thrown.stack.slice(head.length) : "";
-  return [thrown.name, ...frames.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 3)].join(" ");
+  return stackOf(thrown, MAX_FRAMES);
 }

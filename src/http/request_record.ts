@@ -232,6 +232,16 @@ export class RequestRecord implements RecordedFacts, SlotMember {
    */
   constructor(readonly arrival: RecordedArrival, readonly observer: RequestObserver | null = null) {}
 
+  /**
+   * Milliseconds until the first byte of the response; null if the request ended without a response. Zero if the clock
+   * was set back.
+   */
+  get firstByteMs(): number | null {
+    const { receivedAt } = this.arrival;
+    const at = this.firstByteAt ?? this.respondedAt;
+    return at === 0 && receivedAt > 0 ? null : Math.max(0, at - receivedAt);
+  }
+
   /** Postpones the end of the request until {@linkcode RequestRecord.release}. */
   hold(): void {
     this.#holders++;

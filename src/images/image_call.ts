@@ -4,7 +4,7 @@ import type { RecordedAttempt } from "../http/request_record.ts";
 import { joinOptions } from "../calls/options.ts";
 import { type CallParts, runPaidCall } from "../calls/paid_call.ts";
 import type { RelayParts } from "../calls/stream_relay.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
@@ -30,8 +30,8 @@ import { makeImages } from "./several.ts";
 import { type ImageStep, imageStreamResponse } from "./stream.ts";
 
 /** The dependencies of image requests. */
-export interface ImageParts extends CallParts, RelayParts {
-  readonly catalog: Catalog;
+export interface ImageParts extends Omit<CallParts, "openStreams">, RelayParts {
+  readonly catalog: DatedCatalog;
   readonly readReferences: ReferenceReader;
   readonly finish: ImageFinisher;
 }
@@ -138,7 +138,7 @@ export class ImageCalls {
     }
     const onEnd = memory.outliveRequest();
     return imageStreamResponse(
-      { request, provider, first: value, rest: steps, bill, link, onEnd, writeError },
+      { request, provider, first: value, rest: steps, bill, link, memory: memory.fork(), onEnd, writeError },
       this.parts,
     );
   }

@@ -54,6 +54,11 @@ export class ImageMemory {
     return () => memory.end();
   }
 
+  /** A lease of the same account, for what else a stream holds. */
+  fork(): MemoryLease {
+    return this.#memory.fork();
+  }
+
   /** Reserves memory for chunks of a vendor's reply. Throws `overloaded`. */
   readonly reserveReply = (bytes: number): void => this.#take(bytes * REPLY_MEMORY_FACTOR);
 

@@ -1,3 +1,4 @@
+import { iteratorStream } from "../lib/output_stream.ts";
 import type { ImageConsumption, ImageOutcome } from "../upstreams/image_upstream.ts";
 import type { FinishedImage } from "./finished_image.ts";
 import type { ImageRequest } from "./image_request.ts";
@@ -60,7 +61,7 @@ export function imageResponse(request: ImageRequest, work: FinishedImages, provi
     yield closing;
   }
   const headers = imageResponseHeaders(provider, "application/json", request);
-  return new Response(ReadableStream.from(pieces()), { headers: [...headers, ["content-length", String(length)]] });
+  return new Response(iteratorStream(pieces()), { headers: [...headers, ["content-length", String(length)]] });
 }
 
 /** Source: docs/api/images.md#response, `size`: the actual size, or `auto` for edits that requested it. */

@@ -3,6 +3,7 @@ import type { EndState } from "../calls/settlement.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
 import { type FinishedImages, imageResponseHeaders } from "./image_response.ts";
@@ -26,6 +27,8 @@ export interface OpenedStream {
   readonly rest: AsyncIterator<ImageStep, unknown>;
   readonly bill: ImageBill;
   readonly link: CallerLink;
+  /** The memory of the request. */
+  readonly memory: MemoryLease;
   /** Called at least once when nothing more is read from the vendor. */
   readonly onEnd: () => void;
   /** Renders a failure in the caller's protocol. */
@@ -44,7 +47,7 @@ export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Re
 }
 
 /** The steps of one response as chunks of events. The last step is charged before any chunk of it is sent. */
-class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
+class ImageStream implements StreamSource, Relay {
   readonly finished = false;
   readonly #opened: OpenedStream;
   readonly #clock: Clock;
@@ -70,6 +73,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
   }
 
   async #read(): Promise<Uint8Array<ArrayBuffer> | null> {
+    // Ends with the vendor's stream, which each step reads.
     for (;;) {
       const piece = this.#pieces?.next();
       if (piece && !piece.done) return piece.value;
@@ -80,6 +84,10 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
       }
       this.#pieces = this.#framesOf(await this.#step());
     }
+  }
+
+  get memory(): MemoryLease {
+    return this.#opened.memory;
   }
 
   cancel(): void {
@@ -125,6 +133,7 @@ class ImageStream implements StreamSource<Uint8Array<ArrayBuffer>>, Relay {
     this.#hasLeft = true;
     const stopTimer = this.#clock.after(MAX_DRAIN_MS, () => this.#opened.link.end());
     try {
+      // Ends with the vendor's stream, which each step reads.
       while (!this.#isOver && await this.#step() !== null);
     } catch {
       // Ended by the timer or by the vendor; what was shown is charged below.

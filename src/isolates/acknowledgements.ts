@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 
-/** The longest wait for an isolate to apply a change, or to stop after its requests. */
-export const PATIENCE_MS = 30_000;
+/** The longest wait for an isolate to apply a change. */
+const PATIENCE_MS = 30_000;
 
 /** Waits until receivers have acknowledged messages. One that has ended, or does not respond, is not waited for. */
 export class Acknowledgements<Receiver> {

@@ -45,6 +45,8 @@ export interface IsolateOptions extends SharedParts {
   readonly countsRequests: boolean;
   /** The module that each isolate runs. It receives `IsolateData` and exchanges lists of messages. */
   readonly entry: URL;
+  /** The JavaScript heap limit of each isolate in megabytes. */
+  readonly heapMegabytes: number;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
   readonly start?: (events: WorkerThreadEvents) => StateThread;
 }
@@ -66,9 +68,6 @@ export interface IsolateEvents {
   /** A message with this id has taken effect. */
   onAcknowledged(id: number): void;
 }
-
-/** The JavaScript heap limit of an isolate. */
-const HEAP_MEGABYTES = 4_096;
 
 /**
  * One isolate, from the start of its thread to its end. Its thread has access to the state of the main thread, and
@@ -215,7 +214,7 @@ function startThread(
   { slot, config, discovered, own, journal }: IsolateStart,
   events: WorkerThreadEvents,
 ): StateThread {
-  const { entry, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = options;
+  const { entry, heapMegabytes, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = options;
   const { circuitFlag, writableFlag, writtenObserver, hasRows, countsRequests } = options;
   const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits" | "storeTime"> = {
     config,
@@ -235,5 +234,5 @@ function startThread(
     useBuffer: threadUse.buffer,
     thread: slot,
   };
-  return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, store, data }, events);
+  return startStateThread({ kind: "isolate", entry, heapMegabytes, store, data }, events);
 }

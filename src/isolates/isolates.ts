@@ -1,8 +1,10 @@
 import type { Model } from "../catalog/model.ts";
 import type { Config } from "../config/config.ts";
 import { waitAtMost } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { Acknowledgements, PATIENCE_MS } from "./acknowledgements.ts";
+import { ThreadUnavailable } from "../workers/worker_thread.ts";
+import { Acknowledgements } from "./acknowledgements.ts";
 import { Isolate, type IsolateOptions } from "./isolate.ts";
 import type { ThreadJournalPlace, ToIsolate } from "./messages.ts";
 
@@ -31,6 +33,8 @@ export function unbalancedReason(os: string): string | null {
 /** An isolate that ended is started again after this time, which doubles up to the maximum. */
 const MIN_RESTART_MS = 100;
 const MAX_RESTART_MS = 10_000;
+/** How long a stop waits for the last records and charges of isolates, after the time of their requests. */
+const LAST_WORK_MS = 6_000;
 
 /**
  * Threads that accept connections at one address and answer text requests. The main thread has the store, the money,
@@ -119,9 +123,14 @@ export class Isolates {
     return this.#acknowledgedByAll((id) => ({ type: "send-records", id }));
   }
 
-  /** Ends all open streams with an error event of their protocol. */
-  abortStreams(): void {
-    this.#postAll({ type: "abort-streams" });
+  /** Asks callers to reconnect, or not, and closes connections without a request, as {@linkcode Listening} does. */
+  onDescriptors(isTight: boolean, renews: boolean): void {
+    this.#postAll({ type: "descriptors", isTight, renews });
+  }
+
+  /** Ends all open streams, and calls without a response, with an error of their protocol. */
+  abortForStop(): void {
+    this.#postAll({ type: "abort-for-stop" });
   }
 
   /** Stops accepting, waits up to `graceMs` for running requests, and ends the isolates. */
@@ -129,7 +138,7 @@ export class Isolates {
     this.#isStopping = true;
     this.#postAll({ type: "stop", graceMs });
     const stopped = Promise.all([...this.#members].map((member) => member.stopped));
-    await waitAtMost(this.options.clock, graceMs + PATIENCE_MS, stopped);
+    await waitAtMost(this.options.clock, graceMs + LAST_WORK_MS, stopped);
     await Promise.all([...this.#members].map((member) => this.#end(member)));
   }
 
@@ -166,10 +175,13 @@ export class Isolates {
   /** Ends an isolate and starts another one in a while. */
   #replace(member: Isolate): void {
     const ended = this.#end(member);
-    if (this.#isStopping) return;
+    if (!this.#isStopping) this.#restartLater(member.slot, ended);
+  }
+
+  #restartLater(slot: number, ended: Promise<void>): void {
     const delayMs = this.#restartMs;
     this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
-    this.options.clock.after(delayMs, () => void this.#restart(member.slot, ended));
+    this.options.clock.after(delayMs, () => holdState(this.#restart(slot, ended), "a thread's journal"));
   }
 
   /** The journal of the isolate before must be read first. */
@@ -177,7 +189,14 @@ export class Isolates {
     const { journals } = this.options;
     if (journals !== null) await ended;
     const journal = journals && await journals.placeOf(slot);
-    if (!this.#isStopping) this.#startMember(slot, journal);
+    if (this.#isStopping) return;
+    try {
+      this.#startMember(slot, journal);
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+      this.options.log.error("isolate_not_started", { reason: error.message });
+      this.#restartLater(slot, Promise.resolve());
+    }
   }
 
   async #end(member: Isolate): Promise<void> {

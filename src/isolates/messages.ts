@@ -88,8 +88,10 @@ export type ToIsolate =
   | { readonly type: "forget-replies"; readonly id: number; readonly accountId: string }
   /** Records that are not sent yet must be sent. Acknowledged. */
   | { readonly type: "send-records"; readonly id: number }
-  /** Ends all open streams with an error event. */
-  | { readonly type: "abort-streams" }
+  /** Whether descriptors are scarce, so that replies close their connections, and whether to renew the listener. */
+  | { readonly type: "descriptors"; readonly isTight: boolean; readonly renews: boolean }
+  /** Ends all open streams, and calls without a response, with an error. */
+  | { readonly type: "abort-for-stop" }
   /** Stops accepting connections. The isolate answers with `stopped`. */
   | { readonly type: "stop"; readonly graceMs: number };
 

@@ -22,8 +22,8 @@ export interface RecordSenderOptions {
 
 /** How long what is written of a request waits for others. A report of leases takes it along before. */
 const WRITTEN_MS = 60;
-/** How long a stop waits for the records of the last requests. They follow the charges. */
-const LAST_RECORDS_MS = 1_000;
+/** How long a stop waits for the records of the last requests. They follow the charges, which may count tokens. */
+const LAST_RECORDS_MS = 3_000;
 
 /** Sends the main thread what it logs and counts of the requests of an isolate. */
 export class RecordSender {
@@ -74,7 +74,7 @@ export class RecordSender {
   /** Sends a report of leases, and takes along what is written of requests. */
   readonly sendWith = (report: LeaseReport): void => this.options.send([report, ...this.#take()]);
 
-  /** Resolves when all requests have ended, at the latest after 1 s. */
+  /** Resolves when all requests have ended, at the latest after 3 s. */
   async noneOpen(): Promise<void> {
     if (this.#open.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

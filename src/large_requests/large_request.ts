@@ -6,6 +6,7 @@ import type { RequestRecord } from "../http/request_record.ts";
 import { encodeFrames } from "../lib/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
 import type { AttemptTarget } from "../routing/circuit_breaker.ts";
 import type { FromThread, RequestMessage } from "./messages.ts";
 
@@ -45,7 +46,7 @@ export class LargeRequest {
   onEnd: () => void = () => {};
   readonly #facts: LargeRequestFacts;
   readonly #head = Promise.withResolvers<Response>();
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #output: StreamOutput<Uint8Array> | null = null;
   #pulled: (() => void) | null = null;
   #isList = false;
 
@@ -101,11 +102,11 @@ export class LargeRequest {
 
   /** Handles the next chunk of the body, or null at its end. */
   onChunk(buffer: ArrayBuffer | null): void {
-    if (buffer === null) this.#close();
+    if (buffer === null) this.#output?.close();
     else {
       this.responseBytes += buffer.byteLength;
       this.record.capture?.addResponse(new Uint8Array(buffer));
-      this.#controller?.enqueue(new Uint8Array(buffer));
+      this.#output?.enqueue(new Uint8Array(buffer));
     }
     this.#pulled?.();
   }
@@ -118,9 +119,9 @@ export class LargeRequest {
   /** Handles the end of the thread: the request fails, or its stream ends with an error event of its protocol. */
   abort(error: GatewayError): void {
     this.fail(error);
-    if (this.#controller === null) return;
-    this.#controller.enqueue(this.#failurePiece(error));
-    this.#close();
+    if (this.#output === null || this.#output.isOver) return;
+    this.#output.enqueue(this.#failurePiece(error));
+    this.#output.close();
     this.#pulled?.();
   }
 
@@ -134,8 +135,8 @@ export class LargeRequest {
   }
 
   #stream(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>({
-      start: (controller) => void (this.#controller = controller),
+    return outputStream<Uint8Array>({
+      start: (output) => void (this.#output = output),
       pull: () => {
         const { promise, resolve } = Promise.withResolvers<void>();
         this.#pulled = resolve;
@@ -143,17 +144,11 @@ export class LargeRequest {
         return promise;
       },
       cancel: () => {
-        this.#controller = null;
         this.#pulled?.();
         this.onCancel();
       },
+      lastChunk: (failure) => this.#failurePiece(gatewayErrorOf(failure)),
     }, { highWaterMark: 0 });
-  }
-
-  #close(): void {
-    const controller = this.#controller;
-    this.#controller = null;
-    controller?.close();
   }
 
   #failurePiece(error: GatewayError): Uint8Array {
@@ -164,7 +159,7 @@ export class LargeRequest {
       createdAt: Math.floor(this.receivedAt / 1000),
       conversation: null,
       includeUsage: true,
-    }).fail(gatewayErrorOf(error));
+    }).fail(error);
     if (!this.#isList) return Buffer.concat([Buffer.from("\n\n"), encodeFrames(frames)]);
     const elements = frames.map(({ data }) => data).join(",\n");
     return Buffer.from(`${this.responseBytes === 0 ? "[" : ",\n"}${elements}]`);

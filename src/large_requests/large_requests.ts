@@ -8,8 +8,14 @@ import type { RecordedFacts, RequestRecord } from "../http/request_record.ts";
 import { waitAtMost } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
-import { THREAD_IDLE_MS, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
+import {
+  THREAD_IDLE_MS,
+  ThreadUnavailable,
+  type WorkerThread,
+  type WorkerThreadEvents,
+} from "../workers/worker_thread.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { LargeRequest } from "./large_request.ts";
 import { errorOf } from "../thread_state/plain_error.ts";
@@ -76,6 +82,7 @@ export class LargeRequests {
   #discovered: readonly Model[] = [];
   #nextId = 1;
   #isClosed = false;
+  #keepsSpare = false;
 
   constructor(readonly options: LargeRequestsOptions) {
     this.#config = options.config;
@@ -139,6 +146,27 @@ export class LargeRequests {
     for (const { thread } of this.#members) post(thread, { type: "config", config, discovered });
   }
 
+  /**
+   * Sets whether a thread is kept without work. It is, while descriptors are scarce: another one might not start then.
+   */
+  keepSpare(isKept: boolean): void {
+    if (this.#keepsSpare === isKept) return;
+    this.#keepsSpare = isKept;
+    if (!isKept) { for (const member of this.#members) this.#restIfIdle(member); }
+    if (!isKept || this.#members.size > 0 || this.#isClosed) return;
+    try {
+      this.#startMember().thread.setReferenced(false);
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+    }
+  }
+
+  /** Ends all streams, and requests without a response, since the gateway stops. */
+  abortForStop(): void {
+    for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
+    this.#abortStreams();
+  }
+
   /** Ends all threads after pending charges are durable and all records have ended, or after five seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -165,7 +193,15 @@ export class LargeRequests {
     );
     if (free.length > 0) return free.reduce((least, other) => other.open.size < least.open.size ? other : least);
     const maxThreads = this.options.maxThreads ?? Math.min(MAX_THREADS, navigator.hardwareConcurrency);
-    return this.#members.size < maxThreads ? this.#startMember() : null;
+    if (this.#members.size >= maxThreads) return null;
+    try {
+      return this.#startMember();
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+      if (this.#members.size > 0) return null; // its requests wait for a thread that there is
+      for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(error);
+      return null;
+    }
   }
 
   #startMember(): Member {
@@ -198,7 +234,10 @@ export class LargeRequests {
   #startThread(events: WorkerThreadEvents): StateThread {
     const { entry, store } = this.options;
     const data = { config: this.#config, discovered: this.#discovered, own: this.#own };
-    return startStateThread({ entry, heapMegabytes: HEAP_MEGABYTES, store, data }, events);
+    return startStateThread(
+      { kind: "large requests", entry, heapMegabytes: HEAP_MEGABYTES, store, data },
+      events,
+    );
   }
 
   #give(member: Member, request: LargeRequest): void {
@@ -277,7 +316,7 @@ export class LargeRequests {
   }
 
   #abortStreams(): void {
-    for (const { thread } of this.#members) post(thread, { type: "abort-streams" });
+    for (const { thread } of this.#members) post(thread, { type: "abort-for-stop" });
   }
 
   /** Lets the process exit while a thread is idle, and ends the thread after a delay. */
@@ -285,13 +324,16 @@ export class LargeRequests {
     if (member.open.size > 0 || !member.state.isIdle || !this.#members.has(member)) return;
     member.thread.setReferenced(false);
     member.stopIdleTimer();
-    member.stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => void this.#end(member));
+    member.stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => {
+      if (this.#keepsSpare && this.#members.size === 1) this.#restIfIdle(member);
+      else holdState(this.#end(member), "charges of a thread");
+    });
   }
 
   #crash(member: Member, reason: string): void {
     if (!this.#members.has(member)) return;
     this.options.log.error("worker_crashed", { ref: "large requests", reason, count: member.open.size });
-    void this.#end(member);
+    holdState(this.#end(member), "charges of a thread");
     this.#startNext();
   }
 

@@ -43,8 +43,8 @@ export type ToThread =
   | { readonly type: "left"; readonly id: number }
   /** The caller can receive the next chunk of the body. */
   | { readonly type: "pull"; readonly id: number }
-  /** The gateway is shutting down: all streams end with an error event. */
-  | { readonly type: "abort-streams" }
+  /** The gateway is shutting down: all streams, and requests without a response, end with an error. */
+  | { readonly type: "abort-for-stop" }
   /** The gateway listens at one more address. Downloads from it are blocked. */
   | { readonly type: "own-address"; readonly address: OwnAddress }
   /** The models that providers list. They replace the previous ones. */

@@ -49,6 +49,8 @@ export interface ErrorDetails {
   readonly provider?: string | undefined;
   /** True if the connection must not be reused. */
   readonly closeConnection?: boolean | undefined;
+  /** The message for logs, if the message repeats a vendor's text, which can quote the prompt. Default: the message. */
+  readonly loggedMessage?: string | undefined;
   /** For the log only. Never returned to the caller. */
   readonly cause?: unknown;
 }

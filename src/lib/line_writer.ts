@@ -109,6 +109,7 @@ class QueuedWriter {
 
   /** Writes batches until no more is due or a write fails. */
   async #drain(): Promise<void> {
+    // Ends when no line came during a write: whoever writes lines too fast loses them.
     do {
       const report = this.#dropped > 0 && this.droppedLine !== null ? `${this.droppedLine(this.#dropped)}\n` : "";
       const reported = report === "" ? 0 : this.#dropped;

@@ -16,6 +16,8 @@ export const THREAD_MODULES = [
   "app/isolate_thread",
   "app/large_request_thread",
   "cli/config_entry",
+  "cli/launcher_entry",
+  "cli/watch_entry",
   "request_log/postgres/log_entry",
   "request_log/sqlite/log_entry",
   "store/journal/journal_entry",
@@ -26,9 +28,17 @@ export const THREAD_MODULES = [
 /** A module that a thread starts with. */
 export type ThreadModule = typeof THREAD_MODULES[number];
 
+let moduleOf = (path: ThreadModule): URL => new URL(`${path}${IS_BUNDLED ? ".js" : ".ts"}`, SOURCE);
+
 /** The address of a module that a thread starts with. */
 export function threadModule(path: ThreadModule): URL {
-  return new URL(`${path}${IS_BUNDLED ? ".js" : ".ts"}`, SOURCE);
+  return moduleOf(path);
+}
+
+/** Lets threads that are started from now on run other modules. For programs of tests alone. */
+export function replaceThreadModules(replace: (path: ThreadModule, address: URL) => URL): void {
+  const before = moduleOf;
+  moduleOf = (path) => replace(path, before(path));
 }
 
 /** The address of a file at the top of a bundle, such as `console.json`. A repository has none. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Money } from "../lib/money.ts";
-import type { AccessLimits, Budget } from "./access_limits.ts";
+import type { AccessLimits } from "./access_limits.ts";
 import { BudgetState } from "./budget_state.ts";
 import type { ExceededQuota } from "../lib/gateway_error.ts";
 import { type BudgetLeft, rateLimited, type RateRefusal } from "./limit_refusal.ts";
@@ -23,7 +23,7 @@ export interface AccountLimiterOptions {
 }
 
 /** A budget whose spent amount must be read. */
-export interface UnloadedBudget {
+export interface WantedBudget {
   /** Null for the account's. */
   readonly keyId: string | null;
   readonly state: BudgetState;
@@ -54,7 +54,11 @@ interface HolderState {
   open: number;
   requests: RateBucket | null;
   tokens: RateBucket | null;
-  budget: BudgetState | null;
+  /**
+   * One for each kind of period. There are several for a while after a limit has changed, since calls that were
+   * authenticated before have the former one.
+   */
+  budgets: readonly BudgetState[];
   /** The share of the limit of open calls; null if no other process has it. */
   openShare: LimitShare | null;
 }
@@ -116,6 +120,8 @@ const CONCURRENCY_WAIT_MS = 1_000;
 const MINUTE_MS = 60_000;
 /** A limit of open calls below so many for each process is small: what a call leaves goes back at once. */
 const SMALL_PER_GATEWAY = 4;
+/** Longer than a call waits between its authentication and its admission. */
+const FORMER_AFTER_MS = 300_000;
 
 /**
  * The limits of one account and of its keys: rate, tokens, concurrency and budget. Every method is synchronous and a
@@ -284,7 +290,8 @@ export class AccountLimiter {
     if (limits === null) return null;
     for (const state of [this.#keys.get(keyId) ?? null, this.#account]) {
       if (state === null) continue;
-      const { requests, tokens, openShare, budget } = state;
+      const { requests, tokens, openShare } = state;
+      const budget = budgetOf(state, state === this.#account ? limits.account : limits.key);
       const ofBudget = budget instanceof SharedBudget && budget.hasShare ? budget.share : null;
       for (const share of [shareOf(requests), shareOf(tokens), openShare, ofBudget]) {
         const pending = share?.pending ?? null;
@@ -318,13 +325,15 @@ export class AccountLimiter {
   /** The budgets that a call needs a larger share of. They must be loaded. */
   missingBudgets({ keyId, limits }: LimitedCaller, units: Money): MissingBudget[] {
     const missing: MissingBudget[] = [];
-    const add = (budget: Budget | undefined, holderKey: string | null, state: HolderState | null | undefined) => {
-      const own = state?.budget ?? null;
-      if (budget === undefined || !(own instanceof SharedBudget) || units === 0n || own.share.covers(units)) return;
+    if (limits === null || units === 0n) return missing;
+    const add = (holderLimits: AccessLimits, holderKey: string | null, state: HolderState | null | undefined) => {
+      const { budget } = holderLimits;
+      const own = budgetOf(state, holderLimits);
+      if (budget === undefined || !(own instanceof SharedBudget) || own.share.covers(units)) return;
       missing.push({ keyId: holderKey, state: own, limit: budget.amount, units });
     };
-    add(limits?.key.budget, keyId, this.#keys.get(keyId));
-    add(limits?.account.budget, null, this.#account);
+    add(limits.key, keyId, this.#keys.get(keyId));
+    add(limits.account, null, this.#account);
     return missing;
   }
 
@@ -332,12 +341,17 @@ export class AccountLimiter {
   renewShares(isLast: boolean): { readonly renewed: Promise<unknown>; readonly budgets: MissingBudget[] } {
     const budgets: MissingBudget[] = [];
     const renewed: Promise<unknown>[] = [];
-    const renew = (keyId: string | null, { requests, tokens, openShare, budget }: HolderState) => {
+    const renew = (keyId: string | null, state: HolderState) => {
+      const { requests, tokens, openShare } = state;
       for (const share of [shareOf(requests), shareOf(tokens), openShare]) {
         if (share?.isRenewalDue(isLast)) renewed.push(share.lease(0n, share.limit));
       }
-      if (!(budget instanceof SharedBudget) || !budget.hasShare || !budget.share.isRenewalDue(isLast)) return;
-      budgets.push({ keyId, state: budget, limit: budget.amount, units: 0n });
+      // The lease of a former period ends by itself.
+      if (state.budgets.length > 1) state.budgets = state.budgets.filter((budget) => !isFormer(budget));
+      for (const budget of state.budgets) {
+        if (!(budget instanceof SharedBudget) || !budget.hasShare || !budget.share.isRenewalDue(isLast)) continue;
+        budgets.push({ keyId, state: budget, limit: budget.amount, units: 0n });
+      }
     };
     if (this.#account !== null) renew(null, this.#account);
     for (const [keyId, state] of this.#keys) renew(keyId, state);
@@ -348,7 +362,8 @@ export class AccountLimiter {
   isHeldElsewhere({ keyId, limits }: LimitedCaller, { holder, limit }: Pick<ExceededQuota, "holder" | "limit">): boolean {
     const state = holder === "key" ? this.#keys.get(keyId) ?? null : this.#account;
     if (state === null || limits?.[holder][limit] === undefined) return false;
-    const { requests, tokens, openShare, budget } = state;
+    const { requests, tokens, openShare } = state;
+    const budget = budgetOf(state, limits[holder]);
     switch (limit) {
       case "rpm":
         return shareOf(requests)?.isHeldElsewhere ?? false;
@@ -374,12 +389,14 @@ export class AccountLimiter {
     const budgets: MissingBudget[] = [];
     const key = this.#keys.get(keyId) ?? null;
     for (const state of this.#statesOf(keyId)) {
-      const { requests, tokens, openShare, budget } = state;
+      const { requests, tokens, openShare } = state;
       for (const share of [shareOf(requests), shareOf(tokens), openShare]) {
         if (share?.endSpare()) shares.push(share);
       }
-      if (!(budget instanceof SharedBudget) || !budget.hasShare || !budget.share.endSpare()) continue;
-      budgets.push({ keyId: state === key ? keyId : null, state: budget, limit: budget.amount, units: 0n });
+      for (const budget of state.budgets) {
+        if (!(budget instanceof SharedBudget) || !budget.hasShare || !budget.share.endSpare()) continue;
+        budgets.push({ keyId: state === key ? keyId : null, state: budget, limit: budget.amount, units: 0n });
+      }
     }
     return { shares, budgets };
   }
@@ -388,10 +405,11 @@ export class AccountLimiter {
   dropBudgetsOlderThan(ageMs: number): boolean {
     let isAnyOld = false;
     for (const state of [this.#account, ...this.#keys.values()]) {
-      const budget = state?.budget ?? null;
-      if (!(budget instanceof SharedBudget) || !budget.isLoaded || budget.ageMs < ageMs) continue;
-      budget.invalidate();
-      isAnyOld = true;
+      for (const budget of state?.budgets ?? []) {
+        if (!(budget instanceof SharedBudget) || !budget.isLoaded || budget.ageMs < ageMs) continue;
+        budget.invalidate();
+        isAnyOld = true;
+      }
     }
     return isAnyOld;
   }
@@ -428,31 +446,32 @@ export class AccountLimiter {
     return missing;
   }
 
-  /** Whether the amounts spent of a caller's budgets are known. Those that are not become {@linkcode unloaded}. */
+  /** Whether the amounts spent of a caller's budgets are known. Those that are not become {@linkcode wanted}. */
   isLoaded(caller: LimitedCaller): boolean {
     const { limits } = caller;
     if (limits === null) return true;
     const now = () => this.options.clock.monotonicMs();
-    const key = this.#budgetOf(limits.key, () => this.#stateOfKey(caller.keyId, limits.key, now()));
-    const account = this.#budgetOf(limits.account, () => this.#stateOfAccount(limits.account, now()));
+    const key = this.#selected(limits.key, () => this.#stateOfKey(caller.keyId, limits.key, now()));
+    const account = this.#selected(limits.account, () => this.#stateOfAccount(limits.account, now()));
     return (key === null || key.isLoaded) && (account === null || account.isLoaded);
   }
 
-  /** The budgets whose spent amount must be read. */
-  unloaded(): UnloadedBudget[] {
-    const budgets: UnloadedBudget[] = [];
-    const account = this.#account?.budget ?? null;
-    if (account !== null && !account.isLoaded) budgets.push({ keyId: null, state: account });
-    for (const [keyId, { budget }] of this.#keys) {
-      if (budget !== null && !budget.isLoaded) budgets.push({ keyId, state: budget });
-    }
-    return budgets;
+  /** The budgets whose spent amount must be read, because calls wait for it. */
+  wanted(): WantedBudget[] {
+    const wanted: WantedBudget[] = [];
+    const add = (keyId: string | null, budgets: readonly BudgetState[] = []) => {
+      for (const state of budgets) if (state.isWanted) wanted.push({ keyId, state });
+    };
+    add(null, this.#account?.budgets);
+    for (const [keyId, { budgets }] of this.#keys) add(keyId, budgets);
+    return wanted;
   }
 
   /** Requires that the amounts spent are read again, because others wrote to the ledger. */
   invalidateBudgets(): void {
-    this.#account?.budget?.invalidate();
-    for (const { budget } of this.#keys.values()) budget?.invalidate();
+    for (const state of [this.#account, ...this.#keys.values()]) {
+      for (const budget of state?.budgets ?? []) budget.invalidate();
+    }
   }
 
   /**
@@ -463,8 +482,8 @@ export class AccountLimiter {
   budgetLeft(caller: LimitedCaller): BudgetLeft | null {
     const { limits } = caller;
     if (limits === null) return null;
-    const key = budgetLeftOf("key", limits.key, this.#keys.get(caller.keyId)?.budget ?? null);
-    const account = budgetLeftOf("account", limits.account, this.#account?.budget ?? null);
+    const key = budgetLeftOf("key", limits.key, this.#keys.get(caller.keyId));
+    const account = budgetLeftOf("account", limits.account, this.#account);
     if (key === null || account === null) return key ?? account;
     return account.left < key.left ? account : key;
   }
@@ -503,10 +522,10 @@ export class AccountLimiter {
     return this.options.now?.() ?? this.options.clock.now();
   }
 
-  #budgetOf({ budget }: AccessLimits, stateOf: () => HolderState | null): BudgetState | null {
-    if (budget === undefined) return null;
-    const state = stateOf()?.budget ?? null;
-    state?.select(budget.per, this.#now());
+  #selected(limits: AccessLimits, stateOf: () => HolderState | null): BudgetState | null {
+    if (limits.budget === undefined) return null;
+    const state = budgetOf(stateOf(), limits);
+    state?.select(this.#now());
     return state;
   }
 
@@ -534,7 +553,7 @@ export class AccountLimiter {
   #newState(isOwn: (call: LimitedCall) => boolean): HolderState {
     let count = 0;
     for (const call of this.options.openCalls) if (isOwn(call)) count += call.calls ?? 1;
-    return { open: count, requests: null, tokens: null, budget: null, openShare: null };
+    return { open: count, requests: null, tokens: null, budgets: [], openShare: null };
   }
 
   #withParts(
@@ -552,9 +571,6 @@ export class AccountLimiter {
       const share = (limit: string, refills: boolean) => new LimitShare([limit, account, keyId], refills, shares);
       if (rpm !== undefined) state.requests ??= new SharedRateBucket(rpm, now, share("rpm", true));
       if (tpm !== undefined) state.tokens ??= new SharedRateBucket(tpm, now, share("tpm", true));
-      if (budget !== undefined) {
-        state.budget ??= new SharedBudget(this.#reservedBy(isOwn), [account, keyId], shares);
-      }
       if (concurrency !== undefined && state.openShare === null) {
         state.openShare = share("concurrency", false);
         state.openShare.reserve(BigInt(state.open));
@@ -562,7 +578,14 @@ export class AccountLimiter {
     }
     if (rpm !== undefined) (state.requests ??= new RateBucket(rpm, now)).setLimit(rpm, now);
     if (tpm !== undefined) (state.tokens ??= new RateBucket(tpm, now)).setLimit(tpm, now);
-    if (budget !== undefined) state.budget ??= new BudgetState(this.#reservedBy(isOwn));
+    if (budget !== undefined && state.budgets.every(({ per }) => per !== budget.per)) {
+      const { per } = budget;
+      const reserved = this.#reservedBy(isOwn);
+      const added = shares === null
+        ? new BudgetState(per, reserved)
+        : new SharedBudget({ per, holder: [shares.account, keyId] }, reserved, shares);
+      state.budgets = [...state.budgets, added];
+    }
     return state;
   }
 
@@ -591,21 +614,32 @@ function shareOf(bucket: RateBucket | null): LimitShare | null {
   return bucket instanceof SharedRateBucket ? bucket.share : null;
 }
 
+/** The state of the budget that a holder has by these limits; null if it has none. */
+function budgetOf(state: HolderState | null | undefined, { budget }: AccessLimits): BudgetState | null {
+  if (budget === undefined) return null;
+  return state?.budgets.find(({ per }) => per === budget.per) ?? null;
+}
+
+/** Whether no call asked for a budget for so long that all have the limit that replaced it. */
+function isFormer(budget: BudgetState): boolean {
+  return budget instanceof SharedBudget && budget.unselectedMs > FORMER_AFTER_MS;
+}
+
 /** Whether an account or a key has a limit that is counted here. */
 function hasLimit({ rpm, tpm, concurrency, budget }: AccessLimits): boolean {
   return rpm !== undefined || tpm !== undefined || concurrency !== undefined || budget !== undefined;
 }
 
-function isIdle({ open, requests, tokens, budget, openShare }: HolderState, now: number): boolean {
+function isIdle({ open, requests, tokens, budgets, openShare }: HolderState, now: number): boolean {
   if (openShare !== null && !openShare.isIdle) return false;
   return open === 0 && (requests === null || requests.isFull(now)) && (tokens === null || tokens.isFull(now)) &&
-    (budget === null || budget.isIdle);
+    budgets.every((budget) => budget.isIdle);
 }
 
 function open(state: HolderState, amount: Money, calls = 1): void {
   state.open += calls;
   state.openShare?.reserve(BigInt(calls));
-  state.budget?.reserve(amount);
+  for (const budget of state.budgets) budget.reserve(amount);
 }
 
 interface ClosedCalls {
@@ -619,7 +653,7 @@ interface ClosedCalls {
 function close(state: HolderState, amount: Money, { charged, now, calls = 1 }: ClosedCalls): void {
   state.open -= calls;
   state.openShare?.settle(BigInt(calls), 0n);
-  state.budget?.settle(amount, charged, now);
+  for (const budget of state.budgets) budget.settle(amount, charged, now);
 }
 
 interface Demand {
@@ -673,8 +707,14 @@ function longerWait(one: RateRefusal | null, other: RateRefusal | null): RateRef
   return other.waitMs > one.waitMs ? other : one;
 }
 
-function budgetLeftOf(holder: LimitHolder, { budget }: AccessLimits, state: BudgetState | null): BudgetLeft | null {
+function budgetLeftOf(
+  holder: LimitHolder,
+  limits: AccessLimits,
+  ofHolder: HolderState | null | undefined,
+): BudgetLeft | null {
+  const { budget } = limits;
   if (budget === undefined) return null;
+  const state = budgetOf(ofHolder, limits);
   if (state === null) throw new Error("The budget was not loaded");
   return { ...budget, holder, left: state.leftOf(budget), resetAt: state.until };
 }
@@ -705,7 +745,7 @@ function limitsLeftOf(
   now: number,
 ): LimitsLeft {
   const { concurrency } = limits;
-  const budget = budgetLeftOf(holder, limits, state?.budget ?? null);
+  const budget = budgetLeftOf(holder, limits, state);
   return {
     ...ratesLeftOf(limits, state, now),
     ...(concurrency === undefined

@@ -1,5 +1,5 @@
 import type { Money } from "../lib/money.ts";
-import type { Budget } from "./access_limits.ts";
+import type { Budget, BudgetPeriod } from "./access_limits.ts";
 import type { Spent } from "./spent_reader.ts";
 
 /** The present period of a budget. */
@@ -16,7 +16,7 @@ const DAYS_OF_WEEK = 7;
 const FIRST_MONDAY_DAY = -3;
 
 /** The calendar period in UTC that an instant belongs to. */
-export function budgetPeriodAt(per: Budget["per"], at: number): CalendarPeriod {
+export function budgetPeriodAt(per: BudgetPeriod, at: number): CalendarPeriod {
   switch (per) {
     case "day":
       return daysFrom(Math.floor(at / DAY_MS), 1);
@@ -39,18 +39,18 @@ function daysFrom(day: number, days: number): CalendarPeriod {
 }
 
 /**
- * What a budget has left. The amount spent is read from the ledger, and then counted here. It is read again in another
- * period, and after others wrote to the ledger.
+ * What a budget has left in periods of one kind. The amount spent is read from the ledger, and then counted here. It is
+ * read again in the next period, and after others wrote to the ledger.
  */
 export class BudgetState {
-  #per: Budget["per"] | null = null;
   #since = 0;
   #until: number | null = 0;
   #spent: Money | null = null;
+  #isWanted = false;
   #reserved: Money;
 
   /** @param reserved The reservations of the calls that are open already. */
-  constructor(reserved: Money) {
+  constructor(readonly per: BudgetPeriod, reserved: Money) {
     this.#reserved = reserved;
   }
 
@@ -69,24 +69,31 @@ export class BudgetState {
     return this.#spent !== null;
   }
 
+  /** Whether a call waits for the amount spent, which is not known. */
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
   /** Whether no call has a reservation. The amount spent can be read again. */
   get isIdle(): boolean {
     return this.#reserved === 0n;
   }
 
-  /** Selects the period of an instant. */
-  select(per: Budget["per"], now: number): void {
-    if (per === this.#per && this.#has(now)) return;
-    const { since, until } = budgetPeriodAt(per, now);
-    this.#per = per;
-    this.#since = since;
-    this.#until = until;
-    this.#spent = null;
+  /** Selects the period of an instant, for a call that needs to know what was spent in it. */
+  select(now: number): void {
+    if (!this.#has(now)) {
+      const { since, until } = budgetPeriodAt(this.per, now);
+      this.#since = since;
+      this.#until = until;
+      this.#spent = null;
+    }
+    this.#isWanted = this.#spent === null;
   }
 
   /** Sets what was spent in the selected period, with the charges that are not in the ledger. */
   load({ charged, held }: Spent, unwritten: Money): void {
     this.#spent = charged + held + unwritten;
+    this.#isWanted = false;
   }
 
   /** Requires that the amount spent is read again. */

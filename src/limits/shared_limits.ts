@@ -1,5 +1,5 @@
 import type { Money } from "../lib/money.ts";
-import type { Budget } from "./access_limits.ts";
+import type { Budget, BudgetPeriod } from "./access_limits.ts";
 import { BudgetState } from "./budget_state.ts";
 import { LimitShare, type ShareOptions } from "./limit_share.ts";
 import { RateBucket } from "./rate_bucket.ts";
@@ -44,21 +44,27 @@ export class SharedRateBucket extends RateBucket {
   }
 }
 
+/** Whose budget it is, and of which periods. */
+export interface BudgetOfHolder {
+  readonly per: BudgetPeriod;
+  /** The key is empty for the account's budget. */
+  readonly holder: readonly [account: string, keyId: string];
+}
+
 /** A budget of which this process leases a part of what is left. */
 export class SharedBudget extends BudgetState {
   #share: LimitShare | null = null;
   #others: Money = 0n;
   #loadedAt = -Infinity;
+  #selectedAt = -Infinity;
+  readonly #holder: BudgetOfHolder["holder"];
   #amount: Money = 0n;
   /** Reservations before the first period was selected. */
   #carried: Money;
 
-  constructor(
-    reserved: Money,
-    private readonly holder: readonly [account: string, keyId: string],
-    private readonly options: ShareOptions,
-  ) {
-    super(reserved);
+  constructor(of: BudgetOfHolder, reserved: Money, private readonly options: ShareOptions) {
+    super(of.per, reserved);
+    this.#holder = of.holder;
     this.#carried = reserved;
   }
 
@@ -98,9 +104,15 @@ export class SharedBudget extends BudgetState {
     return this.options.clock.monotonicMs() - this.#loadedAt;
   }
 
-  override select(per: Budget["per"], now: number): void {
-    super.select(per, now);
-    const name = ["budget", ...this.holder, per, this.since];
+  /** The time since a call asked for the budget. */
+  get unselectedMs(): number {
+    return this.options.clock.monotonicMs() - this.#selectedAt;
+  }
+
+  override select(now: number): void {
+    super.select(now);
+    this.#selectedAt = this.options.clock.monotonicMs();
+    const name = ["budget", ...this.#holder, this.per, this.since];
     if (this.#share?.name.every((part, n) => part === name[n])) return;
     const reserved = this.#share?.reserved ?? this.#carried;
     this.#share = new LimitShare(name, false, this.options);

@@ -48,8 +48,16 @@ type ServedBy = Pick<RequestRecord, "endpoint" | "provider" | "servedModel">;
 const MAX_SERIES = 1_000;
 const OTHER = "other";
 const UNITS_PER_USD = 1e10;
-/** The endpoint of requests for unknown paths. */
+/**
+ * The endpoint of requests for unknown paths. They are in no ratio and no total, so that a scanner neither hides a
+ * failure nor looks like one.
+ */
 const NO_ENDPOINT = "none";
+
+/** A failure of the gateway itself can come before the path is looked at. It counts as one of an endpoint. */
+function endpointOf({ endpoint, status }: RequestRecord): string | null {
+  return endpoint ?? (status >= 500 ? OTHER : null);
+}
 
 /** Counts requests from their records. One look-up and some additions for each request; labels are made once. */
 export class RequestMetrics {
@@ -64,13 +72,15 @@ export class RequestMetrics {
   readonly observe = (record: RequestRecord): void => {
     if (record.isProbe) return;
     const { arrival: { receivedAt }, attempts, tokens } = record;
-    const series = this.#seriesOf(record);
+    const { provider, servedModel } = record;
+    const series = this.#seriesOf({ endpoint: endpointOf(record), provider, servedModel });
     outcomeOf(series, record).count++;
     const seconds = (this.clock.now() - receivedAt) / 1000;
     series.duration.observe(seconds);
-    if (record.status < 400) {
-      this.#served.observe(seconds);
-      series.firstByte.observe(((record.firstByteAt ?? record.respondedAt) - receivedAt) / 1000);
+    const { firstByteMs } = record;
+    if (record.status < 400 && firstByteMs !== null) {
+      if (series.of.endpoint !== null) this.#served.observe(seconds);
+      series.firstByte.observe(firstByteMs / 1000);
     }
     if (record.end !== null) series.ends.set(record.end, (series.ends.get(record.end) ?? 0) + 1);
     if (tokens !== null) addTokens(series.tokens, tokens);
@@ -200,13 +210,14 @@ export class RequestMetrics {
     ];
   }
 
-  /** What all requests since the start amount to. */
+  /** What all requests since the start amount to, except for those of unknown paths. */
   totals(): TrafficTotals {
     const errors: Record<string, number> = {};
     const durations = Array.from(this.#served.counts);
     const firstBytes = new Array<number>(durations.length).fill(0);
     let [requests, inputTokens, outputTokens, costUnits] = [0, 0, 0, 0n];
     for (const series of this.#calls.values()) {
+      if (series.of.endpoint === null) continue;
       for (const { code, count } of series.outcomes.values()) {
         requests += count;
         if (code !== "") errors[code] = (errors[code] ?? 0) + count;

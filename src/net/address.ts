@@ -27,10 +27,13 @@ export type AddressClass =
   | "not_global_unicast"
   | "not_an_address";
 
-/** A block of addresses in CIDR notation, such as `10.0.0.0/8`. */
+/**
+ * A block of addresses in CIDR notation, such as `10.0.0.0/8`. It is plain data, as threads exchange it: an object of
+ * the library would lose its methods on the way.
+ */
 export interface Cidr {
-  /** Any address of the block. */
-  readonly network: ipaddr.IPv4 | ipaddr.IPv6;
+  /** The bytes of any address of the block: 4 or 16. */
+  readonly network: readonly number[];
   /** The number of leading bits that the addresses share. */
   readonly prefixLength: number;
 }
@@ -50,7 +53,7 @@ export function readCidr(text: string): Cidr {
   ) {
     throw new RangeError(`Cannot read a block of addresses such as 10.0.0.0/8: got "${text.slice(0, 60)}"`);
   }
-  return { network, prefixLength: length === undefined ? most : Number(length) };
+  return { network: network.toByteArray(), prefixLength: length === undefined ? most : Number(length) };
 }
 
 /** Whether a text is a block for {@linkcode readCidr}. */
@@ -71,7 +74,7 @@ export function isInBlocks(text: string, blocks: readonly Cidr[]): boolean {
   const address = addressIn(text);
   if (address === null) return false;
   const plain = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
-  return blocks.some((block) => holds(block, plain));
+  return isInSome(blocks, plain);
 }
 
 /** The first block that contains the address applies. Source: IANA special-purpose address registries (RFC 6890). */
@@ -115,7 +118,7 @@ const NAT64 = readCidr("64:ff9b::/96");
 export function classifyAddress(text: string, allow: readonly Cidr[] = []): AddressClass {
   const address = addressIn(text);
   if (address === null) return "not_an_address";
-  if (allow.some((cidr) => holds(cidr, address))) return "allowed";
+  if (isInSome(allow, address)) return "allowed";
   return address.kind() === "ipv4" ? ipv4Verdict(address) : ipv6Verdict(address as ipaddr.IPv6, allow);
 }
 
@@ -143,7 +146,7 @@ export function clientNetworkOf(text: string): string {
 /** Whether an address is in one of the blocks. An IPv4 address within IPv6 counts as IPv4. */
 export function isWithin(text: string, blocks: readonly Cidr[]): boolean {
   const address = blocks.length === 0 ? null : plainAddressIn(text);
-  return address !== null && blocks.some((block) => holds(block, address));
+  return address !== null && isInSome(blocks, address);
 }
 
 /** Whether an address of this class may be connected to. */
@@ -165,19 +168,38 @@ function plainAddressIn(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
 }
 
 function ipv4Verdict(address: ipaddr.IPv4 | ipaddr.IPv6): AddressClass {
-  return IPV4_VERDICTS.find(([cidr]) => holds(cidr, address))?.[1] ?? "public";
+  return verdictOf(IPV4_VERDICTS, address.toByteArray()) ?? "public";
 }
 
 function ipv6Verdict(address: ipaddr.IPv6, allow: readonly Cidr[]): AddressClass {
-  if (holds(NAT64, address)) return classifyAddress(address.toByteArray().slice(12).join("."), allow);
-  if (!holds(GLOBAL_UNICAST, address)) return "not_global_unicast";
-  return IPV6_VERDICTS.find(([cidr]) => holds(cidr, address))?.[1] ?? "public";
+  const bytes = address.toByteArray();
+  if (holds(NAT64, bytes)) return classifyAddress(bytes.slice(12).join("."), allow);
+  if (!holds(GLOBAL_UNICAST, bytes)) return "not_global_unicast";
+  return verdictOf(IPV6_VERDICTS, bytes) ?? "public";
 }
 
-function holds({ network, prefixLength }: Cidr, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  return network.kind() === address.kind() && address.match(network, prefixLength);
+function isInSome(blocks: readonly Cidr[], address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (blocks.length === 0) return false;
+  const bytes = address.toByteArray();
+  return blocks.some((block) => holds(block, bytes));
 }
 
-function table(rows: readonly (readonly [string, AddressClass])[]): readonly (readonly [Cidr, AddressClass])[] {
+/** @param address The bytes of an address. One of the other family is in no block. */
+function holds({ network, prefixLength }: Cidr, address: readonly number[]): boolean {
+  if (network.length !== address.length) return false;
+  const wholeBytes = prefixLength >> 3;
+  for (let index = 0; index < wholeBytes; index++) if (network[index] !== address[index]) return false;
+  const otherBits = 8 - (prefixLength & 7);
+  if (otherBits === 8) return true;
+  return (network[wholeBytes] ?? 0) >> otherBits === (address[wholeBytes] ?? 0) >> otherBits;
+}
+
+type VerdictTable = readonly (readonly [Cidr, AddressClass])[];
+
+function verdictOf(rows: VerdictTable, address: readonly number[]): AddressClass | undefined {
+  return rows.find(([cidr]) => holds(cidr, address))?.[1];
+}
+
+function table(rows: readonly (readonly [string, AddressClass])[]): VerdictTable {
   return rows.map(([cidr, verdict]) => [readCidr(cidr), verdict] as const);
 }

@@ -1,4 +1,5 @@
 import { systemClock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 
 /** Two sockets connected over loopback. */
 interface SocketPair {
@@ -50,7 +51,7 @@ export class IoBarrier {
   /** Closes its sockets; pending turns end. */
   close(): void {
     this.#isClosed = true;
-    void this.#pair?.then(closeBoth);
+    if (this.#pair !== null) holdWork(this.#pair.then(closeBoth));
   }
 
   #start(): Promise<void> {
@@ -71,9 +72,9 @@ export class IoBarrier {
     const pair = this.#isClosed ? null : await (this.#pair ??= openPair());
     if (pair === null || this.#isClosed) return await twoTimers();
     try {
-      const reading = pair.far.read(this.#buffer); // before the write, so that only the event loop can complete it
-      await pair.near.write(ONE_BYTE);
-      if (await reading === null) this.close();
+      // The read starts before the write, so that only the event loop can complete it.
+      const [count] = await Promise.all([pair.far.read(this.#buffer), pair.near.write(ONE_BYTE)]);
+      if (count === null) this.close();
     } catch {
       this.close();
     }
@@ -86,6 +87,7 @@ async function openPair(): Promise<SocketPair | null> {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const near = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
     near.setNoDelay(true);
+    // Ends with our own connection, which is open already.
     for (;;) {
       const far = await listener.accept();
       if (far.remoteAddr.port === near.localAddr.port) return { near, far };

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
 import { NO_SLOT } from "../lib/slot_set.ts";
+import { TurnPace } from "../lib/turn_pace.ts";
 import { type DeadlineWheel, type Watched, wheelOf } from "./deadline.ts";
 import { EgressError } from "./egress_error.ts";
 import { connectGuarded } from "./guarded_connect.ts";
@@ -219,7 +220,10 @@ class Exchange implements Watched {
         start?.add(body);
       }
       if (!decoder.done) this.#drawNearer(bodyMs);
+      const pace = new TurnPace();
       while (!decoder.done && total < capBytes) {
+        const turn = pace.note();
+        if (turn !== null) await turn;
         const wire = await connection.read();
         if (wire === null) break;
         total += wire.length;

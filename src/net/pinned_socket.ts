@@ -3,6 +3,8 @@ import type { Duplex } from "node:stream";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { type ByteStream, byteStreamOf } from "./byte_stream.ts";
 import { EgressError, refusal } from "./egress_error.ts";
+import type { GatewayError } from "../lib/gateway_error.ts";
+import { descriptorShortage } from "./own_failure.ts";
 import { isUntrusted, tlsFailureCode } from "./trust.ts";
 
 /** The destination of a socket and the expected identity. */
@@ -22,6 +24,7 @@ export interface Opening {
    * Resolves when the connection is open; with TLS, after the handshake and the verification of the certificate.
    *
    * @throws {EgressError} `refused`, `connect`, `tls`, or the reason of the cancellation.
+   * @throws {GatewayError} `overloaded` if no descriptor is free.
    */
   readonly socket: Promise<ByteStream>;
   /** Cancels it: the promise rejects at once, and a running handshake ends. */
@@ -162,10 +165,12 @@ class RecentNames {
 
 const MAX_CACHED_NAMES = 10_000;
 
-function failureOf(error: unknown): EgressError {
+function failureOf(error: unknown): EgressError | GatewayError {
   if (error instanceof Deno.errors.NotCapable) {
     return refusal("private_address", "expected a host that may be reached");
   }
+  const shortage = descriptorShortage(error);
+  if (shortage !== null) return shortage;
   return tlsFailureCode(error) === null
     ? new EgressError("connect", "the connection failed", { cause: error })
     : new EgressError("tls", "the TLS handshake failed or the certificate was rejected", { cause: error });

@@ -2,7 +2,7 @@ import type { Authenticate } from "../billing/authenticate.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import type { CallParts } from "../calls/paid_call.ts";
 import type { WholeCaller, WholeResult } from "../calls/whole_call.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { writeMoney } from "../lib/money.ts";
@@ -12,7 +12,7 @@ import { droppedFieldsHeader, jsonBytes, wholeResponse } from "../texts/response
 /** The dependencies of endpoints that answer a request in one piece. */
 export interface WholeCallParts {
   readonly calls: CallParts;
-  readonly catalog: Catalog;
+  readonly catalog: DatedCatalog;
   readonly authenticate: Authenticate;
   /** The limits of their JSON bodies. */
   readonly bodyLimits: BodyLimits;

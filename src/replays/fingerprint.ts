@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type BodyLimits, chunksOf } from "../http/body.ts";
 import type { Inbound } from "../http/inbound.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import { type BodyHash, bodyHashOf } from "./form_hash.ts";
 
 /** Starts the hash of what a request asks for: its path, and its query without a credential. The body follows. */
@@ -34,11 +35,11 @@ export class HashedBody {
   }
 
   /** The body for the handler. */
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>> = new ReadableStream({
-    pull: async (controller) => {
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>> = outputStream({
+    pull: async (output) => {
       const { done, value } = await this.#next();
-      if (done || value === undefined) controller.close();
-      else controller.enqueue(value);
+      if (done || value === undefined) output.close();
+      else output.enqueue(value);
     },
   }, { highWaterMark: 0 });
 

@@ -45,20 +45,23 @@ export async function holdKey(caller: KeyedCaller, parts: HoldKeyParts): Promise
     const found = entry?.value ?? null;
     if (found?.state === "used") return found;
     if (found !== null && found.leaseUntil > now) throw keyInUse();
-    if (found === null) await refuseTooMany(account, parts);
+    if (found !== null) counts.add(account, { keys: 1 });
+    else if (!await counts.take(account, { keys: 1 }, { keys: parts.accountKeys })) throw tooManyKeys(parts);
     const record = found === null ? newRecord(requestId, now, leaseMs) : takenOver(found, requestId, now + leaseMs);
     const ttlMs = Math.max(1, record.expiresAt - now);
     const set: NonNullable<Commit["set"]> = [{ key: place.key, value: record, ttlMs }];
-    const commit = withSets({ set }, counts.add(account, { keys: 1 }));
-    const version = await committed(
-      { ...commit, check: [{ key: place.key, version: entry?.version ?? null }] },
-      place,
-      store,
-    );
-    if (version === null) {
-      counts.add(account, { keys: -1 });
-      continue;
+    const commit = withSets({ set }, counts.add(account, {}));
+    let version: Version | null = null;
+    try {
+      version = await committed(
+        { ...commit, check: [{ key: place.key, version: entry?.version ?? null }] },
+        place,
+        store,
+      );
+    } finally {
+      if (version === null) counts.add(account, { keys: -1 });
     }
+    if (version === null) continue;
     if (found !== null) {
       parts.log.warn("idempotency_key_taken_over", { requestId, accountId: account, ref: found.requestId });
     }
@@ -81,10 +84,8 @@ async function committed(commit: Commit, { key }: KeyPlace, store: Pick<Store, "
   return writtenVersion(commit, await store.commit(null, commit), key);
 }
 
-async function refuseTooMany(account: string, { counts, accountKeys }: HoldKeyParts): Promise<void> {
-  const { keys } = await counts.used(account);
-  if (keys < accountKeys) return;
-  throw new GatewayError(
+function tooManyKeys({ accountKeys }: HoldKeyParts): GatewayError {
+  return new GatewayError(
     "rate_limited",
     `Cannot accept another Idempotency-Key: the account has used ${accountKeys} in 24 hours; send the request without`,
     { retryAfterSeconds: RETRY_SECONDS, field: "Idempotency-Key" },

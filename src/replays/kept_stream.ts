@@ -1,12 +1,15 @@
 import { concatBytes } from "../lib/concat_bytes.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
 import type { EventBlock } from "./event_splitter.ts";
 
 /** Whose stream it is, and how its response began. */
 export interface StreamFacts {
   readonly accountId: string;
   readonly requestId: string;
+  /** The path of its request. */
+  readonly path: string;
   /** The header fields that every response with its events has. */
   readonly headers: readonly (readonly [string, string])[];
 }
@@ -18,10 +21,8 @@ const STEP_BYTES = 65_536;
 /** Dropped events are removed from the list when there are so many. */
 const COMPACT_EVENTS = 1_024;
 
-type Controller = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-
 interface Reader {
-  controller: Controller;
+  readonly output: StreamOutput<Uint8Array<ArrayBuffer>>;
   /** The id of the next event. */
   next: number;
   /** Ends the pull that waits for the next event; null if none waits. */
@@ -60,7 +61,7 @@ export class KeptStream {
   /** Adds a block. Comments reach those who wait, and are not kept. */
   add({ bytes, isEvent }: EventBlock): void {
     if (!isEvent) {
-      for (const { wake, controller } of this.#readers) if (wake !== null) controller.enqueue(bytes);
+      for (const { wake, output } of [...this.#readers]) if (wake !== null) output.enqueue(bytes);
       return;
     }
     this.#events.push(bytes);
@@ -117,9 +118,9 @@ export class KeptStream {
 
   #readFrom(next: number): ReadableStream<Uint8Array<ArrayBuffer>> {
     let reader: Reader | null = null;
-    return new ReadableStream({
-      start: (controller) => {
-        reader = { controller, next, wake: null };
+    return outputStream({
+      start: (output) => {
+        reader = { output, next, wake: null };
         this.#readers.add(reader);
       },
       pull: () => reader === null ? undefined : this.#pull(reader),
@@ -137,22 +138,22 @@ export class KeptStream {
 
   /** Returns whether something was sent, or the reader has all. */
   #send(reader: Reader): boolean {
-    const { controller } = reader;
+    const { output } = reader;
     const index = reader.next - this.#firstId;
     if (index < this.#dropped || this.#state === "broken" && index >= this.#events.length) {
       this.#forget(reader);
-      controller.error(new Error("The events of the stream are no longer kept"));
+      output.error(new Error("The events of the stream are no longer kept"));
       return true;
     }
     if (index < this.#events.length) {
       const events = this.#eventsFrom(index);
       reader.next += events.length;
-      controller.enqueue(concatBytes(events));
+      output.enqueue(concatBytes(events));
       return true;
     }
     if (this.#state === "open") return false;
     this.#forget(reader);
-    controller.close();
+    output.close();
     return true;
   }
 

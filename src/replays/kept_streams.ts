@@ -24,6 +24,9 @@ export class KeptStreams {
   /** In the order in which they began. */
   readonly #byAccount = new Map<string, Map<string, KeptStream>>();
 
+  /** The streams of accounts that are admitted, and not kept yet. */
+  readonly #admitted = new Map<string, number>();
+
   constructor(private readonly clock: Clock) {}
 
   /** The number of streams. */
@@ -32,14 +35,32 @@ export class KeptStreams {
   }
 
   /**
-   * Makes room for another stream of an account: the oldest that has ended is removed.
+   * Counts another stream of an account that is going to be kept. If there is no room for it, the oldest that has ended
+   * is removed.
    *
+   * @returns Gives the place back: directly before {@linkcode KeptStreams.keep}, or if there is no stream. Further
+   * calls have no effect.
    * @throws {GatewayError} `rate_limited` if too many are under way.
    */
-  makeRoom(accountId: string, { accountStreams }: StreamLimits): void {
+  admit(accountId: string, { accountStreams }: StreamLimits): () => void {
     const own = this.#byAccount.get(accountId);
-    if (own === undefined || own.size < accountStreams) return;
-    for (const stream of own.values()) if (stream.isOver) return this.#remove(stream);
+    const admitted = this.#admitted.get(accountId) ?? 0;
+    if ((own?.size ?? 0) + admitted >= accountStreams) this.#removeEnded(accountId, accountStreams);
+    this.#admitted.set(accountId, admitted + 1);
+    let isGivenBack = false;
+    return () => {
+      if (isGivenBack) return;
+      isGivenBack = true;
+      const left = (this.#admitted.get(accountId) ?? 1) - 1;
+      if (left > 0) this.#admitted.set(accountId, left);
+      else this.#admitted.delete(accountId);
+    };
+  }
+
+  #removeEnded(accountId: string, accountStreams: number): void {
+    for (const stream of this.#byAccount.get(accountId)?.values() ?? []) {
+      if (stream.isOver) return this.#remove(stream);
+    }
     throw new GatewayError(
       "rate_limited",
       `Cannot keep the events of another stream: the account has ${accountStreams} under way; send the request without`,

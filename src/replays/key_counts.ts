@@ -20,26 +20,36 @@ interface OwnCount {
 
 /**
  * Counts the keys and the bytes that accounts have used in 24 hours. Each thread writes counts of its own, so that
- * requests that run side by side do not change the same value. Several together may pass a limit by a few keys.
+ * requests that run side by side do not change the same value. Requests of several threads or processes that run side
+ * by side may pass a limit together, by what they have under way.
  */
 export class KeyCounts {
   readonly #own = new Map<string, OwnCount>();
 
   constructor(private readonly store: Pick<Store, "scan" | "now">) {}
 
-  /** What an account has used in the last 24 hours, in all processes. */
-  async used(account: string): Promise<KeyCount> {
+  /**
+   * Counts what a request is going to use, unless its account would exceed a limit within 24 hours. Nothing is awaited
+   * between the comparison and the count, so that the requests of a thread cannot pass the limit together. What is not
+   * used must be given back by {@linkcode KeyCounts.add}.
+   *
+   * @returns Whether it was counted.
+   */
+  async take(account: string, use: Partial<KeyCount>, most: Partial<KeyCount>): Promise<boolean> {
     const entries = await this.store.scan<KeyCount>(keyCountsOf(account), { limit: MAX_COUNTS });
+    // What requests of this thread count meanwhile is in `own`.
+    const own = this.#countOf(account);
     const oldest = this.#hour - HOURS;
-    const own = this.#own.get(account);
-    let [keys, bytes] = [own?.keys ?? 0, own?.bytes ?? 0];
+    let [keys, bytes] = [own.keys + (use.keys ?? 0), own.bytes + (use.bytes ?? 0)];
     for (const { key, value } of entries) {
       const [hour, counter] = key.slice(-2);
-      if (Number(hour) < oldest || counter === own?.counter) continue;
+      if (Number(hour) < oldest || counter === own.counter) continue;
       keys += value.keys;
       bytes += value.bytes;
     }
-    return { keys, bytes };
+    if (keys > (most.keys ?? Infinity) || bytes > (most.bytes ?? Infinity)) return false;
+    this.add(account, use);
+    return true;
   }
 
   /** Counts what an account uses, or no longer uses. Returns what must be written with it. */

@@ -1,16 +1,20 @@
 import type { DetachedWork } from "../calls/detached_work.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import type { BodyLimits } from "../http/body.ts";
 import { IDEMPOTENCY_MS, keyOfOtherBody, readIdempotencyKey } from "../http/idempotency_key.ts";
 import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import type { ByteCipher } from "../lib/byte_cipher.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import type { Store } from "../store/store.ts";
 import { fingerprintOf, HashedBody } from "./fingerprint.ts";
 import { HeldKey } from "./held_key.ts";
 import { holdKey, type HoldKeyParts } from "./hold_key.ts";
 import type { KeyCounts } from "./key_counts.ts";
+import { checkReplyPermitted } from "./permitted_reply.ts";
 import type { UsedKey } from "./records.ts";
 import { type ReplyEnd, ReplyRecorder } from "./reply_recorder.ts";
 import { readReply, type ReplyHead, storeReply } from "./stored_reply.ts";
@@ -28,6 +32,8 @@ export interface KeyedRequestParts extends Omit<HoldKeyParts, "store"> {
   readonly store: Pick<Store, "get" | "scan" | "commit" | "now">;
   readonly counts: KeyCounts;
   readonly log: Log;
+  /** All models. */
+  readonly catalog: DatedCatalog;
   /** Opens the cipher of the store, once. */
   readonly cipher: () => Promise<ByteCipher>;
   readonly limits: ReplayLimits;
@@ -42,20 +48,22 @@ export interface KeyedRequestParts extends Omit<HoldKeyParts, "store"> {
  * for a whole reply goes on if the caller disconnects, so that a retry receives it. Source: docs/api/idempotency.md.
  *
  * @throws {GatewayError} `invalid_request` for a bad key, with status 422 for another body; `conflict` while the first
- * request is under way, or if its reply is not stored; `rate_limited` for too many keys; what the handler throws.
+ * request is under way, or if its reply is not stored; `permission_denied` if the key may not use its model any more;
+ * `rate_limited` for too many keys; what the handler throws.
  */
 export async function answerKeyed(
   handler: Handler,
   inbound: Inbound,
-  { accountId, keyId }: Credential,
+  credential: Credential,
   parts: KeyedRequestParts,
 ): Promise<Response> {
   const { headers = inbound.request.headers, requestId } = inbound;
+  const { accountId, keyId } = credential;
   const idempotencyKey = readIdempotencyKey(headers);
   // A dry run executes nothing, and uses no key.
   if (idempotencyKey === null || headers.get("x-service-dry-run") === "true") return await handler(inbound);
   const held = await holdKey({ accountId, keyId, idempotencyKey, requestId }, parts);
-  if (!(held instanceof HeldKey)) return await replay(held, inbound, accountId, parts);
+  if (!(held instanceof HeldKey)) return await replay(held, inbound, credential, parts);
   const body = new HashedBody(inbound, parts.body);
   const stopping = new AbortController();
   const onOver = parts.detached.add(() => stopping.abort());
@@ -114,10 +122,10 @@ function recorded(response: Response, call: RecordedCall): Response {
     onEnd: (end, kept) => endReply({ ...call, head, isStream }, end, kept),
   });
   // The platform reports a disconnect to the stream only with the next write.
-  if (endsWithCaller) inbound.request.signal.addEventListener("abort", () => void recorder.cancel());
+  if (endsWithCaller) inbound.request.signal.addEventListener("abort", () => holdWork(recorder.cancel()));
   // What waits for a slow caller is kept anyway, so the vendor is not slowed down until then.
   const strategy = new ByteLengthQueuingStrategy({ highWaterMark: Math.max(1, parts.limits.replyBytes) });
-  return new Response(new ReadableStream(recorder, strategy), { status, headers });
+  return new Response(outputStream(recorder, strategy), { status, headers });
 }
 
 const EMPTY = new Blob([]);
@@ -166,12 +174,17 @@ function isCharged({ record }: Inbound): boolean {
 async function store(call: EndedCall, kept: readonly Uint8Array[] | null, fingerprint: string | null): Promise<void> {
   const { held, accountId: account, head, parts, inbound: { requestId } } = call;
   const bytes = kept?.reduce((sum, chunk) => sum + chunk.length, 0) ?? 0;
+  let counted = 0;
   try {
-    const hasRoom = kept !== null && (await parts.counts.used(account)).bytes + bytes <= parts.limits.accountBytes;
-    if (kept === null || !hasRoom) return void await held.use(fingerprint, null);
+    const most = { bytes: parts.limits.accountBytes };
+    if (kept === null || !await parts.counts.take(account, { bytes }, most)) {
+      return void await held.use(fingerprint, null);
+    }
+    counted = bytes;
     const reply = await storeReply(account, head, kept, { store: parts.store, cipher: await parts.cipher() });
-    await held.use(fingerprint, reply, parts.counts.add(account, { bytes }));
+    await held.use(fingerprint, reply, parts.counts.add(account, {}));
   } catch (error) {
+    parts.counts.add(account, { bytes: -counted });
     parts.log.warn("reply_not_stored", {
       requestId,
       accountId: account,
@@ -182,7 +195,12 @@ async function store(call: EndedCall, kept: readonly Uint8Array[] | null, finger
 }
 
 /** The stored reply of an earlier request. */
-async function replay(used: UsedKey, inbound: Inbound, account: string, parts: KeyedRequestParts): Promise<Response> {
+async function replay(
+  used: UsedKey,
+  inbound: Inbound,
+  { accountId: account, limits }: Credential,
+  parts: KeyedRequestParts,
+): Promise<Response> {
   const fingerprint = await fingerprintOf(inbound, parts.body);
   if (used.fingerprint !== null && used.fingerprint !== fingerprint) throw keyOfOtherBody();
   const reply = used.reply === null
@@ -190,6 +208,7 @@ async function replay(used: UsedKey, inbound: Inbound, account: string, parts: K
     : await readReply(account, used.reply, { store: parts.store, cipher: await parts.cipher() });
   if (reply === null) throw notStored(used);
   const { head: { status, headers }, body } = reply;
+  checkReplyPermitted(headers, limits, parts.catalog.at(inbound.receivedAt));
   return new Response(status === 204 ? null : body, {
     status,
     headers: [

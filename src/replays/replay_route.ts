@@ -1,5 +1,6 @@
 import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Authenticate } from "../billing/authenticate.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Handler, Inbound, Route } from "../http/inbound.ts";
 import type { ByteCipher } from "../lib/byte_cipher.ts";
@@ -15,6 +16,8 @@ export interface ReplayRouteOptions {
   readonly authenticate: Authenticate;
   readonly clock: Clock;
   readonly log: Log;
+  /** All models. */
+  readonly catalog: DatedCatalog;
   /** What a shutdown waits for. */
   readonly detached: DetachedWork;
   /** The largest body of any endpoint. */
@@ -51,7 +54,7 @@ function keyedHandler({ handler }: Route, answer: KeyedAnswer): Handler {
 }
 
 function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
-  const { authenticate, store, clock, log, detached, body, settings } = options;
+  const { authenticate, store, clock, log, catalog, detached, body, settings } = options;
   const { accountKeys, leaseMs, replyBytes, accountBytes } = settings;
   let parts: KeyedRequestParts | null = null;
   let opening: Promise<ByteCipher> | null = null;
@@ -72,6 +75,7 @@ function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
       store,
       clock,
       log,
+      catalog,
       detached,
       body,
       counts: new KeyCounts(store),

@@ -1,4 +1,5 @@
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import type { OutputSource, StreamOutput } from "../lib/output_stream.ts";
 
 /** How a reply ended: complete, failed, or left by its caller. */
 export type ReplyEnd = "completed" | "failed" | "left";
@@ -21,7 +22,7 @@ export interface RecorderOptions {
 const STEP_BYTES = 65_536;
 
 /** Passes a reply on to its caller and keeps it. */
-export class ReplyRecorder implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> {
+export class ReplyRecorder implements OutputSource<Uint8Array<ArrayBuffer>> {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
   #kept: Uint8Array[] | null = [];
   #bytes = 0;
@@ -34,11 +35,11 @@ export class ReplyRecorder implements UnderlyingDefaultSource<Uint8Array<ArrayBu
   }
 
   /** Called by the platform until as much waits for the caller as is kept at most. */
-  async pull(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> {
+  async pull(output: StreamOutput<Uint8Array<ArrayBuffer>>): Promise<void> {
     const chunk = await this.#next();
     if (this.#isLeft) return;
-    if (chunk === null) controller.close();
-    else controller.enqueue(chunk);
+    if (chunk === null) output.close();
+    else output.enqueue(chunk);
   }
 
   /** The caller disconnected. May be called twice. */

@@ -2,7 +2,9 @@ import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Credential } from "../billing/key_ring.ts";
 import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
 import type { StreamPlaces } from "./stream_places.ts";
 
@@ -37,7 +39,7 @@ export async function answerResumable(
 ): Promise<Response> {
   const { headers = inbound.request.headers, requestId, request } = inbound;
   if (!isWanted(headers.get("x-service-resume"))) return await handler(inbound);
-  streams.makeRoom(accountId, limits);
+  const giveBack = streams.admit(accountId, limits);
   const left = new AbortController();
   const onLeft = () => left.abort();
   request.signal.addEventListener("abort", onLeft);
@@ -54,13 +56,14 @@ export async function answerResumable(
     request.signal.removeEventListener("abort", onLeft);
     const shared = inbound.responseFields?.() ?? {};
     const stored = [...response.headers].filter(([name]) => !(name in shared) && name !== "content-length");
-    const facts = { accountId, requestId, headers: stored };
+    const facts = { accountId, requestId, path: inbound.path, headers: stored };
+    giveBack(); // it is counted as kept from here on
     const { stream, ended } = streams.keep(facts, body, { memory: inbound.memory.fork(), limits });
     const onOver = detached.add(() => {}); // the relay ends its stream at a shutdown
-    void ended.then(() => {
+    holdWork(ended.finally(() => {
       memory.end();
       onOver();
-    });
+    }));
     for (const name in shared) response.headers.set(name, shared[name]!);
     response.headers.set("x-service-resume", streamPathOf(requestId));
     await places?.record(accountId, requestId);
@@ -68,6 +71,8 @@ export async function answerResumable(
   } catch (error) {
     memory.end();
     throw error;
+  } finally {
+    giveBack();
   }
 }
 
@@ -87,14 +92,14 @@ function withMemory(response: Response, memory: MemoryLease): Response {
     return response;
   }
   const reader = body.getReader();
-  const passed = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    async pull(controller) {
+  const passed = outputStream<Uint8Array<ArrayBuffer>>({
+    async pull(output) {
       try {
         const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-        controller.close();
+        if (!done) return output.enqueue(value);
+        output.close();
       } catch (error) {
-        controller.error(error);
+        output.error(error);
       }
       memory.end();
     },

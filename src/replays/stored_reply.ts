@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ByteCipher } from "../lib/byte_cipher.ts";
 import { IDEMPOTENCY_MS } from "../http/idempotency_key.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import type { Key, Store } from "../store/store.ts";
 import { replyPartKey, type StoredReply } from "./records.ts";
 
@@ -81,15 +82,15 @@ export async function readReply(
   const headEnd = LENGTH_BYTES + new DataView(first.buffer, first.byteOffset).getUint32(0);
   const head = JSON.parse(new TextDecoder().decode(first.subarray(LENGTH_BYTES, headEnd)));
   let next = PARTS_AT_ONCE;
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start(controller) {
-      if (first.length > headEnd) controller.enqueue(first.subarray(headEnd));
-      if (next >= parts) controller.close();
+  const body = outputStream<Uint8Array<ArrayBuffer>>({
+    start(output) {
+      if (first.length > headEnd) output.enqueue(first.subarray(headEnd));
+      if (next >= parts) output.close();
     },
-    async pull(controller) {
-      controller.enqueue(await read(next));
+    async pull(output) {
+      output.enqueue(await read(next));
       next += PARTS_AT_ONCE;
-      if (next >= parts) controller.close();
+      if (next >= parts) output.close();
     },
   }, { highWaterMark: 0 });
   return { head, body };

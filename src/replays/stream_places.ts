@@ -2,6 +2,7 @@ import type { Inbound } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
+import { outputStream } from "../lib/output_stream.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import type { HttpResponse } from "../net/http1/response.ts";
@@ -117,11 +118,11 @@ export class StreamPlaces {
 
 /** The body of a response, which ends with its reader. */
 function bodyOf(response: HttpResponse): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return new ReadableStream({
-    async pull(controller) {
+  return outputStream({
+    async pull(output) {
       const chunk = await response.read();
-      if (chunk === null) controller.close();
-      else controller.enqueue(chunk);
+      if (chunk === null) output.close();
+      else output.enqueue(chunk);
     },
     cancel: () => response.cancel(),
   }, { highWaterMark: 0 });

@@ -18,7 +18,7 @@ export function openPostgresRequestLog({ clock, log, ...rest }: PostgresRequestL
   return openThreadedRequestLog({
     clock,
     log,
-    start: threadStarter({ entry, heapMegabytes: LOG_HEAP_MEGABYTES, data }),
+    start: threadStarter({ kind: "request log", entry, heapMegabytes: LOG_HEAP_MEGABYTES, data }),
     keepsBodies: bodies !== null,
     isInMemory: false,
   });

@@ -20,8 +20,8 @@ export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requ
   readonly receivedAt: number;
   /** Until the response and its charge had ended. */
   readonly durationMs: number;
-  /** Until the first byte of the response. */
-  readonly firstByteMs: number;
+  /** Until the first byte of the response; null if there was none. */
+  readonly firstByteMs: number | null;
   /** The HTTP method. */
   readonly method: string;
   /** The path without the query, possibly cut. */

@@ -1,3 +1,4 @@
+import { loggedMessageOf, loggedModelOf, loggedPathOf } from "../http/logged_texts.ts";
 import type {
   RecordedAttempt,
   RecordedQuantities,
@@ -37,7 +38,7 @@ export type StoredRow = Readonly<Record<typeof ROW_COLUMNS[number] | "position",
 /** The facts of a request that no index has, as JSON. A new fact is another member at the end. */
 type Facts = readonly [
   receivedAt: number,
-  firstByteMs: number,
+  firstByteMs: number | null,
   method: string,
   path: string,
   /** Zero if it equals the path. */
@@ -112,7 +113,7 @@ const MAX_DROPPED_FIELDS = 50;
  */
 export function appendRow(values: RowValue[], record: RequestRecord, endedAt: number): number {
   const { arrival } = record;
-  const message = cut(record.message, MAX_MESSAGE_CHARACTERS);
+  const message = cut(loggedMessageOf(record), MAX_MESSAGE_CHARACTERS);
   const attempts = record.attempts.length === 0 ? null : writeAttempts(record.attempts);
   const facts = writeFacts(record);
   values.push(
@@ -120,7 +121,7 @@ export function appendRow(values: RowValue[], record: RequestRecord, endedAt: nu
     arrival.requestId,
     record.accountId,
     record.keyId,
-    cut(record.model, MAX_NAME_CHARACTERS),
+    cut(loggedModelOf(record), MAX_NAME_CHARACTERS),
     cut(record.servedModel, MAX_NAME_CHARACTERS),
     record.provider,
     record.status,
@@ -222,11 +223,11 @@ const SAME_AS_PATH = 0;
 
 function writeFacts(record: RequestRecord): string {
   const { arrival, tokens } = record;
-  const path = cut(arrival.sentPath, MAX_NAME_CHARACTERS);
+  const path = cut(loggedPathOf(arrival), MAX_NAME_CHARACTERS);
   return JSON.stringify(
     [
       arrival.receivedAt,
-      (record.firstByteAt ?? record.respondedAt) - arrival.receivedAt,
+      record.firstByteMs,
       arrival.method,
       path,
       record.endpoint === path ? SAME_AS_PATH : record.endpoint,
@@ -266,7 +267,7 @@ function writeAttempts(attempts: readonly RecordedAttempt[]): string {
     attempt.status,
     cut(attempt.vendorRequestId, MAX_NAME_CHARACTERS),
     attempt.code,
-    cut(attempt.message, MAX_MESSAGE_CHARACTERS),
+    cut(loggedMessageOf(attempt), MAX_MESSAGE_CHARACTERS),
   ]));
 }
 

@@ -18,7 +18,7 @@ export function openSqliteRequestLog({ clock, log, start, ...rest }: SqliteReque
   return openThreadedRequestLog({
     clock,
     log,
-    start: start ?? threadStarter({ entry, heapMegabytes: LOG_HEAP_MEGABYTES, data }),
+    start: start ?? threadStarter({ kind: "request log", entry, heapMegabytes: LOG_HEAP_MEGABYTES, data }),
     keepsBodies: bodies !== null,
     isInMemory: path === ":memory:",
   });

@@ -1,8 +1,9 @@
 import type { RequestObserver, RequestRecord } from "../http/request_record.ts";
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
-import { type StartThread, THREAD_IDLE_MS, type WorkerThread } from "../workers/worker_thread.ts";
+import { type StartThread, THREAD_IDLE_MS, ThreadUnavailable, type WorkerThread } from "../workers/worker_thread.ts";
 import { AnonymousLimit } from "./anonymous_limit.ts";
 import type { FromLogThread, ListAnswer, LogQuestion, ToLogThread } from "./messages.ts";
 import { QueuedRows } from "./queued_rows.ts";
@@ -219,11 +220,21 @@ class ThreadedRequestLog {
     thread.post(message, [...transfer]);
   }
 
-  /** Null for a while after the thread has crashed. */
+  /** Null for a while after the thread has crashed, or could not be started. */
   #runningThread(): WorkerThread | null {
     if (this.#thread !== null) return this.#thread;
     if (this.options.clock.monotonicMs() < this.#startsAt) return null;
-    return this.#thread = this.options.start({
+    try {
+      return this.#thread = this.#startThread();
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+      this.#startsAt = this.options.clock.monotonicMs() + RESTART_MS;
+      return null;
+    }
+  }
+
+  #startThread(): WorkerThread {
+    return this.options.start({
       onMessage: (message) => this.#take(message as FromLogThread),
       onCrash: (reason) => {
         this.options.log.error("worker_crashed", { ref: "request log", reason });
@@ -268,7 +279,7 @@ class ThreadedRequestLog {
     thread.setReferenced(false);
     this.#stopIdleTimer();
     if (this.options.isInMemory || this.#isClosed) return;
-    this.#stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => void this.#endThread());
+    this.#stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => holdWork(this.#endThread()));
   }
 
   /** Closes the file, then ends the thread. Rows that come meanwhile start another one. */

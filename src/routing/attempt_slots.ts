@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { WaitingLimits } from "../upstreams/provider_limits.ts";
 import { type Slot, SlotQueue, type SlotRequest } from "./slot_queue.ts";
@@ -67,7 +68,7 @@ export function createAttemptSlots(
   };
   function renewLater(): void {
     stopRenewal = clock.after(LEASE_CHECK_INTERVAL_MS, () => {
-      void renewAll(false);
+      holdState(renewAll(false), "shares of limits");
       renewLater();
     });
   }

@@ -1,4 +1,5 @@
 import { type Clock, waitAtMost } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -90,7 +91,7 @@ export function createCredentialMonitor(options: CredentialMonitorOptions): Proc
       const before = credentials;
       credentials = credentialsOf(providers, before, options);
       for (const [name, credential] of before) {
-        if (credentials.get(name) !== credential) void credential.close();
+        if (credentials.get(name) !== credential) holdWork(credential.close());
       }
     },
     async close() {

@@ -1,6 +1,7 @@
 import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import { traceHeaderLines } from "../lib/trace_context.ts";
 import { withTraceLines } from "../lib/trace_scope.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -82,6 +83,7 @@ function tryAt<T>(
   attempt: (candidate: Candidate) => Promise<T>,
 ): Promise<T> {
   const { clock, record } = options;
+  markWork("attempt", record.arrival.requestId, candidate.provider);
   const report = options.breaker.onStart(candidate, options.accountId);
   const recorded = record.beginAttempt(candidate.provider, candidate.model, clock.now());
   const { spanId } = recorded;
@@ -122,16 +124,16 @@ function started<T>(attempt: (candidate: Candidate) => Promise<T>, candidate: Ca
   }
 }
 
-/** Only messages that callers may read are recorded: any other can repeat the input. */
+/** Only messages of the gateway are recorded: any other can repeat the input. */
 function recordFailure(recorded: RecordedAttempt, error: unknown, clock: Clock): void {
   recorded.durationMs = clock.now() - recorded.startedAt;
   if (error instanceof UpstreamFailure) {
     recorded.status = error.facts.status;
     recorded.vendorRequestId = error.facts.vendorRequestId ?? null;
     recorded.code = error.kind;
-    recorded.message = error.message;
+    recorded.message = error.loggedMessage;
   } else {
     recorded.code = error instanceof GatewayError ? error.code : "internal_error";
-    recorded.message = error instanceof GatewayError ? error.message : null;
+    recorded.message = error instanceof GatewayError ? error.details.loggedMessage ?? error.message : null;
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
+import { holdState } from "../lib/held.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { gcra } from "../store/gcra.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -191,7 +192,7 @@ export class SlotQueue {
       const blockage = this.#blockageOf(this.#waiting.peek(isPreferred)!.tokens);
       if (blockage !== null) {
         const { waitMs, retryMs = waitMs, leased } = blockage;
-        if (leased) void leased.then(() => this.#serve());
+        if (leased) holdState(leased.then(() => this.#serve()), "slots of a provider");
         else if (retryMs > 0) this.#stopTimer = this.clock.after(retryMs, () => this.#serve());
         return;
       }

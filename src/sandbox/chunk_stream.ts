@@ -1,5 +1,6 @@
 import type { Frame } from "../lib/frame.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
 import type { Chunk } from "./chunks.ts";
 
 /** Encodes frames as text or bytes. Create one per stream. */
@@ -34,25 +35,26 @@ export function chunkStream(chunks: Iterator<Chunk>, options: ChunkStreamOptions
   /**
    * Breaks the connection after a short delay, in which the client can receive the bytes. It takes no simulated time.
    */
-  async function cut(controller: ReadableStreamDefaultController): Promise<void> {
+  async function cut(output: StreamOutput<Uint8Array>): Promise<void> {
     await delay(systemClock, FLUSH_MS, left.signal);
-    if (!left.signal.aborted) controller.error(new RequestedBreak("The sandbox broke the connection on purpose"));
+    if (!left.signal.aborted) output.error(new RequestedBreak("The sandbox broke the connection on purpose"));
   }
 
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
+  return outputStream<Uint8Array>({
+    async pull(output) {
+      // Ends with the chunks of the reply.
       while (!left.signal.aborted) {
         const { done, value: chunk } = chunks.next();
         if (done) {
           const end = encoder.end();
-          if (end !== "") controller.enqueue(text.encode(end));
-          return controller.close();
+          if (end !== "") output.enqueue(text.encode(end));
+          return output.close();
         }
         if (chunk.kind === "frames") {
           const encoded = encoder.encode(chunk.frames);
-          return controller.enqueue(typeof encoded === "string" ? text.encode(encoded) : encoded);
+          return output.enqueue(typeof encoded === "string" ? text.encode(encoded) : encoded);
         }
-        if (chunk.kind === "end") return chunk.how === "cut" ? await cut(controller) : controller.close();
+        if (chunk.kind === "end") return chunk.how === "cut" ? await cut(output) : output.close();
         await delay(clock, chunk.ms, left.signal);
       }
     },

@@ -12,7 +12,9 @@
  * job refuses all writes of a late worker, so no job is done twice.
  */
 import { type Clock, waitAtMost } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { Log, LogFields } from "../lib/log.ts";
+import { markWork } from "../lib/own_heartbeat.ts";
 import type { CommitResult, Job, Store } from "./store.ts";
 import { laterBy, type StoreTime } from "./store_time.ts";
 
@@ -105,6 +107,7 @@ class RunningJob {
   async #handle(handler: JobHandler): Promise<Outcome> {
     // deno-lint-ignore no-this-alias -- the context's getter has a `this` of its own
     const running = this;
+    markWork("job", this.job.ref, this.job.kind);
     try {
       const result = await handler(this.job, {
         signal: this.controller.signal,
@@ -155,7 +158,7 @@ class Runner implements JobRunner {
     this.#stops.push(
       store.onWake((kind) => this.#wake(kind)),
       this.#every(pollMs, () => this.#wakeAll()),
-      this.#every(leaseMs * LOOK_SHARE, () => this.#renew()),
+      this.#every(leaseMs * LOOK_SHARE, () => holdState(this.#renew(), "leases of jobs")),
     );
     this.#wakeAll();
   }

@@ -1,3 +1,15 @@
+import { StateFailure } from "../lib/held.ts";
+import { StoreUnusableError } from "./store_unusable_error.ts";
+
+/**
+ * Whether an error that nothing has handled is one of the store, or of work that carries state. What is stored can then
+ * differ from what is in memory, so that the process must end.
+ */
+export function isStateError(error: unknown): boolean {
+  return error instanceof StateFailure || error instanceof StoreWriteError || error instanceof StoreReadError ||
+    error instanceof StoreUnusableError;
+}
+
 /** A write that the engine refused, for example on a full disk. It can be repeated with the same operation name. */
 export class StoreWriteError extends Error {
   override readonly name = "StoreWriteError";

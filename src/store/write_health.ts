@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { holdState } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import { StoreReadError, StoreWriteError } from "./store_errors.ts";
 
@@ -102,11 +103,16 @@ export class WriteHealth implements WriteGuard {
   }
 
   #probeLater(): void {
-    this.#stopTimer = this.#options.clock.after(this.#probeDelayMs, async () => {
-      this.#probeDelayMs = Math.min(this.#probeDelayMs * 2, MAX_PROBE_DELAY_MS);
-      await this.#probeOnce();
-      if (this.#writeError !== null && !this.#isClosed) this.#probeLater();
-    });
+    this.#stopTimer = this.#options.clock.after(
+      this.#probeDelayMs,
+      () => holdState(this.#probeAgain(), "the check of writes"),
+    );
+  }
+
+  async #probeAgain(): Promise<void> {
+    this.#probeDelayMs = Math.min(this.#probeDelayMs * 2, MAX_PROBE_DELAY_MS);
+    await this.#probeOnce();
+    if (this.#writeError !== null && !this.#isClosed) this.#probeLater();
   }
 
   /** Never rejects; the result is recorded. */

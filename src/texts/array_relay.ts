@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { Frame } from "../lib/frame.ts";
 import { createFrameReader, createListWriter, MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
@@ -13,6 +14,10 @@ export class ArrayRelay implements Relay {
 
   get finished(): boolean {
     return this.inner.finished;
+  }
+
+  get memory(): MemoryLease {
+    return this.inner.memory;
   }
 
   get awaitsUsage(): boolean {

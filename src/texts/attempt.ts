@@ -2,7 +2,7 @@ import type { CacheReference } from "../caches/reference.ts";
 import type { CallParts } from "../calls/paid_call.ts";
 import type { Settlement } from "../calls/settlement.ts";
 import type { OpenStreams } from "../calls/stream_relay.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog, DatedCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -121,7 +121,7 @@ export function forwardedFields({ request, endpoint }: Pick<TextAttempt, "reques
 
 /** The services that text requests use. */
 export interface TextParts extends CallParts {
-  readonly catalog: Catalog;
+  readonly catalog: DatedCatalog;
   readonly openStreams: OpenStreams;
   readonly reasoning: ReasoningMemory;
   readonly items: ItemMemory;

@@ -28,6 +28,8 @@ import { textModel } from "./text_model.ts";
 export interface CountRequest extends LimitedCaller {
   /** The model as the caller named it. */
   readonly model: string;
+  /** When the request began, in Unix milliseconds. */
+  readonly receivedAt: number;
   /** The caller's format. */
   readonly format: CallerFormat;
   /** The request to count, as it was sent. */
@@ -69,7 +71,8 @@ export async function countTokens(request: CountRequest, parts: TextParts): Prom
 }
 
 async function count(request: CountRequest, parts: TextParts): Promise<TokenCount> {
-  const model = textModel(permittedCatalog(parts.catalog, request.limits), request.model, request.format);
+  const catalog = permittedCatalog(parts.catalog.at(request.receivedAt), request.limits);
+  const model = textModel(catalog, request.model, request.format);
   const route = routeOf(model, request, parts);
   const query = { ...request, grammar: request.format.grammar, model, passesTo: () => false };
   const candidates = await permittedCandidates(query, route.candidates, parts);
@@ -164,7 +167,7 @@ async function requestCount(
     model: candidate.model,
     provider: provider.name,
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
-    facts: modelFacts(candidate.model, model),
+    facts: modelFacts(candidate.model, model, provider),
     quirks: provider.quirks,
     // Counting does not search, so it needs no price for searches.
     hasWebSearch: !provider.quirks.has("no_web_search"),

@@ -120,10 +120,11 @@ async function droppedAt(
 ): Promise<readonly string[]> {
   try {
     const provider = parts.providers.get(candidate.provider)!;
-    const own = passThroughEndpointOf(request, provider, candidate);
+    const own = passThroughEndpointOf(request, { provider, model, name: candidate.model });
     const endpoint = own ?? translationEndpointOf(request, provider, { model, candidate });
     const settlement = unchargedSettlement(request, model, reserved ?? NOTHING_RESERVED, parts);
-    const attempt = { request, measure, model, catalog: parts.catalog, candidate, settlement, provider, endpoint };
+    const catalog = parts.catalog.at(request.receivedAt);
+    const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint };
     const pass = own?.passThrough ?? null;
     const dropped = pass === null
       ? await droppedInTranslation(attempt, parts)

@@ -48,10 +48,10 @@ export class FrameBuffer {
       const frames = this.#held + text.slice(0, end);
       const rest = text.slice(end);
       this.#hold(rest, rest.slice(-3), false);
-      return rest === "" ? frames : frames + this.#closedByData();
+      return rest === "" ? frames : frames + this.#closedByData(rest);
     }
     this.#hold(this.#held + text, seam.slice(-3), this.#isFolded);
-    return this.#closedByData();
+    return this.#closedByData(text);
   }
 
   /** Returns the held text when the stream ends. */
@@ -73,11 +73,15 @@ export class FrameBuffer {
 
   /**
    * Removes and returns the held text up to its last whole line, if that line is complete data or a late empty line.
+   *
+   * @param text The last part of the held text. In most cases it shows that this is not so; a search of the whole text
+   * at each read would be slow.
    */
-  #closedByData(): string {
+  #closedByData(text: string): string {
+    if (this.#isFolded || endsWithOtherLine(text)) return "";
     const held = this.#held;
-    const end = Math.max(held.lastIndexOf("\n"), held.lastIndexOf("\r")) + 1;
-    if (end === 0 || this.#isFolded || !isDataOrBlank(held, end) || !this.#isClosed(held.slice(0, end))) return "";
+    const end = lastLineEnd(held);
+    if (end === 0 || !isDataOrBlank(held, end) || !this.#isClosed(held.slice(0, end))) return "";
     const rest = held.slice(end);
     this.#hold(rest, rest.slice(-3), false);
     return held.slice(0, end);
@@ -93,12 +97,23 @@ export class FrameBuffer {
   }
 }
 
+/** Whether the last whole line of a text that is not empty begins in it, and is not data. */
+function endsWithOtherLine(text: string): boolean {
+  const before = text.slice(0, lastLineEnd(text)).trimEnd();
+  const start = lastLineEnd(before);
+  return start > 0 && !before.startsWith("data", start);
+}
+
 /**
  * Whether the line that ends at a position is empty or begins like data. It is a cheap check for most of the lines at
  * which reads are split.
  */
 function isDataOrBlank(text: string, end: number): boolean {
   const before = text.slice(0, end).trimEnd();
-  const start = Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1;
-  return before === "" || before.startsWith("data", start);
+  return before === "" || before.startsWith("data", lastLineEnd(before));
+}
+
+/** The position after the last LF or CR; 0 if there is none. */
+function lastLineEnd(text: string): number {
+  return Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
 }

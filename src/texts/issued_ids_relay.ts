@@ -1,3 +1,4 @@
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/issued_ids.ts";
 import type { IssuedIdReader } from "../conversation/pass_through.ts";
@@ -71,6 +72,10 @@ class IssuedIdsRelay implements Relay {
 
   get finished(): boolean {
     return this.inner.finished;
+  }
+
+  get memory(): MemoryLease {
+    return this.inner.memory;
   }
 
   get awaitsUsage(): boolean {

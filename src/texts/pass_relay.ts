@@ -3,6 +3,7 @@ import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { PassThrough, StreamWatcher } from "../conversation/pass_through.ts";
 import type { Usage } from "../conversation/usage.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { encodeFrames } from "../lib/sse.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -120,6 +121,10 @@ export class PassRelay implements Relay {
 
   onDisconnect(): void {
     this.#charge("left").catch(() => {}); // Logged by the meter; the caller has disconnected.
+  }
+
+  get memory(): MemoryLease {
+    return this.attempt.request.memory;
   }
 
   /** The text of the bytes that were returned last, as Latin-1. */

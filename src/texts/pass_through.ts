@@ -15,6 +15,8 @@ import { keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_rel
 import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
+import type { OutboundResponse } from "../upstreams/outbound_call.ts";
+import { factsAt } from "./served_endpoints.ts";
 import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
@@ -40,8 +42,8 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   if (!request.stream) {
     const reading = readWholeReply(received, attempt);
     const bytes = reading instanceof Promise ? await reading : reading;
-    const reply = parsedReplyOf(bytes, attempt);
-    const usage = usageOfWhole(reply, attempt);
+    const reply = parsedReplyOf(bytes, received, attempt);
+    const usage = usageOfWhole(reply, received, attempt);
     const charged = chargeText(attempt, usage instanceof Promise ? await usage : usage, "completed");
     const kept = keepIssuedIds(reply, attempt, parts);
     if (charged || kept) await Promise.all([charged, kept]);
@@ -89,6 +91,7 @@ function prepared(
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
     quirks: provider.quirks,
+    facts: factsAt({ provider, model: attempt.model, name: candidate.model }),
     provider: provider.name,
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
@@ -102,11 +105,16 @@ function prepared(
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Throws if the response is not JSON; nothing is then charged. */
-function parsedReplyOf(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): ParsedReply {
+function parsedReplyOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  response: Pick<OutboundResponse, "cancel">,
+  attempt: TextAttempt,
+): ParsedReply {
   try {
     const text = DECODER.decode(bytes);
     return { text, value: JSON.parse(text) };
   } catch (cause) {
+    response.cancel(); // its connection may have the replies of other requests
     throw unreadableReply(attempt, cause);
   }
 }
@@ -115,9 +123,14 @@ function parsedReplyOf(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Pa
  * Returns the usage that a whole reply reports, or an estimate if it reports none. Throws if the value is not a reply;
  * nothing is then charged.
  */
-function usageOfWhole({ text, value }: ParsedReply, attempt: TextAttempt): Usage | Promise<Usage> {
+function usageOfWhole(
+  { text, value }: ParsedReply,
+  response: Pick<OutboundResponse, "cancel">,
+  attempt: TextAttempt,
+): Usage | Promise<Usage> {
   const { request, endpoint: { format }, measure } = attempt;
   const failed = (cause: unknown): never => {
+    response.cancel();
     throw unreadableReply(attempt, cause);
   };
   const countReply = async () => await outputTokensOf(format.readReply(value));

@@ -1,28 +1,26 @@
 import type { Candidate } from "../routing/candidates.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
-import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
+import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { isSameFormat, type TextParts, type TextRequest } from "./attempt.ts";
 import { translationEndpointOf } from "./translation_endpoint.ts";
 import { offersSearch, searchingCandidates } from "./hosted_search.ts";
+import { endpointsAt, mustLeave, type ServedAt } from "./served_endpoints.ts";
 
 /**
- * Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten.
- *
- * @param candidate Contains the vendor's name of the model.
+ * Returns the endpoint at which a provider receives the request's original bytes. Null if they must be rewritten, or
+ * sent to another endpoint because the model refuses them at this one.
  */
-export function passThroughEndpointOf(
-  request: TextRequest,
-  provider: Provider,
-  { model }: Pick<Candidate, "model">,
-): TextEndpoint | null {
-  const own = textEndpointsOf(provider, model).find((endpoint) =>
+export function passThroughEndpointOf(request: TextRequest, served: ServedAt): TextEndpoint | null {
+  const endpoints = endpointsAt(served);
+  const own = endpoints.find((endpoint) =>
     endpoint.passThrough !== null && isSameFormat(request, endpoint) &&
     (endpoint.canPass?.(request.outlineText) ?? true)
   );
-  return own && request.cache?.kind !== "emulated" ? own : null;
+  if (own === undefined || request.cache?.kind === "emulated") return null;
+  return mustLeave(own, request, served, endpoints) ? null : own;
 }
 
 /**
@@ -43,11 +41,11 @@ export function candidatesPermittedFor(
     body: request.body,
     wholeText: request.wholeText,
     model,
-    passesTo: (provider: Provider, { model }: Pick<Candidate, "model">) =>
-      passThroughEndpointOf(request, provider, { model }) !== null,
+    passesTo: (provider: Provider, { model: name }: Pick<Candidate, "model">) =>
+      passThroughEndpointOf(request, { provider, model, name }) !== null,
     hasItem: (id: string) => parts.items.find(request.accountId, id) !== null,
   };
-  const permitted = permittedCandidates(query, threadCandidates(request, candidates, parts), parts);
+  const permitted = permittedCandidates(query, threadCandidates(request, model, candidates, parts), parts);
   if (!offersSearch(request)) return permitted;
   const ableToSearch = (found: readonly Candidate[]) => searchingAmong(found, request, model, parts);
   return permitted instanceof Promise ? permitted.then(ableToSearch) : ableToSearch(permitted);
@@ -61,7 +59,7 @@ function searchingAmong(
 ): readonly Candidate[] {
   const routes = permitted.map((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    const passes = passThroughEndpointOf(request, provider, candidate) !== null;
+    const passes = passThroughEndpointOf(request, { provider, model, name: candidate.model }) !== null;
     return {
       candidate,
       provider,
@@ -74,13 +72,15 @@ function searchingAmong(
 /** Returns the candidates that can store a request's conversation, if the request requires it. */
 function threadCandidates(
   request: TextRequest,
+  model: Model,
   candidates: readonly Candidate[],
   parts: TextParts,
 ): readonly Candidate[] {
   if (!request.format.grammar.isThreaded(request.body)) return candidates;
   const capable = candidates.filter((candidate) => {
     const provider = parts.providers.get(candidate.provider)!;
-    return passThroughEndpointOf(request, provider, candidate) !== null && !provider.quirks.has("no_threads");
+    const served = { provider, model, name: candidate.model };
+    return passThroughEndpointOf(request, served) !== null && !provider.quirks.has("no_threads");
   });
   if (capable.length > 0) return capable;
   const expected = "none, because the model's vendor does not store conversations; send the whole conversation";

@@ -3,27 +3,20 @@ import type { Model } from "../catalog/model.ts";
 import { isDefaultTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { ownValue } from "../lib/own_value.ts";
-import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextRequest } from "./attempt.ts";
 import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
-
-/** A model at one provider. */
-export interface ServedModel {
-  readonly provider: Provider;
-  /** The vendor's name of the model. */
-  readonly model: string;
-}
+import { endpointsAt, type ServedAt } from "./served_endpoints.ts";
 
 /**
  * Whether every provider that may serve a request supports a tier, in the terms of the caller's format: providers that
  * receive the original bytes, and those whose formats have a term for the tier.
  */
-export function isTierSupported(tier: string, served: readonly ServedModel[], request: TextRequest): boolean {
-  return served.every(({ provider, model }) =>
-    passThroughEndpointOf(request, provider, { model }) !== null ||
+export function isTierSupported(tier: string, served: readonly ServedAt[], request: TextRequest): boolean {
+  return served.every((each) =>
+    passThroughEndpointOf(request, each) !== null ||
     // Vendors that imitate another vendor's format may not support its tiers.
-    (!provider.quirks.has("no_service_tier") &&
-      textEndpointsOf(provider, model).every(({ format }) => format.supportsTier(tier)))
+    (!each.provider.quirks.has("no_service_tier") &&
+      endpointsAt(each).every(({ format }) => format.supportsTier(tier)))
   );
 }
 

@@ -137,6 +137,7 @@ export class StoredReplies<V> implements KeptValues<V> {
 
   async #writeAll(waiting: readonly Waiting[]): Promise<void> {
     try {
+      // Ends with the list: each commit has at least one of it.
       for (let at = 0; at < waiting.length;) {
         const set: { key: Key; value: unknown; ttlMs: number }[] = [];
         let total = 0;

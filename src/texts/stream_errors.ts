@@ -22,10 +22,12 @@ export function streamError(thrown: unknown, attempt: TextAttempt): GatewayError
 export function reportedFailure(event: ReplyEvent & { type: "error" }, { provider }: TextAttempt): GatewayError {
   const { status, vendorCode } = event;
   const kind = status === null ? "unavailable" : failureKindOf(status);
-  const message = provider.redact(event.message) || `Provider "${provider.name}" reported a failure`;
+  const ownMessage = `Provider "${provider.name}" reported a failure`;
+  const message = provider.redact(event.message) || ownMessage;
   const failure = new UpstreamFailure(provider.name, kind, message, {
     status,
     accepted: "unknown",
+    ownMessage,
     vendorCode: vendorCode === null ? undefined : provider.redact(vendorCode),
   });
   return gatewayErrorFor(failure);

@@ -32,7 +32,7 @@ export function textOptionsOf(
   request: TextRequest,
   parts: TextParts,
 ): CallOptions<TextOption> | Promise<CallOptions<TextOption>> {
-  const catalog = permittedCatalog(parts.catalog, request.limits);
+  const catalog = permittedCatalog(parts.catalog.at(request.receivedAt), request.limits);
   const { model, fallbacks } = namedTextModel(catalog, request.model, request.format);
   const models = request.cache ? [model] : [model, ...fallbacks];
   const options = makeOptions(models, (each) => optionOf(request, each, parts));
@@ -45,7 +45,7 @@ export function textOptionsOf(
 function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOption | Promise<TextOption> {
   const request = withClampedLimit(original, model);
   const routed = routeTo(request, model, parts);
-  const served = () => routed.map(({ provider, model }) => ({ provider: parts.providers.get(provider)!, model }));
+  const served = () => routed.map((to) => ({ provider: parts.providers.get(to.provider)!, model, name: to.model }));
   const tariff = reservedTariff(request, model, (tier) => isTierSupported(tier, served(), request));
   const priced = tariff === model.tariff ? model : { ...model, tariff };
   const optionFor = (candidates: readonly Candidate[]) => {

@@ -37,7 +37,7 @@ export class TextService {
     if (request.isDryRun === true) return await (await import("./dry_run.ts")).dryRunText(request, options, this.parts);
     const first = elementAt(options, 0);
     const { requestId, accountId, keyId, receivedAt, record } = request;
-    const { catalog } = this.parts;
+    const catalog = this.parts.catalog.at(receivedAt);
     const limitFor = (option: TextOption, { amount, outputLimit }: Reservation) =>
       option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
     return await runPaidCall({
@@ -64,7 +64,7 @@ export class TextService {
     const heldBefore = request.memory.held;
     try {
       const provider = this.parts.providers.get(candidate.provider)!;
-      const own = passThroughEndpointOf(request, provider, candidate);
+      const own = passThroughEndpointOf(request, { provider, model, name: candidate.model });
       const endpoint = own ?? translationEndpointOf(request, provider, begun);
       const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint };
       try {

@@ -6,7 +6,6 @@ import type { WriteResult } from "../conversation/write_result.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
-import { modelFacts } from "../conversation/known_models.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
@@ -14,6 +13,7 @@ import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./re
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { unreadableReply } from "./stream_errors.ts";
+import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
 import { customToolsOf } from "./custom_tools.ts";
@@ -169,7 +169,7 @@ function targetOf(attempt: TextAttempt): RequestTarget {
     model: candidate.model,
     provider: provider.name,
     maxOutputTokens: isLimited ? reserved : model.topProvider.maxCompletionTokens || null,
-    facts: modelFacts(candidate.model, model),
+    facts: factsAt({ provider, model, name: candidate.model }),
     quirks: provider.quirks,
     hasWebSearch: canSearch({ model, provider, endpoint, name: candidate.model }),
   };
@@ -194,7 +194,7 @@ async function answerWhole(
   const { request } = attempt;
   const reading = readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
-  const vendorReply = replyIn(bytes, attempt);
+  const vendorReply = replyIn(bytes, response, attempt);
   const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
   parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
@@ -213,10 +213,11 @@ async function answerWhole(
   return wholeResponse(request.record, jsonBytes(written.body), headers);
 }
 
-function replyIn(bytes: Uint8Array, attempt: TextAttempt): Reply {
+function replyIn(bytes: Uint8Array, response: Pick<OutboundResponse, "cancel">, attempt: TextAttempt): Reply {
   try {
     return attempt.endpoint.format.readReply(JSON.parse(DECODER.decode(bytes)));
   } catch (cause) {
+    response.cancel(); // its connection may have the replies of other requests
     throw unreadableReply(attempt, cause);
   }
 }

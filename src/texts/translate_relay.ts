@@ -6,6 +6,8 @@ import { Buffer } from "node:buffer";
 import type { Frame } from "../lib/frame.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
+import { holdState } from "../lib/held.ts";
+import type { MemoryLease } from "../lib/memory_budget.ts";
 import { writeFrames } from "../lib/sse.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
@@ -67,6 +69,10 @@ export class TranslateRelay implements Relay {
     return !this.finished && isUsageAwaited(this.attempt, this.#early);
   }
 
+  get memory(): MemoryLease {
+    return this.attempt.request.memory;
+  }
+
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
     try {
       this.#reader.push(bytes, this.#onEvent);
@@ -92,7 +98,7 @@ export class TranslateRelay implements Relay {
   }
 
   onDisconnect(): void {
-    void this.#settleCounted("left");
+    holdState(this.#settleCounted("left"), "charges");
   }
 
   heartbeat(): Bytes {

@@ -1,11 +1,11 @@
 import type { Model } from "../catalog/model.ts";
-import type { JsonObject } from "../lib/json_object.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Candidate } from "../routing/candidates.ts";
-import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
+import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
 import { isSameFormat, type TextRequest } from "./attempt.ts";
 import { canSearch, offersSearch } from "./hosted_search.ts";
+import { endpointsAt, hasStopSequence, mayRefuse, mustLeave, type ServedAt } from "./served_endpoints.ts";
 
 /** What a request is rewritten for. */
 interface TranslationContext {
@@ -22,14 +22,17 @@ export function translationEndpointOf(
   provider: Provider,
   { model, candidate: { model: name } }: TranslationContext,
 ): TextEndpoint {
-  const endpoints = textEndpointsOf(provider, name);
-  const sameFormat = endpoints.find((each) => isSameFormat(request, each));
+  const served = { provider, model, name };
+  const endpoints = endpointsAt(served);
+  const sameFormat = endpoints.find((each) =>
+    isSameFormat(request, each) && !mustLeave(each, request, served, endpoints)
+  );
   if (endpoints.length > 1 && offersSearch(request)) {
     const able = endpoints.filter((endpoint) => canSearch({ model, provider, endpoint, name }));
     const [first] = able;
     if (first !== undefined) return sameFormat && able.includes(sameFormat) ? sameFormat : first;
   }
-  return sameFormat ?? endpointFor(provider, endpoints, request);
+  return sameFormat ?? endpointFor(served, endpoints, request);
 }
 
 /**
@@ -39,24 +42,20 @@ export function translationEndpointOf(
  * @throws {GatewayError} `route_error` for a provider without text.
  */
 function endpointFor(
-  provider: Provider,
+  served: ServedAt,
   endpoints: readonly TextEndpoint[],
   request: TextRequest,
 ): TextEndpoint {
   const [first] = endpoints;
-  if (!first) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
+  if (!first) throw new GatewayError("route_error", `Provider "${served.provider.name}" does not support text`);
   if (endpoints.length === 1) return first;
-  const hasStop = hasStopSequence(request.body);
   const hasAudio = mayHoldAudio(request.outlineText);
-  return endpoints.find(({ format }) => (format.hasStop || !hasStop) && (format.takesAudio || !hasAudio)) ?? first;
-}
-
-function hasStopSequence(body: JsonObject): boolean {
-  const generation = body.generationConfig ?? body.generation_config;
-  const inner = typeof generation === "object" && generation !== null ? generation as JsonObject : {};
-  return [body.stop, body.stop_sequences, inner.stopSequences, inner.stop_sequences].some((stop) =>
-    Array.isArray(stop) ? stop.length > 0 : typeof stop === "string"
-  );
+  const hasStop = hasStopSequence(request.body);
+  const takesMedia = ({ format }: TextEndpoint) => format.takesAudio || !hasAudio;
+  const takesTools = (endpoint: TextEndpoint) => takesMedia(endpoint) && !mayRefuse(endpoint, request.body, served);
+  // Without a field for stop sequences in the format, the gateway applies them itself.
+  return endpoints.find((endpoint) => takesTools(endpoint) && (endpoint.format.hasStop || !hasStop)) ??
+    endpoints.find(takesTools) ?? endpoints.find(takesMedia) ?? first;
 }
 
 /** Searches the text for the default protocol's type of audio part, or for a media type. */

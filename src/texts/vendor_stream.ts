@@ -1,5 +1,6 @@
 import type { StreamSource } from "../calls/stream_relay.ts";
 import type { Clock } from "../lib/clock.ts";
+import { holdWork } from "../lib/held.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { FrameMemory } from "./frame_memory.ts";
@@ -14,12 +15,12 @@ export function vendorEvents(response: OutboundResponse, { endpoint, request }: 
 }
 
 /** A vendor's streamed response as a source. It is cancelled as soon as the caller disconnects. */
-export function vendorStream(response: OutboundResponse, clock: Clock): StreamSource<Uint8Array<ArrayBuffer>> {
+export function vendorStream(response: OutboundResponse, clock: Clock): StreamSource {
   return {
     readNext: (callbacks) => response.readNext(callbacks),
     cancel: () => response.cancel(),
     abandon: () => response.cancel(),
-    finish: () => void drain(response, clock),
+    finish: () => holdWork(drain(response, clock)),
   };
 }
 

@@ -2,6 +2,7 @@ import { ChargeGroup } from "../billing/charge_group.ts";
 import type { CallLease, LeaseNeed, LeaseUnits, Lender } from "../billing/call_lease.ts";
 import type { LedgerMeter } from "../billing/meter.ts";
 import type { Clock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import {
   type ChargedRows,
@@ -75,7 +76,10 @@ export class Lessor {
     const lent = lender.lend(caller, need);
     if (lent === null) return null;
     const own: LentLease = { id: this.#nextId++, lease: lent.lease, limitsId, need, isEnding: false };
-    own.lease.onShort = () => own.isEnding || void lessors.recalled(caller.accountId, null, () => {});
+    own.lease.onShort = () => {
+      const recalled = own.isEnding ? null : lessors.recalled(caller.accountId, null, () => {});
+      if (recalled !== null) holdState(recalled, "leases of money");
+    };
     own.lease.onOverdrawn = () => this.options.post({ type: "lease-overdrawn", lease: own.id });
     this.#byId.set(own.id, own);
     this.#byKey.set(caller.keyId, own);

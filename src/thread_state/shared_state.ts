@@ -8,10 +8,11 @@ import {
 import type { LeaseNeed } from "../billing/call_lease.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { Settlement } from "../calls/settlement.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
+import { holdState } from "../lib/held.ts";
 import { ShortLivedMap } from "../lib/short_lived_map.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
@@ -49,7 +50,7 @@ export interface SharedParts {
   readonly breaker: CircuitBreaker;
   /** Limits the attempts at providers. Default: no limits. */
   readonly slots?: AttemptSlots;
-  readonly catalog: Catalog;
+  readonly catalog: DatedCatalog;
   readonly reasoning: KeptValues<KeptReasoning>;
   readonly items: KeptValues<string>;
   readonly clock: Clock;
@@ -156,7 +157,7 @@ export class SharedState {
   onMessage(message: StateMessage): void {
     switch (message.type) {
       case "call":
-        return void this.#carryOut(message);
+        return holdState(this.#carryOut(message), "a call of a thread");
       case "release":
         this.#admissions.get(message.admission)?.admission.release(message.tokens);
         return this.#ended(message.admission);
@@ -315,7 +316,7 @@ export class SharedState {
   }
 
   async #settleRoughly({ admission, accountId, request, isFree }: OpenAdmission): Promise<void> {
-    const model = !isFree && request?.servedAt ? this.#modelServedAt(request.servedAt) : null;
+    const model = !isFree && request?.servedAt ? this.#modelServedAt(request.servedAt, request.receivedAt) : null;
     if (!request?.servedAt || model === null) return admission.release();
     const { requestId, keyId, receivedAt, requestBytes, responseBytes, servedAt: { provider } } = request;
     const usage = estimatedUsage(Math.ceil(requestBytes / BYTES_PER_TOKEN), Math.ceil(responseBytes / BYTES_PER_TOKEN));
@@ -328,8 +329,8 @@ export class SharedState {
     await settlement.charge({ provider: providerNameOf(provider), state: "cut", parts, usage })?.catch(() => {}); // Logged by the meter.
   }
 
-  #modelServedAt({ provider, model: name }: AttemptTarget): Model | null {
-    return this.parts.catalog.models.find(({ serves }) =>
+  #modelServedAt({ provider, model: name }: AttemptTarget, receivedAt: number): Model | null {
+    return this.parts.catalog.at(receivedAt).models.find(({ serves }) =>
       serves.some((serving) => serving.provider === providerNameOf(provider) && serving.model === name)
     ) ?? null;
   }

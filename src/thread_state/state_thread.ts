@@ -1,6 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
-import type { Store } from "../store/store.ts";
 import { systemClock } from "../lib/clock.ts";
+import type { ThreadKind } from "../lib/heartbeats.ts";
+import type { Store } from "../store/store.ts";
 import { threadStarter, type WorkerThread, type WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { StateThreadData } from "./messages.ts";
 import { SharedStoreTime } from "./shared_store_time.ts";
@@ -13,6 +14,8 @@ export interface StateThread extends WorkerThread {
 
 /** How a {@linkcode StateThread} is started. */
 export interface StateThreadOptions {
+  /** What the watch names it. */
+  readonly kind: ThreadKind;
   /** The module that the thread runs. It receives `data` and `StateThreadData`. */
   readonly entry: URL;
   /** The JavaScript heap limit in megabytes. */
@@ -23,7 +26,7 @@ export interface StateThreadOptions {
 
 /** Starts a thread with access to the state. */
 export function startStateThread(
-  { entry, heapMegabytes, store, data }: StateThreadOptions,
+  { kind, entry, heapMegabytes, store, data }: StateThreadOptions,
   events: WorkerThreadEvents,
 ): StateThread {
   const { port1, port2 } = new MessageChannel();
@@ -31,7 +34,7 @@ export function startStateThread(
   const flag = new Int32Array(resultFlag);
   const time = new SharedStoreTime(store, systemClock);
   const access: StateThreadData = { results: port2, resultFlag, storeLimits: store.limits, storeTime: time.buffer };
-  const thread = threadStarter({ entry, heapMegabytes, data: { ...data, ...access }, ports: [port2] })(events);
+  const thread = threadStarter({ kind, entry, heapMegabytes, data: { ...data, ...access }, ports: [port2] })(events);
   port1.unref();
   return {
     ...thread,

@@ -1,4 +1,5 @@
 import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
+import { loggedModelOf, loggedPathOf } from "../http/logged_texts.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
 import { attributesOf, CLIENT, ERROR, nanoseconds, SERVER, type Span } from "./otlp.ts";
 
@@ -57,13 +58,13 @@ function serverSpan(record: RequestRecord, trace: RequestTrace, endedAt: number)
       "http.request.method": arrival.method,
       "http.response.status_code": status,
       "http.route": endpoint,
-      "url.path": cut(arrival.sentPath),
+      "url.path": cut(loggedPathOf(arrival)),
       "url.scheme": "http",
       "error.type": errorTypeOf(record),
       "switchyard.request_id": arrival.requestId,
       "switchyard.account_id": record.accountId,
       "switchyard.key_id": record.keyId,
-      "switchyard.model": cut(record.servedModel ?? record.model ?? ""),
+      "switchyard.model": cut(record.servedModel ?? loggedModelOf(record) ?? ""),
       "switchyard.provider": record.provider,
       "switchyard.error_code": code,
       "switchyard.end": end,

@@ -110,6 +110,7 @@ export class SpanExporter {
 
   /** Exports full batches, and at first also one that is not full. */
   async #exportAll(): Promise<void> {
+    // Ends when less than a batch waits: the queue is limited, and each export waits for the collector.
     do {
       const batch = this.#queue.splice(0, MAX_BATCH);
       this.#sending = batch.length;

@@ -1,3 +1,4 @@
+import { outputStream } from "../lib/output_stream.ts";
 import type { OutboundResponse } from "./outbound_call.ts";
 
 /**
@@ -8,12 +9,12 @@ export function relayedBody(
   response: Pick<OutboundResponse, "read" | "cancel">,
   first: Uint8Array<ArrayBuffer>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start: (controller) => controller.enqueue(first),
-    async pull(controller) {
+  return outputStream<Uint8Array<ArrayBuffer>>({
+    start: (output) => output.enqueue(first),
+    async pull(output) {
       const chunk = await response.read();
-      if (chunk === null) controller.close();
-      else controller.enqueue(chunk);
+      if (chunk === null) output.close();
+      else output.enqueue(chunk);
     },
     cancel: () => response.cancel(),
   }, { highWaterMark: 1 });

@@ -1,5 +1,6 @@
 import { content } from "../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { iteratorStream } from "../lib/output_stream.ts";
 import { readWaveHeader, type SampleFormat, waveHeader } from "../lib/wave.ts";
 import { emptyReplyFailure, GeneratedContent, tokensOfModality } from "./generated_content.ts";
 import type { ModelPaths } from "./model_paths.ts";
@@ -92,7 +93,7 @@ function readOutcome(body: unknown, { format }: SpeechOrder, outbound: Outbound)
   const frameBytes = samples.format.channels * samples.format.bitsPerSample / 8;
   return {
     mediaType: format === "pcm" ? "audio/pcm" : "audio/wav",
-    body: ReadableStream.from(bytesOf(samples, format !== "pcm")),
+    body: iteratorStream(bytesOf(samples, format !== "pcm")),
     report: {
       promptTokens: promptTokenCount ?? null,
       audioTokens: tokensOfModality(candidatesTokensDetails, "AUDIO") || (candidatesTokenCount ?? null),

@@ -1,5 +1,5 @@
 import { content } from "../conversation/codecs/content/mod.ts";
-import { googleFacts } from "../conversation/model_families/google.ts";
+import { modelFacts } from "../conversation/known_models.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { emptyReplyFailure, GeneratedContent, tokensOfModality } from "./generated_content.ts";
@@ -85,8 +85,8 @@ function textFor({ translates, fields }: TranscriptOrder): string {
 
 /** The least reasoning that a model accepts: it is billed as output, and writing down what is said needs none. */
 function thinkingOf(model: string): JsonObject {
-  const facts = googleFacts(model.toLowerCase());
-  if (!facts?.canReason) return {};
+  const facts = modelFacts(model, { id: model, supportedParameters: [] });
+  if (!facts.canReason) return {};
   const least = facts.efforts?.[0];
   if (facts.reasoningControl === "budget") {
     return { thinkingConfig: { thinkingBudget: least === "none" ? 0 : facts.budget?.min ?? 0 } };

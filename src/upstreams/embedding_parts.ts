@@ -20,6 +20,7 @@ export async function embedInParts(
   let next = 0;
   let hasFailed = false;
   const work = async () => {
+    // Ends with the parts, or at the first failure.
     while (next < count && !hasFailed) {
       const part = next++;
       const inputs = order.inputs.slice(part * maxInputs, (part + 1) * maxInputs);

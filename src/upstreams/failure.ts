@@ -47,6 +47,8 @@ export interface FailureFacts {
   readonly field?: string | undefined;
   /** The reason code that distinguishes failures with the same code. */
   readonly reason?: FailureReason | undefined;
+  /** The gateway's own sentence, if the message is the vendor's; absent if it is the gateway's. */
+  readonly ownMessage?: string | undefined;
   /** True if the vendor's content rules forbid the request, so that a retry at this vendor fails again. */
   readonly isContentRefusal?: boolean | undefined;
   /** The vendor's id of the request, for its support. */
@@ -81,6 +83,15 @@ export class UpstreamFailure extends Error {
     super(message, { cause: facts.cause });
   }
 
+  /**
+   * The message for logs: the gateway's own sentence and the vendor's code. A vendor's own text can quote the prompt.
+   */
+  get loggedMessage(): string {
+    const { ownMessage, vendorCode } = this.facts;
+    if (ownMessage === undefined) return this.message;
+    return vendorCode !== undefined && CODE.test(vendorCode) ? `${ownMessage} (${vendorCode})` : ownMessage;
+  }
+
   /** Whether another provider may succeed. Source: docs/api/routing.md#fallback. */
   get isRetryable(): boolean {
     return this.kind !== "invalid" && this.kind !== "cancelled";
@@ -113,6 +124,9 @@ export class UpstreamFailure extends Error {
     return this.kind === "broken" && isSuccess(status) ? "none" : "service";
   }
 }
+
+/** A vendor's code that is a term and no sentence. */
+const CODE = /^[\w.:/-]{1,64}$/;
 
 /** Kinds that no 5xx has by status alone: the vendor's own error code reports the refusal. */
 const REFUSALS: ReadonlySet<FailureKind> = new Set(["auth", "forbidden", "rate_limited", "invalid"]);
@@ -160,8 +174,8 @@ const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
  */
 export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = false): GatewayError {
   const { status, retryAfterSeconds, vendorCode, field, reason } = failure.facts;
-  const details = { retryAfterSeconds, vendorCode, field, reason, provider: failure.provider, cause: failure };
-  const message = failure.message;
+  const { message, provider, loggedMessage } = failure;
+  const details = { retryAfterSeconds, vendorCode, field, reason, provider, loggedMessage, cause: failure };
   switch (failure.kind) {
     case "auth":
       // The vendor's message would suggest that the caller's own key is invalid.

@@ -1,8 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
 import { essenceOf } from "../lib/content_type.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
+import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { traceLines } from "../lib/trace_scope.ts";
+import { TurnPace } from "../lib/turn_pace.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { wheelOf } from "../net/deadline.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
@@ -85,6 +86,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     };
     try {
       const response = await options.client.send(options.origin, wire, (cancel) => watch.start(cancel));
+      if (isPage(response)) response.closeAfter();
       if (!isAccepted(response, call)) throw await refusalOf(response, call, options, watch);
       refuseContentCoding(response, options);
       watch.setLimit(call.idleMs ?? options.idleMs);
@@ -159,6 +161,11 @@ function isAccepted(response: HttpResponse, call: OutboundCall): boolean {
   return call.acceptsRedirect === true && status >= 300 && status < 400 && response.head.get("location") !== null;
 }
 
+/** Whether a response is a page, which no API sends. It comes from another server on the way to the vendor. */
+function isPage({ head }: HttpResponse): boolean {
+  return essenceOf(head.get("content-type") ?? "") === "text/html";
+}
+
 /** @throws {UpstreamFailure} If the body is compressed. */
 function refuseContentCoding(response: HttpResponse, options: OutboundOptions): void {
   const coding = response.head.get("content-encoding");
@@ -172,6 +179,8 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
   readonly status: number;
   readonly mediaType: string;
   #callbacks: ReadCallbacks | null = null;
+  /** Of reads by promises. */
+  #pace: TurnPace | null = null;
 
   constructor(readonly response: HttpResponse, readonly options: OutboundOptions, readonly watch: ExchangeWatch) {
     this.status = response.status;
@@ -183,7 +192,7 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
   }
 
   read(): Promise<Uint8Array<ArrayBuffer> | null> {
-    return readOnce(this);
+    return readOnce(this, this.#pace ??= new TurnPace());
   }
 
   readNext(callbacks: ReadCallbacks): void {
@@ -250,6 +259,7 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
     {
       status: response.status,
       accepted: acceptedOf(response.status),
+      ownMessage: error.message === "" ? undefined : fallback,
       retryAfterSeconds: retryAfterOf(response, options.clock) ?? error.retryAfterSeconds ?? undefined,
       vendorCode: error.code === null ? undefined : options.redact(error.code),
       field: error.field === null ? undefined : options.redact(error.field),
@@ -291,20 +301,34 @@ function reportedFailureOf(
   facts: Partial<FailureFacts>,
   options: OutboundOptions,
 ) {
-  const message = vendorMessage === "" ? messageOf(options, FAILURE_MESSAGES[kind]) : options.redact(vendorMessage);
+  const ownMessage = messageOf(options, FAILURE_MESSAGES[kind]);
+  const message = vendorMessage === "" ? ownMessage : options.redact(vendorMessage);
   const vendorCode = facts.vendorCode === undefined ? undefined : options.redact(facts.vendorCode);
   const status = kind === "broken" ? 200 : null;
-  return new UpstreamFailure(options.provider, kind, message, { status, accepted: "no", ...facts, vendorCode });
+  const own = vendorMessage === "" ? {} : { ownMessage };
+  return new UpstreamFailure(options.provider, kind, message, {
+    status,
+    accepted: "no",
+    ...own,
+    ...facts,
+    vendorCode,
+  });
 }
 
+/**
+ * The failure of an exchange. Only a {@linkcode ConnectionError} is the vendor's. Any other error is one of the
+ * gateway: it is returned as `internal_error`, which opens no circuit and starts no other attempt.
+ */
 function failureOf(
   error: unknown,
   options: OutboundOptions,
   watch: ExchangeWatch,
   status: number | null = null,
-): UpstreamFailure {
+): UpstreamFailure | GatewayError {
   if (error instanceof UpstreamFailure) return error;
-  const isUnsent = error instanceof ConnectionError && error.progress === "unsent";
+  // An error of the gateway, such as that it has no free descriptor, is no failure of the vendor.
+  if (!(error instanceof ConnectionError)) return gatewayErrorOf(error);
+  const isUnsent = error.progress === "unsent";
   const fail = (kind: UpstreamFailure["kind"], what: string) =>
     new UpstreamFailure(options.provider, kind, messageOf(options, what), {
       status,
@@ -313,7 +337,6 @@ function failureOf(
     });
   if (watch.verdict === "timeout") return fail("timeout", "did not respond in time");
   if (watch.verdict === "caller_left") return fail("cancelled", "was cancelled");
-  if (!(error instanceof ConnectionError)) return fail("broken", "returned a response that could not be read");
   switch (error.kind) {
     case "connect":
       return fail("unreachable", "could not be reached");

@@ -50,8 +50,8 @@ export interface VendorRefusal extends VendorError {
 }
 
 /**
- * The HTTP client of one provider, with its base URL, key and timeouts. Every failure is an
- * {@linkcode UpstreamFailure}.
+ * The HTTP client of one provider, with its base URL, key and timeouts. Every failure of the vendor is an
+ * {@linkcode UpstreamFailure}. An error of the gateway itself is a {@linkcode GatewayError} `internal_error`.
  */
 export interface Outbound {
   /**
@@ -60,6 +60,7 @@ export interface Outbound {
    *
    * @throws {UpstreamFailure}
    * @throws {GatewayError} `invalid_request` if a header value of the call is not valid. Nothing was sent.
+   * `internal_error` if the gateway itself failed.
    */
   send(call: OutboundCall): Promise<OutboundResponse>;
   /**

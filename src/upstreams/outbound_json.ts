@@ -34,12 +34,13 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
     readError: options.readError ?? chat.upstream.readError,
   });
   options.onResponse?.(response);
-  return readJsonResponse(
-    outbound,
-    await response.readAll(options.capBytes ?? MAX_RESPONSE_BYTES, options.reserve),
-    read,
-    options.parse,
-  );
+  const bytes = await response.readAll(options.capBytes ?? MAX_RESPONSE_BYTES, options.reserve);
+  try {
+    return readJsonResponse(outbound, bytes, read, options.parse);
+  } catch (error) {
+    response.cancel(); // its connection may have the replies of other requests
+    throw error;
+  }
 }
 
 /** Parses and reads the bytes of a whole response. Throws like {@linkcode exchangeJson}. */

@@ -1,3 +1,4 @@
+import type { ProviderFacts } from "../conversation/known_models.ts";
 import type { Quirks } from "../conversation/quirks.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import type { Redactor } from "../lib/redact.ts";
@@ -40,6 +41,8 @@ export interface Provider {
   readonly allows?: Allowances;
   /** How its wire formats differ from their documentation. */
   readonly quirks: Quirks;
+  /** What the operator states about its models, by patterns of their names. Absent: nothing. */
+  readonly facts?: ProviderFacts;
   /** The time limit for the first byte of a streamed response. */
   readonly streamFirstByteMs: number;
   /** The time limit for the first byte of a complete response, which arrives when the model has finished. */

@@ -20,6 +20,8 @@ import {
   type VendorPreset,
 } from "./kinds.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
+import type { ProviderFacts } from "../conversation/known_models.ts";
+import { providerFactsSchema } from "../conversation/stated_facts.ts";
 import { BASE_URLS } from "./base_urls.ts";
 import { defaultQuirks } from "./default_quirks.ts";
 import {
@@ -32,8 +34,11 @@ import { limitsOf, type WaitingLimits } from "./provider_limits.ts";
 import { LIMIT_FIELDS, maxWaitSchema } from "./limit_fields.ts";
 import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
 
-/** The text endpoints of a provider of kind openai or xai: chat completions, responses or both. */
-export type TextFormats = "chat" | "responses" | "both";
+/**
+ * The text endpoints of a provider of kind openai or xai: chat completions, responses or both. `chat_first` is both
+ * where models of other makers have no responses: it is used for those that refuse requests at chat completions.
+ */
+export type TextFormats = "chat" | "responses" | "both" | "chat_first";
 
 /** The timeouts of a provider. */
 export interface ProviderTimeouts {
@@ -55,7 +60,7 @@ export interface ProviderConfig extends CloudConfig {
   readonly apiKey: string | null;
   /** Signs tokens that name `apiKey`, for kinds with a key pair. Default: none, so that `apiKey` itself is sent. */
   readonly secretKey?: string;
-  /** Default: that of the preset, `both` at api.openai.com, `chat` elsewhere. Only for the kinds openai and xai. */
+  /** Default: `both` at api.openai.com, `chat_first` at Azure, else `chat`. Only for the kinds openai and xai. */
   readonly speaks: TextFormats;
   /** Sent with every request, by lower-case name. The values are secrets. Default: none. */
   readonly headers: Readonly<Record<string, string>>;
@@ -65,6 +70,8 @@ export interface ProviderConfig extends CloudConfig {
   readonly allows?: Allowances;
   /** How its wire formats differ from their documentation. Default: derived from the base URL. */
   readonly quirks: Quirks;
+  /** What its models take and refuse, by patterns of their names, before the built-in facts. Default: none. */
+  readonly facts?: ProviderFacts;
   /** Limits on its use by all callers together. Default: none. */
   readonly limits?: WaitingLimits;
   /** Several credentials of the same vendor in place of `apiKey`, which is null then; at least one. Default: none. */
@@ -106,7 +113,7 @@ const input = z.strictObject({
   api_key: optional(secret(1, MAX_KEY_CHARACTERS)),
   secret_key: optional(secret(1)),
   ...CLOUD_FIELDS,
-  speaks: z.enum(["chat", "responses", "both"]).optional(),
+  speaks: z.enum(["chat", "responses", "both", "chat_first"]).optional(),
   headers: HEADERS_FIELD,
   timeouts: z.strictObject({
     connect: seconds(0.01, 600).default(10_000),
@@ -115,6 +122,7 @@ const input = z.strictObject({
   }).prefault({}),
   allow_references: referencesSchema(),
   allow_tools: toolsSchema(),
+  facts: providerFactsSchema.optional(),
   quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
   ...LIMIT_FIELDS,
   max_wait: maxWaitSchema(),
@@ -230,15 +238,22 @@ function providerOf(provider: Input): ProviderConfig {
     ...keyAndHeaders(provider, preset?.keyHeader),
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
     ...cloudConfigOf(cloud),
-    speaks: provider.speaks ?? preset?.speaks ?? (new URL(baseUrl).hostname === "api.openai.com" ? "both" : "chat"),
+    speaks: provider.speaks ?? preset?.speaks ?? textFormatsAt(new URL(baseUrl)),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
+    ...(provider.facts && { facts: provider.facts }),
     ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
     ...(provider.credentials && {
       credentials: provider.credentials.map((each) => credentialOf(each, provider.max_wait, preset?.keyHeader)),
     }),
   };
+}
+
+/** Azure has responses below its version 1, for models of OpenAI. */
+function textFormatsAt({ hostname, pathname }: URL): TextFormats {
+  if (hostname === "api.openai.com") return "both";
+  return /\.azure\.com$/.test(hostname) && pathname.endsWith("/openai/v1") ? "chat_first" : "chat";
 }
 
 function credentialOf(input: CredentialInput, maxWaitMs: number, keyHeader: string | undefined): CredentialConfig {

@@ -172,6 +172,7 @@ function openProvider(
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),
     ...(config.allows && { allows: config.allows }),
     quirks: config.quirks,
+    ...(config.facts && { facts: config.facts }),
     // The idle limit also applies before the first byte of a stream.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),
     wholeFirstByteMs: firstByteMs,

@@ -26,6 +26,11 @@ export interface TextEndpoint {
    */
   serves?(model: string): boolean;
   /**
+   * Whether the endpoint serves only models that refuse requests at the vendor's other endpoint, because the vendor may
+   * not have it for others. Default: false.
+   */
+  readonly isReserve?: boolean;
+  /**
    * Returns the path below the provider's base URL, with query.
    *
    * @param model The vendor's name of the model.
@@ -126,7 +131,8 @@ export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promi
 /** The settings of one provider that its endpoints depend on. */
 export interface EndpointSettings {
   /** The text formats of the default protocol that the provider supports (kinds `openai` and `xai` only). */
-  readonly speaks: "chat" | "responses" | "both";
+  /** `chat_first`: both, but responses only for models that refuse requests at chat completions. */
+  readonly speaks: "chat" | "responses" | "both" | "chat_first";
   /** Default: none. */
   readonly quirks?: Quirks;
   /** The project whose models are called (kind `vertex` only). */

@@ -1,6 +1,6 @@
 import type { Meter } from "../billing/meter.ts";
 import type { EndedTask } from "../calls/ended_task.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { FileStore } from "../files/files.ts";
 import type { SigningKeys } from "../files/signed_url.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -51,7 +51,7 @@ export interface VideoParts {
   readonly meter: Pick<Meter, "admit" | "admitFree" | "probe" | "reserve" | "allowance" | "invalidate">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly catalog: Catalog;
+  readonly catalog: DatedCatalog;
   /** Providers that generate videos, by name. */
   readonly upstreams: ReadonlyMap<string, VideoUpstream>;
   /** Assets of a provider's account that callers may use. Default: none. */

@@ -168,7 +168,9 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     read: async (keyId, id) => objectOf(await own(keyId, id)),
     async list(keyId, filter, page) {
       if (page.after !== null && !isTaskId(page.after)) throw invalidField("after", "expected a task id");
-      const model = filter.model === null ? null : parts.catalog.find(filter.model)?.id ?? filter.model;
+      const model = filter.model === null
+        ? null
+        : parts.catalog.at(parts.store.now()).find(filter.model)?.id ?? filter.model;
       const { tasks, next } = await listOwnTasks(parts.store, keyId, { ...filter, model }, page);
       return { tasks: tasks.map(objectOf), next };
     },

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { markWork, startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 import type { JobMessage, JobResult } from "./worker_pool.ts";
 
 /** The result of a job, and the buffers in it that move to the main thread. */
@@ -10,7 +11,9 @@ export interface JobOutcome {
 /** Serves the jobs of a `WorkerPool` inside a thread. An error is reported by its class only. */
 export function serveJobs(run: (job: unknown) => Promise<JobOutcome>): void {
   const port = parentPort!;
+  startThreadHeartbeat();
   port.on("message", async ({ id, job }: JobMessage) => {
+    markWork("thread job", String(id));
     try {
       const { value, transfer = [] } = await run(job);
       port.postMessage({ id, value } satisfies JobResult, [...transfer]);

@@ -54,6 +54,7 @@ export function createMediaWork({ clock, log, start }: ThreadWorkOptions): Media
   const pool = new WorkerPool({
     name: "media",
     start: start ?? threadStarter({
+      kind: "media",
       entry: threadModule("workers/media_entry"),
       heapMegabytes: HEAP_MEGABYTES,
     }),

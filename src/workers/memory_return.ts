@@ -1,5 +1,7 @@
 import process from "node:process";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { hasFreeDescriptors } from "../lib/descriptors.ts";
+import { MIN_FREE_DESCRIPTORS } from "./worker_thread.ts";
 
 /** Options of {@linkcode startMemoryReturn}. The defaults measure this process. */
 export interface MemoryReturnOptions {
@@ -79,6 +81,7 @@ function usedCpuOfProcess(): number {
  * is no other way to it without a permission for native code. Source: Deno pull request 32617.
  */
 function returnByThread(): void {
+  if (!hasFreeDescriptors(MIN_FREE_DESCRIPTORS)) return; // the memory stays until the next time
   const worker = new Worker("data:application/javascript,close()", { type: "module" });
   worker.onerror = (event) => event.preventDefault(); // Without a thread the memory stays; that is no reason to end.
 }

@@ -31,7 +31,7 @@ export function createTokenWork({ clock, log, start }: ThreadWorkOptions): Token
   const entry = threadModule("workers/token_entry");
   const pool = new WorkerPool({
     name: "tokens",
-    start: start ?? threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES }),
+    start: start ?? threadStarter({ kind: "tokens", entry, heapMegabytes: HEAP_MEGABYTES }),
     maxThreads: 1,
     maxQueued: MAX_QUEUED,
     maxQueuedPerAccount: MAX_QUEUED,

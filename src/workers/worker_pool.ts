@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import type { Log } from "../lib/log.ts";
-import type { StartThread, WorkerThread } from "./worker_thread.ts";
+import { type StartThread, ThreadUnavailable, type WorkerThread } from "./worker_thread.ts";
 
 /** What the work of one kind of thread is made with. */
 export interface ThreadWorkOptions {
@@ -174,11 +174,20 @@ export class WorkerPool {
   #freeMember(): Member | null {
     for (const member of this.#members) if (member.job === null) return member;
     if (this.#members.size >= this.options.maxThreads) return null;
-    if (!this.#hasOverrunTooOften()) return this.#startMember();
-    if (this.#members.size === 0) {
-      const error = new WorkerFailure("busy", "Too many jobs exceeded their time limit");
-      for (let job = this.#queue.shift(); job !== null; job = this.#queue.shift()) job.reject(error);
+    if (this.#hasOverrunTooOften()) return this.#refuseAll("Too many jobs exceeded their time limit");
+    try {
+      return this.#startMember();
+    } catch (error) {
+      if (!(error instanceof ThreadUnavailable)) throw error;
+      return this.#refuseAll(error.message);
     }
+  }
+
+  /** Jobs wait for a thread that there is. Without one, they fail. */
+  #refuseAll(reason: string): null {
+    if (this.#members.size > 0) return null;
+    const error = new WorkerFailure("busy", reason);
+    for (let job = this.#queue.shift(); job !== null; job = this.#queue.shift()) job.reject(error);
     return null;
   }
 

@@ -1,4 +1,10 @@
 import { type MessagePort, Worker } from "node:worker_threads";
+import { type GuardMessage, isGuardMessage } from "./guard_message.ts";
+import { hasFreeDescriptors } from "../lib/descriptors.ts";
+import { GatewayError } from "../lib/gateway_error.ts";
+import type { ThreadKind } from "../lib/heartbeats.ts";
+import { processHeartbeats, withSlot } from "../lib/own_heartbeat.ts";
+import { endWatched } from "./ending_thread.ts";
 
 /** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
@@ -25,11 +31,31 @@ export interface WorkerThreadEvents {
  */
 export const THREAD_IDLE_MS = 45_000;
 
-/** Starts a thread. */
+/** A thread starts only if so many descriptors are free. Without any, the platform ends the process. */
+export const MIN_FREE_DESCRIPTORS = 64;
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** A thread that cannot be started now. */
+export class ThreadUnavailable extends GatewayError {
+  constructor() {
+    super("overloaded", "The gateway has too few free file descriptors for another thread. Retry in a few seconds", {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+}
+
+/**
+ * Starts a thread.
+ *
+ * @throws {ThreadUnavailable} If too few descriptors are free.
+ */
 export type StartThread = (events: WorkerThreadEvents) => WorkerThread;
 
 /** How threads are started. */
 export interface ThreadOptions {
+  /** What the watch names it. */
+  readonly kind: ThreadKind;
   /** The module that the thread runs. */
   readonly entry: URL;
   /** The JavaScript heap limit in megabytes. A thread that exceeds it ends; the process continues. */
@@ -44,33 +70,69 @@ export interface ThreadOptions {
  * Returns a function that starts threads.
  *
  * Threads are Node.js worker threads, since only these have a memory limit. A web worker that exceeds its memory ends
- * the process. Byte arrays must be sent as `ArrayBuffer`: the platform visits each element of a typed array.
+ * the process. Each module calls `guardThread`, which reports a heap that was used up where the platform does not. Byte
+ * arrays must be sent as `ArrayBuffer`: the platform visits each element of a typed array.
  */
-export function threadStarter({ entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
+export function threadStarter({ kind, entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
   return ({ onMessage, onCrash }) => {
-    const worker = new Worker(entry, {
-      workerData: data,
-      transferList: [...ports],
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
-    });
+    if (!hasFreeDescriptors(MIN_FREE_DESCRIPTORS)) throw new ThreadUnavailable();
+    const heartbeats = processHeartbeats();
+    const slot = heartbeats?.open(kind) ?? null;
+    const worker = withSlot(slot, () =>
+      new Worker(entry, {
+        workerData: data,
+        transferList: [...ports],
+        resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+      }));
     let isOver = false;
+    let isEnding = false;
+    let hasExited = false;
     const crashed = (reason: string) => {
       if (isOver) return;
       isOver = true;
       onCrash(reason);
     };
-    worker.on("message", (message) => void (isOver || onMessage(message)));
+    const onGuardMessage = ({ guard, stack }: GuardMessage) => {
+      if (guard === "unhandled") return reportError(new ThreadError(stack));
+      crashed(OUT_OF_MEMORY);
+      worker.terminate();
+    };
+    worker.on("message", (message) => {
+      if (isGuardMessage(message)) onGuardMessage(message);
+      else if (!isOver) onMessage(message);
+    });
     worker.on("error", (error) => crashed(reasonOf(error)));
-    worker.on("exit", () => crashed("the thread exited"));
+    worker.on("exit", () => {
+      hasExited = true;
+      if (slot !== null && !isEnding) heartbeats?.close(slot);
+      crashed("the thread exited");
+    });
     return {
       post: (message, transfer) => worker.postMessage(message, [...transfer]),
       terminate() {
-        isOver = true;
-        void worker.terminate();
+        const end = () => void worker.terminate();
+        const isWatched = heartbeats !== null && slot !== null && !hasExited && !isEnding;
+        isOver = isEnding = true;
+        if (isWatched) endWatched({ heartbeats, slot, end, hasExited: () => hasExited });
+        else end();
       },
       setReferenced: (isReferenced) => isReferenced ? worker.ref() : worker.unref(),
     };
   };
+}
+
+/** The code of the platform for a thread whose heap was used up. */
+const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
+
+/** An error of a thread that nothing there has handled. */
+class ThreadError extends Error {
+  override readonly name = "ThreadError";
+
+  /** @param place The class and the stack of the error. */
+  constructor(place: string) {
+    super("A thread did not handle an error");
+    this.stack = `${this.name}: ${this.message}\n${place}`;
+  }
 }
 
 /** The class or code of an error. Its message is not used, since it can repeat the input. */

@@ -1,3 +1,4 @@
+import { createCatalog } from "../../src/catalog/catalog.ts";
 import { assertEquals } from "@std/assert";
 import { createAdminRoutes } from "../../src/app/admin.ts";
 import { adminAccessWith } from "../../src/app/admin_access.ts";
@@ -28,7 +29,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     config,
     access: adminAccessWith([], { config, store, clock, wrongKeys: new WrongKeys(clock) }),
     store,
-    catalog: { models: config.models },
+    catalog: createCatalog(config.models),
     log: silentLog,
     videos: null,
     receivers: () => Promise.reject(new Error("No receiver is opened here")),

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { ROOT } from "./source_files.ts";
+import { ROOT, sourceFiles } from "./source_files.ts";
 
 const ADVICE = 'run "deno task --frozen=false lock"';
 const ENTRIES = ["main.ts", "src/console/client/main.tsx"];
@@ -88,6 +88,21 @@ Deno.test("deno.json: every program that a task runs has its packages in the loc
   );
   await run(["cache", "--quiet", ...others ?? []]);
   await run(["cache", "--quiet", LOCK_OF_TESTS, ...withTests ?? []]);
+});
+
+// Without a lock file, Deno takes the newest versions that fit, which no task has installed on a new machine.
+Deno.test("tests, benchmarks, scripts: a program that Deno runs has the packages of a lock file", async () => {
+  const paths = (await Promise.all(["tests", "bench", "scripts"].map(sourceFiles))).flat();
+  const files = await Promise.all(
+    paths.map(async (path) => ({ path, text: await Deno.readTextFile(join(ROOT, path)) })),
+  );
+  const startsDeno = /\bDeno\.execPath\(\)/;
+  const namesPackages = /\b(?:p|withP)ackages?OfTests\(/;
+  const wrong = files.filter(({ text }) =>
+    /["' ]--no-lock\b/.test(text) ||
+    startsDeno.test(text) && namesPackages.test(text) && !/--lock\b.*LOCK_OF_TESTS/.test(text)
+  );
+  assertEquals(wrong.map(({ path }) => path), []);
 });
 
 /** The programs that a command starts with `deno run`. */

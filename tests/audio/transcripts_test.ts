@@ -158,6 +158,8 @@ Deno.test("transcripts: a broken reply costs nothing, and impossible usage is ca
       ['"duration":-1', 2],
       ['"usage":{"type":"duration","seconds":3}', 3],
       ['"usage":{"seconds":"many"}', 2],
+      ['"usage":{"type":"duration","seconds":0}', 2],
+      ['"duration":0', 2],
       ['"x":1', 2],
     ];
     for (const [usage, seconds] of cases) {

@@ -10,8 +10,10 @@ import type { Money } from "../../src/lib/money.ts";
 import type { AccessLimits } from "../../src/limits/access_limits.ts";
 import type { LimitedCaller } from "../../src/limits/limited_caller.ts";
 import type { Store } from "../../src/store/store.ts";
+import { changedStore } from "../../src/store/changed_store.ts";
 import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
 import { itemAt } from "../support/items.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { observeStore } from "./support.ts";
 
@@ -192,6 +194,59 @@ Deno.test("a budget starts again with the next period, and counts what is charge
       clock.set(NOON);
     }
   }));
+
+for (const holder of ["key", "account"] as const) {
+  Deno.test(`calls with the former and the new period of a budget of the ${holder} are admitted side by side`, async () => {
+    const clock = new ManualClock(NOON);
+    const store = await openMemoryStore({ clock });
+    await createAccount(store, { id: "acme", balance: BALANCE });
+    let reads = 0;
+    const readSpent = () => {
+      assert(++reads < 1_000, "the amounts spent are read again and again");
+      return Promise.resolve({ charged: 0n, held: 0n });
+    };
+    const meter = createMeter({ store, clock, log: silentLog, readSpent });
+    const limitedBy = (limits: AccessLimits) => holder === "key" ? caller(limits) : caller({}, limits);
+    const [day, week] = [limitedBy(budgetOf(60n, "day")), limitedBy(budgetOf(100n, "week"))];
+    const calls = Array.from({ length: 15 }, (_, n) => meter.admit(n % 2 === 0 ? day : week, 1n));
+    const open = await Promise.all(calls);
+    assertEquals(reads, 2);
+    // What is open counts towards both.
+    assertEquals([await leftOf(meter, day), await leftOf(meter, week)], [45n, 85n]);
+    for (const each of open) await each.charge(chargeOf(1n));
+    assertEquals([await leftOf(meter, day), await leftOf(meter, week)], [45n, 85n]);
+    await meter.flush();
+  });
+}
+
+/** What the budget of a caller has left, of its key or its account. */
+async function leftOf(meter: LedgerMeter, limited: LimitedCaller): Promise<Money | undefined> {
+  const { key, account } = await meter.limitsLeft(limited);
+  return (key.budget ?? account.budget)?.left;
+}
+
+Deno.test("a call during whose reads others always change the balance is refused with storage_unavailable", async () => {
+  const clock = new ManualClock(NOON);
+  const store = await openMemoryStore({ clock });
+  await createAccount(store, { id: "acme", balance: BALANCE });
+  let reads = 0;
+  const changing = () => {
+    assert(++reads < 1_000, "the balance is read again and again");
+    meter.invalidate("acme");
+  };
+  const observed = changedStore(store, {
+    balance(account) {
+      changing();
+      return store.balance(account);
+    },
+  });
+  const readSpent = () => {
+    changing();
+    return Promise.resolve({ charged: 0n, held: 0n });
+  };
+  const meter: LedgerMeter = createMeter({ store: observed, clock, log: silentLog, readSpent });
+  assertEquals((await refusal(() => meter.admit(caller(budgetOf(10n)), 1n))).code, "storage_unavailable");
+});
 
 Deno.test("a clock that is set back refills neither a budget nor a rate", () =>
   withMeter(async ({ clock, meter }) => {

@@ -209,6 +209,34 @@ Deno.test("what a budget has left is spent to the end by all processes, and no f
   assertEquals(await spent(), 98n);
 });
 
+Deno.test("calls with the former and the new period of a budget are admitted side by side by all processes", async () => {
+  const ofPeriod = (amount: Money, per: "day" | "week") => callerOf({ budget: { amount, per } });
+  const { meters, limits, clock } = await shared(2);
+  limits.before = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 3));
+  const [day, week] = [ofPeriod(60n, "day"), ofPeriod(100n, "week")];
+  const round = (callers: readonly LimitedCaller[], count: number) =>
+    Promise.all(
+      Array.from(
+        { length: count },
+        (_, n) => tried(itemAt(meters, n % 2), itemAt(callers, Math.floor(n / 2) % callers.length), { amount: 7n }),
+      ),
+    );
+  const open = await round([day, week], 8);
+  assertEquals(open.filter(isAdmission).length, 8);
+  // What is open of both counts towards each: 56 of 60, and of 100.
+  assertEquals(await round([day], 4), Array(4).fill("insufficient_credits"));
+  for (const one of open) if (typeof one !== "string") one.release();
+  // The former budget is no longer leased once nothing asks for it.
+  for (let n = 0; n < 120; n++) {
+    clock.advance(3_000);
+    await new Promise((resolve) => setTimeout(resolve, 4));
+    if (n % 10 === 0) { for (const one of await round([week], 2)) if (typeof one !== "string") one.release(); }
+  }
+  const { demands } = limits;
+  assertEquals((await round([day], 1)).filter(isAdmission).length, 1);
+  assert(limits.demands > demands, "the former budget was leased all the time");
+});
+
 Deno.test("processes never spend more than a budget together, whatever they do at once", async () => {
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.tuple(fc.constant("admit" as const), fc.nat(2), fc.bigInt(1n, 300n)) },

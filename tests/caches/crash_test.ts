@@ -144,6 +144,7 @@ const CALL = {
   keyId: "key_1",
   accountId: "demo",
   limits: null,
+  receivedAt: 0,
   body: { model: "acme/m", contents: [{ parts: [{ text: "The sky is blue" }] }] },
   bytes: new Uint8Array(80),
   headerPin: null,

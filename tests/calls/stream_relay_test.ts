@@ -1,10 +1,12 @@
 import { unobservedRecord } from "../../src/http/request_record.ts";
 import { passRelayOf } from "../texts/support.ts";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Bytes, OpenStreams, type Relay, relayStream } from "../../src/calls/stream_relay.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { vendorStream } from "../../src/texts/vendor_stream.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { MemoryBudget, UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { FORMATS } from "../support/formats.ts";
@@ -30,10 +32,11 @@ function gateway(): Stage {
 }
 
 /** A relay that passes everything and records how it ended. */
-function plainRelay() {
+function plainRelay(budget = UNLIMITED_MEMORY) {
   const notes = { ends: 0, failures: [] as unknown[], leaves: 0 };
   const relay: Relay = {
     finished: false,
+    memory: budget.lease("demo"),
     take: (bytes) => bytes,
     end() {
       notes.ends++;
@@ -253,4 +256,41 @@ Deno.test("relayStream() reads what follows a finished reply, and cancels a vend
   await textOf(relayedOf(silent, finishing(), { clock, openStreams }));
   clock.advance(1_000);
   assertEquals(silent.cancelled, true);
+});
+
+const LARGE = "x".repeat(65_536);
+const MEGABYTE = 1_048_576;
+
+/** A stream of chunks of 64 KB whose caller reads so many of them and then no more. */
+async function readSome(chunks: number, budget: MemoryBudget) {
+  const stage = gateway();
+  const { relay, notes } = plainRelay(budget);
+  const response = responseOf(Array.from({ length: 40 }, () => LARGE));
+  const reader = relayedOf(response, relay, stage).getReader();
+  for (let n = 0; n < chunks; n++) await reader.read();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  return { ...stage, reader, response, notes };
+}
+
+Deno.test("relayStream() counts what a caller does not read towards the memory of its account, until it reads again", async () => {
+  for (const [chunks, held] of [[2, 0], [4, 5 * 65_536], [20, MEGABYTE]] as const) {
+    const budget = new MemoryBudget(100 * MEGABYTE);
+    const { reader, response } = await readSome(chunks, budget);
+    assertEquals([budget.inUseBy("demo"), response.reads], [held, chunks + 1]);
+    while (!(await reader.read()).done);
+    assertEquals(budget.inUse, 0);
+  }
+  const budget = new MemoryBudget(100 * MEGABYTE);
+  const { reader } = await readSome(20, budget);
+  await reader.cancel();
+  assertEquals(budget.inUse, 0);
+});
+
+Deno.test("relayStream() disconnects a caller that does not read if there is no memory for what waits for it", async () => {
+  const budget = new MemoryBudget(8 * MEGABYTE);
+  for (let n = 0; n < 31; n++) budget.lease(`other-${n}`).reserve(MEGABYTE / 4);
+  const { reader, response, notes, openStreams } = await readSome(20, budget);
+  await assertRejects(() => reader.read(), GatewayError, "Not enough memory");
+  assertEquals([response.cancelled, notes.leaves, openStreams.count], [true, 1, 0]);
+  assertEquals(budget.inUseBy("demo"), 0);
 });

@@ -1,4 +1,4 @@
-import { type Catalog, createCatalog } from "../../src/catalog/catalog.ts";
+import { type Catalog, createCatalog, type DatedCatalog } from "../../src/catalog/catalog.ts";
 import { type Model, readModel } from "../../src/catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
 import { unobservedRecord } from "../../src/http/request_record.ts";
@@ -12,7 +12,7 @@ export function modelOf(fields: Record<string, unknown>): Model {
 }
 
 /** A catalog of two vendors with text models, and one model of each kind of image series and of video. */
-export function sampleCatalog(): Catalog {
+export function sampleCatalog(): Catalog & DatedCatalog {
   return createCatalog([
     modelOf({
       id: "lumen/talk-2",

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertGreaterOrEqual, assertMatch, assertStringIncludes } from "@std/assert";
+import { runCommand } from "../support/command.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { textModel } from "../support/gateway.ts";
 import { atLeast } from "../support/items.ts";
@@ -31,7 +32,7 @@ class Places {
 
   async configure(place: string, fields: Record<string, unknown> = {}): Promise<void> {
     const config = {
-      server: { port: 0, admin_key: ADMIN_KEY },
+      server: { port: 0, admin_key: ADMIN_KEY, isolates: 1 },
       accounts: [{ id: "demo", balance: "25.00", keys: [KEY] }],
       providers: { acme: { kind: "openai", base_url: this.#vendor.baseUrl, api_key: "vendor-key", speaks: "chat" } },
       models: [textModel("acme/m", ["acme"])],
@@ -57,12 +58,9 @@ class Places {
   }
 
   async run(place: string, ...words: string[]) {
-    const args = [...words, "--config", this.path(`${place}.json`)];
-    const child = startGatewayProcess({ args, folder: this.folder });
-    const { code } = await child.ended;
-    const complaint = child.log().trim();
-    assert(!/^ +at /m.test(complaint), complaint);
-    return { code, said: child.output(), complaint };
+    const ended = await runCommand([...words, "--config", this.path(`${place}.json`)]);
+    assert(!/^ +at /m.test(ended.complaint), ended.complaint);
+    return ended;
   }
 
   /** The number of charged requests in the ledger of a stopped gateway. */

@@ -21,7 +21,7 @@ const FILES: Readonly<Record<string, string>> = {
   "config.json": '{"providers":{"openai":{"keys":[{"value":"env.K","models":["gpt-5-mini"],"weight":1}]}}}',
   "model_prices.json": '{"gpt-x":{"litellm_provider":"openai","mode":"chat","input_cost_per_token":1e-6}}',
 };
-const CONFIG = "providers: {}\nmodels: []\n";
+const CONFIG = "server: { isolates: 1 }\nproviders: {}\nmodels: []\n";
 const ENV = {
   PORT: new URL(closedOrigin()).port,
   SWITCHYARD_ADMIN_KEY: "admin-key-of-a-test-0123456789",

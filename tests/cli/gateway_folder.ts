@@ -1,4 +1,5 @@
 import { newApiKey } from "../../src/billing/api_key.ts";
+import { type EndedCommand, runCommand } from "../support/command.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast } from "../support/items.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
@@ -15,7 +16,7 @@ export interface Place {
   /** Starts the gateway; gives its address and the way to stop it. */
   serve(): Promise<{ readonly address: string; stop(): Promise<void> }>;
   /** Runs a command to its end. */
-  run(...words: string[]): Promise<{ readonly code: number; readonly said: string; readonly complaint: string }>;
+  run(...words: string[]): Promise<EndedCommand>;
   /** Creates a video task; gives its id. */
   create(address: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Ends a video task. */
@@ -31,7 +32,7 @@ export async function makePlace(server: Record<string, unknown> = {}): Promise<P
   const folder = await Deno.makeTempDir();
   const [key, adminKey] = [newApiKey(), newApiKey()];
   const config = {
-    server: { port: Number(new URL(closedOrigin()).port), admin_key: adminKey, ...server },
+    server: { port: Number(new URL(closedOrigin()).port), admin_key: adminKey, isolates: 1, ...server },
     store: `kv:${folder}/store.db`,
     files: `${folder}/files`,
     accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
@@ -69,11 +70,7 @@ export async function makePlace(server: Record<string, unknown> = {}): Promise<P
         },
       };
     },
-    async run(...words: string[]) {
-      const process = startGatewayProcess({ args: [...words, "--config", path], folder });
-      const { code } = await process.ended;
-      return { code, said: process.output(), complaint: process.log().trim() };
-    },
+    run: (...words) => runCommand([...words, "--config", path]),
     async create(address, fields = {}) {
       const order = { model: "sandbox/video-1", prompt: "A lighthouse", ...fields };
       return (await call("POST", `${address}/v1/videos`, order)).id;

@@ -8,6 +8,9 @@ async function run(lines: string, redirects = "") {
   await Deno.writeTextFile(
     script,
     `import { openProcessOutput } from "${new URL("src/cli/process_output.ts", ROOT)}";
+    import { holdState, holdWork } from "${new URL("src/lib/held.ts", ROOT)}";
+    import { unhandledErrors } from "${new URL("src/lib/unhandled.ts", ROOT)}";
+    import { StoreWriteError } from "${new URL("src/store/store_errors.ts", ROOT)}";
     const output = openProcessOutput({ logs: { level: "info" } } as never);
     ${lines}`,
   );
@@ -23,13 +26,35 @@ for (
   const [name, line] of [
     ["an error that nobody catches", 'setTimeout(() => { throw new RangeError("a prompt"); });'],
     ["a rejection that nobody handles", 'setTimeout(() => void Promise.reject(new RangeError("a prompt")));'],
+    ["a failure of work in the background", 'holdWork(Promise.reject(new RangeError("a prompt")));'],
   ] as const
 ) {
-  Deno.test(`${name} is logged after earlier lines, without its message, and ends the process with 1`, async () => {
+  Deno.test(`${name} is logged with its stack, without its message, and counted, and the process goes on`, async () => {
+    const { code, log } = await run(
+      `${line} setTimeout(() => { output.log.info("after", { count: unhandledErrors() }); output.flush().then(() => Deno.exit(3)); }, 50);`,
+    );
+    const [first, second] = log.trim().split("\n").map((each) => JSON.parse(each));
+    assertEquals([code, first.event, second.event, second.count], [3, "unhandled_error", "after", 1]);
+    assertMatch(first.reason, /^RangeError at /);
+    assertEquals(log.includes("a prompt"), false);
+  });
+}
+
+for (
+  const [name, line, reason] of [
+    ["work on state", 'holdState(Promise.reject(new RangeError("a prompt")), "charges");', /^StateFailure at /],
+    [
+      "a write of the store",
+      'void Promise.reject(new StoreWriteError(new Error("a prompt")));',
+      /^StoreWriteError at /,
+    ],
+  ] as const
+) {
+  Deno.test(`a failure of ${name} is logged after earlier lines, without its message, and ends the process with 1`, async () => {
     const { code, log } = await run(`output.log.info("before"); ${line} setTimeout(() => {}, 60_000);`);
     const lines = log.trim().split("\n").map((each) => JSON.parse(each));
     assertEquals([code, lines.map(({ event }) => event)], [1, ["before", "process.failed"]]);
-    assertMatch(lines[1].reason, /^RangeError at /);
+    assertMatch(lines[1].reason, reason);
     assertEquals(log.includes("a prompt"), false);
   });
 }

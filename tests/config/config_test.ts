@@ -82,6 +82,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       adminListen: null,
       isolates: Deno.build.os === "linux" ? Math.min(navigator.hardwareConcurrency, 8) : 1,
       shutdownGraceMs: 30_000,
+      stallLimitMs: 60_000,
     },
     store: "kv:./data/switchyard.db",
     files: "./data/files",

@@ -169,3 +169,23 @@ models:
     "models[0].fallbacks: expected none, as videos have no fallbacks, got a list of 1",
   ]);
 });
+
+Deno.test("config check reports a redirect to a name that no provider of the model serves", () => {
+  const redirectProblems = (target: string, more = "") =>
+    problemsOf(`${PROVIDERS}
+models:
+  - id: one/old
+    redirected_to: { model: ${target}, from: 2026-12-01 }
+    serves: [{ provider: one }]
+  - { id: one/new, serves: [{ provider: one }] }
+  - { id: two/other, serves: [{ provider: two }] }
+${more}`);
+  assertEquals(redirectProblems("new"), []);
+  for (const target of ["other", "old", "missing"]) {
+    assertEquals(redirectProblems(target), [
+      "switchyard.yaml: models[0].redirected_to.model: expected the vendor's name of another model that a provider of " +
+      `this one serves, got "${target}"`,
+    ]);
+  }
+  assertEquals(redirectProblems("missing", '  - { id: "one/*", pricing: free }'), []);
+});

@@ -1,9 +1,10 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { codingFor } from "../../src/console/assets.ts";
 import { loadConsoleAssets } from "../../src/console/bundle.ts";
 import { rawAnswer } from "../support/raw_http.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { startVideoGateway } from "../support/video_gateway.ts";
 import { ConsoleBrowser } from "./browser.ts";
 
 const MAX_FIRST_LOAD_BYTES = 150_000;
@@ -30,6 +31,25 @@ Deno.test("console: every response forbids inline scripts, frames, sniffing and 
     assertEquals(headers.get("x-content-type-options"), "nosniff", path);
     assertEquals(headers.get("referrer-policy"), "no-referrer", path);
   }
+  await gateway.stop();
+});
+
+Deno.test("console: answers of the API, files of vendors among them, are opened without an origin", async () => {
+  const gateway = await startVideoGateway();
+  const visitor = new ConsoleBrowser(gateway.address);
+  await visitor.signIn(gateway.adminKey);
+  const { mirror_urls: addresses } = await gateway.until(await gateway.create(), "completed");
+  const { pathname, search } = new URL(String(Array.isArray(addresses) ? addresses[0] : ""));
+  for (
+    const path of [`/console/api${pathname}${search}`, "/console/api/admin/v1/accounts", "/console/api/admin/v1/x"]
+  ) {
+    const { headers, status } = await visitor.send("GET", path);
+    const expected = path.endsWith("/x") ? 404 : 200;
+    assertEquals([path, status], [path, expected]);
+    assertMatch(headers.get("content-security-policy") ?? "", /^sandbox;/, path);
+  }
+  const { headers } = await visitor.send("GET", "/console");
+  assert(!headers.get("content-security-policy")?.includes("sandbox"));
   await gateway.stop();
 });
 

@@ -14,6 +14,11 @@ export interface HostileCase {
   readonly then?: "serves" | "closes" | "hangs";
   /** What it writes over the idle connection, after the client has the response. */
   readonly later?: string;
+  /**
+   * What it writes after the client has written the second request over the same connection, and before it reads it.
+   * HTTP/1.1 cannot tell it from the response, so the second exchange may have it. The third must not be affected.
+   */
+  readonly crosses?: string;
   /** Default: a POST with a body. */
   readonly method?: "GET" | "HEAD";
   /** The size of the request body. Default: 2. */
@@ -190,6 +195,9 @@ const UNSOLICITED: Readonly<Record<string, Shape>> = {
   "100 over the idle connection": { says: HELLO, later: "HTTP/1.1 100 Continue\r\n\r\n", outcome: hello },
   "half a reply over the idle connection": { says: HELLO, later: STRAY.slice(0, 20), outcome: hello },
   "a NUL over the idle connection": { says: HELLO, later: "\0", outcome: hello },
+  "a reply that crosses the next request": { says: HELLO, crosses: STRAY, outcome: hello },
+  "two replies that cross the next request": { says: HELLO, crosses: STRAY + STRAY, outcome: hello },
+  "half a reply that crosses the next request": { says: HELLO, crosses: STRAY.slice(0, 20), outcome: hello },
   "a reply before the first request": { greets: STRAY, says: HELLO, outcome: "any" },
   "an empty line before the first request": { greets: "\r\n", says: HELLO, outcome: "any" },
 };

@@ -68,7 +68,12 @@ export async function runCase(one: HostileCase, client: ClientUnderTest): Promis
     }
     if (vendor.writtenBytes() > MAX_ENDLESS_BYTES) return "it read on without a bound";
     await vendor.firstIsOver();
-    for (const path of ["/second", "/third"]) {
+    const rest = ["/second", "/third"];
+    if (one.crosses !== undefined) {
+      await ask(rest.shift() ?? "", MAX_HONEST_CALL_MS).catch(() => {});
+      await vendor.secondIsOver();
+    }
+    for (const path of rest) {
       const { status, body } = await ask(path, MAX_HONEST_CALL_MS);
       if (status !== 200 || body !== `own:${path}`) return `the exchange after it read ${status} ${body.slice(0, 100)}`;
     }
@@ -93,6 +98,8 @@ interface HostileVendor {
    * Reports that the first exchange has ended. Resolves after the client could have noticed what the vendor did then.
    */
   firstIsOver(): Promise<void>;
+  /** Resolves when the first connection was closed, as the client does when it notices a second response. */
+  secondIsOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -101,11 +108,16 @@ function startHostileVendor(one: HostileCase): HostileVendor {
   const open = new Set<Deno.TcpConn>();
   const firstOver = Promise.withResolvers<void>();
   const hasActed = Promise.withResolvers<void>();
+  const secondOver = Promise.withResolvers<void>();
   let written = 0;
   const serve = async (connection: Deno.TcpConn, isFirst: boolean) => {
     if (isFirst && one.greets !== undefined) await write(connection, one.greets);
     const requests = new RequestReader(connection);
-    for (;;) {
+    for (let nth = 0;; nth++) {
+      if (nth === 1 && isFirst && one.crosses !== undefined) {
+        if (!await requests.begins()) return;
+        await write(connection, one.crosses);
+      }
       const path = await requests.next(one.reads === "head");
       if (path === null) return;
       if (path !== "/first") {
@@ -135,7 +147,9 @@ function startHostileVendor(one: HostileCase): HostileVendor {
       const isFirst = open.size === 1;
       serve(connection, isFirst).catch(() => {}).finally(() => {
         close(connection);
-        if (isFirst) hasActed.resolve();
+        if (!isFirst) return;
+        hasActed.resolve();
+        secondOver.resolve();
       });
     }
   })();
@@ -147,6 +161,7 @@ function startHostileVendor(one: HostileCase): HostileVendor {
       await hasActed.promise;
       await ioTurn();
     },
+    secondIsOver: () => secondOver.promise,
     async stop() {
       listener.close();
       open.forEach(close);
@@ -178,6 +193,11 @@ class RequestReader {
     const path = itemAt(head.split(" "), 1);
     if (!(headOnly && path === "/first")) await this.skipBody();
     return path;
+  }
+
+  /** Resolves when the first bytes of the next request have come; false at the end. */
+  async begins(): Promise<boolean> {
+    return this.#text !== "" || await this.#more();
   }
 
   async skipBody(): Promise<void> {

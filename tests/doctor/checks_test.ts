@@ -13,6 +13,9 @@ import {
 import { checkClock, checkHosts, unreachable } from "../../src/doctor/network_checks.ts";
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../support/loopback_certificate.ts";
 
+/** Before the first change of a built-in price that the tests use. */
+const NOW = Date.parse("2026-12-24T00:00:00Z");
+
 function modelServedAs(name: string, outputs: readonly string[] = ["text"]): Model {
   return {
     id: `acme/${name}`,
@@ -46,10 +49,28 @@ Deno.test("prices that differ from the built-in ones are named with both", () =>
       "test.json",
       () => undefined,
     );
-  assertEquals(checkPrices(config("0.000002")).level, "ok");
-  const finding = checkPrices(config("0.000004"));
+  assertEquals(checkPrices(config("0.000002"), NOW).level, "ok");
+  const finding = checkPrices(config("0.000004"), NOW);
   assertEquals(finding.level, "warning");
   assertStringIncludes(finding.text, "anthropic/claude-sonnet-5 prompt 0.000004, built in 0.000002");
+});
+
+Deno.test("prices are compared as they are at the moment, and with those of the model that answers", () => {
+  const config = (name: string, prompt: string) =>
+    readConfig(
+      JSON.stringify({
+        providers: { google: { kind: "google", api_key: "key-of-tests-0123456789" } },
+        models: [{ id: `google/${name}`, pricing: { prompt }, serves: [{ provider: "google" }] }],
+      }),
+      "test.json",
+      () => undefined,
+    );
+  const newYear = Date.parse("2027-01-01T00:00:00Z");
+  const cheap = config("gemini-3.8-flash", "0.00000075");
+  assertEquals(checkPrices(cheap, newYear - 1).level, "ok");
+  assertStringIncludes(checkPrices(cheap, newYear).text, "prompt 0.00000075, built in 0.0000015");
+  const finding = checkPrices(config("gemini-3.5-flash", "0.0000015"), NOW);
+  assertStringIncludes(finding.text, "google/gemini-3.5-flash prompt 0.0000015, built in 0.00000075");
 });
 
 Deno.test("the clock is compared with the nearest vendor's, and whole seconds are tolerated", () => {

@@ -5,6 +5,7 @@ import { startDevGateway } from "../openapi/dev_gateway.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { textModel } from "../support/gateway.ts";
 import { present } from "../support/items.ts";
+import { LOCK_OF_TESTS, packageOfTests } from "../support/packages.ts";
 import { readCodeBlocks } from "./samples/code_blocks.ts";
 import { compareTexts } from "./samples/expected_output.ts";
 import { type Shell, SWITCHYARD, withShell } from "./samples/shell.ts";
@@ -109,11 +110,9 @@ Deno.test("docs/installing.md: the commands for Docker fit the Dockerfile", asyn
 });
 
 Deno.test("docs/api/README.md: the client is generated from the document of a gateway", async () => {
-  const config = await Deno.readTextFile(join(ROOT, "deno.json"));
-  const name = present(/"(npm:openapi-typescript@[\d.]+)"/.exec(config)?.[1], "the package");
-  // The program that npx would load, of the version of this repository.
+  // The program that npx would load, of the version that the lock file names and the test command has installed.
   const npx = `[ "$1" = openapi-typescript ] && shift && exec '${Deno.execPath()}' run --quiet --allow-all ` +
-    `--no-config --no-lock --cached-only ${name} "$@"`;
+    `--cached-only --config='${ROOT}deno.json' --lock='${LOCK_OF_TESTS}' ${packageOfTests("openapi-typescript")} "$@"`;
   const gateway = await startDevGateway();
   try {
     await withShell({ npx }, async ({ home, run }) => {

@@ -162,6 +162,7 @@ Deno.test("a provider that refuses connections has an open circuit for everybody
     status: "ready",
     providers: [{ name: "first", state: "resting" }, { name: "second", state: "ready" }],
     files: { bytes: 0, quota_bytes: null, state: "ok" },
+    unhandled_errors: 0,
   });
   await stage.gateway.stop();
   await stage.vendors.second.stop();
@@ -233,6 +234,7 @@ Deno.test("a rejected credential marks the provider, which is probed in the back
     status: "ready",
     providers: [{ name: "first", state: "misconfigured" }, { name: "second", state: "ready" }],
     files: { bytes: 0, quota_bytes: null, state: "ok" },
+    unhandled_errors: 0,
   }]);
 
   const probes = stage.probes();

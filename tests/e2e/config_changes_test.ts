@@ -290,6 +290,36 @@ Deno.test("the admin API refuses what the file declares, expressions, and a kept
   });
 });
 
+Deno.test("a patch that changes the address of a provider keeps no stored credential that it does not send", async () => {
+  await withGateway(async ({ gateway, one, two }) => {
+    const stored: Record<string, unknown> = {
+      ...provider(two),
+      headers: { "x-key": "a-stored-key", "x-other": "a-stored-text" },
+    };
+    assertEquals((await gateway.admin("PUT", "/config/providers/second", stored)).status, 200);
+    const refused = async (fields: Record<string, unknown>) => {
+      const { status, body } = await gateway.admin("PATCH", "/config/providers/second", fields);
+      return status === 200 ? null : (body.error as { field: string }).field;
+    };
+    const moved = { base_url: one.baseUrl, api_key: "vendor-key-one" };
+    assertEquals(await refused({ ...moved, headers: { "x-new": "1" } }), "headers.x-key");
+    assertEquals(await refused({ ...moved, headers: {} }), "headers.x-key");
+    assertEquals(await refused({ ...moved, headers: { "x-key": "another", "x-new": "1" } }), "headers.x-other");
+    assertEquals(await refused(moved), "headers.x-key");
+    assertEquals(await refused({ headers: { "x-new": "1" } }), null); // the address is the same
+    assertEquals(await refused({ ...moved, headers: { "x-key": "another", "x-other": null, "x-new": "2" } }), null);
+
+    const key = { kind: "google", base_url: "http://127.0.0.1:1" };
+    const several = {
+      ...key,
+      credentials: [{ name: "a", api_key: "stored-key-a" }, { name: "b", api_key: "stored-b" }],
+    };
+    assertEquals((await gateway.admin("PUT", "/config/providers/second", several)).status, 200);
+    assertEquals(await refused({ base_url: one.baseUrl }), "credentials");
+    assertEquals(await refused({ base_url: one.baseUrl, credentials: [{ name: "c", api_key: "new-key-c" }] }), null);
+  });
+});
+
 Deno.test("a dry run answers with the difference and changes nothing", async () => {
   await withGateway(async ({ gateway, two }) => {
     const body = { providers: { second: provider(two) }, models: [textModel("acme/two", ["second"])] };

@@ -4,6 +4,7 @@ import { type GatewayProcess, startGatewayProcess } from "../support/gateway_pro
 import { textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
+import { longTest } from "../support/long_test.ts";
 
 const [KEY, ADMIN_KEY] = ["sk-anna-0123456789abcdef", "sk-admin-0123456789abcdef"];
 /** 25 USD, and 1,000 prompt tokens and 500 of the reply, in units of 10^-10 USD. */
@@ -84,8 +85,10 @@ async function callAndKill({ child, address }: { child: GatewayProcess; address:
 }
 
 for (const isolates of [1, 2]) {
-  Deno.test(`every reply that was complete before kill -9 is charged once, in both modes and after a change of mode, with ${isolates} threads`, () =>
-    onStage((stage) => assertChargedOnce(stage), isolates));
+  longTest(
+    `every reply that was complete before kill -9 is charged once, in both modes and after a change of mode, with ${isolates} threads`,
+    () => onStage((stage) => assertChargedOnce(stage), isolates),
+  );
 }
 
 async function assertChargedOnce({ start, run, journal }: Stage): Promise<void> {

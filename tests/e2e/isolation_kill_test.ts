@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { textModel } from "../support/gateway.ts";
 import { startStatefulVendor } from "./stateful_vendor.ts";
+import { longTest } from "../support/long_test.ts";
 
 const KEYS = ["sk-anna-0123456789abcdef", "sk-ben-0123456789abcdef"] as const;
 
@@ -22,7 +23,7 @@ async function firstId(response: Response, pattern: RegExp): Promise<string> {
   }
 }
 
-Deno.test("an id that a caller has received belongs to its account after kill -9", async () => {
+longTest("an id that a caller has received belongs to its account after kill -9", async () => {
   const folder = await Deno.makeTempDir();
   const vendor = startStatefulVendor("one");
   const config = {

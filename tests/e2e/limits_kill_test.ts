@@ -4,6 +4,7 @@ import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { itemAt } from "../support/items.ts";
 import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
+import { longTest } from "../support/long_test.ts";
 
 const ADMIN_KEY = "admin-key-of-the-operator-1";
 const START_KEY = "sk-anna-0123456789abcdef";
@@ -15,7 +16,7 @@ async function chat(call: GatewayCall, key: string): Promise<number> {
   return (await call("POST", "/v1/chat/completions", CHAT, { authorization: `Bearer ${key}` })).status;
 }
 
-Deno.test("what a key has spent of its budget, and changes that the operator was told of, survive kill -9", async () => {
+longTest("what a key has spent of its budget, and changes that the operator was told of, survive kill -9", async () => {
   const folder = await Deno.makeTempDir();
   const vendor = startScriptedUpstream(always(chatReply("hello", { prompt: 10, completion: 5 })));
   const config = `${folder}/switchyard.json`;

@@ -5,6 +5,7 @@ import { textModel } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
 import { CHAT, sendAs } from "./caller_protocols.ts";
+import { longTest } from "../support/long_test.ts";
 
 /** Runs a gateway with redirected output; its port is configured. */
 async function withGateway(
@@ -70,39 +71,42 @@ for (
 const REQUESTS = 10_000;
 const CALLERS = 16;
 
-Deno.test("ten thousand requests are answered while nobody reads the log, and the log then reports the dropped lines", async () => {
-  await withGateway('>"pipe" 2>&1', async ({ address, folder, process }) => {
-    using pipe = await Deno.open(`${folder}/pipe`, { read: true });
-    await ready(address, process);
-    let begun = 0;
-    let answered = 0;
-    await Promise.all(Array.from({ length: CALLERS }, async () => {
-      while (begun++ < REQUESTS) {
-        const response = await fetch(`${address}/`); // health checks have no line
-        await response.body?.cancel();
-        if (response.status === 200) answered++;
-      }
-    }));
-    assertEquals(answered, REQUESTS);
-    const lines = linesOf(pipe);
-    const read: string[] = [];
-    const readUntil = async (wanted: string) => {
-      for (let line; (line = (await lines.next()).value) !== undefined;) {
-        read.push(line);
-        if (line.includes(wanted)) return line;
-      }
-      throw new Error(`The log ended without ${wanted}`);
-    };
-    const { count } = JSON.parse(await readUntil("log_lines_dropped"));
-    process.kill("SIGTERM");
-    await readUntil('"stopped"');
-    assertEquals((await process.ended).code, 0);
-    const requests = read.filter((line) => line.includes('"path":"/"')).length;
-    assert(count > 0, `${count} dropped`);
-    assertEquals(requests + count, REQUESTS);
-    assert(read.every((line) => /^(\{.*\}|Switchyard is ready.*|Account .*)$/.test(line)));
-  });
-});
+longTest(
+  "ten thousand requests are answered while nobody reads the log, and the log then reports the dropped lines",
+  async () => {
+    await withGateway('>"pipe" 2>&1', async ({ address, folder, process }) => {
+      using pipe = await Deno.open(`${folder}/pipe`, { read: true });
+      await ready(address, process);
+      let begun = 0;
+      let answered = 0;
+      await Promise.all(Array.from({ length: CALLERS }, async () => {
+        while (begun++ < REQUESTS) {
+          const response = await fetch(`${address}/`); // health checks have no line
+          await response.body?.cancel();
+          if (response.status === 200) answered++;
+        }
+      }));
+      assertEquals(answered, REQUESTS);
+      const lines = linesOf(pipe);
+      const read: string[] = [];
+      const readUntil = async (wanted: string) => {
+        for (let line; (line = (await lines.next()).value) !== undefined;) {
+          read.push(line);
+          if (line.includes(wanted)) return line;
+        }
+        throw new Error(`The log ended without ${wanted}`);
+      };
+      const { count } = JSON.parse(await readUntil("log_lines_dropped"));
+      process.kill("SIGTERM");
+      await readUntil('"stopped"');
+      assertEquals((await process.ended).code, 0);
+      const requests = read.filter((line) => line.includes('"path":"/"')).length;
+      assert(count > 0, `${count} dropped`);
+      assertEquals(requests + count, REQUESTS);
+      assert(read.every((line) => /^(\{.*\}|Switchyard is ready.*|Account .*)$/.test(line)));
+    });
+  },
+);
 
 async function* linesOf(file: Deno.FsFile): AsyncGenerator<string, undefined> {
   let text = "";

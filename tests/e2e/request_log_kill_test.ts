@@ -9,6 +9,7 @@ import { itemAt } from "../support/items.ts";
 import { assertRowsSurviveKills } from "../support/request_log_kills.ts";
 import { SeededRandom } from "./money_walk/random.ts";
 import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
+import { longTest } from "../support/long_test.ts";
 
 const KEY = "sk-anna-0123456789abcdef";
 
@@ -34,7 +35,7 @@ async function idsIn(path: string): Promise<string[]> {
   }
 }
 
-Deno.test("rows of requests survive kill -9 once they are written, and the next start continues the log", async () => {
+longTest("rows of requests survive kill -9 once they are written, and the next start continues the log", async () => {
   const folder = await Deno.makeTempDir();
   const vendor = startScriptedUpstream(always(chatReply("hello", { prompt: 10, completion: 5 })));
   const config = `${folder}/switchyard.json`;
@@ -91,17 +92,20 @@ function sqliteIdsIn(path: string): ReadonlySet<string> {
 const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "4");
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
-Deno.test(`kill -9 at any time under load loses no row of a request acknowledged over a second before (seed ${SEED})`, async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    await assertRowsSurviveKills({
-      store: `kv:${folder}/store.db`,
-      folder,
-      kills: KILLS,
-      random: new SeededRandom(SEED),
-      readIds: () => Promise.try(() => sqliteIdsIn(`${folder}/store.db.requests`)),
-    });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+longTest(
+  `kill -9 at any time under load loses no row of a request acknowledged over a second before (seed ${SEED})`,
+  async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      await assertRowsSurviveKills({
+        store: `kv:${folder}/store.db`,
+        folder,
+        kills: KILLS,
+        random: new SeededRandom(SEED),
+        readIds: () => Promise.try(() => sqliteIdsIn(`${folder}/store.db.requests`)),
+      });
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);

@@ -149,7 +149,7 @@ Deno.test("explain tells the choice of providers, the attempts and the price", a
       "  broken could be tried (1 of 2).",
       "  good could be tried (1 of 2).",
       "It was admitted, and reserved up to 0.03281425 USD and 16421 tokens.",
-      'Attempt 1: broken, with its model "m", failed with status 503 after 1 ms: unavailable: busy. ' +
+      'Attempt 1: broken, with its model "m", failed with status 503 after 1 ms: unavailable: Provider "broken" responded with status 503. ' +
       "The vendor's request id is vendor-1.",
       'Attempt 2: good, with its model "m", responded after 1 ms.',
       "The caller got status 200 after 1 ms; the request ended after 1 ms. The reply was complete.",

@@ -235,6 +235,28 @@ Deno.test("a stop waits for a stream without its caller, then ends and charges i
   assertEquals(found.length, 1);
 });
 
+for (const isolates of [1, 2]) {
+  Deno.test(`a burst of resumable streams does not pass the limit of its account, ${isolates} threads`, async () => {
+    const few = await startTestGateway({ isolates, config: { ...slowly, limits: { resume: { streams: 10 } } } });
+    gate = Promise.withResolvers();
+    const send = () =>
+      sendAs(CHAT, { address: few.address, key: KEY }, { model: "sandbox/slow-1", stream: true, headers: RESUME });
+    const before = slow.seen.length;
+    let refused = 0;
+    const burst = Array.from({ length: 60 }, async () => {
+      const { status } = await send();
+      if (status === 429) refused++;
+      return status;
+    });
+    await until(() => refused === 50 || slow.seen.length > before + 10);
+    gate.resolve();
+    const statuses = await Promise.all(burst);
+    assertEquals(statuses.filter((status) => status === 200).length, 10);
+    assertEquals(slow.seen.length, before + 10);
+    await few.stop();
+  });
+}
+
 Deno.test("streams can be switched off, and those of an account are limited", async () => {
   const off = await startTestGateway({ config: { limits: { resume: { enabled: false } } } });
   const plain = await sendAs(CHAT, off, { stream: true, headers: RESUME });

@@ -73,6 +73,55 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
+Deno.test({
+  name: "SIGTERM to npx alone, which ends without passing it on, ends the gateway after its streams",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const command = `deno run --quiet --no-check --config ${ROOT}deno.json --allow-net --allow-env --allow-read ` +
+      `--allow-write=./data ${ROOT}main.ts dev`;
+    await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { dev: command } }));
+    // npm starts a shell that stays, passes it signals, and ends when it does.
+    await Deno.symlink("/bin/bash", `${folder}/npm`);
+    await Deno.writeTextFile(
+      `${folder}/npx.sh`,
+      `sh -c '"$0" task --quiet dev; exit' "$1" & shell=$!\ntrap 'kill -TERM $shell' TERM\nwait $shell\nwait $shell\n`,
+    );
+    const child = new Deno.Command(`${folder}/npm`, {
+      args: [`${folder}/npx.sh`, Deno.execPath()],
+      cwd: folder,
+      env: { PORT: "0", npm_command: "exec" },
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    let printed = "";
+    let logged = "";
+    const { promise: greeted, resolve: greet } = Promise.withResolvers<void>();
+    const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>, add: (text: string) => void) => {
+      for await (const text of stream.pipeThrough(new TextDecoderStream())) add(text);
+    };
+    // Both end when the gateway, the last process that has them, does.
+    const output = Promise.all([
+      collect(child.stdout, (text) => {
+        printed += text;
+        if (/video-1/.test(printed)) greet();
+      }),
+      collect(child.stderr, (text) => void (logged += text)),
+    ]);
+    await Promise.race([greeted, output]);
+    const [, address] = atLeast(/ready at (http:\S+)/.exec(printed)!, 2);
+    const [, key] = atLeast(/API key[^:]*: (sk-sy-\w+)\n/.exec(printed)!, 2);
+    const { texts } = await openStreams(address, key);
+    child.kill("SIGTERM");
+    await child.status;
+    assertWhole(await texts);
+    await output;
+    assertStringIncludes(logged, "the npm that started the gateway has ended");
+    assertStringIncludes(logged, '"stopped"');
+    await Deno.remove(folder, { recursive: true });
+  },
+});
+
 Deno.test("a second signal within a second of the first counts as a copy of it", async () => {
   const { code } = await withDev(async ({ address, key, signal }) => {
     const { texts } = await openStreams(address, key);

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { languageTest } from "../support/language_test.ts";
 
 /** What a test of an example needs, and does. */
 export interface ProgramTest {
@@ -8,8 +9,12 @@ export interface ProgramTest {
   readonly run: () => Promise<void>;
 }
 
+/** What `deno task test:languages` installs. */
+const LANGUAGES: ReadonlySet<string> = new Set(["python3", "go"]);
+
 /** A test that is skipped, with the reason in its name, where the program or a package is not installed. */
 export function programTest(name: string, { program, packages = [], run }: ProgramTest): void {
+  if (LANGUAGES.has(program)) return languageTest(name, run);
   const missing = !isInstalled(program) ? program : packages.find((each) => packageFolder(each) === null);
   if (missing === undefined) {
     Deno.test(name, run);
@@ -55,9 +60,8 @@ function newestVersion(folder: string): string | null {
 
 /** Whether it runs. Where Node is not installed, Deno starts itself in its place and prints its own name. */
 function isInstalled(program: string): boolean {
-  const args = program === "go" ? ["version"] : ["--version"];
   try {
-    const { success, stdout } = new Deno.Command(program, { args, stderr: "null" }).outputSync();
+    const { success, stdout } = new Deno.Command(program, { args: ["--version"], stderr: "null" }).outputSync();
     return success && !new TextDecoder().decode(stdout).startsWith("deno");
   } catch {
     return false;

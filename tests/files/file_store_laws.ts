@@ -105,6 +105,17 @@ export function fileStoreLaws(
     assertEquals(quota.usage.bytes, 0);
   });
 
+  law("refuses what files that are written at one time have above the quota together", 3_000, async (store) => {
+    const { files, quota } = store;
+    const options = { capBytes: 5_000, keepsQuota: true };
+    const writes = ["a.mp4", "b.mp4", "c.mp4"].map((name) =>
+      files.write(name, pieces(SAMPLE_VIDEO.subarray(0, 2_000), 2_000), options)
+    );
+    const results = await Promise.allSettled(writes);
+    assertEquals(results.map(({ status }) => status).toSorted(), ["fulfilled", "rejected", "rejected"]);
+    assertEquals([quota.usage.bytes, (await store.names()).length], [2_000, 1]);
+  });
+
   law("removes partial and unreferenced files at the start, nothing else, and counts the rest", null, async (store) => {
     for (const name of ["a.mp4", "b.mp4"]) {
       await store.files.write(name, pieces(SAMPLE_VIDEO.subarray(0, 500), 99), { capBytes: 5_000 });

@@ -7,7 +7,8 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type LogFields, silentLog } from "../../src/lib/log.ts";
 import { createRouter } from "../../src/app/router.ts";
 import { itemAt } from "../support/items.ts";
-import { openTestServer, renderAs } from "./test_server.ts";
+import { rawAnswer } from "../support/raw_http.ts";
+import { renderAs, testDoors } from "./test_server.ts";
 
 const route = (path: string, handler: Handler, method: Route["method"] = "GET"): Route => ({
   method,
@@ -17,8 +18,8 @@ const route = (path: string, handler: Handler, method: Route["method"] = "GET"):
 });
 const addressOf = (door: { port: number }) => `http://127.0.0.1:${door.port}`;
 
-Deno.test("every response has its request id in the three headers that clients read", async () => {
-  await using door = await openTestServer([route("/boom", () => {
+testDoors("every response has its request id in the three headers that clients read", async (openServer) => {
+  await using door = await openServer([route("/boom", () => {
     throw new TypeError("secret prompt");
   })]);
   const seen = new Set<string>();
@@ -33,33 +34,36 @@ Deno.test("every response has its request id in the three headers that clients r
   assertEquals(seen.size, 4);
 });
 
-Deno.test("an unexpected failure is a 500 in the route's error format, and its message is neither returned nor logged", async () => {
-  await using door = await openTestServer([
-    route("/boom", () => {
-      throw new TypeError("secret prompt");
-    }),
-    route("/later", () => Promise.reject("secret prompt")),
-  ]);
-  for (const path of ["/boom", "/later"]) {
-    const response = await fetch(addressOf(door) + path);
-    const body = await response.json();
-    assertEquals([response.status, body.shape, body.code], [500, "toy", "internal_error"]);
-    assertEquals(body.requestId, response.headers.get("x-service-request-id"));
-    const line = door.lines.find((line) => line.event === "request.failed" && line.requestId === body.requestId);
-    assertEquals(line?.level, "error");
-  }
-  assertMatch(
-    door.lines.find((line) => line.event === "request.failed")!.reason!,
-    /^TypeError at .*request_handler_test\.ts/,
-  );
-  assert(!JSON.stringify(door.lines).includes("secret"));
-});
+testDoors(
+  "an unexpected failure is a 500 in the route's error format, and its message is neither returned nor logged",
+  async (openServer) => {
+    await using door = await openServer([
+      route("/boom", () => {
+        throw new TypeError("secret prompt");
+      }),
+      route("/later", () => Promise.reject("secret prompt")),
+    ]);
+    for (const path of ["/boom", "/later"]) {
+      const response = await fetch(addressOf(door) + path);
+      const body = await response.json();
+      assertEquals([response.status, body.shape, body.code], [500, "toy", "internal_error"]);
+      assertEquals(body.requestId, response.headers.get("x-service-request-id"));
+      const line = door.lines.find((line) => line.event === "request.failed" && line.requestId === body.requestId);
+      assertEquals(line?.level, "error");
+    }
+    assertMatch(
+      door.lines.find((line) => line.event === "request.failed")!.reason!,
+      /^TypeError at .*request_handler_test\.ts/,
+    );
+    assert(!JSON.stringify(door.lines).includes("secret"));
+  },
+);
 
-Deno.test("the details of a failure become headers in every error format", async () => {
+testDoors("the details of a failure become headers in every error format", async (openServer) => {
   const fail = (details: ConstructorParameters<typeof GatewayError>[2]) => () => {
     throw new GatewayError("rate_limited", "Cannot serve now", details);
   };
-  await using door = await openTestServer([
+  await using door = await openServer([
     route("/wait", fail({ retryAfterSeconds: 7, provider: "openai" })),
     route("/end", fail({ closeConnection: true })),
   ]);
@@ -74,7 +78,7 @@ Deno.test("the details of a failure become headers in every error format", async
   await Promise.all([wait.body?.cancel(), end.body?.cancel()]);
 });
 
-Deno.test("a failure whose renderer throws is still answered with its status", async () => {
+testDoors("a failure whose renderer throws is still answered with its status", async (openServer) => {
   const broken: Route = {
     ...route("/broken", () => {
       throw new GatewayError("not_found", "Cannot find it");
@@ -83,13 +87,13 @@ Deno.test("a failure whose renderer throws is still answered with its status", a
       throw new Error("no shape");
     },
   };
-  await using door = await openTestServer([broken]);
+  await using door = await openServer([broken]);
   const response = await fetch(`${addressOf(door)}/broken`);
   assertEquals([response.status, (await response.json()).error.code], [404, "not_found"]);
 });
 
-Deno.test("the base address answers tools that probe it", async () => {
-  await using door = await openTestServer();
+testDoors("the base address answers tools that probe it", async (openServer) => {
+  await using door = await openServer();
   const response = await fetch(addressOf(door));
   assertEquals([response.status, await response.json()], [200, { service: "switchyard", status: "ok" }]);
   const head = await fetch(addressOf(door), { method: "HEAD" });
@@ -99,8 +103,8 @@ Deno.test("the base address answers tools that probe it", async () => {
   await post.body?.cancel();
 });
 
-Deno.test("a browser's preflight allows everything and its page may read the response", async () => {
-  await using door = await openTestServer();
+testDoors("a browser's preflight allows everything and its page may read the response", async (openServer) => {
+  await using door = await openServer();
   const asked = await fetch(`${addressOf(door)}/v1/read`, {
     method: "OPTIONS",
     headers: {
@@ -122,8 +126,8 @@ Deno.test("a browser's preflight allows everything and its page may read the res
   await Promise.all([read.body?.cancel(), plain.body?.cancel()]);
 });
 
-Deno.test("the log has one line for each request, without its query", async () => {
-  await using door = await openTestServer();
+testDoors("the log has one line for each request, without its query", async (openServer) => {
+  await using door = await openServer();
   await (await fetch(`${addressOf(door)}/v1/models?key=sk-canary`)).body?.cancel();
   await (await fetch(`${addressOf(door)}/v1/videos/${"v".repeat(500)}?key=sk-canary`, { method: "PUT" })).body
     ?.cancel();
@@ -171,8 +175,8 @@ Deno.test("the log has the protocol of each request, and the time until its resp
   assertEquals([lines[0]?.firstByteMs, itemAt(lines, 0).durationMs, now], [40, 40, 6_040]);
 });
 
-Deno.test("a response with immutable headers gets its request id as well", async () => {
-  await using door = await openTestServer([
+testDoors("a response with immutable headers gets its request id as well", async (openServer) => {
+  await using door = await openServer([
     route("/moved", () => Response.redirect("https://files.example/x", 302)),
   ]);
   const response = await fetch(`${addressOf(door)}/moved`, { redirect: "manual" });
@@ -192,8 +196,8 @@ Deno.test("a server that shuts down asks its clients to reconnect", async () => 
   assertEquals((await door(request, info)).headers.get("connection"), "close");
 });
 
-Deno.test("a handler gets its peer, the raw path and the query", async () => {
-  await using door = await openTestServer([
+testDoors("a handler gets its peer, the raw path and the query", async (openServer) => {
+  await using door = await openServer([
     route(
       "/echo/:model",
       ({ remote, path, query, params, method, receivedAt }) =>
@@ -210,3 +214,26 @@ Deno.test("a handler gets its peer, the raw path and the query", async () => {
     isRecent: true,
   });
 });
+
+testDoors(
+  "a handler gets header fields as they were sent, also those with other bytes than ASCII",
+  async (openServer) => {
+    await using door = await openServer([
+      route(
+        "/fields",
+        ({ request }) => Response.json([...request.headers].filter(([name]) => /^x-[a-z]+$/.test(name))),
+      ),
+    ]);
+    const head =
+      "GET /fields HTTP/1.1\r\nHost: a\r\nX-Plain: one\r\nX-Name: \u00e9\u00fc \u00ff\r\nX-Two: 1\r\nX-Two: 2\r\n\r\n";
+    const { body } = await rawAnswer(door.port, head);
+    const fields: [string, string][] = JSON.parse(body);
+    const decoded = fields.map(([name, value]) => [name, decodedLatin1(value)]);
+    assertEquals(decoded.sort(), [["x-name", "\u00e9\u00fc \u00ff"], ["x-plain", "one"], ["x-two", "1, 2"]]);
+  },
+);
+
+/** `rawAnswer` has a character for each byte, and the body is UTF-8. */
+function decodedLatin1(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(text, (sign) => sign.charCodeAt(0)));
+}

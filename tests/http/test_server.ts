@@ -1,12 +1,14 @@
 import { accessLog } from "../../src/http/access_log.ts";
-import { createRequestHandler } from "../../src/http/request_handler.ts";
+import { createRequestHandler, type RequestHandlerOptions } from "../../src/http/request_handler.ts";
 import type { ErrorRenderer, Inbound, Route } from "../../src/http/inbound.ts";
 import { readJsonObject } from "../../src/http/json_body.ts";
 import { listen, type Listening } from "../../src/http/listen.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
+import { createIsolateHandler } from "../../src/app/isolate_handler.ts";
 import { createRouter } from "../../src/app/router.ts";
+import { Relay, relayedAddressOf, relayedHandler } from "../../src/isolates/relay.ts";
 
 /** A server with a few simple routes behind the gateway's real HTTP stack. */
 export interface TestServer extends AsyncDisposable {
@@ -49,8 +51,20 @@ export function renderAs(shape: string): ErrorRenderer {
     Response.json({ shape, code: error.code, message: error.message, requestId }, { status: error.status });
 }
 
+/** How a server accepts connections: itself, as with one thread, or in another thread that relays its requests. */
+export type Door = "direct" | "relayed";
+
+/** Registers a test for both kinds of server: what the front door answers does not depend on the threads. */
+export function testDoors(
+  name: string,
+  run: (openServer: (extra?: readonly Route[]) => Promise<TestServer>) => Promise<void>,
+): void {
+  Deno.test(name, () => run((extra) => openTestServer(extra)));
+  Deno.test(`with two threads: ${name}`, () => run((extra) => openTestServer(extra, "relayed")));
+}
+
 /** Opens a test server on a free port. */
-export async function openTestServer(extra: readonly Route[] = []): Promise<TestServer> {
+export async function openTestServer(extra: readonly Route[] = [], door: Door = "direct"): Promise<TestServer> {
   const served: string[] = [];
   const lines: TestServer["lines"][number][] = [];
   const wheel = new ManualDeadlineWheel();
@@ -88,14 +102,51 @@ export async function openTestServer(extra: readonly Route[] = []): Promise<Test
     level,
     (event: string, fields: LogFields = {}) => void lines.push({ level, event, ...fields }),
   ])) as unknown as Log;
-  const handler = createRequestHandler({ router, log, clock: systemClock, observer: accessLog(log, systemClock) });
-  const listening: Listening = await listen({ host: "127.0.0.1", port: 0, handler, log });
+  const options = { router, log, clock: systemClock, observer: accessLog(log, systemClock) };
+  const listening = await (door === "direct" ? listenDirectly(options) : listenRelayed(options));
   return {
     port: listening.port,
     served,
     lines,
     wheel,
-    async [Symbol.asyncDispose]() {
+    [Symbol.asyncDispose]: () => listening.close(),
+  };
+}
+
+interface OpenedDoor {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+async function listenDirectly(options: RequestHandlerOptions): Promise<OpenedDoor> {
+  return openedDoor(await listen({ ...LOOPBACK, handler: createRequestHandler(options), log: options.log }));
+}
+
+/** The two handlers that a request passes if another thread has accepted it. */
+async function listenRelayed(options: RequestHandlerOptions): Promise<OpenedDoor> {
+  const { log } = options;
+  const token = crypto.randomUUID();
+  const main = createRequestHandler({ ...options, addressOf: relayedAddressOf });
+  const inner = openedDoor(await listen({ ...LOOPBACK, handler: relayedHandler(main, token), log }));
+  const relay = new Relay({ port: inner.port, token }, systemClock);
+  const handler = createIsolateHandler({ ...options, relay, limits: () => ({ largeBodyBytes: 1_000 }) });
+  const outer = openedDoor(await listen({ ...LOOPBACK, handler, log }));
+  return {
+    port: outer.port,
+    async close() {
+      await outer.close();
+      relay.close();
+      await inner.close();
+    },
+  };
+}
+
+const LOOPBACK = { host: "127.0.0.1", port: 0, checksDescriptors: false };
+
+function openedDoor(listening: Listening): OpenedDoor {
+  return {
+    port: listening.port,
+    async close() {
       await listening.shutdown(0);
       await listening.closed;
     },

@@ -68,6 +68,7 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
   const threadUse = new ThreadUse(ThreadUse.bufferFor(3), 0);
   const isolates = new Isolates({
     count: 2,
+    heapMegabytes: 4_096,
     config: readConfig("{}", "test.json", () => undefined),
     discovered: [],
     own: [],

@@ -18,7 +18,7 @@ import type { FromThread, ToThread } from "../../src/large_requests/messages.ts"
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
-import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { ThreadUnavailable, type WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { unlimitedKey } from "../support/callers.ts";
@@ -72,7 +72,7 @@ const MODEL = readModel({
 const RESERVED = { amount: 1_000n, outputLimit: null };
 const TARGET = { provider: "acme", model: "m" };
 
-async function stage({ maxThreads = 1 } = {}) {
+async function stage({ maxThreads = 1, canStart = (): boolean => true } = {}) {
   const clock = new ManualClock();
   const lines: string[] = [];
   const log = jsonLog("debug", (line) => void lines.push(line));
@@ -100,6 +100,7 @@ async function stage({ maxThreads = 1 } = {}) {
     log,
     maxThreads,
     start: (events) => {
+      if (!canStart()) throw new ThreadUnavailable();
       const thread = new ScriptedThread(events);
       threads.push(thread);
       return thread;
@@ -317,7 +318,7 @@ Deno.test("a shutdown ends the threads' streams, and waits for pending charges",
   thread.say(head(1));
   const text = (await asked).text();
   live.abortAll();
-  assertEquals(thread.got.at(-1), { type: "abort-streams" });
+  assertEquals(thread.got.at(-1), { type: "abort-for-stop" });
   thread.say({ type: "piece", id: 1, piece: null });
   assertEquals(await text, "");
   let isClosed = false;
@@ -368,4 +369,35 @@ Deno.test("a stop waits for the record of a request, which can follow its respon
   thread.say({ type: "record", id: 1, facts: { ...record.facts(), provider: "acme" } });
   await closed;
   assertEquals([thread.terminated, observed], [true, ["acme"]]);
+});
+
+Deno.test("a thread is started ahead and kept while descriptors are scarce", async () => {
+  const { clock, large, threads, ask, close } = await stage();
+  large.keepSpare(true);
+  assertEquals(large.threads, 1);
+  const answer = ask();
+  const thread = itemAt(threads, 0);
+  const id = itemAt(thread.requests, 0);
+  thread.say(head(id, bufferOf("{}"), "application/json"));
+  assertEquals(await (await answer).text(), "{}");
+  clock.advance(100_000);
+  assertEquals([large.threads, thread.terminated], [1, false]);
+  large.keepSpare(false);
+  clock.advance(45_000);
+  assertEquals([large.threads, thread.terminated], [0, true]);
+  await close();
+});
+
+Deno.test("LargeRequests answers 503 while no thread can start", async () => {
+  let isFree = false;
+  const { large, threads, ask, close } = await stage({ canStart: () => isFree });
+  large.keepSpare(true);
+  assertEquals(large.threads, 0);
+  const error = await assertRejects(() => ask(), GatewayError, "too few free file descriptors");
+  assertEquals([error.status, error.code], [503, "overloaded"]);
+  isFree = true;
+  const answer = ask();
+  itemAt(threads, 0).say(head(itemAt(itemAt(threads, 0).requests, 0), bufferOf("{}"), "application/json"));
+  assertEquals((await answer).status, 200);
+  await close();
 });

@@ -97,6 +97,7 @@ Deno.test("the state of the process and of the store is shown", async () => {
       const name of [
         "switchyard_open_streams",
         "switchyard_log_lines_dropped_total",
+        "switchyard_unhandled_total",
         "switchyard_webhook_attempts_total",
         "switchyard_event_loop_lag_seconds_count",
         "switchyard_uptime_seconds",

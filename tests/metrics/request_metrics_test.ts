@@ -91,3 +91,19 @@ Deno.test("totals() has durations and first bytes of the same requests, so that 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
+
+Deno.test("requests for unknown paths are counted apart, and are in no total, unless the gateway itself failed", () => {
+  const metrics = new RequestMetrics({ now: () => 0 });
+  for (let nth = 0; nth < 100; nth++) metrics.observe(recordOf({ endpoint: null, status: 404, code: "not_found" }));
+  metrics.observe(recordOf({ endpoint: null })); // the base address
+  metrics.observe(recordOf({ endpoint: null, status: 503, code: "overloaded" }));
+  metrics.observe(recordOf({ provider: "p" }));
+  const other = new RequestMetrics({ now: () => 0 });
+  other.add(metrics.take());
+  const { requests, errors, durations, firstBytes } = other.totals();
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+  assertEquals([requests, errors, sum(durations), sum(firstBytes)], [2, { overloaded: 1 }, 1, 1]);
+  const { samples } = other.families().find(({ name }) => name === "switchyard_requests_total")!;
+  const counted = samples.map(({ labels, value }) => [labels.endpoint, labels.status, value]);
+  assertEquals(counted.map(String).toSorted(), ["/v1/x,200,1", "none,200,1", "none,404,100", "other,503,1"]);
+});

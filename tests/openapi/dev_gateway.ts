@@ -3,7 +3,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { devConfig } from "../../src/config/dev_config.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
-import { startCheckedApp } from "../support/apps.ts";
+import { startCheckedApp, TEST_ISOLATES } from "../support/apps.ts";
 
 /** A gateway with the models of `switchyard dev`, in memory. */
 export interface DevGateway {
@@ -22,7 +22,7 @@ export async function startDevGateway(): Promise<DevGateway> {
   const overrides: Record<string, string> = { PORT: "0", SWITCHYARD_STORE: "kv::memory:", SWITCHYARD_FILES: files };
   const { config } = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => overrides[name] });
   const { server } = readConfig(
-    JSON.stringify({ server: { port: 0, admin_key: adminKey } }),
+    JSON.stringify({ server: { port: 0, admin_key: adminKey, isolates: TEST_ISOLATES } }),
     "dev.json",
     () => undefined,
   );

@@ -63,3 +63,35 @@ Deno.test("comments get no id, a vendor's own id does not count, and an open end
     ],
   );
 });
+
+Deno.test("the blocks do not depend on how the stream is cut, whatever its line ends", () => {
+  const line = fc.constantFrom("", "", ": ping", "data: à", "data: 1\u00a0", "event: x", "x");
+  const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
+  const cuts = fc.array(fc.nat(5_000), { maxLength: 30 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(line, lineEnd), { maxLength: 40 }), cuts, (lines, places) => {
+      const text = lines.map((parts) => parts.join("")).join("");
+      const shown = (blocks: ReturnType<typeof split>) =>
+        new TextDecoder().decode(concatBytes(blocks.map(({ bytes }) => bytes)));
+      const [cut, whole] = [shown(split(text, places)), shown(split(text, []))];
+      assertEquals(eventsIn(cut), eventsIn(whole));
+      assertEquals(
+        eventsIn(whole).map(({ event, data }) => ({ event, data })),
+        eventsIn(`${text}\n\n\n`).map(({ event, data }) => ({ event, data })),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("content keeps its last byte, whichever it is", () => {
+  // In UTF-8, "à" ends with the byte of a blank that does not break.
+  const [block] = split("data: à\n\n", [7]);
+  assertEquals(new TextDecoder().decode(block?.bytes), "data: à\nid: 1\n\n");
+});
+
+Deno.test("blank lines and comments of one read are one block, and keep every byte", () => {
+  const text = ": a\n\n\n\n: b\r\n\r\n\n";
+  const blocks = split(text, []);
+  assertEquals(blocks.map(({ bytes, isEvent }) => [new TextDecoder().decode(bytes), isEvent]), [[text, false]]);
+});

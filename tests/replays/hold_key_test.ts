@@ -7,6 +7,7 @@ import { KeyCounts } from "../../src/replays/key_counts.ts";
 import type { UsedKey } from "../../src/replays/records.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { itemAt } from "../support/items.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 
 const LEASE_MS = 30_000;
@@ -175,6 +176,29 @@ Deno.test("an account has a limit of keys within 24 hours, in all processes", as
   }
   clock.stall(16 * 3_600_000);
   heldOf(await holdKey(callerOf("eleventh"), processes[0]!));
+});
+
+Deno.test("keys that are taken at one time do not pass the limit together, and a failed one gives its place back", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  let isFull = false;
+  const filling = {
+    get: store.get.bind(store),
+    scan: store.scan.bind(store),
+    commit: (...args: Parameters<Store["commit"]>) =>
+      isFull ? Promise.reject(new Error("full")) : store.commit(...args),
+    now: () => store.now(),
+  };
+  const parts = { ...partsOver(filling, clock), accountKeys: 60 };
+  const burst = () => Promise.allSettled(Array.from({ length: 120 }, () => holdKey(callerOf(`k${requests}`), parts)));
+  isFull = true;
+  assertEquals((await burst()).filter(({ status }) => status === "fulfilled"), []);
+  isFull = false;
+  const results = await burst();
+  const held = results.flatMap((one) => one.status === "fulfilled" ? [heldOf(one.value)] : []);
+  assertEquals(held.length, 60);
+  await itemAt(held, 0).free();
+  assertEquals((await burst()).filter(({ status }) => status === "fulfilled").length, 1);
 });
 
 Deno.test("of requests that race for keys in several processes, one of each key is carried out", async () => {

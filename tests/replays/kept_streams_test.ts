@@ -24,7 +24,7 @@ function stage(limits: Partial<StreamLimits> = {}, memory = new MemoryBudget(1e9
   const streams = new KeptStreams(clock);
   const all = { ...LIMITS, ...limits };
   const open = (requestId: string, accountId = "demo") => {
-    streams.makeRoom(accountId, all);
+    streams.admit(accountId, all)();
     const from = source();
     const kept = streams.keep({ accountId, requestId, headers: [] }, from.readable, {
       memory: memory.lease(accountId),
@@ -99,6 +99,18 @@ Deno.test("the streams of an account are limited by number and bytes, and do not
   const bytes = own.reduce((sum, { stream }) => sum + stream.bytes, 0);
   assert(bytes <= LIMITS.accountBytes, String(bytes));
   assert(streams.find("other", "other_1") !== null);
+});
+
+Deno.test("streams that are admitted count from then on, until their place is given back", () => {
+  const { streams, open } = stage();
+  open("req_1");
+  const admitted = [streams.admit("demo", LIMITS), streams.admit("demo", LIMITS)];
+  assertThrows(() => streams.admit("demo", LIMITS), GatewayError, "3 under way");
+  streams.admit("other", LIMITS);
+  itemAt(admitted, 0)();
+  itemAt(admitted, 0)(); // has no effect
+  open("req_2");
+  assertThrows(() => streams.admit("demo", LIMITS), GatewayError, "3 under way");
 });
 
 Deno.test("without free memory events are dropped, and the stream goes on", async () => {

@@ -1,4 +1,3 @@
-import { Ajv2020, type ValidateFunction } from "ajv/2020";
 import { REWRITE_RULES } from "../../src/app/rewrite_rules.ts";
 import { createRouter } from "../../src/app/router.ts";
 import type { Route } from "../../src/http/inbound.ts";
@@ -11,6 +10,7 @@ import {
   readDescription,
 } from "../../src/documentation/api_description.ts";
 import { routesOf } from "./described_routes.ts";
+import { schemaProblems, valueAt } from "./schema_check.ts";
 
 /** A request and what came back. */
 export interface Exchange {
@@ -22,24 +22,12 @@ export interface Exchange {
   readonly response: Response;
 }
 
-/** A schema is compiled within a test, which must not be delayed by it. */
-const QUICK = {
-  strict: false,
-  validateSchema: false,
-  validateFormats: false,
-  inlineRefs: false,
-  code: { optimize: false },
-} as const;
-
 /** The description of the interface, ready to check exchanges. */
 export class DescribedApi {
-  readonly #ajv = new Ajv2020(QUICK);
-  readonly #compiled = new Map<string, ValidateFunction>();
   readonly #router: ReturnType<typeof createRouter>;
   readonly #operations = new Map<Route["handler"], string>();
 
   constructor(readonly description: ApiDescription) {
-    this.#ajv.addSchema(withClosedObjects(description), "openapi");
     const routes = routesOf(description).map(({ method, path, pointer }): Route => {
       const handler = () => new Response();
       this.#operations.set(handler, pointer);
@@ -136,12 +124,7 @@ export class DescribedApi {
 
   /** What is wrong with a value, by the schema at a place of the document. */
   problemsOf(value: unknown, pointer: string): string[] {
-    const validate = this.#compiled.get(pointer) ?? this.#ajv.compile({ $ref: `openapi#${pointer}` });
-    this.#compiled.set(pointer, validate);
-    if (validate(value)) return [];
-    return (validate.errors ?? []).slice(0, 12).map(({ instancePath, message, params }) =>
-      `${instancePath || "body"} ${message} ${JSON.stringify(params)}`
-    );
+    return schemaProblems(value, this.description, pointer).slice(0, 12);
   }
 
   /** The description of a status; errors that are not listed are all alike. Null for a success that is not listed. */
@@ -182,13 +165,6 @@ function contentOf({ content = {} }: ApiResponse, mediaType: string): { name: st
   return null;
 }
 
-function valueAt(document: unknown, pointer: string): unknown {
-  return pointer.split("/").slice(1).reduce(
-    (value, part) => (value as Record<string, unknown>)[part.replaceAll("~1", "/").replaceAll("~0", "~")],
-    document,
-  );
-}
-
 function escaped(part: string): string {
   return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }
@@ -199,13 +175,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Fields that are not described are faults here, though a client must expect them. */
-function withClosedObjects<T>(schema: T): T {
-  return JSON.parse(JSON.stringify(schema), (_, value) => {
-    const isOpen = typeof value !== "object" || value === null || value.properties === undefined ||
-      value.type !== "object" || value.additionalProperties !== undefined;
-    return isOpen ? value : { ...value, additionalProperties: false };
-  });
 }

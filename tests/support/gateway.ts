@@ -31,6 +31,8 @@ export interface TestGatewayOptions {
   readonly isolates?: number;
   /** The module that isolates run. Default: that of the gateway. */
   readonly isolateEntry?: URL;
+  /** The heap limit of an isolate. Default: that of the gateway. */
+  readonly isolateHeapMegabytes?: number;
   /** Whether requests are counted for the metrics. Default: true. */
   readonly countsRequests?: boolean;
   readonly clock?: Clock;
@@ -65,7 +67,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const source = openConfigSource({ path, env: (name) => options.env?.[name], readFile: () => text });
   const loaded = source.load({});
   const log = jsonLog(options.logLevel ?? "debug", (line) => void logLines.push(line));
-  const { clock, random, sharing, isolateEntry, countsRequests = true } = options;
+  const { clock, random, sharing, isolateEntry, isolateHeapMegabytes, countsRequests = true } = options;
   const { app, address, stop } = await startApps({
     config: loaded.config,
     log,
@@ -77,6 +79,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     ...(random && { random }),
     ...(sharing && { sharing }),
     ...(isolateEntry && { isolateEntry }),
+    ...(isolateHeapMegabytes && { isolateHeapMegabytes }),
   });
   return {
     app,

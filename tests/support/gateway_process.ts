@@ -1,3 +1,5 @@
+import { NO_UPDATE_CHECK } from "../../scripts/run_flags.ts";
+
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** The program in a separate process. */
@@ -17,6 +19,8 @@ export interface GatewayProcess {
 /** Options of the process. */
 export interface ProcessOptions {
   readonly args: readonly string[];
+  /** The program that takes the arguments. Default: `main.ts`. */
+  readonly program?: URL;
   /** The working folder, which it may write to. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -31,6 +35,7 @@ export interface ProcessOptions {
 /** Starts `main.ts` with the permissions that its tasks give it. */
 export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
   const { args, folder, env, descriptors, umask, redirects = "" } = options;
+  const { program = new URL("main.ts", `file://${ROOT}`) } = options;
   const run = [
     "run",
     "--quiet",
@@ -41,7 +46,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
     "--allow-read",
     `--allow-write=${folder}`,
     "--allow-sys=uid,statfs,systemMemoryInfo",
-    `${ROOT}main.ts`,
+    program.pathname,
     ...args,
   ];
   const limit = (descriptors === undefined ? "" : `ulimit -n ${descriptors}; `) +
@@ -49,7 +54,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
   const child = new Deno.Command("bash", {
     args: ["-c", `${limit}exec "$0" "$@" ${redirects}`, Deno.execPath(), ...run],
     cwd: folder,
-    ...(env && { env }),
+    env: { ...NO_UPDATE_CHECK, ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

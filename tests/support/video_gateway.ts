@@ -41,6 +41,8 @@ export interface VideoGatewayOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Fields that are added to the default limits. */
   readonly limits?: Readonly<Record<string, unknown>>;
+  /** Providers and models that are added to the default ones. */
+  readonly added?: { readonly providers: Readonly<Record<string, unknown>>; readonly models: readonly unknown[] };
   /** Default `kv::memory:`. */
   readonly store?: string;
   /** Default the machine's. */
@@ -139,6 +141,7 @@ function treeOf(
       replicate: { kind: "replicate", base_url: sandbox.baseUrls.replicate, api_key: "sandbox-key-replicate" },
       runway: { kind: "runway", base_url: sandbox.baseUrls.runway, api_key: "sandbox-key-runway" },
       "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
+      ...options.added?.providers,
     },
     models: [
       videoModel("sandbox/video-1", ["ark"], { modes: ALL_MODES, price_per_second: PRICES }),
@@ -166,6 +169,7 @@ function treeOf(
         serves: [{ provider: "ark-bad", weight: 1 }, { provider: "ark-two", weight: 0 }],
       },
       { id: "sandbox/chat-1", serves: [{ provider: "sandbox-openai" }] },
+      ...options.added?.models ?? [],
     ],
     limits: {
       vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 },

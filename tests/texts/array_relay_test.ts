@@ -4,6 +4,7 @@ import type { Relay } from "../../src/calls/stream_relay.ts";
 import { ArrayRelay } from "../../src/texts/array_relay.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { type AdmissionRecorder, admissionRecorder, attemptOf, cutAt, relayAll, REPLY, wireOf } from "./support.ts";
+import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 
 function passRelay(recorder: AdmissionRecorder): PassRelay {
   return passRelayOf(attemptOf("content", { recorder }));
@@ -11,6 +12,7 @@ function passRelay(recorder: AdmissionRecorder): PassRelay {
 
 /** A relay without output. */
 const SILENT: Relay = {
+  memory: UNLIMITED_MEMORY.lease("demo"),
   finished: false,
   take: () => null,
   end: () => Promise.resolve(null),

@@ -38,6 +38,7 @@ function requestWith(fields: Partial<CountRequest> = {}): CountRequest {
     accountId: "demo",
     keyId: "key_1",
     limits: null,
+    receivedAt: 0,
     model: "acme/m",
     format: CODECS.messages.caller,
     body: {},

@@ -47,16 +47,7 @@ async function passed(
   return { sent, tokens, ids };
 }
 
-/** Returns what a client reads of a stream. Equal bytes are read once. */
-function heard(form: CallerFormatName, sent: string): ReturnType<typeof readBack> {
-  const key = `${form} ${sent}`;
-  const known = READ.get(key) ?? readBack(form, sent);
-  READ.set(key, known);
-  return known;
-}
-
-const READ = new Map<string, ReturnType<typeof readBack>>();
-
+/** Returns what a client reads of a stream. */
 function readBack(form: CallerFormatName, sent: string) {
   const frames = createFrameReader();
   const data = frames.push(new TextEncoder().encode(sent)).map((frame) => frame.data).filter((text) => text !== "");
@@ -67,12 +58,18 @@ function readBack(form: CallerFormatName, sent: string) {
 }
 
 function assertSame(form: CallerFormatName, { sent, tokens, ids }: Passed, hidesUsage: boolean, name: string): void {
-  const told = heard(form, sent);
-  assertEquals([told.text, told.stop], [FRAMED_TEXT, "end"], name);
-  const values = FRAMED_REPLIES[form].filter(({ data }) => data !== "[DONE]").map(({ data }) => JSON.parse(data));
-  assertEquals(told.values, hidesUsage ? values.filter(({ choices }) => choices.length > 0) : values, name);
+  const key = `${form} ${hidesUsage} ${JSON.stringify([tokens, ids])} ${sent}`;
+  if (CHECKED.has(key)) return;
   assertEquals([tokens, ids], [[[...FRAMED_TOKENS]], FRAMED_IDS[form]], name);
+  const { text, stop, values: told } = readBack(form, sent);
+  assertEquals([text, stop], [FRAMED_TEXT, "end"], name);
+  const values = FRAMED_REPLIES[form].filter(({ data }) => data !== "[DONE]").map(({ data }) => JSON.parse(data));
+  assertEquals(told, hidesUsage ? values.filter(({ choices }) => choices.length > 0) : values, name);
+  CHECKED.add(key);
 }
+
+/** What is right: most places of a split give the same bytes, tokens and ids. */
+const CHECKED = new Set<string>();
 
 /** Yields a stream in two reads, split at each byte, and in reads of one byte. */
 function* cutsOf(wire: string): Generator<readonly [string, Uint8Array<ArrayBuffer>[]]> {

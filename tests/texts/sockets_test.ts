@@ -277,3 +277,33 @@ Deno.test("an incomplete whole response or an error page costs nothing", async (
     });
   }
 });
+
+for (
+  const [name, head, body] of [
+    ["a page", "content-type: text/html\r\n", "<p>Welcome</p>"],
+    ["a page that is JSON", "content-type: text/html\r\n", "{}"],
+    ["what is not JSON", "content-type: application/json\r\n", "Welcome"],
+    ["no reply of its format", "content-type: application/json\r\n", "[]"],
+    ["a reply with bytes after its end", "content-type: application/json\r\n", "{}trailing"],
+  ] as const
+) {
+  for (const caller of ["chat", "messages"] as const) {
+    for (const stream of [false, true]) {
+      const kind = stream ? "stream" : "reply";
+      Deno.test(`a connection with ${name} for a ${kind} is not used again, for a caller of ${caller}`, async () => {
+        await play("chat", async (side) => {
+          const length = name.startsWith("a reply with bytes") ? 2 : body.length;
+          while (await side.request()) {
+            await side.say(`HTTP/1.1 200 OK\r\n${head}content-length: ${length}\r\n\r\n${body}`);
+          }
+        }, async ({ service, vendor }) => {
+          for (let nth = 1; nth <= 3; nth++) {
+            const request = stream ? streamingRequest(caller) : requestOf(caller, { body: bodyOf(caller, {}) });
+            await errorOf(service.handle(request));
+            assertEquals(vendor.connections, nth);
+          }
+        });
+      });
+    }
+  }
+}

@@ -153,6 +153,8 @@ const MODEL = readModel({
   pricing: { prompt: "0.001", completion: "0.002" },
 });
 
+const CATALOG = createCatalog([MODEL]);
+
 /** The measure of a request with the caller's own limit. */
 const MEASURE: TextMeasure = {
   promptTokens: 100,
@@ -187,7 +189,7 @@ export function attemptOf(
   return {
     request: requestOf(form, { stream: true, ...request }),
     model: MODEL,
-    catalog: createCatalog([MODEL]),
+    catalog: CATALOG,
     candidate: itemAt(MODEL.serves, 0),
     provider: providerOf("acme", [endpoint], outbound),
     endpoint,
@@ -207,6 +209,8 @@ export function endpointOf(form: CallerFormatName): TextEndpoint {
   };
 }
 
+const REDACT = createRedactor([PROVIDER_KEY]);
+
 /** Creates a provider with these text endpoints. */
 export function providerOf(name: string, text: readonly TextEndpoint[], outbound: Outbound = NO_OUTBOUND): Provider {
   return {
@@ -215,7 +219,7 @@ export function providerOf(name: string, text: readonly TextEndpoint[], outbound
     text,
     images: null,
     videos: null,
-    redact: createRedactor([PROVIDER_KEY]),
+    redact: REDACT,
     quirks: NO_QUIRKS,
     streamFirstByteMs: 1_000,
     wholeFirstByteMs: 1_000,

@@ -192,9 +192,8 @@ Deno.test("TextService skips misconfigured providers, also the one of a cache wh
   const providers = { one: ["content", wholeReply("content")], two: ["content", wholeReply("content")] } as const;
   const { service } = textGatewayOf({ providers, misconfigured: ["one"] });
   const namesFor = (cache: NonNullable<TextRequest["cache"]> | null) =>
-    routeTo(requestOf("content", { cache }), service.parts.catalog.find("acme/m")!, service.parts).map(({ provider }) =>
-      provider
-    );
+    routeTo(requestOf("content", { cache }), service.parts.catalog.at(0).find("acme/m")!, service.parts)
+      .map(({ provider }) => provider);
   const open = () => Promise.reject(new Error("not opened"));
   assertEquals(namesFor(null), ["two"]);
   assertEquals(namesFor({ ...CACHE, kind: "emulated", open }), ["two"]);

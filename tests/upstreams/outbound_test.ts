@@ -4,7 +4,9 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
 import { TICK_MS } from "../../src/net/deadline.ts";
-import { createHttpClient } from "../../src/net/http1/client.ts";
+import { createHttpClient, type HttpClient } from "../../src/net/http1/client.ts";
+import type { HttpResponse } from "../../src/net/http1/response.ts";
+import { ResponseHead } from "../../src/net/http1/response_head.ts";
 import { originOf } from "../../src/net/http1/wire_request.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { Outbound, OutboundCall } from "../../src/upstreams/outbound_call.ts";
@@ -494,4 +496,44 @@ Deno.test("outbound uses another host of its vendor only with https and within t
   ]);
   assertEquals(far!.outbound.pathOf("https://api.eu.vendor.example/v3/x"), "/v3/x");
   client.close();
+});
+
+Deno.test("an error of the gateway itself is internal_error, not a failure of the vendor, before and within a response", async () => {
+  const own = new TypeError("network.kind is not a function");
+  const respond = (readNext: HttpResponse["readNext"]): HttpResponse => ({
+    status: 200,
+    head: new ResponseHead("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"),
+    read: () => Promise.reject(own),
+    readNext,
+    takeArrived() {
+      throw own;
+    },
+    cancel() {},
+  });
+  const outboundOver = (send: HttpClient["send"]) => {
+    const baseUrl = new URL("http://127.0.0.1:1/v1");
+    return createOutbound({
+      provider: "acme",
+      baseUrl,
+      origin: originOf(baseUrl),
+      headers: {},
+      idleMs: IDLE_MS,
+      firstByteMs: FIRST_BYTE_MS,
+      client: { send, close() {} },
+      clock: new ManualClock(Date.UTC(2026, 10, 21, 9, 0, 0)),
+      redact: createRedactor([]),
+    });
+  };
+  const failsLate = outboundOver(() => Promise.resolve(respond((callbacks) => callbacks.onError(own))));
+  const attempts = [
+    () => outboundOver(() => Promise.reject(own)).send(callWith()),
+    () => failsLate.send(callWith()).then((response) => response.read()),
+    () => failsLate.send(callWith()).then((response) => response.readAll(100)),
+    () => failsLate.send(callWith()).then((response) => response.takeArrived()),
+    () => failsLate.json("GET", "/", null, (body) => body),
+  ];
+  for (const attempt of attempts) {
+    const error = await assertRejects(attempt, GatewayError);
+    assertEquals([error.code, error.status, error.cause], ["internal_error", 500, own]);
+  }
 });

@@ -7,6 +7,7 @@ import { startPostgres } from "../support/postgres_server.ts";
  */
 const SUITES: readonly string[] = [
   "tests/e2e/balance_test.ts",
+  "tests/e2e/budget_period_test.ts",
   "tests/e2e/caches_test.ts",
   "tests/e2e/images_test.ts",
   "tests/e2e/key_end_test.ts",
@@ -32,6 +33,7 @@ const SUITES: readonly string[] = [
  */
 const THREAD_SUITES: readonly string[] = [
   ...SUITES,
+  "tests/documentation/samples/pages_on_own_test.ts",
   "tests/e2e/config_changes_test.ts",
   "tests/e2e/memory_test.ts",
 ];

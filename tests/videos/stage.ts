@@ -22,7 +22,7 @@ import { mergeCommits } from "../../src/billing/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { storeTimeOf } from "../../src/store/store_time.ts";
 
-export const CALLER = { keyId: "key-1", accountId: "demo", limits: null };
+export const CALLER = { keyId: "key-1", accountId: "demo", limits: null, receivedAt: 0 };
 export const BODY = { model: "sandbox/video", prompt: "A lighthouse" };
 export const LIMITS = { polling: { requests: 60, perMs: 60_000, burst: 10 }, eventStreams: 3 };
 export const DEADLINE_MS = 3_600_000;

@@ -2,6 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { newWebhookSecret } from "../../src/billing/webhook_secret.ts";
 import { signedHeaders } from "../../src/webhooks/signature.ts";
 import { atLeast, itemAt, valueAt } from "../support/items.ts";
+import { languageTest } from "../support/language_test.ts";
 
 const page = await Deno.readTextFile(new URL("../../docs/webhooks.md", import.meta.url));
 const rawBody = '{"event":"video.generation.completed","prompt":"☾ \\u0001"}';
@@ -26,14 +27,6 @@ const EXPECTED = CASES.map(([, , , isGenuine]) => isGenuine);
 /** Returns the page's code blocks in a language. */
 function blocks(language: string): string[] {
   return [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map((match) => itemAt(match, 1));
-}
-
-async function isInstalled(program: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(program, { args: ["version"], stdout: "null", stderr: "null" }).output()).code >= 0;
-  } catch {
-    return false;
-  }
 }
 
 /** Runs a program in its own folder and returns its output, parsed as JSON. */
@@ -67,37 +60,29 @@ Deno.test("the documented verification with the Standard Webhooks library return
   assertThrows(() => readEvent(`${rawBody} `, headers, secret));
 });
 
-Deno.test({
-  name: "the documented verification in Python accepts only genuine events",
-  ignore: !await isInstalled("python3"),
-  fn: async () => {
-    const [code] = blocks("python");
-    const run = `${code}
+languageTest("the documented verification in Python accepts only genuine events", async () => {
+  const [code] = blocks("python");
+  const run = `${code}
 import json
 cases = json.loads(${JSON.stringify(JSON.stringify(CASES))})
 print(json.dumps([is_from_switchyard(body.encode(), signature, secret) for body, signature, secret, _ in cases]))`;
-    assertEquals(await outputOf({ "verify.py": run }, ["python3", "verify.py"]), EXPECTED);
-  },
+  assertEquals(await outputOf({ "verify.py": run }, ["python3", "verify.py"]), EXPECTED);
 });
 
-Deno.test({
-  name: "the documented verification in Go accepts only genuine events",
-  ignore: !await isInstalled("go"),
-  fn: async () => {
-    const code = itemAt(blocks("go"), 0);
-    const calls = CASES.map(([body, signature, secret]) =>
-      `say(IsFromSwitchyard([]byte(${JSON.stringify(body)}), ${JSON.stringify(signature)}, ${JSON.stringify(secret)}))`
-    );
-    // Only the packages of the page: with a cold cache each one is compiled first.
-    const run = `package main
+languageTest("the documented verification in Go accepts only genuine events", async () => {
+  const code = itemAt(blocks("go"), 0);
+  const calls = CASES.map(([body, signature, secret]) =>
+    `say(IsFromSwitchyard([]byte(${JSON.stringify(body)}), ${JSON.stringify(signature)}, ${JSON.stringify(secret)}))`
+  );
+  // Only the packages of the page: with a cold cache each one is compiled first.
+  const run = `package main
 import "os"
 func say(isGenuine bool) { if isGenuine { os.Stdout.WriteString("true") } else { os.Stdout.WriteString("false") } }
 func main() { os.Stdout.WriteString("["); ${
-      calls.join('; os.Stdout.WriteString(","); ')
-    }; os.Stdout.WriteString("]") }`;
-    const files = { "verify.go": code.replace("package webhook", "package main"), "main.go": run };
-    assertEquals(await outputOf(files, ["go", "run", "verify.go", "main.go"]), EXPECTED);
-  },
+    calls.join('; os.Stdout.WriteString(","); ')
+  }; os.Stdout.WriteString("]") }`;
+  const files = { "verify.go": code.replace("package webhook", "package main"), "main.go": run };
+  assertEquals(await outputOf(files, ["go", "run", "verify.go", "main.go"]), EXPECTED);
 });
 
 /** Returns the library as a module outside this project resolves it. */

@@ -6,6 +6,7 @@ import { createWebhooks } from "../../src/webhooks/webhooks.ts";
 import { fastClock } from "./fast_clock.ts";
 import { LOOPBACK, type Received, respondWith, startReceiver } from "./receiver.ts";
 import { end, endedTask, SECRET } from "./support.ts";
+import { longTest } from "../support/long_test.ts";
 
 const DELIVERIES = 500;
 /** The environment can set more: each takes about a second. */
@@ -13,7 +14,7 @@ const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "12");
 const SPEED = 20;
 const LIFE_MS = 900;
 
-Deno.test("kill -9 around a receiver's response loses no event, and repeats have the same key and bytes", async () => {
+longTest("kill -9 around a receiver's response loses no event, and repeats have the same key and bytes", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/store.db`;
   const startMs = Date.now();

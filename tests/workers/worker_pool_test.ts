@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { silentLog } from "../../src/lib/log.ts";
 import { type JobMessage, WorkerFailure, WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker_pool.ts";
-import type { StartThread, WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { type StartThread, ThreadUnavailable, type WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
@@ -143,4 +143,26 @@ Deno.test("WorkerPool cancels running and waiting jobs on close()", async () => 
   assertEquals(await Promise.all(all), ["cancelled", "cancelled"]);
   assertEquals(threads.started[0]?.terminated, true);
   assertEquals(await kindOf(pool.run("late", { accountId: "one" })), "cancelled");
+});
+
+Deno.test("WorkerPool refuses jobs while no thread can start, and lets them wait for one that there is", async () => {
+  const threads = new FakeThreads();
+  let canStart = false;
+  const { pool } = stage({
+    maxThreads: 2,
+    start: (events) => {
+      if (!canStart) throw new ThreadUnavailable();
+      return threads.start(events);
+    },
+  });
+  assertEquals(await kindOf(pool.run("a", { accountId: "one" })), "busy");
+  canStart = true;
+  const first = pool.run("b", { accountId: "one" });
+  canStart = false;
+  const second = pool.run("c", { accountId: "one" });
+  assertEquals(pool.queued, 1);
+  threads.answer(0, "done");
+  assertEquals(await first, "done");
+  threads.answer(0, "done too");
+  assertEquals(await second, "done too");
 });

@@ -12,6 +12,7 @@ const Readiness = z.object({
   warnings: z.array(z.string()).optional(),
   providers: z.array(z.object({ name: z.string(), state: z.enum(["ready", "degraded", "resting", "misconfigured"]) })),
   files: z.object({ bytes: z.int(), quota_bytes: z.int().nullable(), state: z.string() }),
+  unhandled_errors: z.int(),
 }).meta({ id: "Readiness" });
 
 /** The endpoints about the gateway itself. */

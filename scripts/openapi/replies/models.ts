@@ -18,6 +18,18 @@ export const Architecture = z.object({
 export const Pricing = z.record(z.string(), usd("The price of one token, or of what the name states"))
   .meta({ id: "Pricing", description: "US dollars by price: `prompt`, `completion`, `per_image` and others." });
 
+/** The prices of a model that are still to come. */
+export const PriceChanges = about(
+  z.array(z.object({ from: z.string() }).catchall(z.string())),
+  "The prices that are still to come: each with `from`, a time in UTC, and the prices of `pricing` that change then.",
+);
+
+/** The model that the vendor answers with. */
+export const Redirect = about(
+  z.object({ model: z.string(), from: z.string() }),
+  "The model that the vendor answers with in its place, for requests from a time in UTC on.",
+);
+
 const TopProvider = z.object({
   context_length: tokens(),
   max_completion_tokens: tokens(),
@@ -63,6 +75,8 @@ export const Model = z.object({
   expiration_date: date(),
   shutdown_date: about(z.string(), "The same date; absent without one.").exactOptional(),
   video: VideoOptions.exactOptional(),
+  pricing_overrides: PriceChanges.exactOptional(),
+  redirected_to: Redirect.exactOptional(),
   embedding: z.object({ dimensions: z.int().nullable(), max_inputs: z.int() }).exactOptional(),
   moderation: z.object({ max_inputs: z.int() }).exactOptional(),
   rerank: z.object({ max_documents: z.int() }).exactOptional(),
@@ -126,6 +140,8 @@ export const MessageModel = z.object({
   top_provider: TopProvider,
   supported_parameters: z.array(z.string()),
   expiration_date: date(),
+  pricing_overrides: PriceChanges.exactOptional(),
+  redirected_to: Redirect.exactOptional(),
 }).meta({ id: "MessageModel" });
 
 /** A list in the message style. */
@@ -154,6 +170,8 @@ export const ContentModel = z.object({
   supportedParameters: z.array(z.string()),
   expirationDate: date(),
   thinking: z.boolean(),
+  pricingOverrides: PriceChanges.exactOptional(),
+  redirectedTo: Redirect.exactOptional(),
   temperature: z.number().exactOptional(),
   topP: z.number().exactOptional(),
   topK: z.number().exactOptional(),

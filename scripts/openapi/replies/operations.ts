@@ -12,7 +12,7 @@ import type {
 import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/metrics/traffic_history.ts";
 import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
 import { about, seconds, usd, written } from "../schema.ts";
-import { Architecture, Pricing, VideoOptions } from "./models.ts";
+import { Architecture, PriceChanges, Pricing, Redirect, VideoOptions } from "./models.ts";
 
 const instant = () => about(z.int().nullable(), "Unix seconds.");
 const word = () => z.string().nullable();
@@ -79,6 +79,9 @@ export const AdminModel = written<ConsoleModel>()(z.object({
   context_length: z.int(),
   architecture: Architecture,
   pricing: Pricing,
+  pricing_overrides: PriceChanges,
+  redirected_to: Redirect.nullable(),
+  expiration_date: z.string().nullable(),
   providers: z.array(z.object({ provider: z.string(), model: z.string(), weight: z.number() })),
   aliases: z.array(z.string()),
   fallbacks: z.array(z.string()),

@@ -28,6 +28,7 @@ export async function daysWithoutCopy(store: Store, before: number): Promise<num
     for (const { key, value } of page) if (value.blocks !== null) copied.add(Number(key.at(-1)));
   }
   const days: number[] = [];
+  // Ends at `before`: each read is of a later day.
   for (
     let day = await firstDayAfter(store, null);
     day !== null && day < before;

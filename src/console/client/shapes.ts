@@ -287,6 +287,12 @@ export interface ListedModel {
   };
   /** USD by what they apply to. */
   readonly pricing: Readonly<Record<string, string>>;
+  /** The prices that are still to come, each with the time in `from`. */
+  readonly pricing_overrides?: readonly (Readonly<Record<string, string>> & { readonly from: string })[];
+  /** The model that the vendor answers with in its place, from a time on; null or absent for none. */
+  readonly redirected_to?: { readonly model: string; readonly from: string } | null;
+  /** The date on which the vendor ends it; null or absent for none. */
+  readonly expiration_date?: string | null;
   /** For operators only. */
   readonly providers?: readonly { readonly provider: string; readonly model: string; readonly weight: number }[];
   readonly aliases?: readonly string[];

@@ -1,41 +1,144 @@
 import type { Effort } from "../conversation.ts";
-import type { ModelFacts } from "../model_facts.ts";
+import { UNKNOWN_FACTS } from "../model_facts.ts";
+import type { FactEntry } from "./fact_entry.ts";
 
-const EFFORTS: readonly Effort[] = ["none", "low", "medium", "high"];
-const EFFORTS_WITH_MAX: readonly Effort[] = [...EFFORTS, "max"];
-const EFFORTS_WITH_XHIGH: readonly Effort[] = [...EFFORTS, "xhigh", "max"];
+const UP_TO_HIGH: readonly Effort[] = ["none", "low", "medium", "high"];
+const WITH_MAX: readonly Effort[] = [...UP_TO_HIGH, "max"];
+const WITH_XHIGH: readonly Effort[] = [...UP_TO_HIGH, "xhigh", "max"];
+
+/** Thinking cannot be switched off. */
+const ALWAYS: readonly Effort[] = WITH_XHIGH.filter((effort) => effort !== "none");
 
 /**
- * Facts of Anthropic's models by the version in their names (`claude-opus-4-8`, `claude-3-7-sonnet-latest`); null for a
- * name without one.
- * Source: Messages API reference, "Thinking", "Structured outputs", "Prefill" and the deprecations of `temperature`.
- *
- * @param name The model's name in lower case, without its maker.
+ * Facts of Anthropic's models, the most general entry first. A Claude model without an entry has the facts of the
+ * newest ones.
  */
-export function anthropicFacts(name: string): Partial<ModelFacts> | null {
-  const version = versionIn(name);
-  if (version === null) return null;
-  return {
-    canReason: version >= 307,
-    reasoningControl: version < 307 ? null : version < 406 ? "budget" : "effort",
-    efforts: version < 406
-      ? null
-      : version > 406
-      ? EFFORTS_WITH_XHIGH
-      : name.includes("opus")
-      ? EFFORTS_WITH_MAX
-      : EFFORTS,
-    samplingSupport: version < 400 ? "always" : version < 407 ? "one" : "never",
-    canPrefill: version < 406,
-    hasOutputSchemas: version >= 405,
-    hasOutputSchemasWithTools: version >= 405,
-    hasThinkingDisplay: version >= 406,
-    hasMediaInToolResults: true,
-  };
-}
-
-/** `407` for 4.7; null without a version. A date of eight digits is not a version. */
-function versionIn(name: string): number | null {
-  const match = /claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/.exec(name);
-  return match ? Number(match[1]) * 100 + Number(match[2] ?? 0) : null;
-}
+export const ANTHROPIC_FACTS: readonly FactEntry[] = [
+  {
+    models: ["claude-*"],
+    source: "Anthropic, migration guides of Claude Opus 5.5 and Sonnet 5.5",
+    seen: "2026-11",
+    facts: {
+      canReason: true,
+      reasoningControl: "effort",
+      efforts: ALWAYS,
+      samplingSupport: "never",
+      canPrefill: false,
+      forcedCalls: "never",
+      hasSystemTurns: true,
+      hasOutputSchemas: true,
+      hasOutputSchemasWithTools: true,
+      hasThinkingDisplay: true,
+      hasMediaInToolResults: true,
+      hasThinkingBudgets: false,
+      thinkingOff: "never",
+    },
+  },
+  {
+    models: ["claude-sonnet-5-5"],
+    source: "Anthropic, Claude Sonnet 5.5 migration guide",
+    seen: "2026-11",
+    facts: { efforts: WITH_XHIGH, thinkingOff: "between_tools", offEfforts: UP_TO_HIGH },
+  },
+  {
+    models: ["claude-haiku-5-5"],
+    source: "Anthropic, Claude Haiku 5.5 migration guide",
+    seen: "2026-11",
+    facts: { efforts: WITH_XHIGH, thinkingOff: "disabled", offEfforts: UP_TO_HIGH, forcedCalls: "always" },
+  },
+  {
+    models: ["claude-opus-5", "claude-sonnet-5"],
+    source: "Anthropic, Migrating to Claude Opus 5",
+    seen: "2026-11",
+    facts: { efforts: WITH_XHIGH, thinkingOff: "disabled", forcedCalls: "always" },
+  },
+  {
+    models: ["claude-opus-5"],
+    source: "Anthropic, Migrating to Claude Opus 5",
+    seen: "2026-11",
+    facts: { offEfforts: UP_TO_HIGH },
+  },
+  {
+    models: ["claude-sonnet-5"],
+    source: "pydantic/pydantic-ai, profile of Claude Sonnet 5: a system message in the middle is ignored",
+    seen: "2026-11",
+    facts: { hasSystemTurns: false },
+  },
+  {
+    models: ["claude-fable-5", "claude-mythos-5"],
+    source: "Anthropic, Claude Opus 5.5 migration guide: forced calls end with Fable 5.1",
+    seen: "2026-11",
+    facts: { forcedCalls: "always" },
+  },
+  {
+    models: ["claude-opus-4-8", "claude-opus-4-7"],
+    source: "Anthropic, Messages API reference, thinking and tool_choice",
+    seen: "2026-11",
+    facts: { efforts: WITH_XHIGH, thinkingOff: "disabled", forcedCalls: "without_reasoning" },
+  },
+  {
+    models: ["claude-opus-4-8"],
+    source: "Anthropic, Messages API reference, tool_choice",
+    seen: "2026-11",
+    facts: { forcedCalls: "always" },
+  },
+  {
+    models: ["claude-opus-4-7"],
+    source: "pydantic/pydantic-ai, profile of Claude Opus 4.7",
+    seen: "2026-11",
+    facts: { hasSystemTurns: false },
+  },
+  {
+    models: ["claude-opus-4-6", "claude-sonnet-4-6"],
+    source: "Anthropic, Messages API reference, effort and thinking",
+    seen: "2026-11",
+    facts: {
+      efforts: WITH_MAX,
+      thinkingOff: "disabled",
+      forcedCalls: "without_reasoning",
+      hasSystemTurns: false,
+      hasThinkingBudgets: true,
+      samplingSupport: "one",
+    },
+  },
+  {
+    models: ["claude-*-4-5", "claude-*-4-1", "claude-*-4", "claude-3*"],
+    source: "Anthropic, Messages API reference, thinking budgets",
+    seen: "2026-11",
+    facts: {
+      efforts: null,
+      reasoningControl: "budget",
+      samplingSupport: "one",
+      canPrefill: true,
+      forcedCalls: "without_reasoning",
+      hasSystemTurns: false,
+      hasThinkingBudgets: true,
+      hasThinkingDisplay: false,
+      thinkingOff: "disabled",
+    },
+  },
+  {
+    models: ["claude-*-4-1", "claude-*-4", "claude-3*"],
+    source: "Anthropic, Messages API reference, structured outputs",
+    seen: "2026-11",
+    facts: { hasOutputSchemas: false, hasOutputSchemasWithTools: false },
+  },
+  {
+    models: ["claude-3*"],
+    source: "Anthropic, Messages API reference, deprecations of sampling",
+    seen: "2026-11",
+    facts: { samplingSupport: "always" },
+  },
+  {
+    models: ["claude-3-haiku*", "claude-3-opus*", "claude-3-sonnet*", "claude-3-5*"],
+    source: "Anthropic, Messages API reference, models with extended thinking",
+    seen: "2026-11",
+    facts: { canReason: false, reasoningControl: null, forcedCalls: "always" },
+  },
+  {
+    models: ["claude-1*", "claude-2*", "claude-instant*", "claude-code*"],
+    source: "Anthropic, Model deprecations: other interfaces",
+    seen: "2026-11",
+    facts: UNKNOWN_FACTS,
+  },
+];

@@ -1,40 +1,93 @@
 import type { Effort } from "../conversation.ts";
-import type { ModelFacts } from "../model_facts.ts";
+import { UNKNOWN_FACTS } from "../model_facts.ts";
+import type { FactEntry } from "./fact_entry.ts";
+
+const LEVELS: readonly Effort[] = ["low", "medium", "high"];
+const WITH_MINIMAL: readonly Effort[] = ["minimal", ...LEVELS];
 
 /**
- * Facts of Google's models by the generation in their names; null for a name without one. Models of generation 2.5 take
- * a reasoning budget, later ones a level; earlier ones do not reason.
- * Source: Gemini API reference, "Thinking", "Structured output", "Function calling".
- *
- * @param name The model's name in lower case, without its maker.
+ * Facts of Google's models, the most general entry first. A Gemini model without an entry has the facts of the newest
+ * generation.
  */
-export function googleFacts(name: string): Partial<ModelFacts> | null {
-  const digits = /gemini-(\d+(?:\.\d+)?)/.exec(name)?.[1];
-  if (digits === undefined) return null;
-  const generation = Number(digits);
-  const isPro = /\bpro\b/.test(name);
-  const isLatest = generation >= 3;
-  const common: Partial<ModelFacts> = {
-    hasOutputSchemas: true,
-    hasOutputSchemasWithTools: isLatest,
-    hasMediaInToolResults: isLatest,
-  };
-  if (generation < 2.5) return { ...common, canReason: false };
-  if (generation < 3) return { ...common, canReason: true, reasoningControl: "budget", ...budgetOf(name, isPro) };
-  return { ...common, canReason: true, reasoningControl: "effort", efforts: levelsOf(generation, isPro) };
-}
-
-const BUDGET_EFFORTS: readonly Effort[] = ["minimal", "low", "medium", "high"];
-
-/** Pro models cannot switch reasoning off. */
-function budgetOf(name: string, isPro: boolean): Partial<ModelFacts> {
-  if (isPro) return { efforts: BUDGET_EFFORTS, budget: { min: 128, max: 32_768 } };
-  const min = /\blite\b/.test(name) ? 512 : 1;
-  return { efforts: ["none", ...BUDGET_EFFORTS], budget: { min, max: 24_576 } };
-}
-
-/** Generation 3.0 Pro supports only two levels. */
-function levelsOf(generation: number, isPro: boolean): readonly Effort[] {
-  if (!isPro) return ["minimal", "low", "medium", "high"];
-  return generation === 3 ? ["low", "high"] : ["low", "medium", "high"];
-}
+export const GOOGLE_FACTS: readonly FactEntry[] = [
+  {
+    models: ["gemini-*"],
+    source: "Google, Get started with Gemini 4; Gemini API reference, Thinking",
+    seen: "2026-11",
+    facts: {
+      canReason: true,
+      reasoningControl: "effort",
+      efforts: LEVELS,
+      hasPenalties: false,
+      hasOutputSchemas: true,
+      hasOutputSchemasWithTools: true,
+      hasMediaInToolResults: true,
+    },
+  },
+  {
+    models: ["gemini-4-neon*", "gemini-4-hydrogen*"],
+    source: "Announcements of Gemini 4 Neon and Hydrogen",
+    seen: "2026-11",
+    facts: { efforts: [...LEVELS, "xhigh"] },
+  },
+  {
+    models: ["gemini-3-*", "gemini-3.1-*", "gemini-3.5-*", "gemini-3.6-*"],
+    source: "Gemini API reference, Thinking, levels by model",
+    seen: "2026-11",
+    facts: { efforts: WITH_MINIMAL },
+  },
+  {
+    models: ["gemini-3.1-pro*", "gemini-3.5-pro*"],
+    source: "Gemini API reference, Thinking, levels by model",
+    seen: "2026-11",
+    facts: { efforts: LEVELS },
+  },
+  {
+    models: ["gemini-3-pro*"],
+    source: "Gemini API reference, Thinking, levels by model",
+    seen: "2026-11",
+    facts: { efforts: ["low", "high"] },
+  },
+  {
+    models: ["gemini-2.5-*"],
+    source: "Gemini API reference, Thinking budgets",
+    seen: "2026-11",
+    facts: {
+      reasoningControl: "budget",
+      efforts: ["none", ...WITH_MINIMAL],
+      budget: { min: 1, max: 24_576 },
+      hasOutputSchemasWithTools: false,
+      hasMediaInToolResults: false,
+    },
+  },
+  {
+    models: ["gemini-2.5-*lite*"],
+    source: "Gemini API reference, Thinking budgets",
+    seen: "2026-11",
+    facts: { budget: { min: 512, max: 24_576 } },
+  },
+  {
+    models: ["gemini-2.5-pro*"],
+    source: "Gemini API reference, Thinking budgets",
+    seen: "2026-11",
+    facts: { efforts: WITH_MINIMAL, budget: { min: 128, max: 32_768 } },
+  },
+  {
+    models: ["gemini-2.0*", "gemini-1*"],
+    source: "Gemini API reference, Structured output",
+    seen: "2026-11",
+    facts: {
+      ...UNKNOWN_FACTS,
+      canReason: false,
+      hasOutputSchemas: true,
+      hasOutputSchemasWithTools: false,
+      hasMediaInToolResults: false,
+    },
+  },
+  {
+    models: ["gemini-embedding*", "gemini-flash*", "gemini-pro*", "gemini-nano*", "gemini-omni*", "gemini-live*"],
+    source: "Gemini API reference, Models: aliases and other interfaces",
+    seen: "2026-11",
+    facts: UNKNOWN_FACTS,
+  },
+];

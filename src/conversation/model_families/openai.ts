@@ -1,36 +1,145 @@
 import type { Effort } from "../conversation.ts";
-import type { ModelFacts } from "../model_facts.ts";
+import { type ModelFacts, UNKNOWN_FACTS } from "../model_facts.ts";
+import type { FactEntry } from "./fact_entry.ts";
+
+const UP_TO_HIGH: readonly Effort[] = ["low", "medium", "high"];
+const UP_TO_XHIGH: readonly Effort[] = [...UP_TO_HIGH, "xhigh"];
+const UP_TO_MAX: readonly Effort[] = [...UP_TO_XHIGH, "max"];
+
+/** The reference of the endpoint, which lists what each model refuses there. */
+const CHAT_REFERENCE = "OpenAI API reference, Create chat completion";
+
+/** A model that always reasons refuses sampling settings. */
+const ALWAYS_REASONS: Partial<ModelFacts> = { samplingSupport: "never" };
 
 /**
- * Facts of OpenAI's models by name; the first match applies. Chat models of a reasoning generation do not reason, and
- * the GPT-4o search models reject sampling settings.
- * Source: OpenAI API reference, "reasoning.effort"; guides "Reasoning models" and "Using GPT-5.2".
+ * Facts of OpenAI's models, the most general entry first. A GPT model without an entry has the facts of the newest one.
+ * Endpoints: chat completions refuses function tools together with reasoning from GPT-5.4 on, and never takes the
+ * effort `max`, or `stop` for a model that reasons.
  */
-const FAMILIES: readonly (readonly [name: RegExp, facts: Partial<ModelFacts>])[] = [
-  [/^gpt-4o(-mini)?-search/, { canReason: false, samplingSupport: "never" }],
-  [/^(gpt-[34]|chatgpt-|gpt-[5-9](\.\d+)?-chat)/, { canReason: false, samplingSupport: "always" }],
-  [/^o\d/, reasoning("never", ["low", "medium", "high"], "medium")],
-  [/^gpt-5-pro/, reasoning("never", ["high"], "high")],
-  [/^gpt-5-codex|^codex/, reasoning("never", ["low", "medium", "high"], "medium")],
-  [/^gpt-5(?![.\d])/, reasoning("never", ["minimal", "low", "medium", "high"], "medium")],
-  [/^gpt-5\.1-codex-max/, reasoning("never", ["low", "medium", "high", "xhigh"], "medium")],
-  [/^gpt-5\.1-codex/, reasoning("never", ["low", "medium", "high"], "medium")],
-  [/^gpt-5\.1/, reasoning("without_reasoning", ["none", "low", "medium", "high"], "none")],
-  [/^gpt-5\.\d+-pro/, reasoning("never", ["medium", "high", "xhigh"], "medium")],
-  [/^gpt-5\.\d+-codex/, reasoning("never", ["low", "medium", "high", "xhigh"], "medium")],
-  [/^gpt-5\.2/, reasoning("without_reasoning", ["none", "low", "medium", "high", "xhigh"], "none")],
-  [/^gpt-[5-9]/, reasoning("without_reasoning", ["none", "low", "medium", "high", "xhigh"], null)],
+export const OPENAI_FACTS: readonly FactEntry[] = [
+  {
+    models: ["gpt-*", "codex*"],
+    source: "OpenAI, model page of GPT-6.2 Sol; guide Using GPT-6.2",
+    seen: "2026-11",
+    facts: {
+      canReason: true,
+      reasoningControl: "effort",
+      samplingSupport: "without_reasoning",
+      efforts: UP_TO_MAX,
+      chatEfforts: ["none", "minimal", ...UP_TO_XHIGH],
+      chatTools: "without_reasoning",
+      hasChatStop: false,
+      hasChatMaxTokens: false,
+    },
+  },
+  {
+    models: ["gpt-6-sol*", "gpt-6-luna*", "gpt-6.1-terra*", "gpt-5.6*"],
+    source: "OpenAI, guide Using GPT-6; model pages",
+    seen: "2026-11",
+    facts: { efforts: ["none", ...UP_TO_MAX], defaultEffort: "medium" },
+  },
+  {
+    models: ["gpt-5.5*"],
+    source: `${CHAT_REFERENCE}; model page of GPT-5.5`,
+    seen: "2026-11",
+    facts: { efforts: ["none", ...UP_TO_XHIGH], defaultEffort: "medium" },
+  },
+  {
+    models: ["gpt-5.4*"],
+    source: `${CHAT_REFERENCE}; openai/openai-openapi#541`,
+    seen: "2026-11",
+    facts: { efforts: ["none", ...UP_TO_XHIGH], defaultEffort: "none" },
+  },
+  {
+    models: ["gpt-5.3*", "gpt-5.2*"],
+    source: "OpenAI, guide Using GPT-5.2",
+    seen: "2026-11",
+    facts: { efforts: ["none", ...UP_TO_XHIGH], defaultEffort: "none", chatTools: "always" },
+  },
+  {
+    models: ["gpt-5.1*"],
+    source: `${CHAT_REFERENCE}, reasoning_effort`,
+    seen: "2026-11",
+    facts: { efforts: ["none", ...UP_TO_HIGH], defaultEffort: "none", chatTools: "always" },
+  },
+  {
+    models: ["gpt-5", "gpt-5-*", "codex*"],
+    source: `${CHAT_REFERENCE}, reasoning_effort`,
+    seen: "2026-11",
+    facts: {
+      ...ALWAYS_REASONS,
+      efforts: ["minimal", ...UP_TO_HIGH],
+      defaultEffort: "medium",
+      chatTools: "always",
+    },
+  },
+  {
+    models: ["gpt-5-codex*", "codex*", "gpt-5.1-codex*"],
+    source: "OpenAI, model pages of the Codex models",
+    seen: "2026-11",
+    facts: { ...ALWAYS_REASONS, efforts: UP_TO_HIGH, defaultEffort: "medium" },
+  },
+  {
+    models: ["gpt-5.1-codex-max*", "gpt-5.2-codex*", "gpt-5.3-codex*"],
+    source: "OpenAI, model pages of the Codex models",
+    seen: "2026-11",
+    facts: { ...ALWAYS_REASONS, efforts: UP_TO_XHIGH, defaultEffort: "medium" },
+  },
+  {
+    models: ["gpt-*-pro"],
+    source: "OpenAI, model pages of the pro models",
+    seen: "2026-11",
+    facts: {
+      ...ALWAYS_REASONS,
+      efforts: ["medium", "high", "xhigh"],
+      defaultEffort: "medium",
+    },
+  },
+  {
+    models: ["gpt-5-pro"],
+    source: "OpenAI, model page of GPT-5 pro",
+    seen: "2026-11",
+    facts: { efforts: ["high"], defaultEffort: "high" },
+  },
+  {
+    models: ["o1*", "o3*", "o4*"],
+    source: "OpenAI, guide Reasoning models",
+    seen: "2026-11",
+    facts: {
+      ...ALWAYS_REASONS,
+      canReason: true,
+      reasoningControl: "effort",
+      efforts: UP_TO_HIGH,
+      defaultEffort: "medium",
+      chatTools: "always",
+      hasChatStop: false,
+      hasChatMaxTokens: false,
+    },
+  },
+  {
+    models: ["gpt-3*", "gpt-4*", "chatgpt-*", "gpt-*-chat*"],
+    source: CHAT_REFERENCE,
+    seen: "2026-11",
+    facts: {
+      ...UNKNOWN_FACTS,
+      canReason: false,
+      samplingSupport: "always",
+      chatTools: "always",
+      hasChatStop: true,
+      hasChatMaxTokens: true,
+    },
+  },
+  {
+    models: ["gpt-4o-search*", "gpt-4o-mini-search*"],
+    source: "OpenAI, guide Web search",
+    seen: "2026-11",
+    facts: { samplingSupport: "never" },
+  },
+  {
+    models: ["gpt-oss*", "gpt-image*", "gpt-realtime*", "gpt-audio*", "gpt-live*", "gpt-transcribe*"],
+    source: "OpenAI, model pages: other interfaces, or served by other vendors",
+    seen: "2026-11",
+    facts: UNKNOWN_FACTS,
+  },
 ];
-
-/** @param name The model's name in lower case, without its maker. */
-export function openaiFacts(name: string): Partial<ModelFacts> | null {
-  return FAMILIES.find(([pattern]) => pattern.test(name))?.[1] ?? null;
-}
-
-function reasoning(
-  samples: ModelFacts["samplingSupport"],
-  efforts: readonly Effort[],
-  defaultEffort: Effort | null,
-): Partial<ModelFacts> {
-  return { canReason: true, reasoningControl: "effort", samplingSupport: samples, efforts, defaultEffort };
-}

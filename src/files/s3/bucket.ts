@@ -1,6 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { MEDIA_TYPE_HEAD_BYTES, mediaTypeOf } from "../../lib/media_type.ts";
+import { outputStream } from "../../lib/output_stream.ts";
 import type { HttpResponse } from "../../net/http1/response.ts";
 import { type FileStore, isFileName, type StoredFile, type WriteOptions } from "../files.ts";
 import type { DiskQuota } from "../quota.ts";
@@ -157,19 +158,20 @@ function streamOf(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let response: HttpResponse | null = null;
   let left = last - first + 1;
-  return new ReadableStream({
-    async pull(controller) {
+  return outputStream({
+    async pull(output) {
       try {
-        if (left === 0) return controller.close();
+        if (left === 0) return output.close();
         const headers = { range: `bytes=${first}-${last}`, "if-match": etag };
         response ??= await client.send({ method: "GET", name, headers });
+        if (output.isOver) return response.cancel(); // the reader left before the response came
         const piece = await client.read(response);
-        if (piece === null) return controller.error(new Error("Cannot read the file to its end"));
+        if (piece === null) return output.error(new Error("Cannot read the file to its end"));
         left -= piece.length;
-        controller.enqueue(piece);
+        output.enqueue(piece);
         if (left === 0) await finish(client, response);
       } catch (error) {
-        controller.error(error);
+        output.error(error);
       }
     },
     cancel: () => response?.cancel(),
@@ -194,6 +196,7 @@ interface Listed {
 async function* listed(client: BucketClient): AsyncGenerator<Listed> {
   const { prefix } = client.settings;
   let token: string | null = null;
+  // Ends with the last page of the bucket.
   do {
     const query: Record<string, string> = { "list-type": "2", prefix, delimiter: "/" };
     if (token !== null) query["continuation-token"] = token;

@@ -38,6 +38,7 @@ export class MultipartUpload {
 
   /** Sends the next part, once fewer than two are under way. Throws the error of an earlier one. */
   async add(part: Uint8Array<ArrayBuffer>): Promise<void> {
+    // Ends when a part is sent: no other is started meanwhile.
     while (this.#inFlight.size >= MAX_IN_FLIGHT) await Promise.race(this.#inFlight);
     this.#throwFailure();
     this.#bytes += part.length;
@@ -93,6 +94,7 @@ export class MultipartUpload {
 export async function removeStaleUploads(client: BucketClient, before: number): Promise<void> {
   const { prefix } = client.settings;
   let marker: Record<string, string> | null = {};
+  // Ends with the last page of the bucket.
   while (marker !== null) {
     const query: Record<string, string> = { uploads: "", prefix, ...marker };
     const page: string = await client.document({ method: "GET", name: null, query });

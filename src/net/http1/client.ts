@@ -1,10 +1,11 @@
 import type { Clock } from "../../lib/clock.ts";
 import { IdleConnections, type IdleLimits } from "../idle_connections.ts";
 import { Connection } from "./connection.ts";
-import { ConnectionError } from "./connection_error.ts";
+import { ConnectionError, isOwnMistake } from "./connection_error.ts";
 import { NO_PROXIES, type Proxies, type Proxy, proxyFor } from "../proxy.ts";
 import { type ConnectionSource, type Exchanged, exchangeOver } from "./resend.ts";
 import { type HttpResponse, responseOf } from "./response.ts";
+import { descriptorShortage } from "../own_failure.ts";
 import { openVendorSocket, proxyAuthorizationLine } from "./vendor_socket.ts";
 import { hostFieldOf, type Origin, type WireRequest } from "./wire_request.ts";
 
@@ -19,7 +20,8 @@ export interface HttpClient {
    *
    * @param onOpen Called with a function that cancels the request, before anything is sent. Cancelling makes the
    * pending call fail.
-   * @throws {ConnectionError}
+   * @throws {ConnectionError} What another end of the connection causes. Any other error is one of the gateway.
+   * @throws {GatewayError} `overloaded` if no descriptor is free for a connection.
    */
   send(origin: Origin, request: WireRequest, onOpen?: (cancel: () => void) => void): Promise<HttpResponse>;
   /** Closes idle sockets. Sockets in use close after their response. */
@@ -124,7 +126,9 @@ class PooledClient implements HttpClient {
       return new Connection({ origin, host, address: null, openedAt: clock.now() }, socket);
     } catch (error) {
       closeQuietly(halfOpen);
-      if (error instanceof ConnectionError && error.kind === "connect") throw error;
+      if (isOwnMistake(error) || (error instanceof ConnectionError && error.kind === "connect")) throw error;
+      const shortage = descriptorShortage(error);
+      if (shortage !== null) throw shortage;
       throw new ConnectionError("Cannot connect", "connect", "unsent", error);
     }
   }

@@ -2,9 +2,9 @@ import { Buffer } from "node:buffer";
 import { whileWritten } from "../../lib/body_buffers.ts";
 import type { ByteStream } from "../byte_stream.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
-import { ConnectionError, type ExchangeProgress } from "./connection_error.ts";
+import { ConnectionError, type ExchangeProgress, isOwnMistake } from "./connection_error.ts";
 import { bodyStartIn, MAX_HEAD_BYTES, ResponseHead } from "./response_head.ts";
-import { exactly, inPieces, partsOf, partsWithin, PIECE_BYTES, withoutShortRuns } from "./sent_body.ts";
+import { framed, framingLineOf, inPieces, partsOf, partsWithin, PIECE_BYTES, withoutShortRuns } from "./sent_body.ts";
 import type { Origin, StreamedBody, WireRequest } from "./wire_request.ts";
 
 const FIRST_BUFFER_BYTES = 16_384;
@@ -148,7 +148,7 @@ export class Connection {
   }
 
   readonly #onReadFailed = (error: unknown): never => {
-    throw this.#lost(error);
+    throw isOwnMistake(error) ? error : this.#lost(error);
   };
 
   /**
@@ -177,6 +177,11 @@ export class Connection {
     this.close();
   }
 
+  /** Closes the connection if it is idle, and reports its end. */
+  closeIdle(): void {
+    if (this.#idleOwner !== null) this.#onIdleRead();
+  }
+
   /** Closes the socket. */
   close(): void {
     this.#idleOwner = null;
@@ -190,10 +195,11 @@ export class Connection {
   #send(request: WireRequest): Promise<ReceivedHead> {
     const { method, body } = request;
     if (body !== null && "open" in body) {
-      return this.#sendAndListen(method, ENCODER.encode(this.#headOfRequest(request, body.lengthBytes)), body);
+      const head = this.#headOfRequest(request, framingLineOf(body.lengthBytes));
+      return this.#sendAndListen(method, ENCODER.encode(head), body);
     }
     const parts = partsOf(body);
-    const head = this.#headOfRequest(request, body?.length ?? null);
+    const head = this.#headOfRequest(request, body === null ? "" : framingLineOf(body.length));
     const joinedParts = partsWithin(parts, MAX_JOINED_BYTES - head.length);
     const first = this.#joined(head, parts, joinedParts);
     const rest = joinedParts === parts.length ? [] : withoutShortRuns(parts.slice(joinedParts));
@@ -210,6 +216,7 @@ export class Connection {
       for (const part of rest) await this.#write(part);
     } catch (error) {
       if (this.#cancelled) throw this.#lost(error);
+      if (isOwnMistake(error)) throw error;
       this.uploading = true;
       // A server may respond and close before it has read everything. Its response is more useful than the broken pipe.
     }
@@ -229,7 +236,7 @@ export class Connection {
     const badBody = new Promise<never>((_, reject) => {
       sent.catch((error) => {
         // The response, or the end of the connection, is more useful than a broken pipe.
-        if (!(error instanceof ConnectionError)) return;
+        if (!(error instanceof ConnectionError || isOwnMistake(error))) return;
         this.close();
         reject(error);
       });
@@ -247,17 +254,15 @@ export class Connection {
 
   async #sendStreamed(first: Uint8Array, rest: StreamedBody, sending: { readonly stopped: boolean }): Promise<void> {
     await this.#write(first);
-    for await (const bytes of exactly(rest, () => this.#progress)) {
+    for await (const bytes of framed(rest, () => this.#progress)) {
       if (sending.stopped) return;
       await this.#write(bytes);
     }
     this.uploading = false;
   }
 
-  #headOfRequest(request: WireRequest, lengthBytes: number | null): string {
-    const length = lengthBytes === null ? "" : `content-length: ${lengthBytes}\r\n`;
-    const { method, path, headerLines } = request;
-    return `${method} ${path} HTTP/1.1\r\nhost: ${this.facts.host}\r\n${length}${headerLines}\r\n`;
+  #headOfRequest({ method, path, headerLines }: WireRequest, framingLine: string): string {
+    return `${method} ${path} HTTP/1.1\r\nhost: ${this.facts.host}\r\n${framingLine}${headerLines}\r\n`;
   }
 
   /** A head and the first parts of its body, for one write. */
@@ -289,6 +294,7 @@ export class Connection {
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
+    // Ends with the bytes: a write takes at least one, or fails.
     for (let sent = 0; sent < bytes.length;) {
       sent += await this.#startWrite(sent === 0 ? bytes : bytes.subarray(sent));
       if (this.#progress === "unsent") this.#progress = "sent";

@@ -33,3 +33,12 @@ export class ConnectionError extends Error {
     super(message, { cause });
   }
 }
+
+/**
+ * Whether an error of a socket's function is a mistake of the gateway, such as a wrong argument or a missing
+ * permission, and no report of the network. It is thrown as it is, since no vendor has caused it.
+ */
+export function isOwnMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError ||
+    error instanceof Deno.errors.NotCapable;
+}

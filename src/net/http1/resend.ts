@@ -38,6 +38,7 @@ export async function exchangeOver<T>(
   use: (exchanged: Exchanged) => T,
 ): Promise<T> {
   let mayTake = !request.freshConnection;
+  // Ends with the idle connections: after each failure there is one fewer, and a new one is tried once.
   for (;;) {
     const verified = mayTake ? source.verified() : null;
     if (verified !== null) await verified;

@@ -1,4 +1,5 @@
-import { concatBytes } from "../../lib/concat_bytes.ts";
+import { JoinedBytes } from "../../lib/joined_bytes.ts";
+import { TurnPace } from "../../lib/turn_pace.ts";
 import { ConnectionError } from "./connection_error.ts";
 import type { ResponseHead } from "./response_head.ts";
 import type { Exchanged } from "./resend.ts";
@@ -37,8 +38,13 @@ export interface HttpResponse {
    * @throws {ConnectionError} `protocol` if its framing is invalid.
    */
   takeArrived(): Uint8Array<ArrayBuffer> | null;
-  /** Ends the exchange. The socket is closed unless the whole body was read. Never throws; may be called twice. */
+  /**
+   * Ends the exchange and closes its connection, also one that is idle by now. A connection that carries another
+   * request already stays open. Never throws; may be called twice.
+   */
   cancel(): void;
+  /** The connection is closed after this response, since it is not what was asked for. */
+  closeAfter(): void;
 }
 
 /**
@@ -63,6 +69,10 @@ class ConnectionResponse implements HttpResponse {
   #arrived: Uint8Array<ArrayBuffer> | null = null;
   #callbacks: ReadCallbacks = NO_CALLBACKS;
   #isOver = false;
+  #isUnexpected = false;
+  #isCancelled = false;
+  /** Of reads by promises. */
+  #pace: TurnPace | null = null;
 
   constructor(exchanged: Exchanged, onReusable: () => void) {
     this.head = exchanged.head;
@@ -77,7 +87,7 @@ class ConnectionResponse implements HttpResponse {
   }
 
   read(): Promise<Uint8Array<ArrayBuffer> | null> {
-    return readOnce(this);
+    return readOnce(this, this.#pace ??= new TurnPace());
   }
 
   readNext(callbacks: ReadCallbacks): void {
@@ -87,6 +97,9 @@ class ConnectionResponse implements HttpResponse {
     if (arrived !== null) {
       this.#arrived = null;
       queueMicrotask(() => callbacks.onChunk(arrived));
+    } else if (this.#isCancelled) {
+      const error = new ConnectionError("Cannot read the response: it was cancelled", "cancelled", "answered");
+      queueMicrotask(() => callbacks.onError(error));
     } else if (this.#isOver) queueMicrotask(() => callbacks.onEnd());
     else if (early === null) this.#readWire();
     else {
@@ -110,9 +123,15 @@ class ConnectionResponse implements HttpResponse {
   }
 
   cancel(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) return this.#exchanged.connection.closeIdle();
     this.#isOver = true;
+    this.#isCancelled = true;
     this.#exchanged.connection.cancel();
+  }
+
+  closeAfter(): void {
+    this.#isUnexpected = true;
+    if (this.#isOver) this.#exchanged.connection.closeIdle();
   }
 
   #readWire(): void {
@@ -160,13 +179,26 @@ class ConnectionResponse implements HttpResponse {
   #finish(): void {
     const { connection, decoder, head } = this.#exchanged;
     this.#isOver = true;
-    if (head.keepsAlive && !decoder.hasExcess && !connection.uploading) this.#onReusable();
+    const isReusable = head.keepsAlive && !decoder.hasExcess && !connection.uploading && !this.#isUnexpected;
+    if (isReusable) this.#onReusable();
     else connection.close();
   }
 }
 
-/** Reads once and returns the bytes in a new buffer; null at the end. */
-export function readOnce(source: Pick<HttpResponse, "readNext">): Promise<Uint8Array<ArrayBuffer> | null> {
+/**
+ * Reads once and returns the bytes in a new buffer; null at the end.
+ *
+ * @param pace Of all reads of the source.
+ */
+export function readOnce(
+  source: Pick<HttpResponse, "readNext">,
+  pace: TurnPace,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const turn = pace.note();
+  return turn === null ? readNow(source) : turn.then(() => readNow(source));
+}
+
+function readNow(source: Pick<HttpResponse, "readNext">): Promise<Uint8Array<ArrayBuffer> | null> {
   return new Promise((resolve, reject) => {
     source.readNext({
       onChunk: (bytes) => resolve(bytes.slice()),
@@ -189,29 +221,30 @@ export function readAll(
   reserve?: (bytes: number) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
-    const parts: Uint8Array<ArrayBuffer>[] = [];
-    let total = 0;
+    // Copies: a view would keep the framing between the chunks in memory too.
+    const body = new JoinedBytes();
+    const pace = new TurnPace();
+    const next = () => {
+      const turn = pace.note();
+      if (turn === null) source.readNext(callbacks);
+      else turn.then(() => source.readNext(callbacks));
+    };
     const callbacks: ReadCallbacks = {
       onChunk(bytes) {
-        total += bytes.length;
         try {
           reserve?.(bytes.length);
-          if (total > capBytes) throw tooLong();
+          if (body.length + bytes.length > capBytes) throw tooLong();
         } catch (error) {
           source.cancel();
           return reject(error);
         }
-        // A copy: a view would keep the framing between the chunks in memory too.
-        parts.push(bytes.slice());
-        source.readNext(callbacks);
+        body.add(bytes);
+        next();
       },
-      onEnd() {
-        const [first] = parts;
-        resolve(first !== undefined && parts.length === 1 ? first : concatBytes(parts));
-      },
+      onEnd: () => resolve(body.joined()),
       onError: reject,
     };
-    source.readNext(callbacks);
+    next();
   });
 }
 

@@ -60,6 +60,14 @@ export class ResponseHead {
     return values;
   }
 
+  /** All fields in order, with names in lower case. */
+  fields(): [name: string, value: string][] {
+    return this.#text.split("\r\n").slice(1, -2).map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    });
+  }
+
   #valueAt(start: number): string {
     return this.#text.slice(start, this.#text.indexOf("\r", start)).trim();
   }

@@ -51,14 +51,48 @@ export function inPieces(parts: readonly Uint8Array[]): StreamedBody {
   };
 }
 
+/** The header line about the length of a body. */
+export function framingLineOf(lengthBytes: number | null): string {
+  return lengthBytes === null ? "transfer-encoding: chunked\r\n" : `content-length: ${lengthBytes}\r\n`;
+}
+
+/**
+ * Returns a body as it is written: in chunks (RFC 9112, 7.1), or its bytes if their number was declared.
+ *
+ * @param progress How much of the request was sent.
+ * @throws {ConnectionError} `body` if the body has another length, or cannot be read.
+ */
+export async function* framed(body: StreamedBody, progress: () => ExchangeProgress): AsyncGenerator<Uint8Array> {
+  if (body.lengthBytes !== null) return yield* exactly(body, body.lengthBytes, progress);
+  for await (const bytes of readable(body, progress)) {
+    if (bytes.length > 0) yield concatBytes([ENCODER.encode(`${bytes.length.toString(16)}\r\n`), bytes, LINE_END]);
+  }
+  yield ENCODER.encode("0\r\n\r\n");
+}
+
+const ENCODER = new TextEncoder();
+const LINE_END = ENCODER.encode("\r\n");
+
+async function* readable(body: StreamedBody, progress: () => ExchangeProgress): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.open();
+  } catch (error) {
+    throw new ConnectionError("Cannot read the request's body", "body", progress(), error);
+  }
+}
+
 /**
  * Returns the bytes of a body, checked against the declared length. Any other length would corrupt the next request.
  *
  * @param progress How much of the request was sent.
  * @throws {ConnectionError} `body` if the body has another length, or cannot be read.
  */
-export async function* exactly(body: StreamedBody, progress: () => ExchangeProgress): AsyncGenerator<Uint8Array> {
-  let left = body.lengthBytes;
+async function* exactly(
+  body: Pick<StreamedBody, "open">,
+  lengthBytes: number,
+  progress: () => ExchangeProgress,
+): AsyncGenerator<Uint8Array> {
+  let left = lengthBytes;
   try {
     for await (const bytes of body.open()) {
       left -= bytes.length;

@@ -12,8 +12,8 @@ export interface Origin {
 
 /** A request body that is read while it is sent, so that it is never buffered completely. */
 export interface StreamedBody {
-  /** The number of bytes, which the request declares in advance. */
-  readonly lengthBytes: number;
+  /** The number of bytes, which the request declares in advance; null to send the body in chunks. */
+  readonly lengthBytes: number | null;
   /** The bytes from the start, on every call: a request may have to be sent again. */
   open(): AsyncIterable<Uint8Array>;
 }
@@ -24,7 +24,7 @@ export interface WireRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Header lines, each ended by CR LF, without `content-length` and `host`. See `headerLinesOf`. */
+  /** Header lines, each ended by CR LF, without those of the body's length and without `host`. See `headerLinesOf`. */
   readonly headerLines: string;
   /** Null for a request without a body. */
   readonly body: Uint8Array | ByteParts | StreamedBody | null;

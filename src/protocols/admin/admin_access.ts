@@ -31,7 +31,7 @@ export interface AdminAccessParts extends AdminGuard {
  */
 export function guarded(route: AdminRoute, access: AdminAccessParts): Route {
   const { method, path, renderError, role, isProbe = false } = route;
-  const isAudited = route.isAudited ?? method !== "GET";
+  const { isAudited = method !== "GET" } = route;
   const { parameters: own = [] } = route;
   const parameters = method !== "GET" || isProbe ? null : own;
   return {
@@ -43,9 +43,10 @@ export function guarded(route: AdminRoute, access: AdminAccessParts): Route {
       const identity = await requireRole(inbound, role, access);
       inbound.memory.assignTo(OPERATOR);
       inbound.operator = identity.name;
+      inbound.isOwner = includesRole(identity.role, "owner");
       if (parameters !== null) refuseUnknownParameters(inbound.query, parameters);
       const isDryRun = inbound.query !== "" && new URLSearchParams(inbound.query).get("dry_run") === "true";
-      return isAudited && !isDryRun
+      return !isDryRun && (typeof isAudited === "function" ? isAudited(inbound) : isAudited)
         ? await audited(route, inbound, identity, access.audit)
         : await route.handler(inbound);
     },

@@ -9,8 +9,8 @@ export interface AdminRoute extends Route {
   readonly role: AdminRole;
   /** Reads the object that the route changes, for the audit log; null if it does not exist. Default: none is read. */
   readonly snapshot?: (inbound: Inbound) => Promise<JsonObject | null>;
-  /** Whether a change is recorded in the audit log. Default: for every method but GET. */
-  readonly isAudited?: boolean;
+  /** Whether a request is recorded in the audit log. Default: for every method but GET. */
+  readonly isAudited?: boolean | ((inbound: Inbound) => boolean);
   /** Whether the answer is kept in the audit log. Default: true. */
   readonly isResultAudited?: boolean;
   /** Shortens an answer for the audit log. Default: a large one has only its `id` there. */
@@ -28,6 +28,9 @@ export interface AdminRoute extends Route {
 export type AdminRouteOptions = Partial<
   Pick<AdminRoute, "role" | "snapshot" | "isAudited" | "isResultAudited" | "createsAccount" | "parameters">
 >;
+
+/** What only owners read, since it has prompts, outputs or addresses of them. The audit log tells who did. */
+export const PRIVATE_READ = { role: "owner", isAudited: true, isResultAudited: false } as const;
 
 /** Creates routes of the admin API below one path. */
 export type AdminRouteMaker = (

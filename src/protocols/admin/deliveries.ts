@@ -8,7 +8,7 @@ import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoutesBelow, PRIVATE_READ } from "./admin_route.ts";
 import { readFields } from "./fields.ts";
 import { formatCursor, parseCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
 
@@ -38,7 +38,7 @@ export function adminDeliveryRoutes({ admin, readJson }: AdminDeliveryOptions): 
     route("GET", "", listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "state"] }),
     route("POST", "/redeliver", redeliverRangeHandler(admin, readJson)),
     route("GET", "/:task", getHandler(admin)),
-    route("GET", "/:task/request", requestHandler(admin)),
+    route("GET", "/:task/request", requestHandler(admin), PRIVATE_READ),
     route("POST", "/:task/redeliver", redeliverHandler(admin)),
   ];
 }
@@ -56,16 +56,25 @@ function listHandler(admin: DeliveryAdmin): Handler {
   };
 }
 
-/** `GET /admin/v1/deliveries/:task`: the delivery with its attempts. */
+/**
+ * `GET /admin/v1/deliveries/:task`: the delivery with its attempts. What a receiver answered can repeat the event, so
+ * it is for owners.
+ */
 function getHandler(admin: DeliveryAdmin): Handler {
-  return async ({ params }) => {
+  return async ({ params, isOwner = false }) => {
     const found = await admin.read(pathParam(params, "task"));
     if (!found) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
-    return answerJson({ ...writeDelivery(found.delivery), attempt_log: found.attempts.map(writeAttempt) });
+    return answerJson({
+      ...writeDelivery(found.delivery),
+      attempt_log: found.attempts.map((each) => writeAttempt(each, isOwner)),
+    });
   };
 }
 
-/** `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, the signed request as it would be sent now. */
+/**
+ * `GET /admin/v1/deliveries/:task/request`: `{headers, body}`, the signed request as it would be sent now, with the
+ * prompt and the signed addresses of results. For owners, and in the audit log.
+ */
 function requestHandler(admin: DeliveryAdmin): Handler {
   return async ({ params }) => answerJson(await admin.requestOf(pathParam(params, "task")));
 }
@@ -115,7 +124,7 @@ function writeDelivery(delivery: Delivery): JsonObject {
   };
 }
 
-function writeAttempt(attempt: Attempt): JsonObject {
+function writeAttempt(attempt: Attempt, isOwner: boolean): JsonObject {
   const { number, startedAt, durationMs, status, failure, reason, answerBytes, answerStart } = attempt;
   return {
     number,
@@ -125,6 +134,6 @@ function writeAttempt(attempt: Attempt): JsonObject {
     failure,
     reason,
     answer_bytes: answerBytes,
-    answer_start: answerStart ?? null,
+    answer_start: isOwner ? answerStart ?? null : null,
   };
 }

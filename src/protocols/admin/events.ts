@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Handler } from "../../http/inbound.ts";
+import type { Handler, Inbound } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -11,8 +11,9 @@ import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import type { StoreTime } from "../../store/store_time.ts";
+import { operatorOf } from "./admin_access.ts";
+import { type AdminRoute, adminRoutesBelow, PRIVATE_READ } from "./admin_route.ts";
 
 /** The dependencies of the event endpoints. */
 export interface AdminEventOptions {
@@ -34,7 +35,27 @@ export const NewTestEvent = z.strictObject({
 /** The event endpoints of the admin API. */
 export function adminEventRoutes(options: AdminEventOptions): AdminRoute[] {
   const route = adminRoutesBelow("/admin/v1/events");
-  return [route("GET", "", listHandler(options), { parameters: ["from"] }), route("POST", "", testHandler(options))];
+  const isAudited = onceInAWhile(options.now);
+  return [
+    route("GET", "", listHandler(options), { ...PRIVATE_READ, isAudited, parameters: ["from"] }),
+    route("POST", "", testHandler(options)),
+  ];
+}
+
+/** A listener reads every second, so the audit log gets an entry for each operator in this time. */
+const AUDIT_MS = 600_000;
+
+/** Whether an operator has not been told in the audit log for some time. */
+function onceInAWhile(now: () => number): (inbound: Inbound) => boolean {
+  const toldAt = new Map<string, number>();
+  return (inbound) => {
+    const operator = operatorOf(inbound);
+    const at = now();
+    const told = toldAt.get(operator);
+    if (told !== undefined && at >= told && at - told < AUDIT_MS) return false;
+    toldAt.set(operator, at);
+    return true;
+  };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Clock } from "../../lib/clock.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
+import { holdRequest } from "../../lib/held.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { type OutputSource, outputStream, type StreamOutput } from "../../lib/output_stream.ts";
 
 /** A part of a state, which a stream sends when it has changed. */
 export interface LivePart {
@@ -56,7 +58,7 @@ export class LiveStreams {
     }
     const opened = new LiveStream(operator, source, () => this.#forget(opened));
     this.#open.add(opened);
-    const stream = new ReadableStream(opened);
+    const stream = outputStream(opened);
     if (this.#isClosed) opened.end();
     else this.#startTimer();
     return stream;
@@ -76,7 +78,7 @@ export class LiveStreams {
   #startTimer(): void {
     this.#stopTimer ??= this.clock.after(LIVE_TICK_MS, () => {
       this.#stopTimer = null;
-      for (const each of [...this.#open]) void each.onTick();
+      for (const each of [...this.#open]) each.startTick();
       if (this.#open.size > 0) this.#startTimer();
     });
   }
@@ -91,8 +93,8 @@ export class LiveStreams {
 
 const encoder = new TextEncoder();
 
-class LiveStream implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> {
-  #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
+class LiveStream implements OutputSource<Uint8Array<ArrayBuffer>> {
+  #output: StreamOutput<Uint8Array<ArrayBuffer>> | null = null;
   /** The versions that were sent, by event. */
   readonly #sent = new Map<string, string>();
   #quietTicks = 0;
@@ -101,23 +103,26 @@ class LiveStream implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> {
 
   constructor(readonly operator: string, readonly source: LiveSource, readonly onEnd: () => void) {}
 
-  start(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void {
-    this.#controller = controller;
-    void this.onTick();
+  start(output: StreamOutput<Uint8Array<ArrayBuffer>>): void {
+    this.#output = output;
+    this.startTick();
+  }
+
+  /** Sends what has changed. A failure ends the stream. */
+  startTick(): void {
+    holdRequest(this.#onTick(), () => this.end());
   }
 
   cancel(): void {
-    this.#controller = null;
     this.onEnd();
   }
 
   end(): void {
-    this.#controller?.close();
-    this.#controller = null;
+    this.#output?.close();
     this.onEnd();
   }
 
-  async onTick(): Promise<void> {
+  async #onTick(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
@@ -132,7 +137,7 @@ class LiveStream implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> {
   }
 
   #hasSpace(): boolean {
-    return (this.#controller?.desiredSize ?? 0) > 0;
+    return this.#output !== null && this.#output.desiredSize > 0;
   }
 
   /** Sends what has changed, as one piece. */
@@ -141,10 +146,10 @@ class LiveStream implements UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> {
     if (++this.#quietTicks >= MAX_QUIET_TICKS) this.#sent.clear();
     const parts = await this.source.read();
     const changed = parts.filter(({ event, version }) => this.#sent.get(event) !== version);
-    if (this.#controller === null || changed.length === 0) return;
+    if (this.#output === null || this.#output.isOver || changed.length === 0) return;
     for (const { event, version } of changed) this.#sent.set(event, version);
     this.#quietTicks = 0;
-    this.#controller.enqueue(encoder.encode(changed.map(writeEvent).join("")));
+    this.#output.enqueue(encoder.encode(changed.map(writeEvent).join("")));
   }
 }
 

@@ -1,6 +1,13 @@
 import type { Alias } from "../../catalog/alias.ts";
+import type { DatedCatalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
-import { writeArchitecture, writePricing, writeVideo } from "../../catalog/written.ts";
+import {
+  writeArchitecture,
+  writePriceChanges,
+  writePricing,
+  writeRedirect,
+  writeVideo,
+} from "../../catalog/written.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
@@ -12,7 +19,7 @@ import { priceHandler } from "./price.ts";
 /** The dependencies of the models endpoint. */
 export interface AdminModelOptions {
   /** The catalog as it is now, in the operator's order. */
-  readonly catalog: { readonly models: readonly Model[] };
+  readonly catalog: DatedCatalog;
   readonly aliases: readonly Alias[];
   readonly readJson: ReadJson;
 }
@@ -25,10 +32,10 @@ export function adminModelRoutes({ catalog, aliases, readJson }: AdminModelOptio
   const route = adminRoutesBelow("/admin/v1/models");
   return [
     route("POST", "/price", priceHandler({ catalog, readJson }), { role: "read", isAudited: false }),
-    route("GET", "", ({ query }) => {
+    route("GET", "", ({ query, receivedAt }) => {
       const { limit, after = "0" } = readPage(query);
       if (!/^\d{1,9}$/.test(after)) throw invalidField("after", 'expected the "next" of an earlier page');
-      const [start, { models }] = [Number(after), catalog];
+      const [start, { models }] = [Number(after), catalog.at(receivedAt)];
       const data = models.slice(start, start + limit).map((model) => writeModel(model, aliases));
       return answerJson({ data, next: start + limit < models.length ? String(start + limit) : null });
     }, { parameters: PAGE_PARAMETERS }),
@@ -44,6 +51,9 @@ function writeModel(model: Model, aliases: readonly Alias[]): JsonObject {
     context_length: contextLength,
     architecture: writeArchitecture(architecture),
     pricing: writePricing(model),
+    pricing_overrides: writePriceChanges(model) ?? [],
+    redirected_to: writeRedirect(model),
+    expiration_date: model.expirationDate,
     providers: serves.map((serving) => ({
       provider: serving.provider,
       model: serving.model,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { costOf, PRICE_KEYS, type PriceKey, type Tariff, videoSecondTariff } from "../../billing/tariff.ts";
+import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { pricePerSecondOf } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
 import type { Handler } from "../../http/inbound.ts";
@@ -29,7 +30,7 @@ export const Calculation = z.strictObject({
 
 /** The dependencies of {@linkcode priceHandler}. */
 export interface PriceOptions {
-  readonly catalog: { readonly models: readonly Model[] };
+  readonly catalog: DatedCatalog;
   readonly readJson: ReadJson;
 }
 
@@ -40,7 +41,7 @@ export interface PriceOptions {
 export function priceHandler({ catalog, readJson }: PriceOptions): Handler {
   return async (inbound) => {
     const { model: id, quantities, tier, resolution, audio } = readFields(Calculation, await readJson(inbound));
-    const model = catalog.models.find((each) => each.id === id);
+    const model = catalog.at(inbound.receivedAt).models.find((each) => each.id === id);
     if (model === undefined) throw new GatewayError("not_found", "Cannot find the model: no such id in the catalog");
     const tariff = tariffFor(model, { tier, resolution, audio });
     const given = PRICE_KEYS.filter((key) => (quantities[key] ?? 0) > 0);

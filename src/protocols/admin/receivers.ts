@@ -41,6 +41,8 @@ export const NewReceiver = z.strictObject({
 /** The body of `POST …/:id/test`. */
 export const ReceiverTest = z.strictObject({ event: z.string("the name of an event").default("completed") });
 
+const WRITE = { role: "write" } as const;
+
 /** The endpoints of receivers of webhooks. Source: docs/api/admin.md#webhook-receivers. */
 export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[] {
   const { receivers, feed, readJson, readOptionalJson, baseUrl, now } = options;
@@ -50,11 +52,12 @@ export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[]
       const { account, minutes } = readFields(NewReceiver, await readJson(inbound));
       return answerJson(writeReceiver(await (await receivers()).open(account, minutes)), 201);
     }, { isResultAudited: false }),
-    route("GET", "", async () => answerJson({ data: (await receivers()).list().map(writeReceiver) })),
+    // Whoever has the address of a receiver can send to it, and its events are signed: not for the role "read".
+    route("GET", "", async () => answerJson({ data: (await receivers()).list().map(writeReceiver) }), WRITE),
     route("GET", "/:id", async ({ params }) => {
       const { receiver, events } = (await receivers()).read(pathParam(params, "id"));
       return answerJson({ ...writeReceiver(receiver), data: events.map(writeEvent) });
-    }),
+    }, WRITE),
     route("POST", "/:id/test", async (inbound) => {
       const opened = await receivers();
       const { receiver } = opened.read(pathParam(inbound.params, "id"));

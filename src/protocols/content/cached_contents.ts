@@ -47,6 +47,7 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     keyId,
     accountId,
     limits,
+    receivedAt: inbound.receivedAt,
     body,
     bytes,
     headerPin: readHeaderPin(inbound.request.headers),
@@ -107,6 +108,7 @@ function answerWith(cache: CachedContent, droppedFields: readonly string[] = [])
   const headers = {
     ...droppedHeader(droppedFields),
     "x-service-provider": providerNameOf(cache.home.provider),
+    "x-service-model": cache.modelName,
     "x-service-counted-by": cache.countedBy ?? "gateway",
   };
   return Response.json(writeCache(cache), { headers });

@@ -53,7 +53,7 @@ function embed({ read, frame, end }: EmbedStyle, parts: WholeCallParts): Handler
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
     const model = bareModelName(pathParam(inbound.params, "model"));
-    const request = read(body, model, permittedCatalog(catalog, credential.limits));
+    const request = read(body, model, permittedCatalog(catalog.at(inbound.receivedAt), credential.limits));
     const caller = wholeCallerOf(inbound, credential);
     const call = embeddingCall(request, calls);
     if (isTrial) return await dryRunWhole(call, caller, calls);

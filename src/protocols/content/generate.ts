@@ -58,6 +58,7 @@ function countHandler({ turns, caches, authenticate, bodyLimits }: TextRoutePart
       keyId: credential.keyId,
       accountId: credential.accountId,
       limits: credential.limits,
+      receivedAt: inbound.receivedAt,
       model,
       format: content.caller,
       body: requestToCount(body),

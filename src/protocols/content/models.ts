@@ -1,7 +1,14 @@
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
-import { outputLimitOf, writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
+import {
+  outputLimitOf,
+  writeArchitecture,
+  writePriceChanges,
+  writePricing,
+  writeRedirect,
+  writeTopProvider,
+} from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
@@ -12,7 +19,11 @@ const MAX_PAGE_SIZE = 1000;
 const VERSIONS = ["v1beta", "v1"];
 
 /** `GET /gencompat/v1beta/models`, also followed by a provider, or by a provider and a model. */
-export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer, catalogFor?: CatalogFor): Route[] {
+export function contentModelRoutes(
+  catalog: DatedCatalog,
+  renderError: ErrorRenderer,
+  catalogFor?: CatalogFor,
+): Route[] {
   return VERSIONS.flatMap((version) => {
     const style = {
       protocol: "content",
@@ -30,6 +41,8 @@ export function contentModelRoutes(catalog: Catalog, renderError: ErrorRenderer,
  * `thinking` and the defaults: Gemini API reference, "Models".
  */
 function writeContentModel(model: Model): Record<string, unknown> {
+  const changes = writePriceChanges(model, pricingOf);
+  const redirect = writeRedirect(model);
   return {
     name: `models/${model.id}`,
     version: versionOf(model),
@@ -47,6 +60,8 @@ function writeContentModel(model: Model): Record<string, unknown> {
     supportedParameters: model.supportedParameters,
     expirationDate: model.expirationDate,
     thinking: model.supportedParameters.includes("reasoning"),
+    ...changes !== null && { pricingOverrides: changes },
+    ...redirect !== null && { redirectedTo: redirect },
     ...defaultSamplingOf(model),
   };
 }

@@ -21,7 +21,7 @@ function embeddings({ calls, catalog, authenticate, bodyLimits }: WholeCallParts
     const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
-    const request = readEmbeddingRequest(body, permittedCatalog(catalog, credential.limits));
+    const request = readEmbeddingRequest(body, permittedCatalog(catalog.at(inbound.receivedAt), credential.limits));
     const caller = wholeCallerOf(inbound, credential);
     const call = embeddingCall(request, calls);
     if (isTrial) return await dryRunWhole(call, caller, calls);

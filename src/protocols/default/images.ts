@@ -1,7 +1,7 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { DatedCatalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
@@ -26,7 +26,7 @@ const encoder = new TextEncoder();
 /** The dependencies of the image endpoints. */
 export interface DefaultImageParts {
   readonly images: ImageCalls;
-  readonly catalog: Catalog;
+  readonly catalog: DatedCatalog;
   readonly authenticate: Authenticate;
   /** The limits of a generation's body. */
   readonly generationBody: BodyLimits;
@@ -46,7 +46,7 @@ export function defaultImageRoutes(parts: DefaultImageParts): Route[] {
 function generations({ images, catalog: whole, authenticate, generationBody }: DefaultImageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const catalog = permittedCatalog(whole, credential.limits);
+    const catalog = permittedCatalog(whole.at(inbound.receivedAt), credential.limits);
     const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, generationBody);
     inbound.record.capture?.takeRequest(bytes);
@@ -59,7 +59,7 @@ function generations({ images, catalog: whole, authenticate, generationBody }: D
 function edits({ images, catalog: whole, authenticate, editForm, spool }: DefaultImageParts): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const catalog = permittedCatalog(whole, credential.limits);
+    const catalog = permittedCatalog(whole.at(inbound.receivedAt), credential.limits);
     const isTrial = isDryRun(inbound.request.headers);
     const room = spool.openRequest();
     try {

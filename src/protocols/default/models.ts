@@ -1,12 +1,23 @@
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { writeSections } from "../../catalog/capability_sections.ts";
 import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
-import { writeArchitecture, writePricing, writeTopProvider, writeVideo } from "../../catalog/written.ts";
+import {
+  writeArchitecture,
+  writePriceChanges,
+  writePricing,
+  writeRedirect,
+  writeTopProvider,
+  writeVideo,
+} from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 
 /** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */
-export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer, catalogFor?: CatalogFor): Route[] {
+export function defaultModelRoutes(
+  catalog: DatedCatalog,
+  renderError: ErrorRenderer,
+  catalogFor?: CatalogFor,
+): Route[] {
   const style = {
     protocol: "default",
     path: "/v1/models",
@@ -21,6 +32,8 @@ export function defaultModelRoutes(catalog: Catalog, renderError: ErrorRenderer,
  */
 function writeDefaultModel(model: Model): Record<string, unknown> {
   const video = writeVideo(model);
+  const changes = writePriceChanges(model);
+  const redirect = writeRedirect(model);
   return {
     id: model.id,
     object: "model",
@@ -38,6 +51,8 @@ function writeDefaultModel(model: Model): Record<string, unknown> {
     default_parameters: model.defaultParameters,
     expiration_date: model.expirationDate,
     ...video !== null && { video },
+    ...changes !== null && { pricing_overrides: changes },
+    ...redirect !== null && { redirected_to: redirect },
     ...writeSections(model),
     ...model.expirationDate !== null && { shutdown_date: model.expirationDate },
   };

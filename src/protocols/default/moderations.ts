@@ -20,7 +20,7 @@ function moderations({ calls, catalog, authenticate, bodyLimits }: WholeCallPart
     const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
-    const request = readModerationRequest(body, permittedCatalog(catalog, credential.limits));
+    const request = readModerationRequest(body, permittedCatalog(catalog.at(inbound.receivedAt), credential.limits));
     const caller = wholeCallerOf(inbound, credential);
     const call = moderationCall(request, calls);
     if (isTrial) return await dryRunWhole(call, caller, calls);

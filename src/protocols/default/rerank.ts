@@ -21,7 +21,7 @@ function rerank({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): H
     const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
-    const request = readRankRequest(body, permittedCatalog(catalog, credential.limits));
+    const request = readRankRequest(body, permittedCatalog(catalog.at(inbound.receivedAt), credential.limits));
     const caller = wholeCallerOf(inbound, credential);
     const call = rankCall(request, calls);
     if (isTrial) return await dryRunWhole(call, caller, calls);

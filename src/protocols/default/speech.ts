@@ -30,7 +30,7 @@ function speech({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): H
     const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);
-    const request = readSpeechRequest(body, permittedCatalog(catalog, credential.limits));
+    const request = readSpeechRequest(body, permittedCatalog(catalog.at(inbound.receivedAt), credential.limits));
     const caller = wholeCallerOf(inbound, credential);
     const call = speechCall(request, calls);
     if (isTrial) return await dryRunWhole(call, caller, calls);

@@ -36,7 +36,7 @@ function transcripts(
     const isTrial = isDryRun(inbound.request.headers);
     const room = spool.openRequest();
     try {
-      const permitted = permittedCatalog(catalog, credential.limits);
+      const permitted = permittedCatalog(catalog.at(inbound.receivedAt), credential.limits);
       const request = await readTranscriptRequest(inbound, permitted, { translates, limits, room });
       const caller = wholeCallerOf(inbound, credential);
       // An account without credit is refused before its audio is measured.

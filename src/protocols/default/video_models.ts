@@ -1,4 +1,4 @@
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { Catalog, DatedCatalog } from "../../catalog/catalog.ts";
 import { type CatalogFor, type PreparedResponse, preparedResponse } from "../../catalog/listing.ts";
 import { pricePerSecondOf, type VideoSection } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
@@ -12,22 +12,24 @@ const MAX_LISTED_DURATIONS = 120;
  * other catalogs, and limited by a key like them. Source: OpenRouter API reference, "List all video generation models".
  */
 export function videoModelRoute(
-  catalog: Catalog,
+  catalog: DatedCatalog,
   renderError: ErrorRenderer,
-  catalogFor: CatalogFor = () => catalog,
+  catalogFor: CatalogFor = ({ receivedAt }) => catalog.at(receivedAt),
 ): Route {
-  let made: { readonly revision: number; readonly answer: PreparedResponse } | null = null;
+  let made: { readonly catalog: Catalog; readonly answer: PreparedResponse } | null = null;
   return {
     method: "GET",
     path: "/v1/videos/models",
     renderError,
     async handler(inbound) {
       const permitted = await catalogFor(inbound);
-      if (permitted !== catalog) {
+      const whole = catalog.at(inbound.receivedAt);
+      if (permitted !== whole) {
         return await preparedResponse({ data: videoModelsOf(permitted) }, "private, no-cache")(inbound);
       }
-      const { revision } = catalog;
-      if (made?.revision !== revision) made = { revision, answer: preparedResponse({ data: videoModelsOf(catalog) }) };
+      if (made?.catalog !== whole) {
+        made = { catalog: whole, answer: preparedResponse({ data: videoModelsOf(whole) }) };
+      }
       return await made.answer(inbound);
     },
   };

@@ -62,13 +62,13 @@ export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
 
 async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: VideoRouteParts): Promise<Response> {
   const { keyId, accountId, limits } = await authenticate(inbound);
-  const { headers } = inbound.request;
+  const { receivedAt, memory, request: { headers } } = inbound;
   const idempotencyKey = readIdempotencyKey(headers);
   const isTrial = isDryRun(headers);
   const { body, bytes } = isForm(headers)
     ? await readVideoForm(inbound, bodyLimits)
     : await readJsonObject(inbound, bodyLimits);
-  const call = { keyId, accountId, limits, body: withOpenaiFields(body), memory: inbound.memory };
+  const call = { keyId, accountId, limits, receivedAt, body: withOpenaiFields(body), memory };
   inbound.record.capture?.takeRequest(bytes);
   inbound.record.model = typeof body.model === "string" ? body.model : null;
   if (isTrial) return trialAnswer(await videos.dryRun(call));

@@ -83,12 +83,12 @@ function translatedThinking(model: Model): Thinking {
 
 /** Source: Messages API reference, "Adaptive thinking", "Extended thinking" and "Effort". */
 function claudeThinking(name: string): Thinking {
-  const { thinking, efforts, takesSampling } = claudeTraits(name);
+  const { thinking, efforts, off, takesBudgets } = claudeTraits(name);
   if (thinking === "none") return { reasons: false, types: ["disabled"], efforts: [] };
   const types = [
     ...thinking === "adaptive" ? ["adaptive"] : [],
-    ...thinking === "enabled" || takesSampling ? ["enabled"] : [], // 4.6 supports both, later models only an effort
-    ...ALWAYS_THINKS.test(name) ? [] : ["disabled"],
+    ...off === "disabled" ? ["disabled"] : [],
+    ...takesBudgets ? ["enabled"] : [],
   ];
   return {
     reasons: true,
@@ -96,9 +96,6 @@ function claudeThinking(name: string): Thinking {
     efforts: thinking === "adaptive" ? efforts : FIRST_EFFORTS.test(name) ? OLDEST_EFFORTS : [],
   };
 }
-
-/** Thinking cannot be disabled for these families. Source: Messages API reference, "Adaptive thinking". */
-const ALWAYS_THINKS = /claude-(?:fable|mythos)\b/;
 
 /** The only model that supports both a budget and an effort. Source: Messages API reference, "Effort". */
 const FIRST_EFFORTS = /claude-opus-4-5/;

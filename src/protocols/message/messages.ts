@@ -51,6 +51,7 @@ function countHandler({ turns, authenticate, bodyLimits }: TextRouteParts): Hand
       keyId,
       accountId,
       limits,
+      receivedAt: inbound.receivedAt,
       model: conversation.model,
       format: messages.caller,
       body,

@@ -1,7 +1,13 @@
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
-import { writeArchitecture, writePricing, writeTopProvider } from "../../catalog/written.ts";
+import {
+  writeArchitecture,
+  writePriceChanges,
+  writePricing,
+  writeRedirect,
+  writeTopProvider,
+} from "../../catalog/written.ts";
 import type { ErrorRenderer, Route } from "../../http/inbound.ts";
 import { capabilitiesOf, claudeFamilyOf, type MessageService } from "./capabilities.ts";
 
@@ -12,7 +18,7 @@ export type ServiceOf = (model: Model) => MessageService;
 
 /** `GET /msgcompat/v1/models`, also followed by a provider, or by a provider and a model. */
 export function messageModelRoutes(
-  catalog: Catalog,
+  catalog: DatedCatalog,
   serviceOf: ServiceOf,
   renderError: ErrorRenderer,
   catalogFor?: CatalogFor,
@@ -32,6 +38,8 @@ export function messageModelRoutes(
  * Source: docs/api/models.md#message-style; Messages API reference, "Models", `ModelInfo`.
  */
 function writeMessageModel(model: Model, service: MessageService): Record<string, unknown> {
+  const changes = writePriceChanges(model);
+  const redirect = writeRedirect(model);
   return {
     type: "model",
     id: model.id,
@@ -53,6 +61,8 @@ function writeMessageModel(model: Model, service: MessageService): Record<string
     top_provider: writeTopProvider(model.topProvider),
     supported_parameters: model.supportedParameters,
     expiration_date: model.expirationDate,
+    ...changes !== null && { pricing_overrides: changes },
+    ...redirect !== null && { redirected_to: redirect },
   };
 }
 

@@ -51,7 +51,9 @@ export class BodyTable {
   /** Removes the bodies that are too old, then the oldest ones until the rest is small enough. */
   async trim(now: number): Promise<void> {
     const { retentionMs, maxBytes } = this.settings;
+    // Ends when nothing is older: each step deletes.
     while (await this.#deleteUntil(now - retentionMs) === BODIES_PER_STEP);
+    // Ends when nothing is left: each step deletes.
     while (await this.#usedBytes() > maxBytes && await this.#deleteUntil(now) > 0);
   }
 

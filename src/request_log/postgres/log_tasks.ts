@@ -117,6 +117,7 @@ export class DatabaseLogTasks {
   /** Returns the number of removed rows. A repeat completes an interrupted call. */
   async #deleteAccount(account: string): Promise<number> {
     const [tables, bodies] = [await this.#open(), await this.#bodies()];
+    // Ends when nothing is left: each step deletes.
     while (bodies !== null && await bodies.deleteOf(account) > 0);
     return await allOf((limit) => tables.deleteOf(account, limit));
   }
@@ -140,6 +141,7 @@ export class DatabaseLogTasks {
 /** Removes steps of rows until none are left. Returns their number. */
 async function allOf(remove: (limit: number) => Promise<number>): Promise<number> {
   let [removed, step] = [0, 0];
+  // Ends when nothing is left: each step deletes.
   do {
     step = await remove(ROWS_PER_DELETION);
     removed += step;

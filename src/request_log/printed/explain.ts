@@ -123,7 +123,9 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 function replyLines({ status, error, first_byte_ms, duration_ms, end }: PrintedRequest): string[] {
-  const times = `The caller got status ${status} after ${first_byte_ms} ms; the request ended after ${duration_ms} ms.`;
+  const times = first_byte_ms === null
+    ? `The caller got no response; the request ended after ${duration_ms} ms.`
+    : `The caller got status ${status} after ${first_byte_ms} ms; the request ended after ${duration_ms} ms.`;
   const failure = error === null ? [] : [`The error was ${error.code}: ${sentence(error.message)}`];
   const ended = end === null ? undefined : ownValue(ENDS, end);
   return [ended === undefined ? times : `${times} ${ended}`, ...failure];

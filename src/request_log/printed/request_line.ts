@@ -23,7 +23,7 @@ export interface PrintedRequest {
   readonly account: string | null;
   readonly key: string | null;
   readonly received_at: number;
-  readonly first_byte_ms: number;
+  readonly first_byte_ms: number | null;
   readonly duration_ms: number;
   readonly method: string;
   readonly path: string;

@@ -1,3 +1,4 @@
+import { iteratorStream } from "../../lib/output_stream.ts";
 import { writeFrame } from "../../lib/sse.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { RequestedBreak } from "../chunk_stream.ts";
@@ -189,7 +190,7 @@ function stream(call: Call, request: ImagesRequest, made: readonly MadePicture[]
       yield event(`${kind}.completed`, { b64_json: base64, ...usage });
     }
   }
-  const body = ReadableStream.from(frames()).pipeThrough(new TextEncoderStream());
+  const body = iteratorStream(frames()).pipeThrough(new TextEncoderStream());
   return new Response(body, { headers: { "content-type": "text/event-stream", "x-request-id": call.requestId } });
 }
 

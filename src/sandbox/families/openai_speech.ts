@@ -1,3 +1,4 @@
+import { iteratorStream } from "../../lib/output_stream.ts";
 import { RequestedBreak } from "../chunk_stream.ts";
 import { bodyOf, type Call, isMissingModel } from "../call.ts";
 import { followDirectives } from "../pictures/make.ts";
@@ -41,7 +42,7 @@ export async function speak(call: Call): Promise<Response> {
   const asEvents = body.stream_format === "sse";
   const chunks = chunksOf(audio, directives.cutAfter, asEvents);
   const type = asEvents ? "text/event-stream" : format === "mp3" ? "audio/mpeg" : `audio/${format}`;
-  return new Response(ReadableStream.from(chunks), {
+  return new Response(iteratorStream(chunks), {
     headers: { "content-type": type, "x-request-id": call.requestId },
   });
 }

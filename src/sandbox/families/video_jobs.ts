@@ -1,5 +1,6 @@
 import { sleep } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { outputStream } from "../../lib/output_stream.ts";
 import type { Call } from "../call.ts";
 import type { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
@@ -146,11 +147,11 @@ function slowly(
 ): ReadableStream<Uint8Array> {
   const pieceBytes = Math.ceil(bytes.length / PIECES);
   let at = 0;
-  return new ReadableStream({
-    async pull(controller) {
+  return outputStream({
+    async pull(output) {
       await sleep(clock, slowMs / PIECES);
-      controller.enqueue(bytes.slice(at, at += pieceBytes));
-      if (at >= bytes.length) controller.close();
+      output.enqueue(bytes.slice(at, at += pieceBytes));
+      if (at >= bytes.length) output.close();
     },
   }, { highWaterMark: 0 });
 }
@@ -158,9 +159,9 @@ function slowly(
 /** Returns the response to a creation. If the prompt orders it, only the head is sent and the body never arrives. */
 export function creationResponse({ directives }: VideoJob, answer: Response): Response {
   if (!directives.cuts) return answer;
-  const body = new ReadableStream({
-    pull(controller) {
-      controller.error(new Error("cut as ordered"));
+  const body = outputStream<Uint8Array>({
+    pull(output) {
+      output.error(new Error("cut as ordered"));
     },
   });
   return new Response(body, { status: answer.status, headers: { "content-type": "application/json" } });

@@ -20,6 +20,7 @@ export async function snapshotDatabase(
   (await Deno.open(to, { write: true, createNew: true, mode: PRIVATE_FILE_MODE })).close();
   const source = new DatabaseSync(from, { readOnly: true, timeout: BUSY_MS });
   try {
+    // Ends at the first instant that the journal covers: it is missed only while a segment is removed.
     for (;;) {
       source.exec("BEGIN");
       source.prepare("SELECT count(*) FROM sqlite_master").get(); // the first read fixes the instant

@@ -79,6 +79,7 @@ export class TarWriter {
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
+    // Ends with the bytes: a write takes at least one, or throws.
     for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
   }
 }
@@ -89,6 +90,7 @@ export class TarWriter {
  * @throws {TarError} If it is cut short or is no archive.
  */
 export async function* readTar(file: Deno.FsFile): AsyncGenerator<TarEntry> {
+  // Ends with the file: a file that is too short throws.
   for (;;) {
     const header = new Uint8Array(BLOCK);
     await fill(file, header);

@@ -34,7 +34,7 @@ export function sinkIn(folder: string, isPower: boolean): JournalSink {
 /** Starts a thread that writes to the journal in a folder. */
 export function journalThread(folder: string): StartThread {
   const entry = threadModule("store/journal/journal_entry");
-  return threadStarter({ entry, heapMegabytes: HEAP_MEGABYTES, data: { folder } });
+  return threadStarter({ kind: "journal", entry, heapMegabytes: HEAP_MEGABYTES, data: { folder } });
 }
 
 /**
@@ -102,6 +102,7 @@ export function threadSink(start: StartThread): JournalSink {
       if (crash === null) nextBatch().parts.push({ segment, chunks: null });
     },
     async close() {
+      // Ends when all lines are written: each is answered, or the thread crashes.
       while (crash === null && (running !== null || waiting !== null)) {
         await new Promise<void>((resolve) => onIdle = resolve);
       }

@@ -1,3 +1,4 @@
+import { holdState } from "../../lib/held.ts";
 import { Batch, type Change, type LoadedValue, type Transaction, type VersionOf, WriteSet } from "./transaction.ts";
 import { kvKeyOf } from "./keys.ts";
 import { addSizes, type CommitSize, fits } from "../commit_size.ts";
@@ -84,17 +85,21 @@ export class GroupCommit {
   submit<R>(transaction: Transaction<R>): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ transaction, resolve: resolve as (result: unknown) => void, reject });
-      this.#running ??= this.#run();
+      if (this.#running !== null) return;
+      this.#running = this.#run();
+      holdState(this.#running, "commits");
     });
   }
 
   /** Resolves when no transaction is waiting. */
   async idle(): Promise<void> {
+    // Ends when nothing waits: each round commits to the disk.
     while (this.#running) await this.#running;
   }
 
   async #run(): Promise<void> {
     await Promise.resolve(); // transactions of the same turn of the event loop share the first batch
+    // Ends when nothing waits: each round commits to the disk.
     while (this.#waiting.length > 0) await this.#write(this.#take());
     this.#running = null;
   }

@@ -54,6 +54,7 @@ export function byClaimOrder(generation: number): (a: DueIndexEntry, b: DueIndex
 export async function kindsOfJobs(kv: Deno.Kv): Promise<string[]> {
   const kinds: string[] = [];
   let start: Key = ["due", ""];
+  // Ends after the last kind: each read begins behind the one before.
   while (true) {
     const [entry] = await listDue(kv, start, ["due\x00"], 1);
     if (!entry) return kinds;

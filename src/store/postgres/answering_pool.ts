@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { holdWork } from "../../lib/held.ts";
 
 /** The code of the error of a statement that no connection answered. What it did is unknown. */
 export const LOST_STATEMENT = "CONNECTION_LOST";
@@ -68,7 +69,7 @@ function watch(
       onLost();
     }, deadlineMs / 10);
     const stop = () => clearInterval(timer);
-    Promise.prototype.then.call(sent, stop, stop);
+    holdWork(Promise.prototype.then.call(sent, stop, stop));
     handler.call(sent, sent);
   };
 }

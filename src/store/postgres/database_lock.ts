@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../../lib/clock.ts";
+import { holdState } from "../../lib/held.ts";
 import type { Log } from "../../lib/log.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 import type { Database } from "./database.ts";
@@ -145,19 +146,24 @@ export class DatabaseLock {
   }
 
   #checkLater(): void {
-    this.#stopTimer = this.#options.clock.after(CHECK_INTERVAL_MS, async () => {
-      // While the server does not answer, the last check becomes too old.
-      const isHeld = await this.#checkAll().catch(() => true);
-      if (this.#isClosed) return;
-      if (isHeld) return this.#checkLater();
-      this.#isLost = true;
-      const { log, place, onLost } = this.#options;
-      log.error("store_taken_over", {
-        reason:
-          `another process uses ${place} alone since the connection with the lock was lost; this one changes nothing`,
-      });
-      onLost();
+    this.#stopTimer = this.#options.clock.after(
+      CHECK_INTERVAL_MS,
+      () => holdState(this.#checkOnce(), "the lock of the database"),
+    );
+  }
+
+  async #checkOnce(): Promise<void> {
+    // While the server does not answer, the last check becomes too old.
+    const isHeld = await this.#checkAll().catch(() => true);
+    if (this.#isClosed) return;
+    if (isHeld) return this.#checkLater();
+    this.#isLost = true;
+    const { log, place, onLost } = this.#options;
+    log.error("store_taken_over", {
+      reason:
+        `another process uses ${place} alone since the connection with the lock was lost; this one changes nothing`,
     });
+    onLost();
   }
 }
 

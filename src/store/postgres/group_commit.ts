@@ -1,3 +1,4 @@
+import { holdState } from "../../lib/held.ts";
 import type { CommitResult } from "../store.ts";
 import { StoreWriteError } from "../store_errors.ts";
 import { WriteMetrics } from "../store_metrics.ts";
@@ -69,11 +70,12 @@ export class GroupCommit {
       const names = batch.flatMap(({ text }) => [...text.names]);
       for (const name of names) this.#busy.add(name);
       this.#transactions++;
-      void this.#make(batch).finally(() => {
+      const made = this.#make(batch).finally(() => {
         for (const name of names) this.#busy.delete(name);
         this.#transactions--;
         this.#start();
       });
+      holdState(made, "commits");
     }
     if (this.#transactions > 0 || this.#waiting.length > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();

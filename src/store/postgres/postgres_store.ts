@@ -1,3 +1,4 @@
+import { holdWork } from "../../lib/held.ts";
 import { newSortableId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
@@ -114,7 +115,7 @@ export class PostgresStore implements StoreEngine {
       lease: (name, demand) => this.#run(shares.lease(name, demand)),
       read: (name) => this.#run(shares.read(name)),
     };
-    void this.#run(this.#messages.listen((due) => this.#wakeIfNear(due)));
+    holdWork(this.#run(this.#messages.listen((due) => this.#wakeIfNear(due))));
     this.#pollLater();
     this.#sweepLater();
   }
@@ -338,11 +339,12 @@ export class PostgresStore implements StoreEngine {
     const now = this.#clock.now();
     if (Math.abs(now - this.#clockWrittenAt) < CLOCK_WRITE_INTERVAL_MS) return;
     this.#clockWrittenAt = now;
-    void this.#run(this.#sql`
+    const written = this.#sql`
       update switchyard.clock
       set at = greatest(at, coalesce(${this.#clock.parameter}::float8, switchyard.now_ms()))`.catch(() => {
       this.#clockWrittenAt = -Infinity;
-    }));
+    });
+    holdWork(this.#run(written));
   }
 
   #checkClock(): void {

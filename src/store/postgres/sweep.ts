@@ -12,6 +12,7 @@ const ROWS = 1_000;
 export async function sweep(sql: Database, clock: EngineClock, isEnding: () => boolean): Promise<void> {
   const now = clock.parameter;
   for (const [table, column, ...keys] of TABLES) {
+    // Ends when fewer rows are left than a step removes.
     for (let removed = ROWS; removed === ROWS && !isEnding();) {
       const rows = await sql.unsafe(
         `with ended as materialized (

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Frame } from "../../lib/frame.ts";
 import { writeFrame } from "../../lib/sse.ts";
 import { readAll, type ReadCallbacks, readOnce } from "../../net/http1/response.ts";
+import { TurnPace } from "../../lib/turn_pace.ts";
 import type { OutboundResponse } from "../outbound_call.ts";
 import { type EventMessage, EventMessageReader } from "./event_messages.ts";
 
@@ -32,6 +33,7 @@ class EventResponse implements OutboundResponse, ReadCallbacks {
   readonly #frameOf: FrameOf;
   readonly #messages: EventMessageReader;
   readonly #onHeldBytes: (bytes: number) => void;
+  readonly #pace = new TurnPace();
   #callbacks: ReadCallbacks | null = null;
   /** Why the messages after those that were given cannot be read; null if they can. */
   #failure: { readonly error: unknown } | null = null;
@@ -49,7 +51,7 @@ class EventResponse implements OutboundResponse, ReadCallbacks {
   }
 
   read(): Promise<Uint8Array<ArrayBuffer> | null> {
-    return readOnce(this);
+    return readOnce(this, this.#pace);
   }
 
   readNext(callbacks: ReadCallbacks): void {

@@ -57,6 +57,7 @@ function textEndpoints(
   chat: TextEndpoint,
 ): readonly TextEndpoint[] {
   if (speaks === "both") return [responses, chat];
+  if (speaks === "chat_first") return [chat, { ...responses, isReserve: true }];
   return [speaks === "responses" ? responses : chat];
 }
 

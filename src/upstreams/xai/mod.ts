@@ -10,7 +10,7 @@ import { xaiVideos } from "./videos.ts";
 export const xai = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text({ speaks }) {
-    if (speaks === "both") return [responsesEndpoint, chatEndpoint];
+    if (speaks === "both" || speaks === "chat_first") return [responsesEndpoint, chatEndpoint];
     return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
   },
   images: xaiImages,

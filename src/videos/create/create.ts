@@ -84,12 +84,12 @@ interface NewTask {
 
 function newTask(
   { store, settings, catalog }: VideoParts,
-  { keyId, accountId }: VideoCall,
+  { keyId, accountId, receivedAt }: VideoCall,
   { id, plan, inputs }: NewTask,
 ): VideoTask {
   const { request, model, pin, fitted, options, price, dropped } = plan;
   const now = store.now();
-  const isRestricted = model.serves.length !== catalog.find(model.id)?.serves.length;
+  const isRestricted = model.serves.length !== catalog.at(receivedAt).find(model.id)?.serves.length;
   return {
     id,
     account: accountId,

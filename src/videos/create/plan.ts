@@ -24,6 +24,8 @@ export interface VideoCall {
   readonly accountId: string;
   /** The limits of the key and its account. */
   readonly limits: LimitedCaller["limits"];
+  /** When the request began, in Unix milliseconds. */
+  readonly receivedAt: number;
   /** The JSON body. */
   readonly body: { readonly [key: string]: unknown };
   /** Limits the memory of media read for the video. Default: no limit. */
@@ -53,9 +55,9 @@ export interface VideoPlan {
  * @throws {GatewayError} As listed in docs/api/videos.md#create.
  */
 export async function planVideo(parts: VideoParts, call: VideoCall): Promise<VideoPlan> {
-  const { body, accountId, limits } = call;
+  const { body, accountId, limits, receivedAt } = call;
   const request = readVideoRequest(body);
-  const model = videoModel(permittedCatalog(parts.catalog, limits), request.model);
+  const model = videoModel(permittedCatalog(parts.catalog.at(receivedAt), limits), request.model);
   const namedPin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
   const { pin, urls: assets } = vendorAssetsOf(parts, request, model, namedPin);
   const fitted = fitOrder(request, model);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { type OutputSource, outputStream, type StreamOutput } from "../../lib/output_stream.ts";
 import type { VideoStatus, VideoTask } from "../tasks/task.ts";
 import type { TaskObject } from "../tasks/task_object.ts";
 import type { TaskWatch } from "./task_watch.ts";
@@ -52,11 +53,11 @@ export function taskEvents(
   lastEventId: string | null,
   parts: TaskEventParts,
 ): ReadableStream<Uint8Array> {
-  return new ReadableStream(new TaskEventSource(taskId, lastEventId, parts));
+  return outputStream(new TaskEventSource(taskId, lastEventId, parts));
 }
 
-class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+class TaskEventSource implements OutputSource<Uint8Array> {
+  #output: StreamOutput<Uint8Array> | null = null;
   #unwatch: (() => void) | null = null;
   #sentId: string | null;
   /** The newest state, if it is not sent yet. */
@@ -68,12 +69,12 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
     this.#sentId = lastEventId;
   }
 
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.#controller = controller;
-    controller.enqueue(this.parts.reader.opening);
+  start(output: StreamOutput<Uint8Array>): void {
+    this.#output = output;
+    output.enqueue(this.parts.reader.opening);
     const unwatch = this.parts.watch.watch(this.taskId, {
-      onTask: (task) => this.#onTask(task),
-      onTick: () => this.#onTick(),
+      onTask: (task) => output.run(() => this.#onTask(task)),
+      onTick: () => output.run(() => this.#onTick()),
       onClose: () => this.#end(),
     });
     this.#unwatch = unwatch;
@@ -86,7 +87,6 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   cancel(): void {
-    this.#controller = null;
     this.#leave();
   }
 
@@ -99,26 +99,26 @@ class TaskEventSource implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   #onTick(): void {
-    const controller = this.#controller;
-    if (controller === null) return;
-    if ((controller.desiredSize ?? 0) > 0) controller.enqueue(this.parts.reader.heartbeat);
+    const output = this.#output;
+    if (output === null || output.isOver) return;
+    if (output.desiredSize > 0) output.enqueue(this.parts.reader.heartbeat);
     else if (++this.#stalledTicks >= MAX_STALLED_TICKS) return this.#end();
-    void this.parts.reader.isAuthorized().then((isAuthorized) => isAuthorized || this.#end());
+    // If the store is unavailable, the next tick asks again.
+    this.parts.reader.isAuthorized().then((isAuthorized) => isAuthorized || this.#end(), () => {});
   }
 
   #send(): void {
-    const controller = this.#controller;
+    const output = this.#output;
     const event = this.#pending;
-    if (controller === null || event === null || (controller.desiredSize ?? 0) <= 0) return;
+    if (output === null || event === null || output.desiredSize <= 0) return;
     this.#pending = null;
     this.#sentId = event.id;
-    controller.enqueue(this.parts.reader.write(event));
+    output.enqueue(this.parts.reader.write(event));
     if (event.status !== "pending") this.#end();
   }
 
   #end(): void {
-    this.#controller?.close();
-    this.#controller = null;
+    this.#output?.close();
     this.#leave();
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { holdWork } from "../../lib/held.ts";
 import { changedStore } from "../../store/changed_store.ts";
 import type { Commit, Store } from "../../store/store.ts";
 import { readTask, readTasks, tasksWrittenBy } from "../tasks/records.ts";
@@ -51,8 +52,8 @@ export class TaskWatch {
     }
     const watchers = this.#watchers.get(id) ?? new Set();
     this.#watchers.set(id, watchers.add(watcher));
-    this.#stopTimer ??= this.clock.after(this.#readEveryMs, () => void this.#readAll());
-    void this.#read(id);
+    this.#stopTimer ??= this.clock.after(this.#readEveryMs, () => holdWork(this.#readAll()));
+    holdWork(this.#read(id));
     return () => {
       watchers.delete(watcher);
       if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#watchers.delete(id);
@@ -103,6 +104,7 @@ export class TaskWatch {
     this.#readSinceTick?.add(id);
     if (this.#reading.has(id)) return void this.#reading.set(id, true);
     try {
+      // Ends when the task did not change during a read of the store.
       do {
         this.#reading.set(id, false);
         this.#report(id, (await readTask(this.store, id))?.value ?? null);
@@ -134,7 +136,9 @@ export class TaskWatch {
       this.#sinceTickMs = 0;
       for (const watchers of [...this.#watchers.values()]) for (const each of [...watchers]) each.onTick();
     }
-    if (this.#watchers.size > 0) this.#stopTimer ??= this.clock.after(this.#readEveryMs, () => void this.#readAll());
+    if (this.#watchers.size > 0) {
+      this.#stopTimer ??= this.clock.after(this.#readEveryMs, () => holdWork(this.#readAll()));
+    }
   }
 
   #report(id: string, task: VideoTask | null): void {

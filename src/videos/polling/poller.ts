@@ -1,3 +1,4 @@
+import { holdState } from "../../lib/held.ts";
 import type { JobRunner } from "../../store/job_runner.ts";
 import type { Job } from "../../store/store.ts";
 import { answerHandler } from "./poll.ts";
@@ -82,7 +83,7 @@ class TaskPoller implements Poller {
     for (const polls of this.#providers.values()) polls.start();
     this.#stops.push(
       store.onWake((kind) => {
-        if (kind === POLL_JOB) void this.#claim();
+        if (kind === POLL_JOB) holdState(this.#claim(), "jobs of polls");
         else if (kind.startsWith(CALLBACK_PREFIX)) this.#pollSoon(kind.slice(CALLBACK_PREFIX.length));
       }),
       this.#every(CLAIM_EVERY_MS, async () => {
@@ -90,7 +91,7 @@ class TaskPoller implements Poller {
       }),
       this.#every(this.#leaseMs / RENEWALS, () => this.#renewOnce()),
     );
-    void this.#claim();
+    holdState(this.#claim(), "jobs of polls");
     // deno-lint-ignore no-this-alias -- the runner's getter has a `this` of its own
     const poller = this;
     return {
@@ -263,7 +264,7 @@ class TaskPoller implements Poller {
     const again = () => {
       stop = clock.after(intervalMs, () => {
         again();
-        void callback();
+        holdState(callback(), "jobs of polls");
       });
     };
     again();

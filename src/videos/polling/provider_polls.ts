@@ -109,6 +109,7 @@ export class ProviderPolls {
    */
   async pollDue(): Promise<number> {
     let count = 0;
+    // Ends when no task is due: each is due again after its interval.
     for (let requests = this.#send(); requests.length > 0; requests = this.#send()) {
       count += (await Promise.all(requests)).reduce((sum, polled) => sum + polled, 0);
     }

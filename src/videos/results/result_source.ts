@@ -1,5 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import { elementAt } from "../../lib/element_at.ts";
+import { holdWork } from "../../lib/held.ts";
 import { openDownload } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import type { EgressPolicy } from "../../net/target.ts";
@@ -91,7 +92,10 @@ export async function openAtVendor(
   const opened = await open({ url, needsCredential }, stage.job);
   if ("movedTo" in opened) return await fetchOpen(parts, opened.movedTo, options);
   const body = opened.bytes;
-  const discard = () => void body[Symbol.asyncIterator]().return?.();
+  const discard = () => {
+    const ended = body[Symbol.asyncIterator]().return?.();
+    if (ended !== undefined) holdWork(ended);
+  };
   return { body, mediaType: null, bytes: null, part: null, discard };
 }
 

@@ -1,6 +1,7 @@
 import { servedTypeOf } from "../../files/served_type.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { mediaTypeOf } from "../../lib/media_type.ts";
+import { outputStream } from "../../lib/output_stream.ts";
 import { DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
@@ -140,17 +141,17 @@ async function streamOf(opened: OpenedFile, onEnd: () => void): Promise<Streamed
     mediaType,
     bytes,
     part,
-    body: new ReadableStream({
-      async pull(controller) {
+    body: outputStream({
+      async pull(output) {
         try {
           const piece = next ?? (await source.next()).value ?? null;
           next = null;
-          if (piece !== null) return controller.enqueue(new Uint8Array(piece));
+          if (piece !== null) return output.enqueue(new Uint8Array(piece));
           onEnd();
-          controller.close();
+          output.close();
         } catch (error) {
           onEnd();
-          controller.error(error);
+          output.error(error);
         }
       },
       async cancel() {

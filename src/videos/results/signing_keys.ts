@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { SigningKey, SigningKeys } from "../../files/signed_url.ts";
 import type { Key, Store, Version } from "../../store/store.ts";
+import { storageUnavailable } from "../../store/write_health.ts";
 
 const KEYS: Key = ["files", "signing_keys"];
+/** More gateways than replace the keys at one time. */
+const MAX_RACES = 64;
 
 /** The valid signing keys, and their rotation. */
 export interface SigningKeyRing {
@@ -60,25 +63,33 @@ export async function openSigningKeys(store: Store): Promise<SigningKeyRing> {
   };
 }
 
-/** Returns the store's signing keys. The first call creates one. */
+/**
+ * Returns the store's signing keys. The first call creates one.
+ *
+ * @throws {GatewayError} `storage_unavailable` if other processes replace them all the time.
+ */
 export async function ensureSigningKeys(store: Store): Promise<SigningKeys> {
-  for (;;) {
+  for (let race = 0; race < MAX_RACES; race++) {
     const [entry] = await store.get<SigningKeys>([KEYS]);
     if (entry) return entry.value;
     const keys = [newSigningKey()];
     if (await replaceKeys(store, null, keys)) return keys;
   }
+  throw storageUnavailable();
 }
 
 /**
  * Adds a new key that signs from now on. Addresses signed with the previous key stay valid until the next rotation.
+ *
+ * @throws {GatewayError} As {@linkcode ensureSigningKeys}.
  */
 export async function rotateSigningKeys(store: Store): Promise<readonly [SigningKey, ...SigningKey[]]> {
-  for (;;) {
+  for (let race = 0; race < MAX_RACES; race++) {
     const [entry] = await store.get<SigningKeys>([KEYS]);
     const keys: [SigningKey, ...SigningKey[]] = [newSigningKey(), ...entry?.value.slice(0, 1) ?? []];
     if (await replaceKeys(store, entry?.version ?? null, keys)) return keys;
   }
+  throw storageUnavailable();
 }
 
 function newSigningKey(): SigningKey {

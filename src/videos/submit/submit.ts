@@ -82,7 +82,7 @@ async function offerRound(parts: VideoParts, limits: SubmitLimits, start: TaskEn
 function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candidate[] | GatewayError {
   const { catalog, upstreams, breaker, random } = parts;
   const isPermitted = (provider: string) => task.providers?.includes(provider) ?? true;
-  const serving = catalog.find(task.model)?.serves
+  const serving = catalog.at(task.createdAt).find(task.model)?.serves
     .filter(({ provider }) => upstreams.has(provider) && isPermitted(provider)) ?? [];
   const able = serving.filter(({ provider }) => canTakeMedia(parts, task, upstreams.get(provider)!));
   try {

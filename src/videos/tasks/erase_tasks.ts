@@ -56,6 +56,7 @@ export async function eraseTasks(parts: EraseTaskParts, account: string): Promis
 /** Removes all values of `Idempotency-Key` of a credential, which are the caller's text. Returns their number. */
 export async function eraseIdempotencyKeys(store: Store, keyId: string): Promise<number> {
   let removed = 0;
+  // Ends when nothing is left: each step deletes.
   for (;;) {
     const count = await removeIdempotencyKeys(store, keyId, PAGE);
     removed += count;
@@ -69,6 +70,7 @@ async function* pagesOf(
   status: VideoStatus,
 ): AsyncGenerator<readonly TaskIndexEntry[]> {
   let after: TaskIndexEntry | undefined = START;
+  // Ends with the last page.
   while (after !== undefined) {
     const place: TaskIndexEntry = after;
     const page = await scanTaskIndex(store, { account, status }, { after: place, limit: PAGE, reverse: false });

@@ -218,3 +218,23 @@ Deno.test("docs/importing.md shows what the commands print for its sample", asyn
     assertEquals((await run("config check", env)).said, checked);
   });
 });
+
+Deno.test("an import prints no control character of its source, and no line that its source has made", async () => {
+  await inFolder(async (folder, run) => {
+    const name = "\u001b]0;title\u0007\u009b2Jx\u007f\nWrote other.yaml with 1 secret";
+    const source = {
+      model_list: [
+        { model_name: "good", litellm_params: { model: "openai/gpt-5.4-mini", api_key: "os.environ/OPENAI_API_KEY" } },
+        { model_name: name, litellm_params: { model: `nobody/${name}`, [name]: 1, api_key: "os.environ/X" } },
+      ],
+      [name]: { [name]: 1 },
+      router_settings: { [name]: name },
+    };
+    await Deno.writeTextFile(`${folder}/config.json`, JSON.stringify(source));
+    const { said, complaint } = await run("import litellm config.json");
+    assertStringIncludes(said, "Not carried:");
+    assertStringIncludes(said, "title");
+    assertEquals(`${said}${complaint}`.match(/[^\P{Cc}\n\t]/gu), null);
+    assertEquals(`${said}\n${complaint}`.split("\n").filter((line) => line.startsWith("Wrote other.yaml")), []);
+  });
+});

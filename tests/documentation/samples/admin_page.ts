@@ -7,7 +7,11 @@ const LIMITS = { rpm: 60, tpm: 100_000, concurrency: 4, budget: { amount: "20", 
 const FALLBACK = {
   ...modelOf("openai/fallback"),
   id: "openai/fallback",
-  serves: [{ provider: "openai", model: "gpt-5", weight: 1 }, { provider: "azure", model: "gpt-5-mini", weight: 0 }],
+  serves: [{ provider: "openai", model: "gpt-5.5", weight: 1 }, {
+    provider: "azure",
+    model: "gpt-5.4-mini",
+    weight: 0,
+  }],
 };
 
 /** The reference of the admin API. Each key is a text of a block of JSON. */
@@ -15,7 +19,7 @@ export const ADMIN_PAGE: OwnScenario = {
   page: "docs/api/admin.md",
   options: {
     sections: {
-      models: [modelOf("openai/gpt-5", "openai"), modelOf("openai/gpt-5-mini", "openai"), FALLBACK, VIDEO_MODEL],
+      models: [modelOf("openai/gpt-5.5", "openai"), modelOf("openai/gpt-5.4-mini", "openai"), FALLBACK, VIDEO_MODEL],
     },
   },
   answers: {
@@ -42,12 +46,12 @@ export const ADMIN_PAGE: OwnScenario = {
     },
     cachedContents: async (session) => {
       const contents = [{ role: "user", parts: [{ text: "The handbook" }] }];
-      const body = { model: "openai/gpt-5-mini", contents, ttl: "600s" };
+      const body = { model: "openai/gpt-5.4-mini", contents, ttl: "600s" };
       await callGateway(session, "POST", "/gencompat/v1beta/cachedContents", { body });
       return await firstOf(session, "/caches");
     },
     '"span"': async (session) => {
-      await chat(session, "openai/gpt-5-mini");
+      await chat(session, "openai/gpt-5.4-mini");
       return await read(session, "/traffic?span=hour");
     },
     '"text2video"': async (session) => {
@@ -61,18 +65,18 @@ export const ADMIN_PAGE: OwnScenario = {
     },
     '"architecture"': async (session) => {
       const { data } = await read(session, "/models");
-      return data.find((model: { readonly id: string }) => model.id === "openai/gpt-5-mini");
+      return data.find((model: { readonly id: string }) => model.id === "openai/gpt-5.4-mini");
     },
     '"charged": [\n    { "price": "prompt", "quantity": 1200, "rate": "0.00000025"': async (session) => {
       const quantities = { prompt: 1_200, completion: 300 };
-      return await post(session, "/models/price", { model: "openai/gpt-5-mini", quantities });
+      return await post(session, "/models/price", { model: "openai/gpt-5.4-mini", quantities });
     },
     '"failures_in_a_row"': async (session) => {
-      await chat(session, "openai/gpt-5");
+      await chat(session, "openai/gpt-5.5");
       return await firstOf(session, "/providers");
     },
     '"credential"': (session) => post(session, "/providers/openai/test", {}),
-    '"restart"': (session) => change(session, "PUT", "/config/aliases/quick?dry_run=true", { value: "openai/gpt-5" }),
+    '"restart"': (session) => change(session, "PUT", "/config/aliases/quick?dry_run=true", { value: "openai/gpt-5.5" }),
     '"position"': async (session) => {
       await chat(session, FALLBACK.id);
       const { id } = await firstOf(session, "/requests");

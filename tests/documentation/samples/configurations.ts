@@ -18,12 +18,16 @@ export function isConfiguration({ page, language }: CodeBlock): boolean {
  *
  * @returns The problems.
  */
-export function problemsOf({ text }: CodeBlock): readonly string[] {
-  const sections = withNamedParts(wholeOf(parse(text)));
+export function problemsOf(block: CodeBlock): readonly string[] {
+  const { text } = block;
   const variables = new Set([...text.matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].map(([name]) => name));
   const env = (name: string) => variables.has(name) ? `value-of-${name}` : undefined;
-  const readFile = () => JSON.stringify(sections);
-  return checkConfig({ path: "switchyard.yaml", env, readFile }).problems;
+  return checkConfig({ path: "switchyard.yaml", env, readFile: () => completedText(block) }).problems;
+}
+
+/** The text of a whole configuration with the block's settings, as JSON. */
+export function completedText({ text }: CodeBlock): string {
+  return JSON.stringify(withNamedParts(wholeOf(parse(text))));
 }
 
 /** Fields of a model alone are put into a model. */

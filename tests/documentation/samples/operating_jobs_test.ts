@@ -27,7 +27,7 @@ Deno.test("documentation: the commands in the tables and texts for operators run
   try {
     const session = sessionOn(stage);
     session.replaced.set("2027-01-01", `${new Date().getUTCFullYear() + 1}-01-01`); // not in the past
-    await callGateway(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model: "openai/gpt-5-mini" } });
+    await callGateway(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model: "openai/gpt-5.4-mini" } });
     const { account, id, key } = await latestRequest(session);
     const shown = commands.filter((command) => !command.includes(ENDLESS)).map((command) =>
       command.replace("erase ID", `erase ${account}`).replace(/\bKEY(?:_ID)?\b/, key).replace(/\bID\b/, id)

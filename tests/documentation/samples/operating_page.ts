@@ -1,9 +1,10 @@
 import { ManualClock } from "../../support/manual_clock.ts";
+import { callerOf } from "../../support/gateway_call.ts";
 import { callAdmin, callGateway, CHAT, untilEnded } from "./gateway_requests.ts";
 import { modelOf, type OwnScenario, type OwnSession } from "./own_stage.ts";
 
 const PAGE = "docs/operating.md";
-const [OPUS, GPT] = ["anthropic/claude-opus-4.5", "openai/gpt-5.2"];
+const [OPUS, GPT] = ["anthropic/claude-opus-4-8", "openai/gpt-5.5"];
 const MODELS_OF_USAGE = [
   { ...modelOf(OPUS, "openai"), pricing: { prompt: "0.000005", completion: "0.000025" } },
   { ...modelOf(GPT, "openai"), pricing: { prompt: "0.00000175", completion: "0.000014" } },
@@ -16,7 +17,7 @@ export const OPERATING_PAGE: readonly OwnScenario[] = [
   {
     page: PAGE,
     heading: "Keys and limits",
-    options: { sections: { models: ["openai/gpt-6-sol", "openai/gpt-5-mini"].map((id) => modelOf(id, "openai")) } },
+    options: { sections: { models: ["openai/gpt-6-sol", "openai/gpt-5.4-mini"].map((id) => modelOf(id, "openai")) } },
     before: { "--expires": inNextYear, curl: useCreatedKey },
   },
   { page: PAGE, heading: "Rotate a key", before: { "keys rotate": useKeyToRotate } },
@@ -90,7 +91,7 @@ async function nameKey(session: OwnSession): Promise<void> {
 async function useKeyToRotate(session: OwnSession): Promise<void> {
   const fields = { name: "ci", rpm: 30, budget: { amount: "30", per: "month" } };
   const { json } = await callAdmin(session, "POST", "/admin/v1/accounts/acme/keys", fields);
-  await chat(session, "openai/gpt-5-mini", json.secret);
+  await chat(session, "openai/gpt-5.4-mini", json.secret);
   session.ids.set("key_01a21903a664000037c48581369a", json.id);
 }
 
@@ -99,10 +100,10 @@ async function failWithWrongKey(session: OwnSession): Promise<void> {
   const { stage } = session;
   await reloadWith(session, {
     providers: { openai: stage.vendor.providerWith("sk-revoked") },
-    models: [modelOf("openai/gpt-5", "openai")],
+    models: [modelOf("openai/gpt-5.5", "openai")],
     aliases: {},
   });
-  await chat(session, "openai/gpt-5");
+  await chat(session, "openai/gpt-5.5");
 }
 
 async function withRightKey({ stage }: OwnSession): Promise<void> {
@@ -152,7 +153,7 @@ async function addCustomer(session: OwnSession): Promise<void> {
 
 /** A vendor that is overloaded, and a model that does not exist. */
 async function failTwice(session: OwnSession): Promise<void> {
-  await chat(session, "openai/gpt-5");
+  await chat(session, "openai/gpt-5.5");
   await chat(session, "openai/gpt-6");
 }
 
@@ -167,12 +168,13 @@ async function refuseTwice(session: OwnSession): Promise<void> {
   if (session.ids.has("req_6b03851e0f3b6d0f2e0c9a41")) return;
   const { json } = await callAdmin(session, "POST", "/admin/v1/accounts/acme/keys", { rpm: 60 });
   await Promise.all(Array.from({ length: 60 }, () => chat(session, "fast", json.secret)));
-  await chat(session, "fast", json.secret);
+  // One more fits for each second that those took.
+  while (await chat(session, "fast", json.secret) !== 429);
   await nameLatest(session, "req_6b03851e0f3b6d0f2e0c9a41");
   await callAdmin(session, "POST", "/admin/v1/accounts/acme/credit", { amount: "100", reference: "invoice-1" });
   await callAdmin(session, "PATCH", "/admin/v1/accounts/acme", { budget: { amount: "20", per: "month" } });
-  const costly = { ...modelOf("openai/gpt-5-mini", "openai"), pricing: { completion: "0.01" } };
-  await reloadWith(session, { models: [costly, modelOf("openai/gpt-5", "openai")] });
+  const costly = { ...modelOf("openai/gpt-5.4-mini", "openai"), pricing: { completion: "0.01" } };
+  await reloadWith(session, { models: [costly, modelOf("openai/gpt-5.5", "openai")] });
   await callGateway(session, "POST", "/v1/chat/completions", { body: { ...CHAT, model: "fast", max_tokens: 3_000 } });
   await nameLatest(session, "req_6b03851e4c1d7a5b9f00d1c2");
 }
@@ -183,8 +185,10 @@ async function reloadWith(session: OwnSession, sections: Readonly<Record<string,
   if (status !== 200) throw new Error(text);
 }
 
-async function chat(session: OwnSession, model: string, key = session.stage.key): Promise<void> {
-  await callGateway(session, "POST", "/v1/chat/completions", { key, body: { ...CHAT, model } });
+/** Returns the status of the reply. */
+async function chat(session: OwnSession, model: string, key = session.stage.key): Promise<number> {
+  const call = callerOf(session.stage.address, { authorization: `Bearer ${key}` });
+  return (await call("POST", "/v1/chat/completions", { ...CHAT, model })).status;
 }
 
 /** The page shows the latest request under this id. */

@@ -6,6 +6,7 @@ import { openConfigSource } from "../../../src/config/load_config.ts";
 import type { Clock } from "../../../src/lib/clock.ts";
 import { type Sandbox, startSandbox } from "../../../src/sandbox/mod.ts";
 import { jsonLog, type LeveledLog } from "../../../src/lib/log.ts";
+import { TEST_ISOLATES } from "../../support/apps.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { closedOrigin } from "../../support/video_gateway.ts";
 import { type SampleVendor, startSampleVendor } from "./sample_vendor.ts";
@@ -50,7 +51,7 @@ export async function startOwnStage({ sections: own = {}, clock, random }: OwnSt
   const [key, adminKey] = [newApiKey(), newApiKey()];
   const path = join(folder, "switchyard.yaml");
   // Threads have the real clock and their own random numbers.
-  const isolates = clock || random ? 1 : "auto";
+  const isolates = clock || random ? 1 : TEST_ISOLATES;
   let sections = { ...sectionsOf({ folder, vendor, sandbox, key, adminKey, isolates }), ...own };
   const writeConfig = async (changed: Readonly<Record<string, unknown>>) => {
     sections = { ...sections, ...changed };
@@ -96,7 +97,7 @@ interface Parts {
   readonly key: string;
   readonly adminKey: string;
   /** The setting of the server. */
-  readonly isolates: number | "auto";
+  readonly isolates: number;
 }
 
 /** A model of the simulated vendor. */
@@ -128,12 +129,12 @@ function sectionsOf({ folder, vendor, sandbox, key, adminKey, isolates }: Parts)
       ark: { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" },
     },
     models: [
-      modelOf("openai/gpt-5", "openai"),
-      modelOf("openai/gpt-5-mini", "openai", "azure"),
+      modelOf("openai/gpt-5.5", "openai"),
+      modelOf("openai/gpt-5.4-mini", "openai", "azure"),
       VIDEO_MODEL,
     ],
     limits: { vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 } },
-    aliases: { fast: "openai/gpt-5-mini" },
+    aliases: { fast: "openai/gpt-5.4-mini" },
     egress: { allow: ["127.0.0.1/32"], ca_file: `${folder}/root.pem` },
   };
 }

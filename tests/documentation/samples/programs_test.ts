@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { type CodeBlock, placeOf, readCodeBlocks } from "./code_blocks.ts";
 import { startDevStage } from "./dev_stage.ts";
 import { isProgram, runModule, shownValuesOf } from "./programs.ts";
+import { languageTest } from "../../support/language_test.ts";
 
 const blocks = await readCodeBlocks();
 const isSample = (language: string) => (block: CodeBlock) => isProgram(block) && block.language === language;
@@ -24,21 +25,14 @@ Deno.test("documentation: programs in TypeScript print and get what their commen
   }
 });
 
-const hasPython = await new Deno.Command("python3", { args: ["--version"], stdout: "null", stderr: "null" }).output()
-  .then(({ success }) => success, () => false);
-
-Deno.test({
-  name: `documentation: programs in Python compile${hasPython ? "" : " (skipped: python3 is not installed)"}`,
-  ignore: !hasPython,
-  async fn() {
-    const samples = blocks.filter(({ language }) => language === "python");
-    const script =
-      "import json, sys\nfor place, text in json.load(sys.stdin): compile(text.replace('…', 'etc=1'), place, 'exec')";
-    const child = new Deno.Command("python3", { args: ["-c", script], stdin: "piped", stdout: "null", stderr: "piped" })
-      .spawn();
-    const input = new Blob([JSON.stringify(samples.map((block) => [placeOf(block), block.text]))]);
-    await input.stream().pipeTo(child.stdin);
-    const { success, stderr } = await child.output();
-    assertEquals([success, new TextDecoder().decode(stderr)], [true, ""]);
-  },
+languageTest("documentation: programs in Python compile", async () => {
+  const samples = blocks.filter(({ language }) => language === "python");
+  const script =
+    "import json, sys\nfor place, text in json.load(sys.stdin): compile(text.replace('…', 'etc=1'), place, 'exec')";
+  const child = new Deno.Command("python3", { args: ["-c", script], stdin: "piped", stdout: "null", stderr: "piped" })
+    .spawn();
+  const input = new Blob([JSON.stringify(samples.map((block) => [placeOf(block), block.text]))]);
+  await input.stream().pipeTo(child.stdin);
+  const { success, stderr } = await child.output();
+  assertEquals([success, new TextDecoder().decode(stderr)], [true, ""]);
 });

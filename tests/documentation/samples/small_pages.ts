@@ -137,7 +137,7 @@ async function nameRequest(session: OwnSession): Promise<void> {
 /** The model has no price for searches. */
 async function searchWithoutPermission(session: OwnSession): Promise<void> {
   const body = {
-    model: "openai/gpt-5-mini",
+    model: "openai/gpt-5.4-mini",
     max_tokens: 64,
     messages: [{ role: "user", content: "What is new?" }],
     tools: [{ type: "web_search_20250305", name: "web_search" }],

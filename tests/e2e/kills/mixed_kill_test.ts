@@ -19,6 +19,7 @@ import {
   settledTasks,
 } from "./video_laws.ts";
 import { VideoLoad } from "./video_load.ts";
+import { longTest } from "../../support/long_test.ts";
 
 /** The environment can set more, as `deno task test:kills` does: each takes one to two seconds. */
 const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "7");
@@ -29,70 +30,73 @@ const MAX_MOMENTS = 25;
 /** Maximum duration of a run: not every event occurs in every run. */
 const MAX_LIFE_MS = 2_000;
 
-Deno.test(`kill -9 under mixed load: nothing is lost, submitted or charged twice, or left held (seed ${SEED})`, async () => {
-  const random = new SeededRandom(SEED);
-  const stage = await startKillStage();
-  const { sandbox, receiver, folder, key, adminKey, moments, facts, seen, acknowledged } = stage;
-  // The modes and the numbers of threads take turns, so each replays what the other left.
-  const configs: string[] = [];
-  for (const [durability, isolates] of [["process", 2], ["power", 1], ["process", 1], ["power", 2]] as const) {
-    const config = `${folder}/${durability}-${isolates}.json`;
-    configs.push(config);
-    const own = configOf(sandbox.baseUrls, { folder, key, adminKey, durability, isolates });
-    await Deno.writeTextFile(config, JSON.stringify(own));
-  }
-  let numbered = 0;
-  let started = 0;
-  const start = () => {
-    const config = itemAt(configs, started++ % configs.length);
-    return startGatewayProcess({ args: ["serve", "--config", config], folder });
-  };
-  const nextNumber = () => ++numbered;
+longTest(
+  `kill -9 under mixed load: nothing is lost, submitted or charged twice, or left held (seed ${SEED})`,
+  async () => {
+    const random = new SeededRandom(SEED);
+    const stage = await startKillStage();
+    const { sandbox, receiver, folder, key, adminKey, moments, facts, seen, acknowledged } = stage;
+    // The modes and the numbers of threads take turns, so each replays what the other left.
+    const configs: string[] = [];
+    for (const [durability, isolates] of [["process", 2], ["power", 1], ["process", 1], ["power", 2]] as const) {
+      const config = `${folder}/${durability}-${isolates}.json`;
+      configs.push(config);
+      const own = configOf(sandbox.baseUrls, { folder, key, adminKey, durability, isolates });
+      await Deno.writeTextFile(config, JSON.stringify(own));
+    }
+    let numbered = 0;
+    let started = 0;
+    const start = () => {
+      const config = itemAt(configs, started++ % configs.length);
+      return startGatewayProcess({ args: ["serve", "--config", config], folder });
+    };
+    const nextNumber = () => ++numbered;
 
-  await createOldVideos(itemAt(configs, 0), key, facts, OLD_VIDEOS);
-  for (let kill = 0; kill < KILLS; kill++) {
+    await createOldVideos(itemAt(configs, 0), key, facts, OLD_VIDEOS);
+    for (let kill = 0; kill < KILLS; kill++) {
+      const child = start();
+      const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };
+      const loads = [
+        new Load(target, acknowledged),
+        new VideoLoad(target, facts, random, () => moments.report("answer")),
+      ] as const;
+      const end = () => {
+        child.kill("SIGKILL");
+        for (const load of loads) load.stop();
+      };
+      const [moment, count] = [random.pick(KILL_POINTS), random.between(1, MAX_MOMENTS)];
+      const patience = setTimeout(() => moments.stopWaiting(), MAX_LIFE_MS);
+      moments.await(moment, count, end);
+      await Promise.all([loads[0].run(), loads[1].run(nextNumber), child.ended]);
+      clearTimeout(patience);
+    }
+
     const child = start();
     const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };
-    const loads = [
-      new Load(target, acknowledged),
-      new VideoLoad(target, facts, random, () => moments.report("answer")),
-    ] as const;
-    const end = () => {
-      child.kill("SIGKILL");
-      for (const load of loads) load.stop();
-    };
-    const [moment, count] = [random.pick(KILL_POINTS), random.between(1, MAX_MOMENTS)];
-    const patience = setTimeout(() => moments.stopWaiting(), MAX_LIFE_MS);
-    moments.await(moment, count, end);
-    await Promise.all([loads[0].run(), loads[1].run(nextNumber), child.ended]);
-    clearTimeout(patience);
-  }
+    const load = new Load(target, acknowledged);
+    const videoLoad = new VideoLoad(target, facts, random, () => {});
+    const running = load.run();
+    await videoLoad.createAgain();
+    load.stop();
+    await running;
+    const tasks = await settledTasks(target, facts);
+    await assertMirrorsOpen(tasks, facts);
+    child.kill("SIGTERM");
+    assertEquals((await child.ended).code, 0, child.log());
 
-  const child = start();
-  const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };
-  const load = new Load(target, acknowledged);
-  const videoLoad = new VideoLoad(target, facts, random, () => {});
-  const running = load.run();
-  await videoLoad.createAgain();
-  load.stop();
-  await running;
-  const tasks = await settledTasks(target, facts);
-  await assertMirrorsOpen(tasks, facts);
-  child.kill("SIGTERM");
-  assertEquals((await child.ended).code, 0, child.log());
-
-  assertNothingLost(tasks, facts);
-  assertMadeOnce(tasks, facts, seen);
-  assertNoStrayFiles(`${folder}/files`, tasks);
-  const store = await openKvStore({ path: `${folder}/store.db`, clock: systemClock, log: silentLog });
-  try {
-    await assertMoneyExact(store, stage, tasks);
-  } finally {
-    await store.close();
-  }
-  if (Deno.env.has("SWITCHYARD_TEST_KILLS")) console.log(summaryOf(facts, acknowledged, tasks));
-  await stage.stop();
-});
+    assertNothingLost(tasks, facts);
+    assertMadeOnce(tasks, facts, seen);
+    assertNoStrayFiles(`${folder}/files`, tasks);
+    const store = await openKvStore({ path: `${folder}/store.db`, clock: systemClock, log: silentLog });
+    try {
+      await assertMoneyExact(store, stage, tasks);
+    } finally {
+      await store.close();
+    }
+    if (Deno.env.has("SWITCHYARD_TEST_KILLS")) console.log(summaryOf(facts, acknowledged, tasks));
+    await stage.stop();
+  },
+);
 
 async function addressOf(child: GatewayProcess): Promise<string> {
   return itemAt(await child.until(/is ready at (\S+)/), 1);

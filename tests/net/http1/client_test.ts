@@ -235,3 +235,16 @@ Deno.test("readAll() stops at its size limit", async () => {
     await assertRejects(() => readAll(response, 10), ConnectionError, "too long");
   });
 });
+
+Deno.test("a client throws an error of the gateway as it is: no vendor caused it", async () => {
+  const client = createHttpClient({ clock: systemClock });
+  try {
+    const origin = { tls: false, hostname: "127.0.0.1", port: 70_000 };
+    await assertRejects(
+      () => client.send(origin, { method: "GET", path: "/", headerLines: "", body: null }),
+      RangeError,
+    );
+  } finally {
+    client.close();
+  }
+});

@@ -1,8 +1,9 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { ByteStream } from "../../../src/net/byte_stream.ts";
 import { Connection } from "../../../src/net/http1/connection.ts";
 import { ConnectionError } from "../../../src/net/http1/connection_error.ts";
 import { type HttpResponse, readAll, responseOf } from "../../../src/net/http1/response.ts";
+import { EventLoopTurns } from "../../support/event_loop_turns.ts";
 
 const ORIGIN = { tls: false, hostname: "vendor.test", port: 80 };
 const REQUEST = { method: "GET", path: "/", headerLines: "", body: null, freshConnection: false };
@@ -101,4 +102,39 @@ Deno.test("takeArrived() rejects invalid framing and bytes after the body make t
   let reusable = 0;
   const excess = await response(["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhello"], () => reusable++);
   assertEquals([new TextDecoder().decode(excess.takeArrived() ?? undefined), reusable], ["he", 0]);
+});
+
+/** A body of chunks that have all arrived. */
+function arrived(chunks: number): Pick<HttpResponse, "readNext" | "cancel"> {
+  let left = chunks;
+  return {
+    readNext: ({ onChunk, onEnd }) =>
+      queueMicrotask(() => left-- > 0 ? onChunk(new Uint8Array([left % 251])) : onEnd()),
+    cancel() {},
+  };
+}
+
+Deno.test("readAll() takes a turn of the event loop in 32 chunks, and joins them", async () => {
+  using turns = new EventLoopTurns();
+  const body = await readAll(arrived(6_400), 10_000);
+  assertEquals([...body], Array.from({ length: 6_400 }, (_, at) => (6_399 - at) % 251));
+  assert(turns.count >= 200, `${turns.count} turns`);
+  await assertRejects(() => readAll(arrived(6_400), 6_399), ConnectionError, "its body is too long");
+});
+
+Deno.test("read() takes a turn of the event loop in 32 chunks that have arrived", async () => {
+  const from = await response([CHUNKED_HEAD, ...Array(3_200).fill(framed("x")), "0\r\n\r\n"]);
+  using turns = new EventLoopTurns();
+  let read = 0;
+  for (let bytes = await from.read(); bytes !== null; bytes = await from.read()) read += bytes.length;
+  assertEquals(read, 3_200);
+  assert(turns.count >= 100, `${turns.count} turns`);
+});
+
+Deno.test("a read after cancel() fails, so that the part that was read is not taken for the whole", async () => {
+  const from = await response();
+  await from.read();
+  from.cancel();
+  const error = await assertRejects(() => from.read(), ConnectionError);
+  assertEquals(error.kind, "cancelled");
 });

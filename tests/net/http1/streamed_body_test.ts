@@ -135,7 +135,7 @@ Deno.test("an early error response stops the upload, and the connection is not r
     const body = bodyOf(...Array<string>(64).fill(mebibyte));
     const response = await client.send(origin, requestWith(body));
     assertEquals([response.status, decoder.decode(await readAll(response, 10))], [413, "ok"]);
-    assert(body.taken < body.lengthBytes, "all of it was taken");
+    assert(body.taken < (body.lengthBytes ?? 0), "all of it was taken");
     await readAll(await client.send(origin, requestWith(bodyOf("x"))), 10);
     assertEquals(count(), 2);
   });
@@ -153,7 +153,7 @@ Deno.test("a streamed body is read no faster than the server accepts it", async 
   }, async ({ client, origin }) => {
     const body = bodyOf(...Array<string>(64).fill("x".repeat(1_048_576)));
     const response = await client.send(origin, requestWith(body));
-    assert(body.taken < body.lengthBytes, "all of it was taken");
+    assert(body.taken < (body.lengthBytes ?? 0), "all of it was taken");
     answered.resolve();
     assertEquals(decoder.decode(await readAll(response, 10)), "ok");
     assertEquals(body.taken, body.lengthBytes);

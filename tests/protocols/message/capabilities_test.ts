@@ -45,8 +45,9 @@ Deno.test("capabilities of a Claude model behind its own protocol are those of i
     "server_tools code_execution web_search",
     "structured_outputs",
   ];
-  assertEquals(supported(claude("claude-opus-5-5"), true), [...current, "thinking adaptive disabled"]);
+  assertEquals(supported(claude("claude-opus-5-5"), true), [...current, "thinking adaptive"]);
   assertEquals(supported(claude("claude-fable-5-1"), true), [...current, "thinking adaptive"]);
+  assertEquals(supported(claude("claude-opus-4-8"), true), [...current, "thinking adaptive disabled"]);
   assertEquals(supported(claude("claude-haiku-4-5"), true), [
     "citations",
     "code_execution",
@@ -58,7 +59,7 @@ Deno.test("capabilities of a Claude model behind its own protocol are those of i
     "thinking disabled enabled",
   ]);
   assertEquals(supported(claude("claude-sonnet-4-6"), true).filter((each) => /^(effort|thinking)/.test(each)), [
-    "effort low medium high",
+    "effort low medium high max",
     "thinking adaptive disabled enabled",
   ]);
 });

@@ -5,6 +5,7 @@ import { textSnippet } from "../../../../src/console/client/pages/playground/sni
 import { videoSnippet } from "../../../../src/console/client/pages/playground/snippets/video_snippet.ts";
 import { writePictureRequest } from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
 import { PLAIN, userText } from "./text_requests.ts";
+import { languageTest } from "../../../support/language_test.ts";
 
 const ADDRESS = "https://gateway.example";
 /** Everything that Python could read as more than a text. */
@@ -15,17 +16,10 @@ source = sys.stdin.buffer.read().decode()
 compile(source, "snippet.py", "exec")
 print(json.dumps([n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant) and isinstance(n.value, str)]))`;
 
-const hasPython = await isInstalled("python3");
-if (!hasPython) console.warn("python3 is not installed: the Python programs of the playground are not compiled");
-
-/** Registers a test that is skipped without Python. */
+/** Registers a test of a program in Python. */
 function pythonTest(name: string, snippet: () => string, texts: readonly string[]): void {
-  Deno.test({
-    name: `playground: ${name} as Python compiles, with its texts unchanged`,
-    ignore: !hasPython,
-    async fn() {
-      assertArrayIncludes(await textsOf(snippet()), texts);
-    },
+  languageTest(`playground: ${name} as Python compiles, with its texts unchanged`, async () => {
+    assertArrayIncludes(await textsOf(snippet()), texts);
   });
 }
 
@@ -79,13 +73,4 @@ async function textsOf(source: string): Promise<string[]> {
   const { success, stdout, stderr } = await child.output();
   assert(success, `${new TextDecoder().decode(stderr)}\n${source}`);
   return JSON.parse(new TextDecoder().decode(stdout));
-}
-
-async function isInstalled(program: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(program, { args: ["--version"] }).output()).success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }

@@ -14,10 +14,12 @@ import { pictureSnippet } from "../../../../src/console/client/pages/playground/
 import { videoSnippet } from "../../../../src/console/client/pages/playground/snippets/video_snippet.ts";
 import { mediaConfig } from "../../media_models.ts";
 import { startTestGateway, type TestGateway } from "../../../support/gateway.ts";
+import { itemAt } from "../../../support/items.ts";
 import { LOCK_OF_TESTS, withPackagesOfTests } from "../../../support/packages.ts";
 import { PLAIN, userText } from "./text_requests.ts";
 
 const CONFIG = new URL("../../../../deno.json", import.meta.url).pathname;
+const OPTIONS = ["--quiet", "--config", CONFIG, "--lock", LOCK_OF_TESTS];
 /** Everything that a shell, Python or TypeScript could read as more than a text. */
 const TEXT = 'it\'s `id` $(id) ${1} \\n "quoted" 🚂 \u2028 </script>\nJSON\nsecond line';
 const SETTINGS = {
@@ -122,15 +124,28 @@ Deno.test("playground: a video as curl and as TypeScript is created and polled",
   await Deno.remove(folder, { recursive: true });
 });
 
-/** Checks and runs a program in a folder, with the official clients of the tests. Returns what it prints. */
-async function runTypeScript(program: string, gateway: TestGateway, folder: string): Promise<string> {
-  await Deno.writeTextFile(`${folder}/program.ts`, withPackagesOfTests(program));
-  const args = ["run", "-A", "--check", "--quiet", "--config", CONFIG, "--lock", LOCK_OF_TESTS, "program.ts"];
-  return await run(Deno.execPath(), args, gateway, folder);
+/** The programs in TypeScript that the tests ran. A later test checks their types at once, since that takes seconds. */
+const programs: string[] = [];
+
+/** Runs a program in a folder, with the official clients of the tests. Returns what it prints. */
+async function runTypeScript(snippet: string, gateway: TestGateway, folder: string): Promise<string> {
+  const program = withPackagesOfTests(snippet);
+  programs.push(program);
+  await Deno.writeTextFile(`${folder}/program.ts`, program);
+  return await run(Deno.execPath(), ["run", "-A", "--no-check", ...OPTIONS, "program.ts"], gateway, folder);
 }
 
+Deno.test("playground: the types of every program in TypeScript are correct", async () => {
+  const folder = await Deno.makeTempDir();
+  const files = programs.map((_, index) => `${folder}/program_${index}.ts`);
+  for (const [index, program] of programs.entries()) await Deno.writeTextFile(itemAt(files, index), program);
+  assert(files.length >= PROTOCOL_NAMES.length + 4, `${files.length} programs`);
+  await run(Deno.execPath(), ["check", ...OPTIONS, ...files], { key: "" }, folder);
+  await Deno.remove(folder, { recursive: true });
+});
+
 /** Runs a program with the key in its environment, and returns what it prints. */
-async function run(program: string, args: string[], { key }: TestGateway, cwd = "."): Promise<string> {
+async function run(program: string, args: string[], { key }: Pick<TestGateway, "key">, cwd = "."): Promise<string> {
   const command = new Deno.Command(program, { args, cwd, env: { SWITCHYARD_API_KEY: key } });
   const { success, stdout, stderr } = await command.output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));

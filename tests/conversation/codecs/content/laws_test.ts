@@ -10,7 +10,9 @@ import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { eventsOf, reply, text, turns } from "./arbitraries.ts";
 import { RESEMBLING_QUIRKS, targetOf } from "../../../support/conversations.ts";
 
-const TARGET: RequestTarget = targetOf({ model: "gemini-3-pro", provider: "google" });
+const NEWEST = targetOf({ model: "gemini-3-pro", provider: "google" });
+/** A model that takes everything that the format can express. */
+const TARGET: RequestTarget = { ...NEWEST, facts: { ...NEWEST.facts, hasPenalties: true } };
 
 const CONTEXT: ReplyContext = {
   model: "google/gemini-3-pro",

@@ -30,6 +30,7 @@ export function ModelDetails({ model }: {
 function Details({ model }: { readonly model: ListedModel }) {
   const { id, name, description, context_length, architecture, pricing, providers, aliases = [], fallbacks = [] } =
     model;
+  const { pricing_overrides: coming = [], redirected_to: redirect, expiration_date: end } = model;
   return (
     <>
       <PageHead title={id} />
@@ -59,11 +60,28 @@ function Details({ model }: { readonly model: ListedModel }) {
                 <dd>{fallbacks.join(", ")}</dd>
               </>
             )}
+            {redirect && (
+              <>
+                <dt>{TEXTS.models.answeredBy}</dt>
+                <dd>{TEXTS.models.answeredFrom(redirect.model, redirect.from)}</dd>
+              </>
+            )}
+            {end && (
+              <>
+                <dt>{TEXTS.models.ends}</dt>
+                <dd>{end}</dd>
+              </>
+            )}
           </dl>
         </Card>
         <Card title={TEXTS.models.prices}>
           <Prices pricing={pricing} />
         </Card>
+        {coming.length > 0 && (
+          <Card title={TEXTS.models.comingPrices}>
+            <ComingPrices coming={coming} />
+          </Card>
+        )}
         {providers !== undefined && (
           <Card title={TEXTS.models.calculator}>
             <PriceCalculator model={model} />
@@ -100,6 +118,24 @@ function Prices({ pricing }: Pick<ListedModel, "pricing">) {
       columns={[
         { title: TEXTS.models.price, cell: ([price]) => <code>{price}</code> },
         { title: TEXTS.models.rate, isNumeric: true, cell: ([, rate]) => rate },
+      ]}
+    />
+  );
+}
+
+function ComingPrices({ coming }: { readonly coming: NonNullable<ListedModel["pricing_overrides"]> }) {
+  const rows = coming.flatMap(({ from, ...prices }) =>
+    Object.entries(prices).map(([price, rate]) => ({ from, price, rate }))
+  );
+  return (
+    <DataTable
+      label={TEXTS.models.comingPrices}
+      rows={rows}
+      keyOf={({ from, price }) => `${from} ${price}`}
+      columns={[
+        { title: TEXTS.models.from, cell: ({ from }) => from },
+        { title: TEXTS.models.price, cell: ({ price }) => <code>{price}</code> },
+        { title: TEXTS.models.rate, isNumeric: true, cell: ({ rate }) => rate },
       ]}
     />
   );

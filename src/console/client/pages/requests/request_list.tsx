@@ -128,7 +128,7 @@ function Table({ rows }: { readonly rows: readonly LoggedRequest[] }) {
         {
           title: TEXTS.requests.firstByte,
           isNumeric: true,
-          cell: ({ first_byte_ms }) => duration(first_byte_ms),
+          cell: ({ first_byte_ms }) => first_byte_ms === null ? "" : duration(first_byte_ms),
         },
         { title: TEXTS.requests.duration, isNumeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
       ]}

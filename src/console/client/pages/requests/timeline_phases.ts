@@ -31,7 +31,7 @@ export function timelineOf(
       note: attempt.code === null ? null : `${attempt.code}: ${attempt.message ?? ""}`,
     };
   });
-  const firstByteMs = within(first_byte_ms);
+  const firstByteMs = within(first_byte_ms ?? duration_ms);
   return [
     {
       kind: "admission",

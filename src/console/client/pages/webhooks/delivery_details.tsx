@@ -9,7 +9,7 @@ import { PageHead } from "../../components/page_head.tsx";
 import { bytes, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
-import { canWrite } from "../../session_state.ts";
+import { canWrite, isOwner } from "../../session_state.ts";
 import type { DeliveryWithAttempts } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { DeliveryAttempts } from "./delivery_attempts.tsx";
@@ -39,7 +39,7 @@ export function DeliveryDetails({ task }: { readonly task: string }) {
         <div class="grid">
           <Facts delivery={data} />
           <Card title={TEXTS.webhooks.request}>
-            <SentRequest address={address} />
+            {isOwner() ? <SentRequest address={address} /> : <p class="hint">{TEXTS.webhooks.onlyOwners}</p>}
             {canWrite() && data.state !== "pending" && <Redeliver address={address} onRedelivered={reload} />}
           </Card>
           <Card title={TEXTS.webhooks.attempts} isWide>

@@ -22,6 +22,7 @@ export function RedeliverRange({ onRedelivered }: { readonly onRedelivered: () =
     setCount(0);
     let total = 0;
     // A call restarts a part of a large range.
+    // Ends with the range: each part begins after the one before.
     for (let after: string | null = ""; after !== null;) {
       const range: Record<string, unknown> = { from, to, state, ...after !== "" && { after } };
       const answer: RangeAnswer = await change<RangeAnswer>("POST", "/admin/v1/deliveries/redeliver", range);

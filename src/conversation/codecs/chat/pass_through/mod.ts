@@ -3,6 +3,7 @@ import { withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
+import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { reasoningEditsOf } from "./reasoning_object.ts";
 import { signatureEditsOf } from "./signatures.ts";
@@ -17,8 +18,9 @@ export const passThrough: PassThrough = {
     const { body, changed, model, outputLimit, quirks } = request;
     const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
     const reasoning = reasoningEditsOf(request);
-    const set: Record<string, unknown> = { ...changed, ...reasoning.set, model };
-    const remove = ["extra_body", ...reasoning.remove];
+    const known = factEditsOf(request, reasoning.set);
+    const set: Record<string, unknown> = { ...changed, ...reasoning.set, ...known.set, model };
+    const remove = ["extra_body", ...reasoning.remove, ...known.remove];
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     }
@@ -28,7 +30,7 @@ export const passThrough: PassThrough = {
     }
     return {
       body: spliceJson(bytes, scan, { set, remove }),
-      droppedFields: [...droppedFields, ...reasoning.droppedFields],
+      droppedFields: [...droppedFields, ...reasoning.droppedFields, ...known.droppedFields],
     };
   },
   watch: (body) => watcher(wantsUsage(body)),

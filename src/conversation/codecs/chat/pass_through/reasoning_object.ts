@@ -1,14 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { MemberEdits } from "../../../member_edits.ts";
 import { COMMON_EFFORTS, effortForShare } from "../../../effort.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { isAbsent, isObject, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
-
-/** Members to set and to remove, and the neutral names of what is dropped with them. */
-export interface MemberEdits {
-  readonly set: JsonObject;
-  readonly remove: readonly string[];
-  readonly droppedFields: readonly string[];
-}
 
 /** Assumed length of the reply when the request sets no limit. */
 const DEFAULT_OUTPUT_TOKENS = 8_192;

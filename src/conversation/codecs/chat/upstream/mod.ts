@@ -2,6 +2,7 @@ import { FEATURE_HEADERS, REPORTED_HEADERS } from "../../../default_headers.ts";
 import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { CHAT_REFUSALS } from "../shared/refused_in_chat.ts";
 import { hasWebSearch } from "../shared/search_options.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
@@ -23,6 +24,7 @@ export const upstream: UpstreamFormat = {
   forwardedHeaders: FEATURE_HEADERS,
   reportedHeaders: REPORTED_HEADERS,
   takesAnyFile: false,
+  refusals: CHAT_REFUSALS,
   hasStop: true,
   takesAudio: true,
   supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),

@@ -4,6 +4,7 @@ import type { Conversation, Effort, Sampling } from "../../../conversation.ts";
 import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { shortHash, truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
+import { effectiveEffort, effortsInChat, takesTools, toolsRefusedInChat } from "../shared/refused_in_chat.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
 
@@ -80,6 +81,11 @@ interface ReasoningSettings {
 function writeReasoningSettings(conversation: Conversation, { target, droppedFields }: Writing): ReasoningSettings {
   const { facts, quirks } = target;
   const requested = conversation.reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens);
+  if (refusesTools(conversation, requested, target)) {
+    if (facts.efforts?.includes("none") === false) throw toolsRefusedInChat(target.model, null);
+    if (requested !== null && requested !== "none") droppedFields.add("reasoning");
+    return { effort: "none", fields: { reasoning_effort: "none" } };
+  }
   if (requested === null) return { effort: null, fields: {} };
   if (facts.canReason === false) {
     if (requested !== "none") droppedFields.add("reasoning");
@@ -88,7 +94,7 @@ function writeReasoningSettings(conversation: Conversation, { target, droppedFie
   if (requested === "none" && quirks.has("thinking_switch")) {
     return { effort: requested, fields: { thinking: { type: "disabled" } } };
   }
-  const known = facts.efforts ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
+  const known = effortsInChat(facts) ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null) return { effort: requested, fields: { reasoning_effort: requested } };
   if (requested === "none" && !known.includes("none")) {
     droppedFields.add("reasoning");
@@ -98,6 +104,12 @@ function writeReasoningSettings(conversation: Conversation, { target, droppedFie
   if (known.length === 0) return { effort: null, fields: {} };
   const effort = nearestEffort(requested, known);
   return { effort, fields: { reasoning_effort: effort } };
+}
+
+/** Whether chat completions refuses the conversation's functions at an effort. Relays choose another endpoint. */
+function refusesTools({ tools }: Conversation, requested: Effort | null, { facts, quirks }: RequestTarget): boolean {
+  if (quirks.has("reasoning_object") || !tools.some(({ kind }) => kind === "function")) return false;
+  return !takesTools(facts, effectiveEffort(requested, facts));
 }
 
 function effortOfBudget({ reasoning, maxOutputTokens }: Conversation, modelLimit: number | null): Effort | null {

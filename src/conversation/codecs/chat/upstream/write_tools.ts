@@ -3,6 +3,7 @@ import type { Conversation, JsonSchema, OutputFormat, Tool, ToolChoice } from ".
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
+import { withItems } from "../../../schema_dialects.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { toolNameFor } from "./writing.ts";
@@ -57,7 +58,7 @@ function writeFunction(
 ): JsonObject {
   if (tool.cache) droppedFields.add("cache_control");
   const parameters = target.quirks.has("union_schemas")
-    ? objectSchema(tool.parameters)
+    ? objectSchema(tool.parameters && withItems(tool.parameters))
     : tool.parameters && parametersOf(tool.parameters, droppedFields);
   return {
     name,
@@ -89,8 +90,14 @@ function writeDescription(name: string, text: string | null, { target }: Writing
     return { description: text };
   }
   const room = MAX_DESCRIPTION_CHARACTERS - CONTINUED.length;
-  overflow.set(name, text.slice(room));
-  return { description: text.slice(0, room) + CONTINUED };
+  // Half of a character is not text, and vendors refuse it.
+  const end = isHighSurrogate(text.charCodeAt(room - 1)) ? room - 1 : room;
+  overflow.set(name, text.slice(end));
+  return { description: text.slice(0, end) + CONTINUED };
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 /** The instruction with the ends of long descriptions; null when there are none. */
@@ -138,11 +145,12 @@ export function writeOutputFormat(format: OutputFormat | null, writing: Writing)
   if (format === null) return {};
   if (format.kind === "json") return { response_format: { type: "json_object" } };
   const droppedFields = new Set<string>();
-  const strict = writeStrict(format.strict, format.schema, droppedFields);
+  const schema = withItems(format.schema);
+  const strict = writeStrict(format.strict, schema, droppedFields);
   if (droppedFields.size > 0) writing.droppedFields.add("output_strict");
   const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "reply";
   const described = format.description === null ? {} : { description: format.description };
   return {
-    response_format: { type: "json_schema", json_schema: { name, ...described, schema: format.schema, ...strict } },
+    response_format: { type: "json_schema", json_schema: { name, ...described, schema, ...strict } },
   };
 }

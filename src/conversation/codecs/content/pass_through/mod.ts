@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../body_edits.ts";
+import { joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { isObject, objectOf } from "../../../wire_value.ts";
+import { factEditsOf } from "./fact_edits.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -13,7 +14,12 @@ const CONFIGS = ["generationConfig", "generation_config"] as const;
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, outputLimit, cachedContent } = request;
-    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
+    const signatures = signatureEditsOf(request);
+    const known = factEditsOf(request);
+    const { bytes, scan, droppedFields } = withEdits(
+      request,
+      known === NO_EDITS ? signatures : joinedEdits(signatures, known),
+    );
     const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
     if (cachedContent === null) {
       return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), droppedFields };

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema } from "../../../conversation.ts";
+import { withBareReferences } from "../../../schema_dialects.ts";
 import { isObject } from "../../../wire_value.ts";
 import { ownValue } from "../../../../lib/own_value.ts";
 
@@ -22,10 +23,11 @@ const SNAKE_CASE: Readonly<Record<string, string>> = {
 /** Protobuf's JSON mapping writes 64-bit numbers as strings. */
 const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
 
-/** The schema without `$schema`, which the vendor rejects. */
-export function withoutDialect(schema: JsonSchema): JsonSchema {
-  if (!("$schema" in schema)) return schema;
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "$schema"));
+/** The schema as the vendor takes it: without `$schema`, and without members beside references. */
+export function acceptedSchema(schema: JsonSchema): JsonSchema {
+  const accepted = withBareReferences(schema);
+  if (!("$schema" in accepted)) return accepted;
+  return Object.fromEntries(Object.entries(accepted).filter(([keyword]) => keyword !== "$schema"));
 }
 
 /**

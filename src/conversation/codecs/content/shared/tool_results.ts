@@ -74,7 +74,8 @@ function isInline(part: ImagePart | FilePart): boolean {
 
 function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
-  const object = text.startsWith("{") ? objectIn(text) : null;
+  // The vendor reads a member "$ref" at any depth as a reference to a part of the response.
+  const object = text.startsWith("{") && !text.includes('"$ref"') ? objectIn(text) : null;
   return object !== null && isEquivalent(object, text) ? object : { [OUTPUT]: text };
 }
 

@@ -4,7 +4,7 @@ import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from 
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
-import { withoutDialect } from "../shared/schema.ts";
+import { acceptedSchema } from "../shared/schema.ts";
 
 /** Maximum number of stop sequences that the vendor accepts. */
 const MAX_STOP_SEQUENCES = 5;
@@ -20,7 +20,7 @@ export function writeSettings(
   droppedFields: Set<string>,
 ): JsonObject | null {
   const config: JsonObject = {};
-  addSampling(config, conversation, droppedFields);
+  addSampling(config, conversation, target, droppedFields);
   addLimit(config, conversation, target, droppedFields);
   if (conversation.outputFormat !== null && !mustDescribeFormat(conversation, target)) {
     addOutputFormat(config, conversation.outputFormat, target);
@@ -35,13 +35,23 @@ export function writeSettings(
   return Object.keys(config).length === 0 ? null : config;
 }
 
-function addSampling(config: JsonObject, { sampling }: Conversation, droppedFields: Set<string>): void {
+function addSampling(
+  config: JsonObject,
+  { sampling }: Conversation,
+  { facts }: RequestTarget,
+  droppedFields: Set<string>,
+): void {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed, stop } = sampling;
   if (temperature !== null) config.temperature = temperature;
   if (topP !== null) config.topP = topP;
   if (topK !== null) config.topK = topK;
-  if (presencePenalty !== null) config.presencePenalty = presencePenalty;
-  if (frequencyPenalty !== null) config.frequencyPenalty = frequencyPenalty;
+  if (facts.hasPenalties === false) {
+    if (presencePenalty !== null && presencePenalty !== 0) droppedFields.add("presence_penalty");
+    if (frequencyPenalty !== null && frequencyPenalty !== 0) droppedFields.add("frequency_penalty");
+  } else {
+    if (presencePenalty !== null) config.presencePenalty = presencePenalty;
+    if (frequencyPenalty !== null) config.frequencyPenalty = frequencyPenalty;
+  }
   // The vendor's seeds are 32-bit integers.
   if (seed !== null && (seed | 0) === seed) config.seed = seed;
   else if (seed !== null) droppedFields.add("seed");
@@ -83,7 +93,7 @@ function addOutputFormat(config: JsonObject, format: OutputFormat, target: Reque
   config.responseMimeType = "application/json";
   if (format.kind === "json") return;
   if (target.quirks.has("openapi_schemas")) config.responseSchema = openApiSchemaOf(format.schema);
-  else config.responseJsonSchema = withoutDialect(format.schema);
+  else config.responseJsonSchema = acceptedSchema(format.schema);
 }
 
 /**
@@ -134,6 +144,7 @@ function budgetFor({ effort, budgetTokens }: ReasoningRequest, limit: number, fa
 
 /** The levels of an unknown model. They cannot turn reasoning off: `none` is sent as the lowest. */
 const LEVELS: readonly Effort[] = ["minimal", "low", "medium", "high"];
+const ALL_LEVELS: readonly Effort[] = [...LEVELS, "xhigh"];
 
 function levelFor(reasoning: ReasoningRequest, limit: number, { efforts }: ModelFacts): string | null {
   const effort = reasoning.effort ??
@@ -141,7 +152,7 @@ function levelFor(reasoning: ReasoningRequest, limit: number, { efforts }: Model
       ? null
       : effortForShare(reasoning.budgetTokens / limit, ["minimal", "low", "medium", "high"]));
   if (effort === null) return null;
-  const levels = (efforts ?? LEVELS).filter((level) => LEVELS.includes(level));
+  const levels = (efforts ?? LEVELS).filter((level) => ALL_LEVELS.includes(level));
   return nearestEffort(effort, levels.length > 0 ? levels : LEVELS).toUpperCase();
 }
 

@@ -6,7 +6,7 @@ import { wireToolName } from "../shared/calls.ts";
 import type { WrittenSearch } from "../shared/search.ts";
 import { isObject } from "../../../wire_value.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
-import { withoutDialect } from "../shared/schema.ts";
+import { acceptedSchema } from "../shared/schema.ts";
 
 /** Writes a conversation's tools and the vendor's web search; null when there are none. */
 export function writeTools(
@@ -32,7 +32,7 @@ function writeDeclaration(tool: Tool, target: RequestTarget, droppedFields: Set<
   if (parameters === null || hasNoArguments(parameters)) return declaration;
   return target.quirks.has("openapi_schemas")
     ? { ...declaration, parameters: openApiSchemaOf(parameters) }
-    : { ...declaration, parametersJsonSchema: withoutDialect(parameters) };
+    : { ...declaration, parametersJsonSchema: acceptedSchema(parameters) };
 }
 
 const KEYWORDS_WITHOUT_ARGUMENTS = new Set([

@@ -1,6 +1,7 @@
 import type { Conversation, OutputFormat } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { strictSchema } from "../../../enforced_schema.ts";
+import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
 import { writeTier } from "../../../service_tier.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -82,13 +83,13 @@ function topKFields({ sampling: { topK } }: Conversation, { traits, droppedField
 
 function outputConfig({ outputFormat }: Conversation, { traits, droppedFields }: Writing): JsonObject {
   if (outputFormat === null) return {};
-  if (outputFormat.kind === "json" || !traits.takesSchemas) {
+  if (outputFormat.kind === "json" || !isEnforced(outputFormat, traits)) {
     droppedFields.add("output_format"); // requested in the instructions only, so not enforced
     return {};
   }
   const { name, description, schema } = outputFormat;
   const jsonSchema = {
-    schema: JSON.stringify(strictSchema(schema)),
+    schema: JSON.stringify(strictSchema(modernSchema(schema))),
     name: name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_NAME_CHARACTERS),
     ...(description !== null && { description }),
   };
@@ -98,10 +99,15 @@ function outputConfig({ outputFormat }: Conversation, { traits, droppedFields }:
 const MAX_NAME_CHARACTERS = 64;
 
 /** The instruction for an output format that cannot be enforced; null if none is needed. */
-export function describedFormat(format: OutputFormat | null, { takesSchemas }: ModelTraits): string | null {
+export function describedFormat(format: OutputFormat | null, traits: ModelTraits): string | null {
   if (format?.kind === "json") return "Answer with a single valid JSON object and nothing else.";
-  if (format === null || takesSchemas) return null;
+  if (format === null || isEnforced(format, traits)) return null;
   return `Answer with JSON that matches this JSON Schema and nothing else:\n${JSON.stringify(format.schema)}`;
+}
+
+/** Whether the vendor enforces a format. It takes no schema that refers to itself. */
+function isEnforced(format: OutputFormat, { takesSchemas }: ModelTraits): boolean {
+  return takesSchemas && format.kind === "json_schema" && !isRecursive(format.schema);
 }
 
 const MAX_METADATA = 16;

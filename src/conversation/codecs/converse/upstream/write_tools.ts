@@ -3,6 +3,7 @@ import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_functio
 import { strictSchema } from "../../../enforced_schema.ts";
 import { objectSchema, plainSchema } from "../../../object_schema.ts";
 import { sanitizeName } from "../../../sanitized_name.ts";
+import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Writing } from "./writing.ts";
@@ -70,9 +71,10 @@ function writeTool(tool: Tool, { traits, droppedFields }: Writing): JsonObject {
     return { toolSpec: { name, ...(description && { description }), inputSchema: { json: CUSTOM_PARAMETERS } } };
   }
   if (tool.cache) droppedFields.add("cache_control");
-  const isStrict = tool.strict === true && traits.takesSchemas;
+  const parameters = tool.parameters && modernSchema(tool.parameters);
+  const isStrict = tool.strict === true && traits.takesSchemas && !(parameters && isRecursive(parameters));
   if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
-  const { schema, isRelaxed } = plainSchema(tool.parameters);
+  const { schema, isRelaxed } = plainSchema(parameters);
   if (isRelaxed) droppedFields.add("tool_schema");
   return {
     toolSpec: {

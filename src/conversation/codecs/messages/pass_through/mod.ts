@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
+import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
@@ -27,10 +28,13 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
     prepare(request) {
       const { changed, model, outputLimit } = request;
       const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
+      const known = factEditsOf(request);
       const envelope = envelopeOf(model);
       const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
-      const set = { ...changed, ...envelope.set, ...limit };
-      return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", ...envelope.remove] }), droppedFields };
+      const set = { ...changed, ...known.set, ...envelope.set, ...limit };
+      const remove = ["extra_body", ...known.remove, ...envelope.remove];
+      const dropped = [...droppedFields, ...known.droppedFields];
+      return { body: spliceJson(bytes, scan, { set, remove }), droppedFields: dropped };
     },
     watch: () => watcher(),
     issuedIds,

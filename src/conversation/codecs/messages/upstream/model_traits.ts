@@ -1,5 +1,6 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { Effort } from "../../../conversation.ts";
+import type { ReasoningConflict } from "../../../model_facts.ts";
 
 /** What a model supports in this format. Vendors reject requests with anything else. */
 export interface ModelTraits {
@@ -7,6 +8,12 @@ export interface ModelTraits {
   readonly thinking: "none" | "enabled" | "adaptive";
   /** The supported efforts, weakest first. */
   readonly efforts: readonly Effort[];
+  /** Whether thinking can be controlled by a token budget. */
+  readonly takesBudgets: boolean;
+  /** How thinking is switched off: by this type, or not at all. */
+  readonly off: "disabled" | "between_tools" | "never";
+  /** When a call can be forced. */
+  readonly forcedCalls: ReasoningConflict;
   /** False when temperature, top_p and top_k are rejected. */
   readonly takesSampling: boolean;
   /** False when temperature and top_p are rejected together. */
@@ -28,6 +35,9 @@ export function traitsOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirk
   return {
     thinking: facts.canReason === false ? "none" : isByBudget ? "enabled" : "adaptive",
     efforts: efforts.length > 0 ? efforts : ALL_EFFORTS,
+    takesBudgets: facts.hasThinkingBudgets ?? isByBudget,
+    off: facts.thinkingOff ?? "disabled",
+    forcedCalls: facts.forcedCalls ?? "always",
     takesSampling: facts.samplingSupport !== "never",
     takesBothSamplings: facts.samplingSupport === "always" ||
       (facts.samplingSupport === null && quirks.has("temperature_with_top_p")),

@@ -47,21 +47,25 @@ export function planThinking(
     if (reasoning.effort !== "none") droppedFields.add("reasoning");
     return { maxTokens, thinking: null, effort: null };
   }
-  if (reasoning.effort === "none" || reasoning.budgetTokens === 0) return off(maxTokens);
+  if (reasoning.effort === "none" || reasoning.budgetTokens === 0) return off(maxTokens, traits, droppedFields);
   if (reasoning.effort !== null && reasoning.budgetTokens !== null) {
     droppedFields.add(traits.thinking === "adaptive" ? "reasoning_budget" : "reasoning_effort");
   }
   if (reasoning.visible === false && !traits.takesDisplay) droppedFields.add("reasoning_visibility");
-  if (traits.thinking === "adaptive") return adaptive(reasoning, maxTokens, traits);
-  if (isForbidden(conversation, turns)) {
+  const isForced = forcesCall(conversation) && traits.forcedCalls === "without_reasoning";
+  if (isForced || (traits.thinking === "enabled" && isForbidden(conversation, turns))) {
     droppedFields.add("reasoning");
-    return off(maxTokens);
+    return off(maxTokens, traits, droppedFields);
   }
+  if (traits.thinking === "adaptive") return adaptive(reasoning, maxTokens, traits);
   return enabled(conversation, reasoning, maxTokens, target, traits, droppedFields);
 }
 
-function off(maxTokens: number): ThinkingPlan {
-  return { maxTokens, thinking: { type: "disabled" }, effort: null };
+/** Switches thinking off as the model allows it. One that always thinks gets its lowest effort, which is reported. */
+function off(maxTokens: number, traits: ModelTraits, droppedFields: FieldNames): ThinkingPlan {
+  if (traits.off !== "never") return { maxTokens, thinking: { type: traits.off }, effort: null };
+  droppedFields.add("reasoning");
+  return { maxTokens, thinking: null, effort: traits.efforts[0] ?? null };
 }
 
 function maxTokensFor(conversation: Conversation, target: RequestTarget, droppedFields: FieldNames): number {
@@ -91,15 +95,19 @@ function displayOf({ visible }: ReasoningRequest, traits: ModelTraits): { displa
   return { display: visible ? "summarized" : "omitted" };
 }
 
+/** Whether the caller requires a tool call. */
+export function forcesCall({ toolChoice, webSearch }: Pick<Conversation, "toolChoice" | "webSearch">): boolean {
+  return webSearch?.isForced === true || toolChoice?.kind === "required" || toolChoice?.kind === "tool" ||
+    (toolChoice?.kind === "allowed" && toolChoice.mode === "required");
+}
+
 /**
  * True when thinking with a budget is not allowed: with a forced call, with a reply that the caller started, and in a
- * chain of tool calls whose last assistant turn does not start with thinking. Adaptive thinking is always allowed.
+ * chain of tool calls whose last assistant turn does not start with thinking.
  * Source: Messages API reference, "Extended thinking", "Thinking with tool use".
  */
-function isForbidden({ toolChoice, webSearch }: Conversation, turns: readonly Turn[]): boolean {
-  const forcesCall = webSearch?.isForced === true || toolChoice?.kind === "required" || toolChoice?.kind === "tool" ||
-    (toolChoice?.kind === "allowed" && toolChoice.mode === "required");
-  if (forcesCall) return true;
+function isForbidden(conversation: Conversation, turns: readonly Turn[]): boolean {
+  if (forcesCall(conversation)) return true;
   const latest = turns.at(-1);
   const continued = latest?.role === "assistant"
     ? latest
@@ -131,7 +139,7 @@ function enabled(
     : Math.max(MIN_BUDGET_TOKENS, Math.min(requestedBudget, room));
   if (budget >= outputLimit) {
     droppedFields.add("reasoning");
-    return off(maxTokens);
+    return off(maxTokens, traits, droppedFields);
   }
   if (outputLimit !== maxTokens && conversation.maxOutputTokens !== null) droppedFields.add("max_tokens");
   const display = reasoning.visible === false ? displayOf(reasoning, traits) : {};

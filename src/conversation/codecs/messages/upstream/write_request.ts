@@ -1,16 +1,18 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
+import type { Conversation, OutputFormat, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
+import { CONTINUE } from "../shared/continued_turn.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { type AlternatingTurn, isVisible, pairCalls } from "../../../alternating_turns.ts";
 import { argumentsOf } from "../../../call_input.ts";
 import { repairTurns } from "./repair_turns.ts";
 import { strictSchema } from "../../../enforced_schema.ts";
-import { planThinking } from "./thinking.ts";
+import { forcesCall, planThinking } from "./thinking.ts";
 import { wireCallId, wireToolName, writeTools } from "./write_tools.ts";
+import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { addDroppedFormatFields } from "../../../output_format_name.ts";
 import { writeTier } from "../../../service_tier.ts";
@@ -33,7 +35,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     droppedFields,
   );
   const plan = planThinking(conversation, turns, target, traits, droppedFields);
-  const thinks = plan.thinking !== null && plan.thinking.type !== "disabled";
+  const thinks = plan.thinking !== null && (plan.thinking.type === "adaptive" || plan.thinking.type === "enabled");
   const system = writeSystem(conversation, traits);
   const search = writeSearch(conversation, target.hasWebSearch === true, droppedFields);
   const body: JsonObject = {
@@ -84,7 +86,7 @@ function withoutBareReasoning(
   }
   if (traits.takesPrefill) return turns;
   droppedFields.add("turn_order");
-  return [...turns, { role: "user", parts: [{ kind: "text", text: "Continue." }] }];
+  return [...turns, { role: "user", parts: [{ kind: "text", text: CONTINUE }] }];
 }
 
 function writeTurns(turns: readonly AlternatingTurn[], thinks: boolean, droppedFields: FieldNames): JsonObject[] {
@@ -195,15 +197,25 @@ function renamedTools(
   return { toolNames: new Map([...new Set(renamed)].map((name) => [wireToolName(name), name])) };
 }
 
-function writeSystem({ instructions, outputFormat }: Conversation, traits: ModelTraits): JsonObject[] {
+function writeSystem(conversation: Conversation, traits: ModelTraits): JsonObject[] {
+  const { instructions, outputFormat } = conversation;
   const blocks = instructions.filter((part) => part.text.trim() !== "").map(writeText);
+  if (traits.forcedCalls === "never" && forcesCall(conversation)) {
+    blocks.push(writeText({ text: describedChoice(conversation) }));
+  }
   if (outputFormat?.kind === "json") {
     blocks.push(writeText({ text: "Answer with a single valid JSON object and nothing else." }));
-  } else if (outputFormat && !traits.takesSchemas) {
+  } else if (outputFormat && !isEnforced(outputFormat, traits)) {
     const schema = JSON.stringify(outputFormat.schema);
     blocks.push(writeText({ text: `Answer with JSON that matches this JSON Schema and nothing else:\n${schema}` }));
   }
   return blocks;
+}
+
+/** The instruction for a call that cannot be forced. */
+function describedChoice({ toolChoice }: Conversation): string {
+  if (toolChoice?.kind !== "tool") return "Call at least one tool in your answer.";
+  return `Call the tool "${wireToolName(toolChoice.tool)}" in your answer.`;
 }
 
 function writeOutputConfig(
@@ -214,12 +226,17 @@ function writeOutputConfig(
 ): { output_config?: JsonObject } {
   const config: JsonObject = effort === null ? {} : { effort };
   addDroppedFormatFields(outputFormat, droppedFields);
-  if (outputFormat?.kind === "json_schema" && traits.takesSchemas) {
-    config.format = { type: "json_schema", schema: strictSchema(outputFormat.schema) };
+  if (outputFormat?.kind === "json_schema" && isEnforced(outputFormat, traits)) {
+    config.format = { type: "json_schema", schema: strictSchema(modernSchema(outputFormat.schema)) };
   } else if (outputFormat) {
     droppedFields.add("output_format"); // requested in the instructions only, so not enforced
   }
   return Object.keys(config).length > 0 ? { output_config: config } : {};
+}
+
+/** Whether the vendor enforces a format. It takes no schema that refers to itself. */
+function isEnforced(format: OutputFormat, { takesSchemas }: ModelTraits): boolean {
+  return takesSchemas && format.kind === "json_schema" && !isRecursive(format.schema);
 }
 
 function writeSampling(

@@ -3,6 +3,7 @@ import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { sanitizeName } from "../../../sanitized_name.ts";
 import { objectSchema, plainSchema } from "../../../object_schema.ts";
+import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
@@ -56,7 +57,7 @@ export function writeTools(
     return { tools, tool_choice: { type: "none" } };
   }
   const own = offered.map((tool) => writeTool(tool, traits, droppedFields));
-  const choice = writeChoice(conversation, offered, search, droppedFields);
+  const choice = permittedChoice(writeChoice(conversation, offered, search, droppedFields), traits, droppedFields);
   return {
     tools: search === null ? own : [...own, search.tool],
     ...(choice ? { tool_choice: choice } : {}),
@@ -81,9 +82,10 @@ function writeTool(tool: Tool, traits: ModelTraits, droppedFields: FieldNames): 
     const description = customDescription(tool, droppedFields);
     return { name, ...(description ? { description } : {}), input_schema: CUSTOM_PARAMETERS };
   }
-  const isStrict = tool.strict === true && traits.takesSchemas;
+  const parameters = tool.parameters && modernSchema(tool.parameters);
+  const isStrict = tool.strict === true && traits.takesSchemas && !(parameters && isRecursive(parameters));
   if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
-  const { schema, isRelaxed } = plainSchema(tool.parameters);
+  const { schema, isRelaxed } = plainSchema(parameters);
   if (isRelaxed) droppedFields.add("tool_schema");
   return {
     name,
@@ -96,6 +98,18 @@ function writeTool(tool: Tool, traits: ModelTraits, droppedFields: FieldNames): 
 
 function descriptionOf(tool: Tool): { description?: string } {
   return tool.description ? { description: tool.description } : {};
+}
+
+/** A model at which calls cannot be forced chooses by itself. */
+function permittedChoice(
+  choice: JsonObject | null,
+  { forcedCalls }: ModelTraits,
+  droppedFields: FieldNames,
+): JsonObject | null {
+  if (forcedCalls !== "never" || (choice?.type !== "any" && choice?.type !== "tool")) return choice;
+  droppedFields.add("tool_choice");
+  const { name: _name, ...others } = choice;
+  return { ...others, type: "auto" };
 }
 
 function writeChoice(

@@ -1,6 +1,7 @@
 import { spliceJson } from "../../../../lib/json.ts";
 import { withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
+import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
@@ -10,8 +11,14 @@ export const passThrough: PassThrough = {
   prepare(request) {
     const { changed, model, outputLimit } = request;
     const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
-    const set = outputLimit === null ? { ...changed, model } : { ...changed, model, max_output_tokens: outputLimit };
-    return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), droppedFields };
+    const known = factEditsOf(request);
+    const limit = outputLimit === null ? {} : { max_output_tokens: outputLimit };
+    const set = { ...changed, ...known.set, model, ...limit };
+    const remove = ["extra_body", ...known.remove];
+    return {
+      body: spliceJson(bytes, scan, { set, remove }),
+      droppedFields: [...droppedFields, ...known.droppedFields],
+    };
   },
   watch: () => watcher(),
   issuedIds,

@@ -3,6 +3,7 @@ import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conver
 import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import type { Quirks } from "../../../quirks.ts";
+import { withItems } from "../../../schema_dialects.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import type { WrittenSearch } from "./search_tool.ts";
 import { selectedTools } from "../../../selected_tools.ts";
@@ -114,7 +115,7 @@ export function writeTool(tool: Tool, name: string, quirks: Quirks, droppedField
   }
   if (tool.cache) droppedFields.add("cache_control");
   const parameters = quirks.has("union_schemas")
-    ? objectSchema(tool.parameters)
+    ? objectSchema(tool.parameters && withItems(tool.parameters))
     : parametersOf(tool.parameters, droppedFields);
   const strict = tool.strict === true && isStrictSchema(parameters);
   if (tool.strict === true && !strict) droppedFields.add("tool_strict");

@@ -5,6 +5,7 @@ import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } f
 import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
+import { withItems } from "../../../schema_dialects.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 import { writeSearch } from "../shared/search_tool.ts";
@@ -155,14 +156,15 @@ function textField({ outputFormat, verbosity }: Conversation, droppedFields: Set
 /** Writes `text.format`. `strict` is requested only for schemas that the vendor accepts as strict. */
 export function writeFormat(format: OutputFormat, droppedFields: Set<string>): JsonObject {
   if (format.kind === "json") return { type: "json_object" };
-  const strict = format.strict === true && isStrictSchema(format.schema);
+  const schema = withItems(format.schema);
+  const strict = format.strict === true && isStrictSchema(schema);
   if (format.strict === true && !strict) droppedFields.add("output_strict");
   const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_KEY_CHARACTERS) || "reply";
   return {
     type: "json_schema",
     name,
     ...(format.description === null ? {} : { description: format.description }),
-    schema: format.schema,
+    schema,
     ...(format.strict === null ? {} : { strict }),
   };
 }

@@ -1,0 +1,78 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Effort } from "../../../conversation.ts";
+import { nearestEffort } from "../../../effort.ts";
+import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import type { PassThroughRequest } from "../../../pass_through.ts";
+import { takesSampling } from "../../../sampling.ts";
+import { isAbsent } from "../../../wire_value.ts";
+import {
+  effectiveEffort,
+  effortsInChat,
+  hasFunctions,
+  onlyInChat,
+  requestedEffort,
+  takesTools,
+  toolsRefusedInChat,
+} from "../shared/refused_in_chat.ts";
+
+/** What passes without a report: the value that applies when the field is left out. */
+const SAMPLING_DEFAULTS: Readonly<Record<string, unknown>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  logprobs: false,
+  top_logprobs: 0,
+};
+
+/** Sampling settings that a model refuses while it reasons. Source: OpenAI guide Using GPT-6. */
+const SAMPLING = [...Object.keys(SAMPLING_DEFAULTS), "logit_bias"];
+
+/**
+ * Changes the fields that a model refuses at chat completions to the nearest that it takes, or leaves them out. Relays
+ * that take OpenRouter's objects adapt requests themselves.
+ *
+ * @param replaced The members that other edits set, such as an effort in place of OpenRouter's object.
+ * @throws {GatewayError} `invalid_request` if function tools are refused and reasoning cannot be switched off.
+ */
+export function factEditsOf({ body, facts, quirks, model }: PassThroughRequest, replaced: JsonObject): MemberEdits {
+  if (quirks.has("reasoning_object") || facts.canReason !== true) return NO_EDITS;
+  const requested = requestedEffort({ ...body, ...replaced });
+  const effort = effortFor(body, { facts, model }, requested);
+  const droppedFields: string[] = [];
+  const set: JsonObject = {};
+  const remove: string[] = [];
+  if (effort !== requested && effort !== null) {
+    set.reasoning_effort = effort;
+    if (requested !== null) droppedFields.push("reasoning");
+  }
+  if (!takesSampling(facts, effort)) leaveOut(SAMPLING, body, remove, droppedFields);
+  if (facts.hasChatStop === false && !takesSampling(facts, effort)) leaveOut(["stop"], body, remove, droppedFields);
+  if (facts.hasChatMaxTokens === false && !isAbsent(body.max_tokens)) {
+    remove.push("max_tokens");
+    if (isAbsent(body.max_completion_tokens)) set.max_completion_tokens = body.max_tokens;
+  }
+  return { set, remove, droppedFields };
+}
+
+/** The effort to send: as requested, the nearest that the endpoint takes, or none beside refused function tools. */
+function effortFor(
+  body: JsonObject,
+  { facts, model }: Pick<PassThroughRequest, "facts" | "model">,
+  requested: Effort | null,
+): Effort | null {
+  if (hasFunctions(body) && !takesTools(facts, effectiveEffort(requested, facts))) {
+    if (facts.efforts?.includes("none") === false) throw toolsRefusedInChat(model, onlyInChat(body));
+    return "none";
+  }
+  const known = effortsInChat(facts);
+  return requested === null || known === null || known.length === 0 ? requested : nearestEffort(requested, known);
+}
+
+function leaveOut(names: readonly string[], body: JsonObject, remove: string[], droppedFields: string[]): void {
+  for (const name of names) {
+    if (isAbsent(body[name])) continue;
+    remove.push(name);
+    if (body[name] !== SAMPLING_DEFAULTS[name]) droppedFields.push(name);
+  }
+}

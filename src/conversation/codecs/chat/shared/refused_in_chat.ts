@@ -1,0 +1,99 @@
+import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { type Effort, EFFORTS } from "../../../conversation.ts";
+import { nearestEffort } from "../../../effort.ts";
+import type { ModelFacts } from "../../../model_facts.ts";
+import { takesSampling } from "../../../sampling.ts";
+import type { FactTarget, FormatRefusals } from "../../../upstream_format.ts";
+import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+
+/**
+ * Returns the fields that chat completions refuses for a model and the vendor's other endpoint takes: function tools
+ * while the model reasons, an effort that only `/responses` has, and stop sequences. Source: the facts of the model.
+ * Relays that take OpenRouter's objects choose the endpoint themselves, so nothing is refused there.
+ *
+ * @param body The request's members, as the caller sent them.
+ */
+function refusedFields(body: JsonObject, { facts, quirks }: FactTarget): readonly string[] {
+  if (!mayRefuseInChat(facts) || quirks.has("reasoning_object")) return NONE;
+  const requested = requestedEffort(body);
+  const effort = effectiveEffort(requested, facts);
+  const refused: string[] = [];
+  if (hasFunctions(body) && !takesTools(facts, effort)) refused.push("tools");
+  if (requested !== null && isOnlyOutsideOfChat(effort, facts)) refused.push("reasoning_effort");
+  if (hasStop(body) && facts.hasChatStop === false && !takesSampling(facts, effort)) refused.push("stop");
+  return refused;
+}
+
+const NONE: readonly string[] = [];
+
+function mayRefuse(
+  offered: { readonly tools: boolean; readonly stop: boolean },
+  { facts, quirks }: FactTarget,
+): boolean {
+  if (quirks.has("reasoning_object") || facts.canReason === false) return false;
+  return (facts.chatTools === "without_reasoning" && offered.tools) || (facts.hasChatStop === false && offered.stop);
+}
+
+/** What models refuse at chat completions only. */
+export const CHAT_REFUSALS: FormatRefusals = { refusedFields, mayRefuse, exclusiveField: onlyInChat };
+
+function mayRefuseInChat({ chatTools, chatEfforts, hasChatStop }: ModelFacts): boolean {
+  return hasChatStop === false || chatEfforts !== null || (chatTools !== null && chatTools !== "always");
+}
+
+/** The effort that a chat request names, in either spelling; null for none and for a word that is no effort. */
+export function requestedEffort(body: JsonObject): Effort | null {
+  const word = textOf(body.reasoning_effort) || textOf(objectOf(body.reasoning)?.effort);
+  return EFFORTS.find((effort) => effort === word) ?? null;
+}
+
+/** The effort at which a model works for a request: the nearest that it has, or its default; null if not known. */
+export function effectiveEffort(requested: Effort | null, { efforts, defaultEffort }: ModelFacts): Effort | null {
+  if (requested === null) return defaultEffort;
+  return efforts === null || efforts.length === 0 ? requested : nearestEffort(requested, efforts);
+}
+
+/** The efforts of a model that chat completions accepts; null if they are not known. */
+export function effortsInChat({ efforts, chatEfforts }: ModelFacts): readonly Effort[] | null {
+  if (efforts === null || chatEfforts === null) return efforts;
+  return efforts.filter((effort) => chatEfforts.includes(effort));
+}
+
+/** Whether chat completions takes function tools for a model at an effort; null is the default of the model. */
+export function takesTools({ chatTools, canReason }: ModelFacts, effort: Effort | null): boolean {
+  if (chatTools === "without_reasoning") return canReason === false || effort === "none";
+  return chatTools !== "never";
+}
+
+function isOnlyOutsideOfChat(effort: Effort | null, { efforts, chatEfforts }: ModelFacts): boolean {
+  return effort !== null && chatEfforts !== null && efforts?.includes(effort) === true && !chatEfforts.includes(effort);
+}
+
+/** Whether a chat request offers functions. Custom tools are not refused. */
+export function hasFunctions({ tools, functions }: JsonObject): boolean {
+  return listOf(functions).length > 0 || listOf(tools).some((tool) => objectOf(tool)?.type === "function");
+}
+
+function hasStop({ stop }: JsonObject): boolean {
+  return typeof stop === "string" ? stop !== "" : listOf(stop).length > 0;
+}
+
+/** The first field that only chat completions has: several choices, or speech; null for none. */
+export function onlyInChat({ n, modalities, audio }: JsonObject): "n" | "modalities" | null {
+  if (typeof n === "number" && n > 1) return "n";
+  return listOf(modalities).includes("audio") || objectOf(audio) !== null ? "modalities" : null;
+}
+
+/**
+ * The refusal of function tools for a model that always reasons, where only chat completions can serve the request.
+ *
+ * @param field The field that only chat completions has; null if the provider has no other endpoint.
+ */
+export function toolsRefusedInChat(model: string, field: "n" | "modalities" | null): GatewayError {
+  const reason = `"${model}" refuses function tools at chat completions, because it always reasons`;
+  if (field === null) {
+    return invalidField("tools", `${reason}; the provider needs "speaks: both" or "speaks: responses" in its settings`);
+  }
+  return invalidField(field, `${reason}, and its other endpoint has no "${field}"; expected none beside "tools"`);
+}

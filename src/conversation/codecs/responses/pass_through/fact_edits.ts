@@ -1,0 +1,34 @@
+import { EFFORTS } from "../../../conversation.ts";
+import { nearestEffort } from "../../../effort.ts";
+import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import type { PassThroughRequest } from "../../../pass_through.ts";
+import { takesSampling } from "../../../sampling.ts";
+import { isAbsent, objectOf } from "../../../wire_value.ts";
+
+/** Sampling settings of this format, with the values that apply when they are left out. */
+const SAMPLING: Readonly<Record<string, unknown>> = { temperature: 1, top_p: 1, top_logprobs: 0 };
+
+/**
+ * Changes the effort and the sampling settings that a model refuses to the nearest that it takes, or leaves them out.
+ * Relays of other vendors' models adapt requests themselves.
+ */
+export function factEditsOf({ body, facts, quirks }: PassThroughRequest): MemberEdits {
+  if (quirks.has("reasoning_object") || facts.canReason !== true) return NO_EDITS;
+  const reasoning = objectOf(body.reasoning);
+  const requested = EFFORTS.find((effort) => effort === reasoning?.effort) ?? null;
+  const { efforts } = facts;
+  const effort = requested === null || efforts === null || efforts.length === 0
+    ? requested
+    : nearestEffort(requested, efforts);
+  const remove: string[] = [];
+  const droppedFields: string[] = [];
+  if (effort !== requested) droppedFields.push("reasoning_effort");
+  if (!takesSampling(facts, effort)) {
+    for (const [name, defaultValue] of Object.entries(SAMPLING)) {
+      if (isAbsent(body[name])) continue;
+      remove.push(name);
+      if (body[name] !== defaultValue) droppedFields.push(name);
+    }
+  }
+  return { set: effort === requested ? {} : { reasoning: { ...reasoning, effort } }, remove, droppedFields };
+}

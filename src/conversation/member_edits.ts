@@ -1,0 +1,14 @@
+import type { JsonObject } from "../lib/json_object.ts";
+
+/** How the top level of a request changes that passes through. */
+export interface MemberEdits {
+  /** Members to set. */
+  readonly set: JsonObject;
+  /** Members to remove. */
+  readonly remove: readonly string[];
+  /** The neutral names of the fields that are dropped. */
+  readonly droppedFields: readonly string[];
+}
+
+/** A request that passes through as it is. */
+export const NO_EDITS: MemberEdits = { set: {}, remove: [], droppedFields: [] };
