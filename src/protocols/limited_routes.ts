@@ -26,10 +26,11 @@ const MAX_DRY_RUNS_AT_ONCE = 4;
 /** Of this process, whatever the configuration: open dry runs may have begun with an earlier one. */
 const dryRunsAtOnce = new PermitsByKey(MAX_DRY_RUNS_AT_ONCE);
 
-/** The paths of reads that look into the store or the log of requests. Polls of a video have a limit of their own. */
+/** The paths of reads with a key. Of a resumed stream the opening counts. Polls of videos have their own limit. */
 const READ_PATHS: ReadonlySet<string> = new Set([
   "/v1/requests",
   "/v1/requests/:id",
+  "/v1/requests/:id/stream",
   "/v1/usage",
   "/v1/key",
   "/v1/credits",

@@ -42,6 +42,28 @@ function countOf(statuses: readonly { readonly status: number }[], status: numbe
   return statuses.filter((each) => each.status === status).length;
 }
 
+/** The endpoints of the document that read something with a caller's key, with made-up ids. */
+function documentedReads(): string[] {
+  const { paths } = JSON.parse(Deno.readTextFileSync(new URL("../../docs/openapi.json", import.meta.url)));
+  return Object.entries<Json>(paths).filter(([, { get }]) => {
+    const schemes: Json[] = get?.security ?? [];
+    return schemes.some((scheme) => "bearer" in scheme) && schemes.every((scheme) => Object.keys(scheme).length > 0);
+  }).map(([path]) => path.replaceAll(/\{\w+\}/g, "unknown-1"));
+}
+
+/** Polls of a video have a rate of their own. */
+const POLLS = ["/v1/videos/unknown-1", "/v1/videos/unknown-1/events"];
+
+Deno.test("every documented read with a caller's key counts, except for polls", async () => {
+  const { gateway, nextKey } = await startRated(1);
+  const key = nextKey();
+  for (let read = 0; read < BURST; read++) assertEquals((await get(gateway, "/v1/key", key)).status, 200);
+  const uncounted: string[] = [];
+  for (const path of documentedReads()) if ((await get(gateway, path, key)).status !== 429) uncounted.push(path);
+  assertEquals(uncounted, POLLS);
+  await gateway.stop();
+});
+
 for (const isolates of [1, 2]) {
   const threads = isolates === 1 ? "one thread" : "two threads";
 

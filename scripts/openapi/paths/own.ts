@@ -127,7 +127,7 @@ export const OWN_OPERATIONS: readonly Operation[] = [
       },
       204: { description: "The last event was the end" },
     },
-    errors: [400, 404, 503],
+    errors: [400, 404, 429, 503],
   },
 ];
 
