@@ -71,8 +71,8 @@ export async function openCurrentRequestLog(
     get stats() {
       return requestLog.stats;
     },
-    list: (query) => allReceived().then(() => requestLog.list(query)),
-    get: (requestId) => allReceived().then(() => requestLog.get(requestId)),
+    list: (query, reader) => allReceived().then(() => requestLog.list(query, reader)),
+    get: (requestId, reader) => allReceived().then(() => requestLog.get(requestId, reader)),
     bodies: (requestId) => allReceived().then(() => requestLog.bodies(requestId)),
     deleteAccount: (account) => allReceived().then(() => requestLog.deleteAccount(account)),
     close: () => requestLog.close(),

@@ -14,6 +14,7 @@ import { renderDefaultError } from "../protocols/default/error.ts";
 import { defaultModelRoutes } from "../protocols/default/models.ts";
 import { videoModelRoute } from "../protocols/default/video_models.ts";
 import { renderVideoError } from "../protocols/default/videos.ts";
+import { withCallerRates } from "../protocols/limited_routes.ts";
 import type { MessageService } from "../protocols/message/capabilities.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
 import { messageModelRoutes } from "../protocols/message/models.ts";
@@ -70,7 +71,7 @@ export function createGatewayRouters(
   const metrics = gatewayMetrics({ ...services, large: features.large });
   const adminParts = { services, features, state, configChanges, access };
   const served = services.roles.serves ? callerRoutes(services, features, () => state.baseUrl) : [];
-  const forCallers = withReplays(
+  const replayed = withReplays(
     withResume(served.map((route) => withLargeBodies(route, large)), {
       holder: features.keptStreams,
       authenticate,
@@ -79,6 +80,7 @@ export function createGatewayRouters(
     }),
     replayOptions(services),
   );
+  const forCallers = withCallerRates(replayed, { store: services.store, authenticate, limits: services.config.limits });
   const detailsWithKey = healthRoutes(services, state, needsAdminKey(access));
   if (services.config.server.adminListen === null) {
     const admin = adminRoutesOf({ ...adminParts, metrics });

@@ -1,5 +1,5 @@
 import { fixedReservation } from "../billing/meter.ts";
-import { isBalanceSufficient, type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
+import { isAdmitted, type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
 import type { Model, Serving } from "../catalog/model.ts";
 import type { Money } from "../lib/money.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
@@ -18,7 +18,7 @@ export interface CacheDryRun {
   readonly providers: readonly string[];
   readonly maxTokens: number;
   readonly maxCost: Money;
-  /** The fields that the model would not receive at one of the providers. Unknown if the balance is insufficient. */
+  /** The fields that the model would not receive at one of the providers. Unknown if it would not be admitted. */
   readonly dropped: readonly string[];
   /** Whether it would be admitted now. */
   readonly admission: ProbedAdmission;
@@ -51,8 +51,7 @@ export async function dryRunCache(parts: CacheParts, call: CacheCall): Promise<C
     return (await translateContent(parts, making)).droppedFields;
   };
   const dropped: string[] = [];
-  // Media are downloaded for accounts that can pay.
-  if (isBalanceSufficient(admission)) {
+  if (isAdmitted(admission)) {
     for (const candidate of likely) {
       const heldBefore = memory.held;
       dropped.push(...await droppedAt(candidate));

@@ -28,6 +28,11 @@ export async function probedAdmission(probe: () => ReturnType<Meter["probe"]>): 
 
 const REFUSALS: ReadonlySet<string> = new Set(["insufficient_credits", "rate_limited"]);
 
+/** Whether the request would be admitted. Media are downloaded only then: a real request would be refused before. */
+export function isAdmitted({ refusal }: ProbedAdmission): boolean {
+  return refusal === null;
+}
+
 /** Whether the balance and the budgets are sufficient. */
 export function isBalanceSufficient({ refusal }: ProbedAdmission): boolean {
   return refusal?.code !== "insufficient_credits";
@@ -38,7 +43,7 @@ export function writeAdmission(admission: ProbedAdmission): JsonObject {
   const { refusal } = admission;
   return {
     balance_covers: isBalanceSufficient(admission),
-    admitted: refusal === null,
+    admitted: isAdmitted(admission),
     refused_by: refusal && writeRefusal(refusal),
   };
 }

@@ -1,3 +1,4 @@
+import type { RateTerms } from "../limits/request_rate.ts";
 import type { Config } from "./config.ts";
 
 /**
@@ -39,11 +40,9 @@ export function defaultSettings(
         streams: limits.resume.accountStreams,
         keep: seconds(limits.resume.keepMs),
       },
-      video_polling: {
-        requests: limits.videoPolling.requests,
-        per: seconds(limits.videoPolling.perMs),
-        burst: limits.videoPolling.burst,
-      },
+      video_polling: rate(limits.videoPolling),
+      reads: rate(limits.reads),
+      dry_runs: rate(limits.dryRuns),
       video_event_streams: limits.videoEventStreams,
       vendor_polling: {
         first: seconds(limits.vendorPolling.firstMs),
@@ -80,6 +79,10 @@ export function defaultSettings(
     egress: { allow: egress.allow, ca_file: egress.caFile },
     logs: { level: logs.level },
   };
+}
+
+function rate({ requests, perMs, burst }: RateTerms) {
+  return { requests, per: seconds(perMs), burst };
 }
 
 function seconds(ms: number): number;

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { CacheLimits } from "../caches/cache_parts.ts";
+import type { RateTerms } from "../limits/request_rate.ts";
 import { boolean, bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
 import type { PollSchedule } from "../videos/polling/poll_schedule.ts";
-import type { PollingRate } from "../videos/polling_limit.ts";
 
 /** Limits on callers' requests, on memory, and on disk. */
 export interface LimitsConfig {
@@ -23,8 +23,12 @@ export interface LimitsConfig {
   readonly idempotency: IdempotencyConfig;
   /** How the events of streams that can be resumed are kept. */
   readonly resume: ResumeConfig;
-  /** Rate limit of `GET /v1/videos/{id}`. */
-  readonly videoPolling: PollingRate;
+  /** Rate limit of `GET /v1/videos/{id}`. Default: 60 in 60 s, bursts of 10. */
+  readonly videoPolling: RateTerms;
+  /** Rate limit of the other reads of each credential. Default: 600 in 60 s, bursts of 100. */
+  readonly reads: RateTerms;
+  /** Rate limit of the dry runs of each credential. Default: 60 in 60 s, also at once. */
+  readonly dryRuns: RateTerms;
   /** Concurrent streams of `GET /v1/videos/{id}/events` per credential. Default: 100. */
   readonly videoEventStreams: number;
   /** How often vendors are polled for video tasks. */
@@ -96,6 +100,13 @@ const MAX_DISK_BYTES = 999_999_999_999_999;
 
 const body = () => bytes(1, MAX_BODY_BYTES);
 
+const rate = (requests: number, burst: number) =>
+  z.strictObject({
+    requests: wholeNumber(1, 1_000_000).default(requests),
+    per: seconds(0.001, DAY).default(60_000),
+    burst: wholeNumber(0, 1_000_000).default(burst),
+  }).transform(({ requests, per, burst }) => ({ requests, perMs: per, burst })).prefault({});
+
 /** The schema of the `limits` section. */
 export const limitsSchema: z.ZodType<LimitsConfig> = z.strictObject({
   memory: optional(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
@@ -132,11 +143,9 @@ export const limitsSchema: z.ZodType<LimitsConfig> = z.strictObject({
     accountStreams: streams,
     keepMs: keep,
   })).prefault({}),
-  video_polling: z.strictObject({
-    requests: wholeNumber(1, 1_000_000).default(60),
-    per: seconds(0.001, DAY).default(60_000),
-    burst: wholeNumber(0, 1_000_000).default(10),
-  }).transform(({ requests, per, burst }) => ({ requests, perMs: per, burst })).prefault({}),
+  video_polling: rate(60, 10),
+  reads: rate(600, 100),
+  dry_runs: rate(60, 60),
   video_event_streams: wholeNumber(1, 100_000).default(100),
   vendor_polling: z.strictObject({
     first: seconds(0.01, 3600).default(10_000),
@@ -172,6 +181,8 @@ export const limitsSchema: z.ZodType<LimitsConfig> = z.strictObject({
   idempotency: limits.idempotency,
   resume: limits.resume,
   videoPolling: limits.video_polling,
+  reads: limits.reads,
+  dryRuns: limits.dry_runs,
   videoEventStreams: limits.video_event_streams,
   vendorPolling: limits.vendor_polling,
   textBodyBytes: limits.text_body,

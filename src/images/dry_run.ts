@@ -1,6 +1,6 @@
 import { highestReservation } from "../billing/highest_reservation.ts";
 import { fixedReservation } from "../billing/meter.ts";
-import { isBalanceSufficient, type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
+import { isAdmitted, type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { Money } from "../lib/money.ts";
@@ -17,7 +17,7 @@ export interface ImageDryRun {
   readonly providers: readonly string[];
   /** The maximum cost there. */
   readonly maxCost: Money;
-  /** Whether it would be admitted now. If the balance is not sufficient, references were not checked. */
+  /** Whether it would be admitted now. If not, references were not checked. */
   readonly admission: ProbedAdmission;
 }
 
@@ -39,7 +39,7 @@ export async function dryRunImages(
   const { request, candidates, amount } = elementAt(options, 0);
   const reservation = highestReservation(options.map(({ amount }) => fixedReservation(amount)));
   const admission = await probedAdmission(() => parts.meter.probe(asker, reservation));
-  if (isBalanceSufficient(admission) && request.references.length > 0) {
+  if (isAdmitted(admission) && request.references.length > 0) {
     const reserve = (bytes: number) => asker.memory.reserve(bytes);
     await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
   }

@@ -1,5 +1,6 @@
 import type { Money, Rate } from "../lib/money.ts";
 import type { RecordedFacts, RecordedRefusal, RequestEnd, RequestObserver } from "../http/request_record.ts";
+import type { LogReader } from "./caller_questions.ts";
 
 /** A charged quantity. */
 export interface ChargedPrice {
@@ -189,16 +190,18 @@ export interface RequestLog {
   /**
    * Lists requests.
    *
-   * @throws {GatewayError} `overloaded` if too many queries are under way, `storage_unavailable` if the log cannot be
-   * read.
+   * @param reader The caller that asks, whose queries wait for one another. Default: an operator.
+   * @throws {GatewayError} `overloaded` if too many queries are under way, `rate_limited` if too many of the caller's
+   * key wait, `storage_unavailable` if the log cannot be read.
    */
-  list(query: RequestQuery): Promise<RequestPage>;
+  list(query: RequestQuery, reader?: LogReader): Promise<RequestPage>;
   /**
    * The request with this id; null if there is none.
    *
+   * @param reader As for {@linkcode RequestLog.list}.
    * @throws {GatewayError} As {@linkcode RequestLog.list}.
    */
-  get(requestId: string): Promise<LoggedRequest | null>;
+  get(requestId: string, reader?: LogReader): Promise<LoggedRequest | null>;
   /**
    * The captured bodies of a request; null if none are kept.
    *

@@ -5,6 +5,7 @@ import { holdWork } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
 import { type StartThread, THREAD_IDLE_MS, ThreadUnavailable, type WorkerThread } from "../workers/worker_thread.ts";
 import { AnonymousLimit } from "./anonymous_limit.ts";
+import { CallerQuestions, type LogReader } from "./caller_questions.ts";
 import type { FromLogThread, ListAnswer, LogQuestion, ToLogThread } from "./messages.ts";
 import { QueuedRows } from "./queued_rows.ts";
 import type {
@@ -36,7 +37,7 @@ export interface ThreadedRequestLogOptions {
 export const FLUSH_MS = 500;
 /** A batch of this many rows is written at once. */
 const FLUSH_ROWS = 5_000;
-/** Questions under way; further ones are refused. */
+/** Questions under way; further ones are refused. Those of callers are few of them: see {@linkcode CallerQuestions}. */
 export const MAX_QUESTIONS = 32;
 
 /** A thread that ended is started again after this time. */
@@ -63,18 +64,21 @@ const RETRY_AFTER_SECONDS = 1;
  */
 export function openThreadedRequestLog(options: ThreadedRequestLogOptions): RequestLog {
   const log = new ThreadedRequestLog(options);
+  const callers = new CallerQuestions();
+  const ask = (question: LogQuestion, reader: LogReader | undefined) =>
+    reader === undefined ? log.ask(question) : callers.ask(reader, () => log.ask(question));
   return {
     observe: log.observe,
     observeRows: log.observeRows,
     get stats() {
       return log.stats;
     },
-    async list(query) {
-      const { rows, next } = await log.ask({ type: "list", query }) as ListAnswer;
+    async list(query, reader) {
+      const { rows, next } = await ask({ type: "list", query }, reader) as ListAnswer;
       return { requests: rows.map(readRow), next } satisfies RequestPage;
     },
-    async get(requestId) {
-      const row = await log.ask({ type: "get", requestId }) as StoredRow | null;
+    async get(requestId, reader) {
+      const row = await ask({ type: "get", requestId }, reader) as StoredRow | null;
       return row === null ? null : readRow(row) satisfies LoggedRequest;
     },
     bodies: async (requestId) => await log.ask({ type: "bodies", requestId }) as StoredBodies | null,

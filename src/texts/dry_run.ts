@@ -1,5 +1,5 @@
 import type { Reservation } from "../billing/meter.ts";
-import { isBalanceSufficient, probedAdmission, writeAdmission } from "../calls/dry_run.ts";
+import { isBalanceSufficient, type ProbedAdmission, probedAdmission, writeAdmission } from "../calls/dry_run.ts";
 import { Settlement } from "../calls/settlement.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -41,7 +41,7 @@ export async function dryRunText(
   const admission = await probedAdmission(() => parts.meter.probe(request, rule));
   const { reserved } = admission;
   const first = elementAt(options, 0);
-  const runs = await candidateRuns(first, reserved, request, parts);
+  const runs = await candidateRuns(first, admission, request, parts);
   const fallbacks = options.slice(1).filter(({ measure, rates }) =>
     reserved === null || fitWithin(reserved.amount, measure, rates) !== null
   );
@@ -85,14 +85,16 @@ function providersOf({ candidates }: TextOption, { accountId }: TextRequest, { b
 
 /**
  * Writes the request for each provider of an option, most likely first. Providers whose format cannot express it are
- * left out, as a real request skips them.
+ * left out, as a real request skips them. Media of a request that would be refused are not downloaded. What a provider
+ * that needs them would not be sent is then unknown.
  */
 async function candidateRuns(
   option: TextOption,
-  reserved: Reservation | null,
+  { reserved, refusal }: ProbedAdmission,
   original: TextRequest,
-  parts: TextParts,
+  given: TextParts,
 ): Promise<CandidateDryRun[]> {
+  const parts = refusal === null ? given : { ...given, mediaInliner: () => Promise.reject(refusal) };
   const { accountId, memory } = original;
   const runs: CandidateDryRun[] = [];
   let failure: GatewayError | null = null;
@@ -102,6 +104,10 @@ async function candidateRuns(
       const dropped = await droppedAt(candidate, option, reserved, parts);
       runs.push({ provider: providerNameOf(candidate.provider), dropped });
     } catch (error) {
+      if (error === refusal) {
+        runs.push({ provider: providerNameOf(candidate.provider), dropped: [] });
+        continue;
+      }
       if (!(error instanceof GatewayError) || error.code !== "invalid_request") throw error;
       failure ??= error;
     } finally {

@@ -1,4 +1,5 @@
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import { type CountedRequest, RequestRate, type RateTerms } from "../limits/request_rate.ts";
 import type { JobHandler } from "../store/job_runner.ts";
 import { cancelVideo } from "./submit/cancel.ts";
 import { type ContentChoice, locationsOf } from "./results/content.ts";
@@ -10,7 +11,6 @@ import { forgetHandler } from "./results/remove_files.ts";
 import { mirrorHandler } from "./results/mirror.ts";
 import type { VideoCall } from "./create/plan.ts";
 import { createPoller, type Poller } from "./polling/poller.ts";
-import { type PollingDecision, PollingLimit, type PollingRate } from "./polling_limit.ts";
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./tasks/own_tasks.ts";
 import { readTask, type VideoJobKind } from "./tasks/records.ts";
 import { taskNotFound } from "./tasks/video_errors.ts";
@@ -65,8 +65,8 @@ export interface Videos {
   create(call: VideoCreate): Promise<CreatedVideo>;
   /** Dry run of a create request, see {@linkcode dryRunVideo}. */
   dryRun(call: VideoCall): Promise<DryRunResult>;
-  /** Counts a poll of a task, see {@linkcode PollingLimit}. */
-  countPoll(keyId: string): Promise<PollingDecision>;
+  /** Counts a poll of a task, see {@linkcode RequestRate}. */
+  countPoll(keyId: string): Promise<CountedRequest>;
   /** Returns a task; throws `not_found`, also for a task of another credential. */
   read(keyId: string, id: string): Promise<TaskObject>;
   /**
@@ -120,10 +120,12 @@ export type VideoHandlerKind = Exclude<VideoJobKind, "video_poll">;
 /** Limits of one credential. They can change, and are read for each request. */
 export interface CallerLimits {
   /** Limits of polling its tasks. */
-  readonly polling: PollingRate;
+  readonly polling: RateTerms;
   /** Maximum number of concurrent event streams. */
   readonly eventStreams: number;
 }
+
+const POLLING = "video-polling";
 
 /** Creates the video service. */
 export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
@@ -131,7 +133,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const parts = { ...given, store: watch.observedStore() };
   const streams = new StreamLimit(limits.eventStreams);
   let polling = limits.polling;
-  let limit = new PollingLimit(parts.store, polling);
+  let limit = new RequestRate(parts.store, POLLING, polling);
   const submitLimits = createSubmitLimits(parts);
   const onSubmit = submitHandler(parts, submitLimits);
   const creates = new IdempotentCreates(parts.store);
@@ -162,7 +164,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     },
     dryRun: (call) => dryRunVideo(parts, call),
     countPoll(keyId) {
-      if (limits.polling !== polling) limit = new PollingLimit(parts.store, polling = limits.polling);
+      if (limits.polling !== polling) limit = new RequestRate(parts.store, POLLING, polling = limits.polling);
       return limit.take(keyId);
     },
     read: async (keyId, id) => objectOf(await own(keyId, id)),

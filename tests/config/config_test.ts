@@ -99,6 +99,8 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
       filesQuotaBytes: null,
       cachedContents: { count: 1_000, bytes: 1_000_000_000 },
       videoPolling: { requests: 60, perMs: 60_000, burst: 10 },
+      reads: { requests: 600, perMs: 60_000, burst: 100 },
+      dryRuns: { requests: 60, perMs: 60_000, burst: 60 },
       videoEventStreams: 100,
       vendorPolling: { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: 20 },
       textBodyBytes: 20_000_000,

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { newApiKey } from "../../src/billing/api_key.ts";
 import { imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
@@ -115,6 +116,23 @@ Deno.test("a dry run downloads a reference once, and none that the balance does 
   assertEquals(files.requestedPaths.length, 1);
   assertEquals((await generate({ input_images, n: 9 })).json.balance_covers, false);
   assertEquals(files.requestedPaths.length, 1);
+});
+
+Deno.test("a dry run downloads no reference for a key at its limit of requests", async () => {
+  await using files = startStubVendor(async () => new Response(await imageFile()));
+  const key = newApiKey();
+  const limited = await startImageGateway({
+    config: { accounts: [{ id: "demo", balance: "25.00", keys: [{ key, rpm: 1 }] }] },
+  });
+  const authorization = `Bearer ${key}`;
+  const body = { ...REQUEST, input_images: [`${files.address}/a.png`] };
+  const dryRun = async () =>
+    (await answerOf(limited.post("/v1/images/generations", body, { ...DRY_RUN_HEADER, authorization }))).json;
+  assertEquals([(await dryRun()).admitted, files.requestedPaths.length], [true, 1]);
+  assertEquals((await answerOf(limited.post("/v1/images/generations", REQUEST, { authorization }))).status, 200);
+  const { admitted, balance_covers, refused_by } = await dryRun();
+  assertEquals([admitted, balance_covers, refused_by.limit, files.requestedPaths.length], [false, true, "rpm", 1]);
+  await limited.stop();
 });
 
 Deno.test("any other value of X-Service-Dry-Run is 400, and false generates images", async () => {

@@ -173,7 +173,9 @@ function treeOf(
     ],
     limits: {
       vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 },
-      video_polling: { requests: 100_000, per: 1, burst: 10_000 },
+      video_polling: UNLIMITED,
+      reads: UNLIMITED,
+      dry_runs: UNLIMITED,
       ...options.limits,
     },
     egress: { allow: ["127.0.0.1/32"] },
@@ -181,6 +183,7 @@ function treeOf(
   };
 }
 
+const UNLIMITED = { requests: 100_000, per: 1, burst: 10_000 };
 const PRICES = { "480p": "0.05", "720p": "0.10", "1080p": "0.30" };
 
 function videoModel(id: string, providers: readonly string[], video: Record<string, unknown>): Record<string, unknown> {

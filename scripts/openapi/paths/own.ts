@@ -76,7 +76,7 @@ export const OWN_OPERATIONS: readonly Operation[] = [
     id: "readOwnKey",
     summary: "Read the key's limits and what they have left",
     replies: { 200: { description: "The key", json: OwnKey } },
-    errors: [],
+    errors: [429],
   },
   {
     ...mine,
@@ -84,7 +84,7 @@ export const OWN_OPERATIONS: readonly Operation[] = [
     id: "readOwnCredits",
     summary: "Read the account's credits",
     replies: { 200: { description: "The credits", json: Credits } },
-    errors: [],
+    errors: [429],
   },
   {
     ...mine,
@@ -111,7 +111,7 @@ export const OWN_OPERATIONS: readonly Operation[] = [
     summary: "Read one of the account's requests",
     parameters: [ID],
     replies: { 200: { description: "The request", json: OwnRequest } },
-    errors: [404],
+    errors: [404, 429],
   },
   {
     ...mine,
@@ -127,7 +127,7 @@ export const OWN_OPERATIONS: readonly Operation[] = [
       },
       204: { description: "The last event was the end" },
     },
-    errors: [400, 404, 503],
+    errors: [400, 404, 429, 503],
   },
 ];
 
@@ -178,7 +178,7 @@ export const CACHE_OPERATIONS: readonly Operation[] = [
       inQuery("pageToken", "The `nextPageToken` of the page before.", z.string()),
     ],
     replies: { 200: { description: "A page", json: CachedContentList } },
-    errors: [400],
+    errors: [400, 429],
   },
   {
     ...cached,
@@ -187,7 +187,7 @@ export const CACHE_OPERATIONS: readonly Operation[] = [
     summary: "Read a cached content",
     parameters: [CACHE],
     replies: one,
-    errors: [403, 404],
+    errors: [403, 404, 429],
   },
   {
     ...cached,

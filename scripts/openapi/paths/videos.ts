@@ -73,7 +73,7 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
       inQuery("limit", "The most tasks of a page.", z.int().min(1).max(100).default(20)),
     ],
     replies: { 200: { description: "A page", json: VideoList } },
-    errors: [400],
+    errors: [400, 429],
   },
   {
     ...shared,
@@ -131,7 +131,7 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
       inQuery("variant", "A picture in place of the video.", z.enum(["video", "thumbnail", "last_frame"])),
     ],
     replies: { 302: { description: "The signed address of the result", headers: ["Location"] } },
-    errors: [400, 404],
+    errors: [400, 404, 429],
   },
   {
     ...shared,
@@ -141,7 +141,7 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
     summary: "Read the delivery of a task's event",
     parameters: [ID],
     replies: { 200: { description: "One delivery with its attempts, or none", json: WebhookDeliveryList } },
-    errors: [404],
+    errors: [404, 429],
   },
   {
     ...shared,

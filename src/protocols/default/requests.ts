@@ -22,10 +22,11 @@ export function ownRequestRoutes({ authenticate, requests, renderError }: OwnReq
       path: "/v1/requests",
       renderError,
       handler: async (inbound) => {
-        const { accountId } = await authenticate(inbound);
+        const { accountId, keyId } = await authenticate(inbound);
         const asked = readRequestQuery(inbound.query, OWNER_PARAMETERS);
         if (requests === null) throw isOff();
-        return answer(writePage(await requests.list({ ...asked, account: accountId }), writeOwnRequest));
+        const reader = { accountId, keyId, signal: inbound.request.signal };
+        return answer(writePage(await requests.list({ ...asked, account: accountId }, reader), writeOwnRequest));
       },
     },
     {
@@ -33,10 +34,10 @@ export function ownRequestRoutes({ authenticate, requests, renderError }: OwnReq
       path: "/v1/requests/:id",
       renderError,
       handler: async (inbound) => {
-        const { accountId } = await authenticate(inbound);
+        const { accountId, keyId } = await authenticate(inbound);
         if (requests === null) throw isOff();
         const id = pathParam(inbound.params, "id");
-        const found = await requests.get(id);
+        const found = await requests.get(id, { accountId, keyId, signal: inbound.request.signal });
         // A request of another account is not distinguished from a missing one.
         if (found?.accountId !== accountId) {
           throw new GatewayError("not_found", `No request of this account has the id "${id.slice(0, 100)}"`);

@@ -5,8 +5,8 @@ import { readIdempotencyKey } from "../../http/idempotency_key.ts";
 import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
+import { type CountedRequest, rateExceeded } from "../../limits/request_rate.ts";
 import type { DryRunResult } from "../../videos/create/dry_run.ts";
-import { type PollingDecision, pollingLimitExceeded } from "../../videos/polling_limit.ts";
 import { estimateOf } from "../../videos/tasks/task_object.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { droppedHeader, dryRunResponse } from "../dry_run_response.ts";
@@ -123,11 +123,11 @@ async function isGood(inbound: Inbound, authenticate: Authenticate): Promise<boo
 async function underPollingLimit(
   videos: Videos,
   keyId: string,
-  answer: (headers: PollingDecision["headers"]) => Promise<Response>,
+  answer: (headers: CountedRequest["headers"]) => Promise<Response>,
 ): Promise<Response> {
   const look = await videos.countPoll(keyId);
   try {
-    if (!look.ok) throw pollingLimitExceeded(look);
+    if (!look.ok) throw rateExceeded("video task requests", look);
     return await answer(look.headers);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -1,7 +1,7 @@
 import type { VideoMode } from "../../lib/video_mode.ts";
 import type { FileStore } from "../../files/files.ts";
 import type { Reservation } from "../../billing/meter.ts";
-import { isBalanceSufficient, type ProbedAdmission, probedAdmission } from "../../calls/dry_run.ts";
+import { isAdmitted, type ProbedAdmission, probedAdmission } from "../../calls/dry_run.ts";
 import { budgetExceeded } from "../../limits/limit_refusal.ts";
 import { costReasonOf, insufficientForVideo } from "./create.ts";
 import { storeInputs } from "./inputs.ts";
@@ -20,7 +20,7 @@ export interface DryRunResult {
   readonly price: TaskPrice;
   /** Fields that at least one candidate does not support. */
   readonly dropped: readonly string[];
-  /** Whether the create would be admitted now. If the balance does not cover the price, media were not checked. */
+  /** Whether the create would be admitted now. If not, media were not checked. */
   readonly admission: ProbedAdmission;
 }
 
@@ -40,7 +40,7 @@ export async function dryRunVideo(parts: VideoParts, call: VideoCall): Promise<D
   const { accountId, memory } = call;
   const { request, price, assets, dropped } = plan;
   const admission = await probedAdmission(() => probe(parts, call, price));
-  if (isBalanceSufficient(admission)) {
+  if (isAdmitted(admission)) {
     const owner = { taskId: newTaskId(parts.store.now()), accountId, memory, assets };
     refuseUnreachable(parts, plan, await storeInputs({ ...parts, files: NOWHERE }, owner, request));
   }

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { newApiKey } from "../../../src/billing/api_key.ts";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { startVideoGateway, VALID_BODY, type VideoGateway } from "../../support/video_gateway.ts";
 
@@ -83,6 +84,31 @@ Deno.test("X-Service-Dry-Run is true, false or 400", async () => {
   const { status, json } = await dry({}, { "x-service-dry-run": "false" });
   assertEquals([status, json.status], [202, "pending"]);
   await until(json.id, "completed");
+});
+
+Deno.test("a dry run downloads no media for a key at its limit of requests", async () => {
+  let downloads = 0;
+  const media = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, () => {
+    downloads++;
+    return new Response("no clip", { status: 404 });
+  });
+  const key = newApiKey();
+  const limited = await startVideoGateway({
+    config: { accounts: [{ id: "demo", balance: "25.00", keys: [{ key, rpm: 1 }] }] },
+  });
+  const authorization = { authorization: `Bearer ${key}` };
+  const clip = { type: "audio_url", audio_url: { url: `http://127.0.0.1:${media.addr.port}/a.mp3` } };
+  const picture = { type: "image_url", image_url: { url: PIXEL } };
+  const body = { ...VALID_BODY, input_references: [picture, clip] };
+  const dryRun = () => limited.call("POST", "/v1/videos", body, { ...DRY, ...authorization });
+  await dryRun();
+  assertEquals(downloads > 0, true);
+  const before = downloads;
+  assertEquals((await limited.call("POST", "/v1/videos", VALID_BODY, authorization)).status, 202);
+  const { json, text } = await dryRun();
+  assertEquals([json.admitted, json.refused_by?.limit, downloads], [false, "rpm", before], text);
+  await limited.stop();
+  await media.shutdown();
 });
 
 Deno.test("a dry run does not use up its Idempotency-Key", async () => {

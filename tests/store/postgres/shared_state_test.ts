@@ -3,7 +3,7 @@ import { createAccount } from "../../../src/billing/account.ts";
 import { issueKey } from "../../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../../src/billing/key_ring.ts";
 import { GatewayError } from "../../../src/lib/gateway_error.ts";
-import { PollingLimit } from "../../../src/videos/polling_limit.ts";
+import { RequestRate } from "../../../src/limits/request_rate.ts";
 import { itemAt } from "../../support/items.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
 import { overNodes } from "./nodes.ts";
@@ -34,7 +34,8 @@ function registerTests(server: PostgresServer): void {
   );
 
   overNodes(server, 2, "a credential polls as often as its limit allows over all of them together", async (nodes) => {
-    const limits = nodes.map(({ store }) => new PollingLimit(store, { requests: 60, perMs: 60_000, burst: 10 }));
+    const terms = { requests: 60, perMs: 60_000, burst: 10 };
+    const limits = nodes.map(({ store }) => new RequestRate(store, "video-polling", terms));
     const poll = (n: number) => itemAt(limits, n % 2).take("key");
     const decisions = await Promise.all(Array.from({ length: 40 }, (_, n) => poll(n)));
     assertEquals(decisions.filter(({ ok }) => ok).length, 10);

@@ -1,0 +1,116 @@
+import type { Authenticate } from "../billing/authenticate.ts";
+import type { Credential } from "../billing/key_ring.ts";
+import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
+import type { Handler, Inbound, Route } from "../http/inbound.ts";
+import { PermitsByKey } from "../lib/permits.ts";
+import { rateExceeded, type RateTerms, RequestRate } from "../limits/request_rate.ts";
+import type { Store } from "../store/store.ts";
+
+/** The dependencies of {@linkcode withCallerRates}. */
+export interface CallerRateOptions {
+  readonly store: Pick<Store, "take" | "now">;
+  readonly authenticate: Authenticate;
+  readonly limits: {
+    /** Of each key. */
+    readonly reads: RateTerms;
+    /** Of each key. */
+    readonly dryRuns: RateTerms;
+  };
+}
+
+/** The keys of an account together have the rates of so many keys. */
+const ACCOUNT_RATE_FACTOR = 10;
+/** Dry runs of an account that run at once, since each of them may download media that the caller names. */
+const MAX_DRY_RUNS_AT_ONCE = 4;
+
+/** Of this process, whatever the configuration: open dry runs may have begun with an earlier one. */
+const dryRunsAtOnce = new PermitsByKey(MAX_DRY_RUNS_AT_ONCE);
+
+/** The paths of reads with a key. Of a resumed stream the opening counts. Polls of videos have their own limit. */
+const READ_PATHS: ReadonlySet<string> = new Set([
+  "/v1/requests",
+  "/v1/requests/:id",
+  "/v1/requests/:id/stream",
+  "/v1/usage",
+  "/v1/key",
+  "/v1/credits",
+  "/v1/videos",
+  "/v1/videos/:id/content",
+  "/v1/videos/:id/deliveries",
+  "/gencompat/v1beta/cachedContents",
+  "/gencompat/v1beta/cachedContents/:id",
+  "/gencompat/v1/cachedContents",
+  "/gencompat/v1/cachedContents/:id",
+]);
+
+/**
+ * Returns routes whose reads and dry runs, which take nothing of the limits of a key, count in rates of their own.
+ * Other routes are returned unchanged. Dry runs of an account also wait for one another; all are answered on the main
+ * thread.
+ *
+ * A request above its rate is `rate_limited`, in the protocol of its route. Source:
+ * docs/api/limits.md#reads-and-dry-runs.
+ */
+export function withCallerRates(routes: readonly Route[], options: CallerRateOptions): Route[] {
+  const { limits: { reads, dryRuns } } = options;
+  const onRead = countedBy(ratesOf("reads", reads, options), "reads");
+  const onDryRun = countedBy(ratesOf("dry-runs", dryRuns, options), "dry runs");
+  return routes.map((route) => {
+    if (route.method === "GET") return READ_PATHS.has(route.path) ? { ...route, handler: read(route, onRead) } : route;
+    return route.method === "POST" ? { ...route, handler: dryRun(route, onDryRun) } : route;
+  });
+}
+
+type Count = (inbound: Inbound) => Promise<Credential>;
+
+function read({ handler }: Route, count: Count): Handler {
+  return async (inbound) => {
+    await count(inbound);
+    return await handler(inbound);
+  };
+}
+
+/** Any other request costs a comparison. */
+function dryRun({ handler }: Route, count: Count): Handler {
+  return (inbound) => {
+    const { headers = inbound.request.headers } = inbound;
+    return headers.get("x-service-dry-run") !== "true" ? handler(inbound) : (async () => {
+      const { accountId } = await count(inbound);
+      return await dryRunsAtOnce.run(accountId, async () => await handler(inbound));
+    })();
+  };
+}
+
+/** The rates of a kind of request, of keys and of accounts. */
+interface CallerRates {
+  readonly ofKeys: RequestRate;
+  readonly ofAccounts: RequestRate;
+  readonly authenticate: Authenticate;
+}
+
+function ratesOf(name: string, terms: RateTerms, { store, authenticate }: CallerRateOptions): CallerRates {
+  const { requests, perMs, burst } = terms;
+  const ofAccount = {
+    requests: requests * ACCOUNT_RATE_FACTOR,
+    perMs,
+    burst: Math.max(burst, 1) * ACCOUNT_RATE_FACTOR,
+  };
+  return {
+    ofKeys: new RequestRate(store, name, terms),
+    ofAccounts: new RequestRate(store, `account-${name}`, ofAccount),
+    authenticate,
+  };
+}
+
+/** @param what The kind of request, for people. */
+function countedBy({ ofKeys, ofAccounts, authenticate }: CallerRates, what: string): Count {
+  return async (inbound) => {
+    const carriers = inbound.path.startsWith("/gencompat/") ? CONTENT_KEY_LOCATIONS : undefined;
+    const credential = await authenticate(inbound, carriers);
+    const ofKey = await ofKeys.take(credential.keyId);
+    if (!ofKey.ok) throw rateExceeded(`${what} of the key`, ofKey);
+    const ofAccount = await ofAccounts.take(credential.accountId);
+    if (!ofAccount.ok) throw rateExceeded(`${what} of the account`, ofAccount);
+    return credential;
+  };
+}
