@@ -85,7 +85,12 @@ export class AccountMeter {
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
     const { shareLeases = null, clock, gateways = () => 1 } = options;
     const shares = shareLeases === null ? null : { clock, leases: shareLeases, account, gateways };
-    this.limiter = new AccountLimiter({ ...options, now: () => options.store.now(), openCalls: this.#allCalls(), shares });
+    this.limiter = new AccountLimiter({
+      ...options,
+      now: () => options.store.now(),
+      openCalls: this.#allCalls(),
+      shares,
+    });
     const onWritten = (amount: Money) => {
       this.#available -= amount;
       // In the store the lease is smaller only when it is replaced. Until then it hides the amount from others.

@@ -40,7 +40,12 @@ export async function patchCache(parts: CacheParts, patch: CachePatch): Promise<
     await extendAtHome(parts, entry.value, expiresAt);
     const { id, revision } = entry.value;
     const change = { expiresAt, updatedAt: now, revision: revision + 1 };
-    const commit = addExpiry(changeCache({}, entry, change), id, revision + 1, laterBy(now, expiresAt - now + GRACE_MS));
+    const commit = addExpiry(
+      changeCache({}, entry, change),
+      id,
+      revision + 1,
+      laterBy(now, expiresAt - now + GRACE_MS),
+    );
     if ((await store.commit(null, commit)).ok) return { ...entry.value, ...change };
   }
   throw tooManyRaces();

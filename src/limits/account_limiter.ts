@@ -359,7 +359,10 @@ export class AccountLimiter {
   }
 
   /** Whether other processes leased of a limit of a caller at the last look. */
-  isHeldElsewhere({ keyId, limits }: LimitedCaller, { holder, limit }: Pick<ExceededQuota, "holder" | "limit">): boolean {
+  isHeldElsewhere(
+    { keyId, limits }: LimitedCaller,
+    { holder, limit }: Pick<ExceededQuota, "holder" | "limit">,
+  ): boolean {
     const state = holder === "key" ? this.#keys.get(keyId) ?? null : this.#account;
     if (state === null || limits?.[holder][limit] === undefined) return false;
     const { requests, tokens, openShare } = state;

@@ -1,5 +1,5 @@
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
-import { type CountedRequest, RequestRate, type RateTerms } from "../limits/request_rate.ts";
+import { type CountedRequest, type RateTerms, RequestRate } from "../limits/request_rate.ts";
 import type { JobHandler } from "../store/job_runner.ts";
 import { cancelVideo } from "./submit/cancel.ts";
 import { type ContentChoice, locationsOf } from "./results/content.ts";
