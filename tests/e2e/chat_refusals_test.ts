@@ -95,6 +95,11 @@ function completionTo({ model }: Json): Json {
 
 const base_url = `http://127.0.0.1:${vendor.addr.port}/v1`;
 const MODELS = ["gpt-4.1", "gpt-5.4", "gpt-5.5", "gpt-5.6-terra", "gpt-6-sol", "gpt-6-astra", "gpt-6.2-sol"];
+const served = (provider: string, model: string) => ({
+  ...textModel(`${provider}/${model}`, [provider]),
+  pricing: PRICING,
+  serves: [{ provider, model }],
+});
 const provider = { kind: "openai", base_url, api_key: "k", quirks: [] };
 const gateway = await startTestGateway({
   config: {
@@ -105,12 +110,10 @@ const gateway = await startTestGateway({
       stated: { ...provider, speaks: "both", facts: { "gpt-9*": { sampling_support: "never" } } },
     },
     models: [
-      ...["both", "chat", "relay"].flatMap((name) =>
-        MODELS.map((model) => ({ ...textModel(`${name}/${model}`, [name]), pricing: PRICING }))
-      ),
-      { ...textModel("stated/gpt-9-nova", ["stated"]), pricing: PRICING },
-      { ...textModel("chat/own-model", ["chat"]), pricing: PRICING, facts: { can_reason: true, efforts: ["high"] } },
-    ].map((model) => ({ ...model, serves: [{ provider: model.id.split("/")[0], model: model.id.split("/")[1] }] })),
+      ...["both", "chat", "relay"].flatMap((name) => MODELS.map((model) => served(name, model))),
+      served("stated", "gpt-9-nova"),
+      { ...served("chat", "own-model"), facts: { can_reason: true, efforts: ["high"] } },
+    ],
   },
 });
 

@@ -26,7 +26,7 @@ function stage(limits: Partial<StreamLimits> = {}, memory = new MemoryBudget(1e9
   const open = (requestId: string, accountId = "demo") => {
     streams.admit(accountId, all)();
     const from = source();
-    const kept = streams.keep({ accountId, requestId, headers: [] }, from.readable, {
+    const kept = streams.keep({ accountId, requestId, path: "/v1/chat/completions", headers: [] }, from.readable, {
       memory: memory.lease(accountId),
       limits: all,
     });

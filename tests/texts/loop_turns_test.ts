@@ -90,7 +90,7 @@ for (
     const body = await streamOf("chat", "chat", inReads(wire));
     const streams = new KeptStreams(new ManualClock());
     const limits = { streamBytes: 1e9, accountBytes: 1e9, accountStreams: 3, keepMs: 1_000 };
-    const facts = { accountId: "demo", requestId: "req_1", headers: [] };
+    const facts = { accountId: "demo", requestId: "req_1", path: "/v1/chat/completions", headers: [] };
     const { stream, ended } = streams.keep(facts, body, { memory: UNLIMITED_MEMORY.lease("demo"), limits });
     const turns = await turnsDuring(() => ended);
     assertEquals(stream.isOver, true);

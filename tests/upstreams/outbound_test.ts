@@ -509,6 +509,7 @@ Deno.test("an error of the gateway itself is internal_error, not a failure of th
       throw own;
     },
     cancel() {},
+    closeAfter() {},
   });
   const outboundOver = (send: HttpClient["send"]) => {
     const baseUrl = new URL("http://127.0.0.1:1/v1");

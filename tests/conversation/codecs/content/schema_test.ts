@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { openApiSchemaOf } from "../../../../src/conversation/codecs/content/upstream/openapi_schema.ts";
-import { jsonSchemaOf, withoutDialect } from "../../../../src/conversation/codecs/content/shared/schema.ts";
+import { acceptedSchema, jsonSchemaOf } from "../../../../src/conversation/codecs/content/shared/schema.ts";
 import type { JsonSchema } from "../../../../src/conversation/conversation.ts";
 
 const CASES: readonly (readonly [what: string, schema: JsonSchema, written: JsonSchema])[] = [
@@ -84,9 +84,9 @@ Deno.test("openApiSchemaOf and jsonSchemaOf are inverses on what both can expres
   assertEquals(jsonSchemaOf(openApiSchemaOf(schema)), schema);
 });
 
-Deno.test("withoutDialect removes only the top-level $schema", () => {
+Deno.test("acceptedSchema() removes only the top-level $schema", () => {
   const schema = { $schema: "x", $id: "y", properties: { $schema: { type: "string" } } };
-  assertEquals(withoutDialect(schema), { $id: "y", properties: { $schema: { type: "string" } } });
+  assertEquals(acceptedSchema(schema), { $id: "y", properties: { $schema: { type: "string" } } });
 });
 
 Deno.test("openApiSchemaOf() takes limited time for references that multiply their targets", () => {
