@@ -38,6 +38,7 @@ async function watch({ parent, chain }: LauncherData): Promise<void> {
 /** The processes between this one and npm; none if npm has not started this one. */
 async function linksFrom(parent: number): Promise<readonly Link[]> {
   const links: Link[] = [];
+  // Ends with the last link, as each round adds one.
   for (let pid = parent; links.length < MAX_LINKS;) {
     const status = await statusOf(pid);
     if (status === null) return [];

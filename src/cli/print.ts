@@ -21,8 +21,8 @@ export function printError(text: string): void {
   console.error(printable(text));
 }
 
-/** Characters that control a terminal, except for the ends of lines and tabs, and those that reorder a line. */
-const CONTROLS = /[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** Characters that control a terminal, except for tabs and ends of lines, also those of CSV, or that reorder a line. */
+const CONTROLS = /\r(?!\n)|[^\P{Cc}\r\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
  * A text as a terminal may get it. Names and messages come from other programs and from callers; a sequence of control

@@ -94,8 +94,8 @@ export function withBareReferences(schema: JsonSchema): JsonSchema {
 const DEFINITIONS = ["$defs", "definitions"];
 
 /**
- * Whether a schema refers to itself, directly or by other definitions. Anthropic and Bedrock refuse such a schema for an
- * output format and for a strict tool. Source: Messages API reference, "Structured outputs", "JSON Schema limitations".
+ * Whether a schema refers to itself, directly or by other definitions. Anthropic and Bedrock refuse such a schema for
+ * an output format and for a strict tool. Source: Messages API reference, "Structured outputs".
  */
 export function isRecursive(schema: JsonSchema): boolean {
   const targets = new Map<string, ReadonlySet<string>>();

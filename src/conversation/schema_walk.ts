@@ -2,7 +2,7 @@ import type { JsonObject } from "../lib/json_object.ts";
 import type { JsonSchema } from "./conversation.ts";
 import { isObject } from "./wire_value.ts";
 
-/** Keywords with one schema, with a list of schemas, and with schemas by name. Source: JSON Schema 2020-12 and draft 7. */
+/** Keywords with one schema, with a list of them, and with them by name. Source: JSON Schema 2020-12 and draft 7. */
 const SINGLE = new Set([
   "additionalProperties",
   "additionalItems",

@@ -77,6 +77,7 @@ export class ShareRecall {
     const name = `${keyId} ${accountId}`;
     if (this.options.clock.monotonicMs() < (this.#inVain.get(name) ?? -Infinity)) throw refusal;
     const recall = this.#open.get(name) ?? this.#recall(name);
+    // Ends with the recall, which is over after its time limit.
     for (let seen = 0;;) {
       if (recall.answers === seen && !recall.isOver) await recall.changed.promise;
       const { isOver } = recall;

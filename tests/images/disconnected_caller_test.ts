@@ -67,7 +67,7 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
     },
     bill: { settlement: new Settlement(facts, admission, parts), measure },
     link,
-    memory,
+    memory: lease,
     onEnd: memory.outliveRequest(),
     writeError: (error) => ({ error: error.code }),
   }, { clock, openStreams: new OpenStreams() });

@@ -137,7 +137,7 @@ const one = {
   200: {
     description: "The cached content",
     json: CachedContent,
-    headers: ["X-Service-Provider", "X-Service-Counted-By"],
+    headers: ["X-Service-Provider", "X-Service-Model", "X-Service-Counted-By"],
   },
 } as const;
 
