@@ -59,7 +59,7 @@ export class ChunkReader {
   async #joined(first: Chunk): Promise<Chunk> {
     const joined = new JoinedBytes();
     joined.add(first);
-    const turn = this.#pace.turn.then(() => null);
+    const turn = this.#pace.turn.then(() => null, () => null);
     // Ends with the turn, which comes by itself, or which is awaited after the last chunk that it may have.
     for (let isOver = false; !isOver;) {
       const last = this.#pace.note();

@@ -76,7 +76,7 @@ Deno.test("init without a terminal needs a key for each vendor, and refuses what
   await refused({ balance: "free" }, "--balance: expected");
   await refused({ port: "99999" }, "--port: expected");
   await refused({ admin: "command line" }, "--admin: expected");
-  await refused({ vendors: "groq", key: ["groq=env:GOOGLE_API_KEY"] }, "groq=INPUT/OUTPUT");
+  await refused({ vendors: "together", key: ["together=env:GOOGLE_API_KEY"] }, "together=INPUT/OUTPUT");
   await refused({ vendors: "azure", key: ["azure=env:GOOGLE_API_KEY"] }, "--address azure=URL");
   await refused({ vendors: "vertex", key: ["vertex=@none.json"] }, "the key file of a service account");
   await refused({ key: ["openai=@key"] }, "--key: expected VENDOR=… with one of the vendors google");
@@ -187,8 +187,8 @@ Deno.test("init configures vendors whose models are listed or named, with their 
     const file = join(folder, "account.json");
     await Deno.writeTextFile(file, SERVICE_ACCOUNT);
     const options = [
-      ["--vendors", "openai,groq,azure,vertex,bedrock,ollama,vllm"],
-      ...["openai", "groq", "azure", "bedrock"].map((name) => ["--key", `${name}=env:OUR_KEY`]),
+      ["--vendors", "openai,together,azure,vertex,bedrock,ollama,vllm"],
+      ...["openai", "together", "azure", "bedrock"].map((name) => ["--key", `${name}=env:OUR_KEY`]),
       ["--key", `vertex=@${file}`],
       ["--project", "example-project"],
       ["--address", "azure=https://example.openai.azure.com"],
@@ -197,7 +197,7 @@ Deno.test("init configures vendors whose models are listed or named, with their 
       ["--models", "azure=mini,large"],
       ["--models", "vertex=gemini-2.5-pro"],
       ["--models", "bedrock=eu.anthropic.claude-x-v1:0"],
-      ["--price", "groq=0.15/0.6"],
+      ["--price", "together=0.15/0.6"],
       ["--price", "azure=1.25/10"],
       ["--price", "vertex=free"],
       ["--price", "bedrock=3/15"],
@@ -206,12 +206,15 @@ Deno.test("init configures vendors whose models are listed or named, with their 
     const args = ["init", "--no-start", "--port", "0", ...options];
     const init = startGatewayProcess({ args, folder, env: { OUR_KEY: "key-of-a-vendor-1234" } });
     assertEquals((await init.ended).code, 0, init.log());
-    assertMatch(init.output(), /models of openai, azure, vertex, bedrock, and the models that groq, ollama, vllm list/);
+    assertMatch(
+      init.output(),
+      /models of openai, azure, vertex, bedrock, and the models that together, ollama, vllm list/,
+    );
     const { server, providers, models } = parse(await Deno.readTextFile(join(folder, "switchyard.yaml")));
     assertEquals(server.admin_keys, [{ name: "Ada L", role: "owner", key: "${SWITCHYARD_OWNER_KEY}" }]);
     assertEquals(providers, {
       openai: { kind: "openai", api_key: "${OPENAI_API_KEY}" },
-      groq: { kind: "groq", api_key: "${GROQ_API_KEY}" },
+      together: { kind: "together", api_key: "${TOGETHER_API_KEY}" },
       azure: {
         kind: "azure",
         api_key: "${AZURE_OPENAI_API_KEY}",
@@ -232,7 +235,7 @@ Deno.test("init configures vendors whose models are listed or named, with their 
     });
     const azure = { prompt: "0.00000125", completion: "0.00001" };
     assertEquals(models, [
-      { id: "groq/*", pricing: { prompt: "0.00000015", completion: "0.0000006" } },
+      { id: "together/*", pricing: { prompt: "0.00000015", completion: "0.0000006" } },
       { id: "azure/mini", pricing: azure, serves: [{ provider: "azure", model: "mini" }] },
       { id: "azure/large", pricing: azure, serves: [{ provider: "azure", model: "large" }] },
       { id: "vertex/gemini-2.5-pro", serves: [{ provider: "vertex", model: "gemini-2.5-pro" }] },

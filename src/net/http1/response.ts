@@ -1,3 +1,4 @@
+import { holdRequest } from "../../lib/held.ts";
 import { JoinedBytes } from "../../lib/joined_bytes.ts";
 import { TurnPace } from "../../lib/turn_pace.ts";
 import { ConnectionError } from "./connection_error.ts";
@@ -227,7 +228,7 @@ export function readAll(
     const next = () => {
       const turn = pace.note();
       if (turn === null) source.readNext(callbacks);
-      else turn.then(() => source.readNext(callbacks));
+      else holdRequest(turn.then(() => source.readNext(callbacks)), (error) => callbacks.onError(error));
     };
     const callbacks: ReadCallbacks = {
       onChunk(bytes) {
