@@ -1,4 +1,5 @@
-declare const STORE_TIME: unique symbol;
+/** Marks times of the store for the compiler. It has no value. */
+export declare const STORE_TIME: unique symbol;
 
 /**
  * An instant by the clock of the store, in Unix milliseconds. The clock of this machine can differ by hours from that

@@ -17,7 +17,9 @@ export interface FactEntry {
 
 /** A part of the facts of one model, and where it comes from. */
 export interface FactLayer {
+  /** Where they come from, for operators. */
   readonly source: string;
+  /** What holds. */
   readonly facts: Partial<ModelFacts>;
 }
 

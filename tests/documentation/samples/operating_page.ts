@@ -153,7 +153,8 @@ async function addCustomer(session: OwnSession): Promise<void> {
 
 /** A vendor that is overloaded, and a model that does not exist. */
 async function failTwice(session: OwnSession): Promise<void> {
-  await chat(session, "openai/gpt-5.5");
+  const call = callerOf(session.stage.address, { authorization: `Bearer ${session.stage.key}` });
+  await call("POST", "/v1/chat/completions", { ...CHAT, model: "openai/gpt-5.5", user: "overloaded" });
   await chat(session, "openai/gpt-6");
 }
 

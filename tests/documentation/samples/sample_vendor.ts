@@ -8,16 +8,16 @@ export interface SampleVendor {
 }
 
 /**
- * Starts a vendor whose model `gpt-5` is overloaded. Its other models use 1,200 tokens of input and 300 of output. Keys
- * other than its own are refused.
+ * Starts a vendor that is overloaded for the user `overloaded`. Its models use 1,200 tokens of input and 300 of output.
+ * Keys other than its own are refused.
  */
 export function startSampleVendor(): SampleVendor {
   const key = "sk-vendor-of-samples";
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     if (request.headers.get("authorization") !== `Bearer ${key}`) return failure(401, "Incorrect API key provided");
     if (request.method === "GET") return Response.json({ object: "list", data: [{ id: "gpt-5", object: "model" }] });
-    const { model } = await request.json();
-    return model === "gpt-5" ? failure(503, "The engine is overloaded") : Response.json(replyOf(model));
+    const { model, user } = await request.json();
+    return user === "overloaded" ? failure(503, "The engine is overloaded") : Response.json(replyOf(model));
   });
   const base_url = `http://127.0.0.1:${server.addr.port}/v1`;
   return {
