@@ -57,7 +57,7 @@ async function fuzz(isolates: number): Promise<void> {
       const endpoint = itemAt(ENDPOINTS, number % ENDPOINTS.length);
       const request = hostileRequest(random, endpoint, { key, adminKey });
       const start = await sendHostile(port, request);
-      const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(start)?.[1] ?? NaN);
+      const status = Number(/^HTTP\/1\.[01] (\d{3}) /.exec(start)?.[1] ?? NaN);
       const isAnswer = start === "" || (status >= 100 && status < 600 && status !== 500);
       if (!isAnswer) findings.push(`${number} ${endpoint.method} ${endpoint.path}: ${start.slice(0, 200)}`);
     }
