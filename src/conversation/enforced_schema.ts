@@ -1,5 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
-import type { JsonSchema } from "./conversation.ts";
+import type { JsonSchema, OutputFormat } from "./conversation.ts";
+import { isRecursive } from "./schema_dialects.ts";
 import { isObject } from "./wire_value.ts";
 
 /** Keywords that the vendor rejects in an enforced schema, but that a model understands in a description. */
@@ -46,6 +47,14 @@ const MIN_SCHEMAS = 200;
 /** How many schemas may still be written; the rest become empty. */
 interface Allowance {
   left: number;
+}
+
+/** Whether Anthropic and Bedrock enforce a format of a model. They take no schema that refers to itself. */
+export function isEnforced(
+  format: OutputFormat,
+  { takesSchemas }: { readonly takesSchemas: boolean },
+): boolean {
+  return takesSchemas && format.kind === "json_schema" && !isRecursive(format.schema);
 }
 
 /**

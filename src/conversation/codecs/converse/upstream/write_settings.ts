@@ -1,7 +1,7 @@
 import type { Conversation, OutputFormat } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { strictSchema } from "../../../enforced_schema.ts";
-import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
+import { isEnforced, strictSchema } from "../../../enforced_schema.ts";
+import { modernSchema } from "../../../schema_dialects.ts";
 import { writeTier } from "../../../service_tier.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -103,11 +103,6 @@ export function describedFormat(format: OutputFormat | null, traits: ModelTraits
   if (format?.kind === "json") return "Answer with a single valid JSON object and nothing else.";
   if (format === null || isEnforced(format, traits)) return null;
   return `Answer with JSON that matches this JSON Schema and nothing else:\n${JSON.stringify(format.schema)}`;
-}
-
-/** Whether the vendor enforces a format. It takes no schema that refers to itself. */
-function isEnforced(format: OutputFormat, { takesSchemas }: ModelTraits): boolean {
-  return takesSchemas && format.kind === "json_schema" && !isRecursive(format.schema);
 }
 
 const MAX_METADATA = 16;

@@ -1,7 +1,7 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, OutputFormat, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
+import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
 import { CONTINUE } from "../shared/continued_turn.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
@@ -9,10 +9,10 @@ import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { type AlternatingTurn, isVisible, pairCalls } from "../../../alternating_turns.ts";
 import { argumentsOf } from "../../../call_input.ts";
 import { repairTurns } from "./repair_turns.ts";
-import { strictSchema } from "../../../enforced_schema.ts";
+import { isEnforced, strictSchema } from "../../../enforced_schema.ts";
 import { forcesCall, planThinking } from "./thinking.ts";
 import { wireCallId, wireToolName, writeTools } from "./write_tools.ts";
-import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
+import { modernSchema } from "../../../schema_dialects.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { addDroppedFormatFields } from "../../../output_format_name.ts";
 import { writeTier } from "../../../service_tier.ts";
@@ -232,11 +232,6 @@ function writeOutputConfig(
     droppedFields.add("output_format"); // requested in the instructions only, so not enforced
   }
   return Object.keys(config).length > 0 ? { output_config: config } : {};
-}
-
-/** Whether the vendor enforces a format. It takes no schema that refers to itself. */
-function isEnforced(format: OutputFormat, { takesSchemas }: ModelTraits): boolean {
-  return takesSchemas && format.kind === "json_schema" && !isRecursive(format.schema);
 }
 
 function writeSampling(
