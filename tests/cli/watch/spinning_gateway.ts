@@ -9,9 +9,12 @@ import { spin } from "./spin.ts";
 
 replaceThreadModules((path, address) => {
   if (path === "cli/watch_entry") return address;
-  const spinning = new URL("./spinning_thread.ts", import.meta.url);
-  spinning.search = new URLSearchParams({ path, address: address.href }).toString();
-  return spinning;
+  const spinning = `${Deno.cwd()}/${path.replaceAll("/", "-")}.ts`;
+  const listen = new URL("./spin_on_order.ts", import.meta.url);
+  // Static imports: a thread loses the messages that arrive while its module awaits.
+  const source = `import { spinOnOrder } from "${listen}";\nimport "${address}";\nspinOnOrder("${path}");\n`;
+  Deno.writeTextFileSync(spinning, source);
+  return new URL(`file://${spinning}`);
 });
 const channel = new BroadcastChannel("spin");
 const timer = setInterval(() => {
