@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { EgressError } from "./egress_error.ts";
 import { connectGuarded } from "./guarded_connect.ts";
 import type { Connection } from "./http1/connection.ts";
+import { isOwnMistake } from "./http1/connection_error.ts";
 import { headerLinesOf } from "./http1/header_lines.ts";
 import { type HttpResponse, responseOf } from "./http1/response.ts";
 import { createPinnedDialer, type Opening, type PinnedDialer } from "./pinned_socket.ts";
@@ -222,10 +223,11 @@ class Watch {
 
   /**
    * Converts any failure of the exchange. A timeout or a cancellation takes precedence over the failure that it caused.
+   * A mistake of the gateway stays what it is: no server has caused it.
    */
-  failureOf(error: unknown): EgressError {
+  failureOf(error: unknown): unknown {
     if (this.#failure !== null) return this.#failure;
-    if (error instanceof EgressError) return error;
+    if (error instanceof EgressError || isOwnMistake(error)) return error;
     return new EgressError("broken", "the connection broke", { cause: error });
   }
 }

@@ -6,6 +6,7 @@ import { type DeadlineWheel, type Watched, wheelOf } from "./deadline.ts";
 import { EgressError } from "./egress_error.ts";
 import { connectGuarded } from "./guarded_connect.ts";
 import type { Connection } from "./http1/connection.ts";
+import { isOwnMistake } from "./http1/connection_error.ts";
 import { headerLinesOf } from "./http1/header_lines.ts";
 import { type Exchanged, exchangeOver } from "./http1/resend.ts";
 import type { WireRequest } from "./http1/wire_request.ts";
@@ -180,7 +181,7 @@ class Exchange implements Watched {
         (exchanged) => exchanged,
       );
     } catch (error) {
-      throw this.#failure ?? (error instanceof EgressError ? error : brokenBy(error));
+      throw this.#failure ?? (error instanceof EgressError || isOwnMistake(error) ? error : brokenBy(error));
     }
   }
 

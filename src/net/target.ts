@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type AddressClass, type Cidr, classifyAddress, isReachable } from "./address.ts";
 import { EgressError, refusal } from "./egress_error.ts";
+import { isOwnMistake } from "./http1/connection_error.ts";
 
 /** Resolves a name to all its addresses, IPv4 and IPv6. Rejects with the code `ENOTFOUND` if it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -202,7 +203,7 @@ async function addressesOf(name: string, policy: EgressPolicy): Promise<readonly
     const addresses = await Promise.race([resolve(name), silence]);
     if (addresses.length > 0) return addresses;
   } catch (cause) {
-    if (cause instanceof EgressError) throw cause;
+    if (cause instanceof EgressError || isOwnMistake(cause)) throw cause;
     throw new EgressError("unresolved", "the name could not be resolved", { cause });
   } finally {
     stop();

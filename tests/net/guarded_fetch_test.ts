@@ -308,3 +308,16 @@ Deno.test("download() returns the file and its media type, and rejects every sta
   assertEquals([stream.length, stream.mediaType], [3, "image/png"]);
   stream.discard();
 });
+
+Deno.test("a mistake of the gateway is not reported as a failure of the server", async () => {
+  await using server = serverOf(() => new Response("served"));
+  const headers = {
+    get "x-key"(): string {
+      throw new TypeError("a mistake");
+    },
+  };
+  const resolve = () => Promise.reject(new TypeError("a mistake"));
+  const address = `http://a.example:${server.port}/`;
+  await assertRejects(() => guardedFetch(address, { ...get, headers }, loopback), TypeError, "a mistake");
+  await assertRejects(() => guardedFetch(address, get, { ...loopback, resolve }), TypeError, "a mistake");
+});

@@ -351,3 +351,14 @@ Deno.test("an address whose TLS handshake times out is followed by the next addr
   poster.close();
   silentListener.close();
 });
+
+Deno.test("a post that fails by a mistake of the gateway does not blame the receiver", async () => {
+  const headers = {
+    get "x-key"(): string {
+      throw new TypeError("a mistake");
+    },
+  };
+  await withPoster(respondKeepAlive(204), async ({ post }) => {
+    await assertRejects(() => post({ headers }), TypeError, "a mistake");
+  });
+});
