@@ -98,7 +98,7 @@ async function openJournalIn(folder: string, { journal, owner, isMarked }: Opene
     throw asUnwritableError("store", folder, error);
   }
   const isPower = owner.config.billing.durability === "power";
-  const sink = sinkIn(folder, isPower);
+  const sink = sinkIn(folder, isPower, owner.log);
   const step = owner.config.server.isolates + 1;
   journal.open(isMarked ? unmarkingSink(sink, folder, owner.store) : sink, nextSegment, step);
   return { folder, isPower, firstSegment: nextSegment, step };

@@ -1,5 +1,6 @@
 import type { IsolateData, ThreadJournalPlace } from "../isolates/messages.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
 import { Journal, NO_SINK } from "../store/journal/journal.ts";
 import { sinkIn } from "../store/journal/thread_sink.ts";
 import { JournaledCharges } from "../thread_state/journaled_charges.ts";
@@ -24,7 +25,7 @@ export interface IsolateMeter {
 export function openIsolateMeter({ data, state, clock, report }: IsolateMeterParts): IsolateMeter {
   const { log } = state;
   const journal = new Journal({ log });
-  openJournal(journal, data.journal);
+  openJournal(journal, data.journal, log);
   const writableFlag = new Int32Array(data.writableFlag);
   const charges: JournaledCharges = new JournaledCharges({
     journal,
@@ -45,7 +46,7 @@ export function openIsolateMeter({ data, state, clock, report }: IsolateMeterPar
   return { meter, journal };
 }
 
-function openJournal(journal: Journal, place: ThreadJournalPlace | null): void {
+function openJournal(journal: Journal, place: ThreadJournalPlace | null, log: Log): void {
   if (place === null) return journal.open(NO_SINK, 1);
-  journal.open(sinkIn(place.folder, place.isPower), place.firstSegment, place.step);
+  journal.open(sinkIn(place.folder, place.isPower, log), place.firstSegment, place.step);
 }

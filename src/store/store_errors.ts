@@ -7,7 +7,7 @@ import { StoreUnusableError } from "./store_unusable_error.ts";
  */
 export function isStateError(error: unknown): boolean {
   return error instanceof StateFailure || error instanceof StoreWriteError || error instanceof StoreReadError ||
-    error instanceof StoreUnusableError;
+    error instanceof StoreUnusableError || error instanceof JournalWriteError;
 }
 
 /** A write that the engine refused, for example on a full disk. It can be repeated with the same operation name. */
@@ -17,6 +17,19 @@ export class StoreWriteError extends Error {
   /** @param cause The error of the database. */
   constructor(cause: unknown) {
     super(`Cannot write to the store: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** A record that could not be appended to the journal, or not synced. A part of it may be written. */
+export class JournalWriteError extends Error {
+  override readonly name = "JournalWriteError";
+
+  /**
+   * @param reason Why, without any part of the record.
+   * @param cause The error of the system, if there is one.
+   */
+  constructor(reason: string, cause?: unknown) {
+    super(`Cannot write to the journal: ${reason}`, { cause });
   }
 }
 

@@ -114,6 +114,11 @@ async function listeningStage() {
   return all;
 }
 
+/** Resolves when a thread has received a change. */
+async function changed(thread: { readonly changes: readonly number[] }): Promise<void> {
+  while (thread.changes.length === 0) await turn();
+}
+
 async function turn(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
@@ -136,8 +141,8 @@ Deno.test("isolates: a change is applied when every isolate has said so", async 
   let isApplied = false;
   isolates.evictAccount("demo");
   void isolates.changesApplied.then(() => isApplied = true);
-  await turn();
   const [first, second] = [itemAt(threads, 0), itemAt(threads, 1)];
+  await changed(first);
   const id = itemAt(first.changes, 0);
   first.say({ type: "acknowledged", id });
   await turn();
@@ -150,8 +155,8 @@ Deno.test("isolates: a change is applied when every isolate has said so", async 
 Deno.test("isolates: a change does not wait for an isolate that ended or does not respond", async () => {
   const { isolates, threads, clock } = await listeningStage();
   isolates.evictAccount("demo");
-  await turn();
   const [first, second] = [itemAt(threads, 0), itemAt(threads, 1)];
+  await changed(first);
   first.say({ type: "acknowledged", id: itemAt(first.changes, 0) });
   second.events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
   await isolates.changesApplied;
@@ -190,7 +195,7 @@ Deno.test("isolates: one that cannot listen after it ended is logged and started
   assert(itemAt(threads, 2).isTerminated);
   assertEquals(lines.filter((line) => line.includes("isolate_not_listening")).length, 1);
   isolates.evictAccount("demo");
-  await turn();
+  await changed(itemAt(threads, 1));
   itemAt(threads, 1).say({ type: "acknowledged", id: itemAt(itemAt(threads, 1).changes, 0) });
   await isolates.changesApplied; // does not wait for the one that ended
   await clock.advance(200);

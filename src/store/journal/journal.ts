@@ -1,4 +1,5 @@
 import type { Log } from "../../lib/log.ts";
+import { JournalWriteError } from "../store_errors.ts";
 import { RecordEncoder } from "./record.ts";
 
 /** Where the records of a journal are written. Calls take effect in their order. */
@@ -72,12 +73,12 @@ export class Journal {
    * Appends a text without line feeds. Returns nothing if the record is durable, otherwise a promise that resolves once
    * it is. What durable means depends on the sink.
    *
-   * @throws {Error} If it cannot be written, thrown or as a rejection. The record may exist nevertheless.
+   * @throws {JournalWriteError} If it cannot be written, thrown or as a rejection. The record may exist nevertheless.
    */
   append(text: string): void | Promise<void> {
     const sink = this.#sink;
     if (sink === NO_SINK) return;
-    if (sink === null) throw new Error("The journal is not open");
+    if (sink === null) throw new JournalWriteError("it is not open");
     if (this.#bytes >= (this.#options.maxSegmentBytes ?? MAX_SEGMENT_BYTES)) this.#startSegment();
     const bytes = this.#encoder.encode(text);
     this.#bytes += bytes.length;
@@ -85,13 +86,11 @@ export class Journal {
     try {
       written = sink.append(this.#segment, bytes);
     } catch (error) {
-      this.#noteFailure(error);
-      throw error;
+      throw this.#noteFailure(error);
     }
     if (!written) return this.#noteSuccess();
     return written.then(() => this.#noteSuccess(), (error) => {
-      this.#noteFailure(error);
-      throw error;
+      throw this.#noteFailure(error);
     });
   }
 
@@ -132,13 +131,14 @@ export class Journal {
     this.#options.log.warn("journal_writable", { reason: "the journal takes records again" });
   }
 
-  #noteFailure(error: unknown): void {
-    if (this.#isFailing) return;
+  #noteFailure(error: unknown): JournalWriteError {
+    const failure = error instanceof JournalWriteError ? error : new JournalWriteError(String(error), error);
+    if (!this.#isFailing) {
+      this.#options.log.error("journal_unwritable", {
+        reason: `${failure.message}; charges are written to the ledger`,
+      });
+    }
     this.#isFailing = true;
-    this.#options.log.error("journal_unwritable", {
-      reason: `${
-        error instanceof Error ? `${error.name}: ${error.message}` : error
-      }; charges are written to the ledger`,
-    });
+    return failure;
   }
 }

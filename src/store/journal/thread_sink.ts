@@ -1,5 +1,7 @@
+import type { Log } from "../../lib/log.ts";
 import { threadModule } from "../../lib/program_files.ts";
 import { type StartThread, threadStarter, type WorkerThread } from "../../workers/worker_thread.ts";
+import { JournalWriteError } from "../store_errors.ts";
 import { fileSink } from "./file_sink.ts";
 import type { JournalSink } from "./journal.ts";
 
@@ -27,8 +29,8 @@ interface Batch {
 const HEAP_MEGABYTES = 64;
 
 /** A sink in the folder of a journal: one that syncs for `power`, one that appends at once for `process`. */
-export function sinkIn(folder: string, isPower: boolean): JournalSink {
-  return isPower ? threadSink(journalThread(folder)) : fileSink(folder);
+export function sinkIn(folder: string, isPower: boolean, log: Log): JournalSink {
+  return isPower ? threadSink(journalThread(folder), log) : fileSink(folder);
 }
 
 /** Starts a thread that writes to the journal in a folder. */
@@ -39,76 +41,112 @@ export function journalThread(folder: string): StartThread {
 
 /**
  * A sink that writes and syncs in a thread of its own. What is appended during a sync shares the next one, so each
- * sync takes one message in each direction. If the thread ends, all appends fail.
+ * sync takes one message in each direction. If the thread ends, the appends under way fail, and the next one starts
+ * another thread.
  */
-export function threadSink(start: StartThread): JournalSink {
-  let waiting: Batch | null = null;
-  let running: Batch | null = null;
-  let crash: Error | null = null;
-  let onIdle: (() => void) | null = null;
-  const thread: WorkerThread = start({
-    onMessage(message) {
-      const { failure } = message as JournalDone;
-      const done = running;
-      running = null;
-      sendNext();
-      if (failure === null) done?.synced.resolve();
-      else done?.synced.reject(new Error(failure));
-    },
-    onCrash(reason) {
-      crash = new Error(`The thread of the journal ended: ${reason}`);
-      running?.synced.reject(crash);
-      waiting?.synced.reject(crash);
-      running = waiting = null;
-      onIdle?.();
-    },
-  });
-  thread.setReferenced(false);
+export function threadSink(start: StartThread, log: Log): JournalSink {
+  const sink = new ThreadSink(start, log);
+  sink.startThread();
+  return sink;
+}
 
-  function sendNext(): void {
-    if (running !== null) return;
-    if (waiting === null) {
-      thread.setReferenced(false);
-      onIdle?.();
-      return;
+/** After so many threads that ended without an answer, the next appends start no other. */
+const MAX_SILENT_THREADS = 3;
+
+class ThreadSink implements JournalSink {
+  readonly #start: StartThread;
+  #thread: WorkerThread | null = null;
+  #crash: JournalWriteError | null = null;
+  /** Threads in a row that ended before they answered. */
+  #silentThreads = 0;
+  #waiting: Batch | null = null;
+  #running: Batch | null = null;
+  #onIdle: (() => void) | null = null;
+
+  constructor(start: StartThread, readonly log: Log) {
+    this.#start = start;
+  }
+
+  startThread(): WorkerThread {
+    const thread = this.#start({
+      onMessage: (message) => this.#onDone(message as JournalDone),
+      onCrash: (reason) => this.#onCrash(reason),
+    });
+    thread.setReferenced(false);
+    return this.#thread = thread;
+  }
+
+  append(segment: number, bytes: Uint8Array): Promise<void> {
+    if (this.#crash !== null && this.#silentThreads >= MAX_SILENT_THREADS) throw this.#crash;
+    const { parts, synced } = this.#nextBatch();
+    const last = parts.at(-1);
+    if (last?.segment === segment && last.chunks !== null) last.chunks.push(bytes.slice());
+    else parts.push({ segment, chunks: [bytes.slice()] });
+    return synced.promise;
+  }
+
+  remove(segment: number): void {
+    if (this.#thread !== null) this.#nextBatch().parts.push({ segment, chunks: null });
+  }
+
+  async close(): Promise<void> {
+    // Ends when all lines are written: each is answered, or the thread crashes.
+    while (this.#running !== null || this.#waiting !== null) {
+      await new Promise<void>((resolve) => this.#onIdle = resolve);
     }
-    running = waiting;
-    waiting = null;
-    const parts = running.parts.map(({ segment, chunks }): JournalPart => ({ segment, bytes: joined(chunks) }));
-    thread.setReferenced(true);
-    thread.post({ parts } satisfies JournalTask, parts.flatMap(({ bytes }) => bytes ?? []));
+    this.#thread?.terminate();
   }
 
   /** The batch for the next message. The message is sent at the end of the turn, or after the task in progress. */
-  function nextBatch(): Batch {
-    if (waiting === null) {
-      waiting = { parts: [], synced: Promise.withResolvers() };
-      waiting.synced.promise.catch(() => {}); // a batch of removals has no reader
-      queueMicrotask(sendNext);
+  #nextBatch(): Batch {
+    if (this.#waiting === null) {
+      this.#waiting = { parts: [], synced: Promise.withResolvers() };
+      this.#waiting.synced.promise.catch(() => {}); // a batch of removals has no reader
+      queueMicrotask(() => this.#sendNext());
     }
-    return waiting;
+    return this.#waiting;
   }
 
-  return {
-    append(segment, bytes) {
-      if (crash !== null) throw crash;
-      const { parts, synced } = nextBatch();
-      const last = parts.at(-1);
-      if (last?.segment === segment && last.chunks !== null) last.chunks.push(bytes.slice());
-      else parts.push({ segment, chunks: [bytes.slice()] });
-      return synced.promise;
-    },
-    remove(segment) {
-      if (crash === null) nextBatch().parts.push({ segment, chunks: null });
-    },
-    async close() {
-      // Ends when all lines are written: each is answered, or the thread crashes.
-      while (crash === null && (running !== null || waiting !== null)) {
-        await new Promise<void>((resolve) => onIdle = resolve);
-      }
-      thread.terminate();
-    },
-  };
+  #sendNext(): void {
+    if (this.#running !== null) return;
+    if (this.#waiting === null) {
+      this.#thread?.setReferenced(false);
+      this.#onIdle?.();
+      return;
+    }
+    const batch = this.#waiting;
+    this.#waiting = null;
+    try {
+      const thread = this.#thread ?? this.startThread();
+      const parts = batch.parts.map(({ segment, chunks }): JournalPart => ({ segment, bytes: joined(chunks) }));
+      thread.setReferenced(true);
+      thread.post({ parts } satisfies JournalTask, parts.flatMap(({ bytes }) => bytes ?? []));
+      this.#running = batch;
+    } catch (error) {
+      batch.synced.reject(new JournalWriteError("the thread of the journal cannot start", error));
+      this.#onIdle?.();
+    }
+  }
+
+  #onDone({ failure }: JournalDone): void {
+    this.#silentThreads = 0;
+    const done = this.#running;
+    this.#running = null;
+    this.#sendNext();
+    if (failure === null) done?.synced.resolve();
+    else done?.synced.reject(new JournalWriteError(failure));
+  }
+
+  #onCrash(reason: string): void {
+    this.#thread = null;
+    this.#silentThreads++;
+    this.log.error("worker_crashed", { ref: "journal", reason });
+    this.#crash = new JournalWriteError(`the thread of the journal ended: ${reason}`);
+    const lost = [this.#running, this.#waiting];
+    this.#running = this.#waiting = null;
+    for (const batch of lost) batch?.synced.reject(this.#crash);
+    this.#onIdle?.();
+  }
 }
 
 function joined(chunks: readonly Uint8Array[] | null): ArrayBuffer | null {

@@ -5,6 +5,7 @@ import { Journal, type JournalSink, NO_SINK } from "../../../src/store/journal/j
 import { keepDamagedSegment, readJournal, segmentPathOf } from "../../../src/store/journal/journal_folder.ts";
 import { journalThread, threadSink } from "../../../src/store/journal/thread_sink.ts";
 import type { JournalTask } from "../../../src/store/journal/thread_sink.ts";
+import { JournalWriteError } from "../../../src/store/store_errors.ts";
 import type { WorkerThreadEvents } from "../../../src/workers/worker_thread.ts";
 import { recordingLog } from "../../billing/support.ts";
 import { itemAt } from "../../support/items.ts";
@@ -131,16 +132,19 @@ Deno.test("a missing folder is an empty journal", async () => {
 /** A thread whose syncs a test completes. */
 function fakeThread() {
   const tasks: JournalTask[] = [];
+  let threads = 0;
   let events: WorkerThreadEvents | null = null;
   const sink = threadSink((given) => {
     events = given;
+    threads++;
     return { post: (message) => void tasks.push(message as JournalTask), terminate() {}, setReferenced() {} };
-  });
+  }, silentLog);
   return {
     sink,
     tasks,
     done: (failure: string | null = null) => events?.onMessage({ failure }),
     crash: () => events?.onCrash("out of memory"),
+    threads: () => threads,
   };
 }
 
@@ -180,7 +184,27 @@ Deno.test("a failed sync rejects its appends only; the end of the thread rejects
   crash();
   await assertRejects(() => third, Error, "out of memory");
   await assertRejects(() => fourth, Error, "out of memory");
-  assertThrows(() => journal.append("e"), Error, "out of memory");
+  await journal.close();
+});
+
+Deno.test("after the end of a thread the next append starts another, until three have not answered", async () => {
+  const { sink, tasks, done, crash, threads } = fakeThread();
+  const journal = journalOver(sink);
+  crash();
+  const first = Promise.resolve(journal.append("a"));
+  await turn();
+  assertEquals([threads(), tasks.length], [2, 1]);
+  done();
+  await first;
+  for (const text of ["b", "c", "d"]) {
+    const lost = Promise.resolve(journal.append(text));
+    await turn();
+    crash();
+    await assertRejects(() => lost, JournalWriteError, "the thread of the journal ended: out of memory");
+  }
+  assertEquals(threads(), 4);
+  assertThrows(() => journal.append("e"), JournalWriteError, "out of memory");
+  assertEquals(threads(), 4);
   await journal.close();
 });
 
@@ -200,7 +224,7 @@ Deno.test("a segment is removed by the thread after the writes to it", async () 
 
 Deno.test("the real thread writes, syncs and removes segments", () =>
   inFolder(async (folder) => {
-    const journal = journalOver(threadSink(journalThread(folder)), 100);
+    const journal = journalOver(threadSink(journalThread(folder), silentLog), 100);
     const appended: (void | Promise<void>)[] = [];
     for (let i = 0; i < 5; i++) {
       appended.push(journal.append(`${i}`.repeat(100)));
