@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { textModel } from "../support/gateway.ts";
 import { atLeast } from "../support/items.ts";
+import { longTest } from "../support/long_test.ts";
 
 const ADMIN_KEY = "an-admin-key-of-the-test";
 const ENV = { SWITCHYARD_ADMIN_KEY: ADMIN_KEY, PORT: "0" };
@@ -97,7 +98,7 @@ Deno.test("SIGHUP and config apply put the file in force; config diff changes no
   });
 });
 
-Deno.test("kill -9 during changes of the stored settings leaves all of a change or nothing of it", async () => {
+longTest("kill -9 during changes of the stored settings leaves all of a change or nothing of it", async () => {
   await withServe(async ({ start }) => {
     for (let round = 0; round < 3; round++) {
       const { process, address } = await start();

@@ -5,6 +5,7 @@ import { accountMoney, eventually } from "../../support/account_money.ts";
 import { itemAt } from "../../support/items.ts";
 import { startResetGateway } from "./reset_gateway.ts";
 import type { StreamKind } from "./streams.ts";
+import { longTest } from "../../support/long_test.ts";
 
 /** `deno task test:resets` sets thousands. */
 const RESETS = Number(Deno.env.get("SWITCHYARD_RESETS") ?? Deno.env.get("SWITCHYARD_TEST_RESETS") ?? "160");
@@ -15,39 +16,45 @@ const CALLERS = 8;
 const FAILURES = new Set(["isolate_failed", "worker_crashed", "process.failed", "request.failed", "stream_failed"]);
 
 for (const [name, isolates] of [["one thread", 1], ["two threads", 2]] as const) {
-  Deno.test(`sockets that are reset at random instants of every kind of stream end nothing, and are charged, in ${name}`, async () => {
-    const random = randomOf(SEED);
-    const unhandled: unknown[] = [];
-    const onUnhandled = (event: PromiseRejectionEvent) => {
-      event.preventDefault();
-      unhandled.push(event.reason);
-    };
-    globalThis.addEventListener("unhandledrejection", onUnhandled);
-    const gateway = await startResetGateway(isolates, random);
-    try {
-      const money = accountMoney({ ...gateway, address: `http://127.0.0.1:${gateway.port}` });
-      const callersOf = () =>
-        gateway.lines().filter(({ event, path }) => event === "request" && !path?.startsWith("/admin/v1/acc"));
-      // Threads send the lines of several requests together.
-      const before = { count: (await settled(callersOf)).length, balance: await money.balance() };
-      for (let n = 0; n < RESETS; n += CALLERS) {
-        const kinds = Array.from({ length: CALLERS }, (_, k) => itemAt(gateway.kinds, (n + k) % gateway.kinds.length));
-        await Promise.all(kinds.map((kind) => leave(gateway.port, kind, random)));
+  longTest(
+    `sockets that are reset at random instants of every kind of stream end nothing, and are charged, in ${name}`,
+    async () => {
+      const random = randomOf(SEED);
+      const unhandled: unknown[] = [];
+      const onUnhandled = (event: PromiseRejectionEvent) => {
+        event.preventDefault();
+        unhandled.push(event.reason);
+      };
+      globalThis.addEventListener("unhandledrejection", onUnhandled);
+      const gateway = await startResetGateway(isolates, random);
+      try {
+        const money = accountMoney({ ...gateway, address: `http://127.0.0.1:${gateway.port}` });
+        const callersOf = () =>
+          gateway.lines().filter(({ event, path }) => event === "request" && !path?.startsWith("/admin/v1/acc"));
+        // Threads send the lines of several requests together.
+        const before = { count: (await settled(callersOf)).length, balance: await money.balance() };
+        for (let n = 0; n < RESETS; n += CALLERS) {
+          const kinds = Array.from(
+            { length: CALLERS },
+            (_, k) => itemAt(gateway.kinds, (n + k) % gateway.kinds.length),
+          );
+          await Promise.all(kinds.map((kind) => leave(gateway.port, kind, random)));
+        }
+        assertEquals(unhandled, []);
+        // What a socket carried that was reset before it was read is no request.
+        const callers = await settled(callersOf);
+        assertEquals(await gateway.openStreams(), 0);
+        assertEquals(gateway.lines().filter(({ event }) => FAILURES.has(event)), []);
+        const charged = callers.slice(before.count).reduce((sum, { cost }) => sum + readMoney(cost ?? "0"), 0n);
+        const taken = async () => before.balance - await money.balance();
+        await eventually(async () => await taken() === charged).catch(() => {});
+        assertEquals(await taken(), charged);
+      } finally {
+        await gateway.stop();
+        globalThis.removeEventListener("unhandledrejection", onUnhandled);
       }
-      assertEquals(unhandled, []);
-      // What a socket carried that was reset before it was read is no request.
-      const callers = await settled(callersOf);
-      assertEquals(await gateway.openStreams(), 0);
-      assertEquals(gateway.lines().filter(({ event }) => FAILURES.has(event)), []);
-      const charged = callers.slice(before.count).reduce((sum, { cost }) => sum + readMoney(cost ?? "0"), 0n);
-      const taken = async () => before.balance - await money.balance();
-      await eventually(async () => await taken() === charged).catch(() => {});
-      assertEquals(await taken(), charged);
-    } finally {
-      await gateway.stop();
-      globalThis.removeEventListener("unhandledrejection", onUnhandled);
-    }
-  });
+    },
+  );
 }
 
 /** Sends a request and resets its connection: while it waits for the response, or within it. */
