@@ -1,6 +1,6 @@
 /**
- * The program, whose threads do what the file `order` in the working folder says: `KIND MS` or `KIND exhaust`, where the
- * kind is `main` or the path of a module that threads start with.
+ * The program, whose threads do what the file `order` in the working folder says: `KIND MS` or `KIND exhaust`, where
+ * the kind is `main` or the path of a module that threads start with.
  */
 import { run } from "../../../src/cli/run.ts";
 import { replaceThreadModules, type ThreadModule } from "../../../src/lib/program_files.ts";

@@ -1,0 +1,76 @@
+/**
+ * Runs all tests, or those of the files and folders that the arguments name. Options of `deno test` are passed on:
+ *
+ *     deno task test --junit-path=tests.xml
+ *     deno task test tests/net tests/e2e/images_test.ts --filter=redirect
+ *
+ * When all run, files share isolates in groups: a small file takes most of its time to compile the gateway. Source:
+ * docs/decisions/0195-tests-in-groups.md.
+ */
+import { join, relative } from "node:path";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+const FLAGS = [
+  "--lock=tests/deno.lock",
+  "--no-check",
+  "--parallel",
+  "--allow-net=127.0.0.1,localhost,[::1]",
+  "--allow-env",
+  "--allow-read",
+  "--allow-write",
+  "--allow-run",
+  "--allow-sys",
+  "--quiet",
+];
+const MAX_FILES_PER_GROUP = 12;
+/** Hooks and changed globals, which would hold for the other files of a group. */
+const ALONE = /\bDeno\.test\.(?:before|after)|\bObject\.defineProperty\((?:Deno|globalThis)\b|mistaken_connect/;
+
+const options = Deno.args.filter((argument) => argument.startsWith("-"));
+const named = Deno.args.filter((argument) => !argument.startsWith("-"));
+const folder = await Deno.makeTempDir({ prefix: "switchyard-tests-" });
+try {
+  const paths = named.length > 0 ? named : await writeGroups(folder);
+  const { code } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", ...FLAGS, ...options, ...paths],
+    cwd: ROOT,
+  }).spawn().status;
+  Deno.exitCode = code;
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
+
+/** Writes a module for each group of test files, and returns their paths and those of the files that run alone. */
+async function writeGroups(folder: string): Promise<string[]> {
+  const groups = new Map<string, string[]>();
+  const paths: string[] = [];
+  for (const path of await testFiles(join(ROOT, "tests"))) {
+    if (ALONE.test(await Deno.readTextFile(path))) {
+      paths.push(path);
+      continue;
+    }
+    const [area = ""] = relative(join(ROOT, "tests"), path).split("/");
+    groups.set(area, [...groups.get(area) ?? [], path]);
+  }
+  for (const [area, files] of groups) {
+    const parts = Math.ceil(files.length / MAX_FILES_PER_GROUP);
+    for (let part = 0; part < parts; part++) {
+      const members = files.filter((_, index) => index % parts === part);
+      const path = join(folder, `${area}_${part + 1}_test.ts`);
+      await Deno.writeTextFile(path, members.map((file) => `import "file://${file}";\n`).join(""));
+      paths.push(path);
+    }
+  }
+  return paths;
+}
+
+/** The paths of all test files below a folder, in order. */
+async function testFiles(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory && name !== "node_modules") files.push(...await testFiles(path));
+    else if (name.endsWith("_test.ts")) files.push(path);
+  }
+  return files.sort();
+}
