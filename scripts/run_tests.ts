@@ -10,18 +10,7 @@
 import { join, relative } from "node:path";
 
 const ROOT = new URL("../", import.meta.url).pathname;
-const FLAGS = [
-  "--lock=tests/deno.lock",
-  "--no-check",
-  "--parallel",
-  "--allow-net=127.0.0.1,localhost,[::1]",
-  "--allow-env",
-  "--allow-read",
-  "--allow-write",
-  "--allow-run",
-  "--allow-sys",
-  "--quiet",
-];
+const FLAGS = ["--lock=tests/deno.lock", "--no-check", "--parallel", "-P=tests", "--quiet"];
 const MAX_FILES_PER_GROUP = 12;
 /** Hooks and changed globals, which would hold for the other files of a group. */
 const ALONE = /\bDeno\.test\.(?:before|after)|\bObject\.defineProperty\((?:Deno|globalThis)\b|mistaken_connect/;
