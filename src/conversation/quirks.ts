@@ -10,6 +10,7 @@ export const QUIRKS = {
   no_text_parts: "chat, responses: several texts are sent as one string",
   no_refusal_field: "chat: `refusal` of an assistant message is not supported; it is sent as text",
   reasoning_in_history: "chat: `reasoning_content` and `reasoning_details` of earlier messages are accepted",
+  adapted_requests: "chat, responses: the vendor adapts requests to its models itself",
   reasoning_object: "chat: the objects `reasoning` and `usage` of OpenRouter are accepted",
   no_custom_tools: "chat: tools of the type `custom` are not supported; they are sent as functions",
   no_allowed_tools: "chat, responses: `allowed_tools` is not supported; only the allowed tools are sent",

@@ -20,6 +20,10 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   chatTools: conflict,
   hasChatStop: boolean(),
   hasChatMaxTokens: boolean(),
+  hasChatCompletionLimit: boolean(),
+  hasChatSchemas: boolean(),
+  hasCompatibleChat: boolean(),
+  reasoningHistory: z.enum(["tool_turns", "none"]),
   reasoningControl: z.enum(["effort", "budget"]),
   budget: z.strictObject({
     min: wholeNumber(0, MAX_TOKENS, "tokens"),

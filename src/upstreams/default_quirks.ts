@@ -54,7 +54,7 @@ const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
   { host: "openai.azure.com", quirks: [] },
   { host: "services.ai.azure.com", quirks: [] },
   // Source: OpenRouter documentation, "Reasoning Tokens" (efforts from none to xhigh for every model), "Parameters".
-  { host: "openrouter.ai", quirks: compatibleWithout("three_efforts", "no_verbosity") },
+  { host: "openrouter.ai", quirks: [...compatibleWithout("three_efforts", "no_verbosity"), "adapted_requests"] },
   // Source: Mistral API reference, "Chat". Other fields are rejected ("Extra inputs are not permitted").
   {
     host: "api.mistral.ai",

@@ -137,7 +137,19 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
     facts: { samplingSupport: "never" },
   },
   {
-    models: ["gpt-oss*", "gpt-image*", "gpt-realtime*", "gpt-audio*", "gpt-live*", "gpt-transcribe*"],
+    models: ["gpt-oss*"],
+    source: "OpenAI, gpt-oss model card: reasoning levels; pydantic/pydantic-ai, profile for Groq",
+    seen: "2026-11",
+    facts: {
+      ...UNKNOWN_FACTS,
+      hasCompatibleChat: true,
+      canReason: true,
+      efforts: UP_TO_HIGH,
+      defaultEffort: "medium",
+    },
+  },
+  {
+    models: ["gpt-image*", "gpt-realtime*", "gpt-audio*", "gpt-live*", "gpt-transcribe*"],
     source: "OpenAI, model pages: other interfaces, or served by other vendors",
     seen: "2026-11",
     facts: UNKNOWN_FACTS,
