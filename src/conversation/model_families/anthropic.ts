@@ -2,6 +2,28 @@ import type { Effort } from "../conversation.ts";
 import { UNKNOWN_FACTS } from "../model_facts.ts";
 import type { FactEntry } from "./fact_entry.ts";
 
+/** What a version of Anthropic's API refuses of every model. */
+export interface VersionFacts {
+  /** The document or the public report that says so. */
+  readonly source: string;
+  /** The month in which the source was read, as `2026-11`. */
+  readonly seen: string;
+  /** Members of a request that it refuses, at their default values, too. */
+  readonly refusedMembers: readonly string[];
+  /** Whether it refuses documents in messages of the assistant, and citations in texts of the user. */
+  readonly refusesMixedContent: boolean;
+}
+
+/** Versions of Anthropic's API beside the first one, which takes what each model takes. */
+export const ANTHROPIC_VERSIONS: ReadonlyMap<string, VersionFacts> = new Map([
+  ["2026-10-21", {
+    source: "Anthropic API reference, Versions; trials of two users at the live API",
+    seen: "2026-11",
+    refusedMembers: ["temperature", "top_p", "top_k"],
+    refusesMixedContent: true,
+  }],
+]);
+
 const UP_TO_HIGH: readonly Effort[] = ["none", "low", "medium", "high"];
 const WITH_MAX: readonly Effort[] = [...UP_TO_HIGH, "max"];
 const WITH_XHIGH: readonly Effort[] = [...UP_TO_HIGH, "xhigh", "max"];

@@ -11,8 +11,8 @@ import { TIER_NAMES } from "./tier_names.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
- * The vendor side of the message protocol. `anthropic-version` is not forwarded: the provider sets it, because it
- * belongs to the way the key is sent. Source: Messages API reference.
+ * The vendor side of the message protocol. The provider sets `anthropic-version`, except for a request that passes
+ * through unchanged. Source: Messages API reference.
  */
 export const upstream: UpstreamFormat = {
   name: MESSAGE_FORMAT,
