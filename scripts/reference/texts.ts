@@ -91,6 +91,10 @@ function modelFacts(path: string): Record<string, SettingText> {
     off_efforts: { text: "The efforts that it accepts while thinking is off", example: ["low", "medium", "high"] },
     forced_calls: { text: "When a request may force a tool call", example: "never" },
     has_system_turns: { text: "Whether it accepts system messages after the first turn", example: false },
+    has_instructions_in_input: {
+      text: "Whether system text stands first in the input of `/responses`, not in `instructions`",
+      example: true,
+    },
     can_prefill: { text: "Whether it continues a last message of the assistant", example: false },
     has_output_schemas: { text: "Whether it enforces a JSON schema on its output", example: true },
     has_output_schemas_with_tools: { text: "The same while tools are offered", example: true },

@@ -62,6 +62,11 @@ export interface ModelFacts {
   readonly forcedCalls: ReasoningConflict | null;
   /** Whether it accepts a message with the role `system` after the first turn. */
   readonly hasSystemTurns: boolean | null;
+  /**
+   * Whether system text stands first in the input of `/responses`, as a message of the developer. The vendor would
+   * append `instructions` to the input, outside of the cached prefix.
+   */
+  readonly hasInstructionsInInput: boolean | null;
   /** Whether it continues the text of a last assistant turn. */
   readonly canPrefill: boolean | null;
   /** Whether it enforces a JSON Schema on its output. */
@@ -96,6 +101,7 @@ export const UNKNOWN_FACTS: ModelFacts = {
   offEfforts: null,
   forcedCalls: null,
   hasSystemTurns: null,
+  hasInstructionsInInput: null,
   canPrefill: null,
   hasOutputSchemas: null,
   hasOutputSchemasWithTools: null,

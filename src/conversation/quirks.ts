@@ -38,6 +38,8 @@ export const QUIRKS = {
   no_validated_mode: "content: the calling mode `VALIDATED` is not supported",
   no_media_in_tool_results: "content: media within `functionResponse` are rejected",
   no_signature_placeholder: "content: calls without a thought signature are sent without a placeholder",
+  no_store_field: "content: `store` is not sent, so that the default of the project applies",
+  no_system_turns: "messages: a message with the role `system` after the first turn is rejected",
   thinking_budgets: "messages: models of an unknown version receive a thinking budget",
   temperature_with_top_p: "messages: models of an unknown version accept `temperature` and `top_p` together",
   no_output_schemas: "messages: `output_config.format` and strict tools are not supported",

@@ -36,6 +36,7 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   offEfforts: efforts,
   forcedCalls: conflict,
   hasSystemTurns: boolean(),
+  hasInstructionsInInput: boolean(),
   canPrefill: boolean(),
   hasOutputSchemas: boolean(),
   hasOutputSchemasWithTools: boolean(),

@@ -37,6 +37,7 @@ export const COMPATIBLE_MESSAGES_QUIRKS: readonly Quirk[] = [
   "no_output_schemas",
   "no_thinking_display",
   "no_threads",
+  "no_system_turns",
   "no_web_search",
   "no_service_tier",
 ];
@@ -80,7 +81,7 @@ const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
 
 /**
  * The three formats at Vertex AI. Source: Vertex AI API reference, `FunctionCall` and `FunctionResponse`, which have no
- * id; Claude on Vertex AI, "Feature support". Its chat completions are a compatible vendor's, except for the search,
+ * id; Claude on Vertex AI, "Feature support"; pydantic/pydantic-ai#6765 for messages of the role `system`. Its chat completions are a compatible vendor's, except for the search,
  * which the other two formats have.
  */
 const VERTEX: readonly Quirk[] = [
@@ -88,10 +89,12 @@ const VERTEX: readonly Quirk[] = [
   "no_call_ids",
   "no_output_schemas",
   "no_threads",
+  "no_store_field",
+  "no_system_turns",
 ];
 
-/** Source: Claude on Amazon Bedrock, "Features not supported". */
-const BEDROCK: readonly Quirk[] = ["no_threads", "no_web_search"];
+/** Source: Claude on Amazon Bedrock, "Features not supported"; pydantic/pydantic-ai#6765 for the role `system`. */
+const BEDROCK: readonly Quirk[] = ["no_threads", "no_system_turns", "no_web_search"];
 
 /**
  * Returns the quirks of a provider whose configuration sets none.
