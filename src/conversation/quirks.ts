@@ -12,7 +12,8 @@ export const QUIRKS = {
   reasoning_in_history: "chat: `reasoning_content` and `reasoning_details` of earlier messages are accepted",
   adapted_requests: "chat, responses: the vendor adapts requests to its models itself",
   reasoning_object: "chat: the objects `reasoning` and `usage` of OpenRouter are accepted",
-  no_custom_tools: "chat: tools of the type `custom` are not supported; they are sent as functions",
+  no_custom_tools:
+    "chat, responses: tools of the type `custom` or `namespace` are not supported; they are sent as functions",
   no_allowed_tools: "chat, responses: `allowed_tools` is not supported; only the allowed tools are sent",
   long_tool_descriptions: "chat: descriptions of tools may be longer than 1,024 characters",
   union_schemas: "chat, responses: a tool's schema may have `anyOf` or `oneOf` at its top level",

@@ -128,6 +128,11 @@ export interface UpstreamFormat {
   readonly reportedHeaders: readonly string[];
   /** Whether an image's address may point to any file, which the vendor then reads. */
   readonly takesAnyFile: boolean;
+  /**
+   * Whether a vendor refused the reasoning of earlier turns: it is bound to the model, the account and the conversation
+   * before it. The request is sent once more without it. Absent: the format has no such refusal.
+   */
+  readonly refusesReasoning?: (error: Pick<VendorError, "message" | "code">) => boolean;
   /** What models refuse in this format only. Absent: nothing. */
   readonly refusals?: FormatRefusals;
   /** Whether the format has a field for stop sequences. */

@@ -94,6 +94,7 @@ function prepared(
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
     quirks: provider.quirks,
+    dropsReasoning: attempt.dropsReasoning === true,
     version: endpoint.versionField === undefined ? null : request.header(endpoint.versionField),
     facts: factsAt({ provider, model: attempt.model, name: candidate.model }),
     provider: provider.name,

@@ -16,6 +16,7 @@ import { unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
+import { withoutReasoning } from "./refused_reasoning.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
@@ -92,10 +93,13 @@ async function translatedLater(
 
 function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt: TextAttempt): Translation {
   const { request } = attempt;
-  const own = limited(inlined, attempt);
+  const own = limited(attempt.dropsReasoning === true ? withoutReasoning(inlined) : inlined, attempt);
   const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
-  const { emulation, droppedFields } = emulationFor(conversation, written.droppedFields);
+  const losses = attempt.dropsReasoning === true
+    ? [...new Set([...written.droppedFields, "reasoning_signature"])]
+    : written.droppedFields;
+  const { emulation, droppedFields } = emulationFor(conversation, losses);
   // Header features apply to a body of their own format, even if it is rewritten.
   const forwarded = isSameFormat(request, attempt.endpoint) ? forwardedFields(attempt) : NOTHING_FORWARDED;
   const body = forwarded === NOTHING_FORWARDED ? written.body : { ...written.body, ...forwarded.members };

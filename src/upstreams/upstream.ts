@@ -65,8 +65,9 @@ export interface TextEndpoint {
    * Whether a request of the endpoint's format can pass through. Default: it can.
    *
    * @param outlineText The JSON text of the body without long texts.
+   * @param quirks Of the provider.
    */
-  readonly canPass?: (outlineText: string) => boolean;
+  readonly canPass?: (outlineText: string, quirks: Quirks) => boolean;
 }
 
 /** Header fields that a vendor reads in the body. */

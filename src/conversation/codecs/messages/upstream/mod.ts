@@ -4,7 +4,7 @@ import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { hasWebSearch } from "./model_traits.ts";
 import { readUsage } from "../shared/usage.ts";
-import { readError } from "./error.ts";
+import { readError, refusesReasoning } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
 import { TIER_NAMES } from "./tier_names.ts";
@@ -22,6 +22,7 @@ export const upstream: UpstreamFormat = {
   readReply,
   readUsage,
   readError,
+  refusesReasoning,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: ["anthropic-beta"],
   reportedHeaders: [],
