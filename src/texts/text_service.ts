@@ -16,6 +16,7 @@ import { type TextOption, textOptionsOf } from "./text_options.ts";
 import { fitWithin, textReservation } from "./text_reservation.ts";
 import { isReasoningRefused } from "./refused_reasoning.ts";
 import { translate } from "./translate.ts";
+import { noteUnknownRefusal } from "./unknown_refusal.ts";
 import { estimatedUsageOf } from "./request_usage.ts";
 
 /** The usual number of bytes of a prompt per token. */
@@ -72,6 +73,7 @@ export class TextService {
       try {
         return await this.#send(attempt, own?.passThrough ?? null);
       } catch (error) {
+        noteUnknownRefusal(error, attempt, this.parts.log);
         await chargeIfLeft(attempt, error);
         throw error;
       }
