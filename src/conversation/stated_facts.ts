@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { JsonObject } from "../lib/json_object.ts";
 import { boolean, wholeNumber } from "../lib/settings.ts";
 import { EFFORTS } from "./conversation.ts";
 import type { ProviderFacts } from "./known_models.ts";
@@ -48,6 +49,12 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
 export const FACT_NAMES: ReadonlyMap<keyof ModelFacts, string> = new Map(
   (Object.keys(FIELDS) as (keyof ModelFacts)[]).map((field) => [field, snakeCase(field)]),
 );
+
+/** Some facts by their names in the configuration, for operators; unknown ones are left out. */
+export function writeFacts(facts: Partial<ModelFacts>): JsonObject {
+  const known = [...FACT_NAMES].filter(([field]) => facts[field] !== undefined && facts[field] !== null);
+  return Object.fromEntries(known.map(([field, name]) => [name, facts[field]]));
+}
 
 const written = z.strictObject(
   Object.fromEntries(Object.entries(FIELDS).map(([field, schema]) => [snakeCase(field), schema.optional()])),

@@ -48,7 +48,7 @@ export interface RecordedAttempt {
 }
 
 /** A field that a vendor refused, and that no fact of its model foresaw. */
-export interface RecordedRefusal {
+export interface RefusedFieldOfModel {
   /** The model by its name in the catalog. */
   readonly model: string;
   /** The path of the field without indexes. */
@@ -196,7 +196,7 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   /** See {@linkcode RecordedFacts}. */
   dropped: readonly string[] = NONE;
   /** The fields that vendors refused although the facts let them pass. */
-  refusals: readonly RecordedRefusal[] = NO_REFUSALS;
+  refusedFields: readonly RefusedFieldOfModel[] = NO_REFUSED_FIELDS;
   /** See {@linkcode RecordedFacts}. */
   tokens: RecordedTokens | null = null;
   /** See {@linkcode RecordedFacts}. */
@@ -326,7 +326,7 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   }
 }
 
-const NO_REFUSALS: readonly RecordedRefusal[] = [];
+const NO_REFUSED_FIELDS: readonly RefusedFieldOfModel[] = [];
 const NONE: readonly string[] = [];
 const NO_ROUTES: readonly RecordedRoute[] = [];
 const NOTHING_CHARGED: readonly RecordedQuantities[] = [];

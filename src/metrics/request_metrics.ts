@@ -91,7 +91,7 @@ export class RequestMetrics {
     series.images += record.images;
     if (record.cost !== null) series.costUnits += record.cost;
     series.droppedFields += record.dropped.length;
-    for (const { model, field } of record.refusals) this.#countRefusal({ model, field, count: 1 });
+    for (const { model, field } of record.refusedFields) this.#countRefusal({ model, field, count: 1 });
     for (let at = 0; at < attempts.length; at++) this.#countAttempt(attempts[at]!, at + 1 < attempts.length);
   };
 

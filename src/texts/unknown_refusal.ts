@@ -16,7 +16,7 @@ export function noteUnknownRefusal(error: unknown, attempt: TextAttempt, log: Lo
   const field = refusedFieldOf(error.facts.field ?? "", request.body, facts);
   if (field === null) return;
   const { record } = request;
-  record.refusals = [...record.refusals, { model: model.id, field: field.path }];
+  record.refusedFields = [...record.refusedFields, { model: model.id, field: field.path }];
   const entry = `providers: { ${provider.name}: { facts: { ${JSON.stringify(candidate.model)}: { ${field.fact} } } } }`;
   log.warn("unknown_refusal", {
     requestId: request.requestId,

@@ -10,7 +10,12 @@ Deno.test("GET /admin/v1/models lists the catalog page by page, with prices, pro
         textModel("sandbox/messages-1", ["sandbox-anthropic"]),
         {
           ...textModel("sandbox/any-1", []),
-          serves: [{ provider: "sandbox-openai", weight: 3 }, { provider: "sandbox-google", model: "pro", weight: 0 }],
+          serves: [{ provider: "sandbox-openai", weight: 3, facts: [] }, {
+            provider: "sandbox-google",
+            model: "pro",
+            weight: 0,
+            facts: [],
+          }],
           fallbacks: ["sandbox/chat-1"],
         },
       ],
