@@ -44,6 +44,7 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
       canReason: true,
       reasoningControl: "effort",
       efforts: ALWAYS,
+      defaultEffort: "medium",
       samplingSupport: "never",
       canPrefill: false,
       forcedCalls: "never",
@@ -55,6 +56,18 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
       hasThinkingBudgets: false,
       thinkingOff: "never",
     },
+  },
+  {
+    models: ["claude-fable-*", "claude-mythos-*", "claude-opus-5", "claude-sonnet-5-5"],
+    source: "Anthropic, model pages of Claude Fable 5.1, Opus 5 and Sonnet 5.5",
+    seen: "2026-11",
+    facts: { defaultEffort: "high" },
+  },
+  {
+    models: ["claude-sonnet-5", "claude-*-4-8", "claude-*-4-7", "claude-*-4-6"],
+    source: "Anthropic, Messages API reference, effort: the default is not documented for these models",
+    seen: "2026-11",
+    facts: { defaultEffort: null },
   },
   {
     models: ["claude-sonnet-5-5"],
@@ -129,6 +142,7 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
     seen: "2026-11",
     facts: {
       efforts: null,
+      defaultEffort: null,
       reasoningControl: "budget",
       samplingSupport: "one",
       canPrefill: true,
@@ -138,6 +152,12 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
       hasThinkingDisplay: false,
       thinkingOff: "disabled",
     },
+  },
+  {
+    models: ["claude-opus-4-5"],
+    source: "Anthropic, Messages API reference, effort; pydantic/pydantic-ai, profile of Claude Opus 4.5",
+    seen: "2026-11",
+    facts: { efforts: UP_TO_HIGH },
   },
   {
     models: ["claude-*-4-1", "claude-*-4", "claude-3*"],
