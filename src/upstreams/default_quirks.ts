@@ -81,8 +81,8 @@ const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
 
 /**
  * The three formats at Vertex AI. Source: Vertex AI API reference, `FunctionCall` and `FunctionResponse`, which have no
- * id; Claude on Vertex AI, "Feature support"; pydantic/pydantic-ai#6765 for messages of the role `system`. Its chat completions are a compatible vendor's, except for the search,
- * which the other two formats have.
+ * id; Claude on Vertex AI, "Feature support"; pydantic/pydantic-ai#6765 for messages of the role `system`. Its chat
+ * completions are a compatible vendor's, except for the search, which the other two formats have.
  */
 const VERTEX: readonly Quirk[] = [
   ...compatibleWithout("no_web_search"),

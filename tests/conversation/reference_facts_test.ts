@@ -8,8 +8,8 @@ type Row = {
 }[keyof ModelFacts];
 
 /**
- * Copied on 2026-11-27 from a review of the vendors' pages and guides, the price map of BerriAI/litellm 1.110.2, and the
- * profiles of pydantic/pydantic-ai 2.68.0. Efforts are those beside `none`, which thinking is switched off by at some.
+ * Copied on 2026-11-27 from a review of the vendors' pages and guides, the price map of BerriAI/litellm 1.110.2, and
+ * the profiles of pydantic/pydantic-ai 2.68.0.
  */
 const ROWS: readonly Row[] = [
   ["efforts", ["low", "medium", "high", "xhigh", "max"], [

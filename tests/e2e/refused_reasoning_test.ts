@@ -6,7 +6,7 @@ type Json = any;
 
 const seen: Json[] = [];
 
-/** Vendors that refuse the reasoning of earlier turns: Anthropic for a changed prefix, OpenAI of another organization. */
+/** Vendors that refuse reasoning of earlier turns: Anthropic after a changed prefix, OpenAI of another organization. */
 const vendor = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
   const body = await request.json();
   seen.push(body);
