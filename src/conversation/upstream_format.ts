@@ -112,6 +112,11 @@ export interface UpstreamFormat {
   readReply(body: unknown): Reply;
   /** The usage in a whole reply; null when it reports none. */
   readUsage(body: unknown): Usage | null;
+  /**
+   * Reads what the vendor left out of the request, by neutral names, from a whole reply. Absent: vendors of the format
+   * do not report it.
+   */
+  readDroppedFields?(body: unknown): readonly string[];
   /** Reads a vendor's error body. */
   readError(body: unknown): VendorError;
   /** Creates the reader of a vendor's stream. Its signatures have no issuer; the caller of the reader adds it. */

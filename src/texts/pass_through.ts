@@ -54,7 +54,11 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     // not sent all of it was closed.
     returnBodyBuffer(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
-    return wholeResponse(request.record, bytes, responseHeaders(attempt, received, "application/json", droppedFields));
+    const lost = endpoint.format.readDroppedFields?.(reply.value) ?? [];
+    const dropped = lost.length === 0
+      ? droppedFields
+      : [...new Set([...droppedFields, ...request.format.droppedFields(request.body, lost)])];
+    return wholeResponse(request.record, bytes, responseHeaders(attempt, received, "application/json", dropped));
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {

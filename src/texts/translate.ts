@@ -198,7 +198,7 @@ async function answerWhole(
   const { request } = attempt;
   const reading = readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
-  const vendorReply = replyIn(bytes, response, attempt);
+  const { reply: vendorReply, lost } = replyIn(bytes, response, attempt);
   const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
   parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
@@ -212,14 +212,22 @@ async function answerWhole(
   const charged = chargeText(attempt, usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
-  const droppedFields = [...translation.droppedFields, ...unsupported];
+  const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...unsupported])];
   const headers = responseHeaders(attempt, response, "application/json", droppedFields);
   return wholeResponse(request.record, jsonBytes(written.body), headers);
 }
 
-function replyIn(bytes: Uint8Array, response: Pick<OutboundResponse, "cancel">, attempt: TextAttempt): Reply {
+/** Reads a reply, and the fields of the request that the vendor left out, in the caller's spelling. */
+function replyIn(
+  bytes: Uint8Array,
+  response: Pick<OutboundResponse, "cancel">,
+  attempt: TextAttempt,
+): { readonly reply: Reply; readonly lost: readonly string[] } {
+  const { endpoint: { format }, request } = attempt;
   try {
-    return attempt.endpoint.format.readReply(JSON.parse(DECODER.decode(bytes)));
+    const body: unknown = JSON.parse(DECODER.decode(bytes));
+    const reply = format.readReply(body);
+    return { reply, lost: request.format.droppedFields(request.body, format.readDroppedFields?.(body) ?? []) };
   } catch (cause) {
     response.cancel(); // its connection may have the replies of other requests
     throw unreadableReply(attempt, cause);

@@ -23,7 +23,8 @@ const vendor = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, asy
 });
 
 function answerInResponses(body: Json): Response {
-  if (body.input.some(({ type }: Json) => type === "reasoning")) {
+  const isReported = [body.user, body.safety_identifier].includes("elsewhere");
+  if (!isReported && body.input.some(({ type }: Json) => type === "reasoning")) {
     const error = { message: "The encrypted content could not be verified.", code: "invalid_encrypted_content" };
     return Response.json({ error: { ...error, type: "invalid_request_error", param: null } }, { status: 400 });
   }
@@ -38,8 +39,13 @@ function answerInResponses(body: Json): Response {
     usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
     error: null,
     incomplete_details: null,
+    ...body.user === "elsewhere" && { input_transformations: [WITHHELD] },
+    ...body.safety_identifier === "elsewhere" && { input_transformations: [WITHHELD] },
   });
 }
+
+/** GPT-6.2 reports reasoning that it withholds from the model. */
+const WITHHELD = { type: "reasoning", id: "rs_1", action: "removed", reason: "prefix_mismatch" };
 
 const MESSAGE = {
   id: "msg_1",
@@ -152,6 +158,33 @@ Deno.test("encrypted reasoning that OpenAI refuses is left out in one retry", as
   });
   assertEquals([status, seen.length, seen[1].input.length], [200, 2, 3], text);
   assertEquals(dropped, "input.encrypted_content");
+});
+
+Deno.test("reasoning that OpenAI reports as removed is named in the response", async () => {
+  const input = [
+    { type: "message", role: "user", content: "a" },
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2VhbGVk" },
+    { type: "message", role: "assistant", content: "b" },
+    { type: "message", role: "user", content: "c" },
+  ];
+  const passed = await post("/v1/responses", { model: "openai/gpt-6.2-sol", input, user: "elsewhere" });
+  assertEquals([passed.status, seen.length, passed.dropped], [200, 1, "input.encrypted_content"]);
+  const silent = await post("/v1/responses", { model: "openai/gpt-6.2-sol", input: [input[0]], user: "elsewhere" });
+  assertEquals([silent.status, silent.dropped], [200, ""]);
+  const { status, dropped } = await post("/v1/chat/completions", {
+    model: "openai/gpt-6.2-sol",
+    user: "elsewhere",
+    messages: [
+      { role: "user", content: "a" },
+      {
+        role: "assistant",
+        content: "b",
+        reasoning_details: [{ type: "reasoning.encrypted", data: wrapped("responses", "openai") }],
+      },
+      { role: "user", content: "c" },
+    ],
+  });
+  assertEquals([status, dropped], [200, "messages.reasoning_details"]);
 });
 
 /** A signature as the gateway wraps it for callers of another format. */

@@ -3,6 +3,7 @@ import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { readUsage } from "../shared/usage.ts";
+import { readDroppedFields } from "./dropped_input.ts";
 import { readError, refusesReasoning } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
@@ -17,6 +18,7 @@ export const upstream: UpstreamFormat = {
   hasWebSearch: hasWebSearch,
   readReply,
   readUsage,
+  readDroppedFields,
   readError,
   refusesReasoning,
   streamReader: (options) => sseStreamReader(eventReader(), options),
