@@ -1,6 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ModelFacts } from "./model_facts.ts";
-import { FACT_NAMES } from "./stated_facts.ts";
+import { FACT_NAMES } from "./fact_names.ts";
 import { isObject } from "./wire_value.ts";
 
 const MAX_STEPS = 6;

@@ -16,7 +16,6 @@ import { type TextOption, textOptionsOf } from "./text_options.ts";
 import { fitWithin, textReservation } from "./text_reservation.ts";
 import { isReasoningRefused } from "./refused_reasoning.ts";
 import { translate } from "./translate.ts";
-import { noteUnknownRefusal } from "./unknown_refusal.ts";
 import { estimatedUsageOf } from "./request_usage.ts";
 
 /** The usual number of bytes of a prompt per token. */
@@ -73,7 +72,7 @@ export class TextService {
       try {
         return await this.#send(attempt, own?.passThrough ?? null);
       } catch (error) {
-        noteUnknownRefusal(error, attempt, this.parts.log);
+        await this.#noteRefusal(error, attempt);
         await chargeIfLeft(attempt, error);
         throw error;
       }
@@ -81,6 +80,13 @@ export class TextService {
       request.memory.releaseTo(heldBefore);
       throw request.cache ? errorOfCache(error, request.cache) : error;
     }
+  }
+
+  /** Notes a field that the vendor refused. What that needs is loaded for the first refusal. */
+  async #noteRefusal(error: unknown, attempt: TextAttempt): Promise<void> {
+    if (!(error instanceof UpstreamFailure) || error.kind !== "invalid") return;
+    const { noteUnknownRefusal } = await import("./unknown_refusal.ts");
+    noteUnknownRefusal(error, attempt, this.parts.log);
   }
 
   /** Sends a request, and once more without the reasoning of earlier turns if the vendor refuses it. */

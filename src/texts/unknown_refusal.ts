@@ -1,6 +1,6 @@
 import { refusedFieldOf } from "../conversation/refused_fields.ts";
 import type { Log } from "../lib/log.ts";
-import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { factsAt } from "./served_endpoints.ts";
 
@@ -9,8 +9,8 @@ import { factsAt } from "./served_endpoints.ts";
  * configuration where a fact keeps the field from the model. The vendor's sentence can repeat the input, and is left
  * out.
  */
-export function noteUnknownRefusal(error: unknown, attempt: TextAttempt, log: Log): void {
-  if (!(error instanceof UpstreamFailure) || error.kind !== "invalid" || error.facts.status !== 400) return;
+export function noteUnknownRefusal(error: UpstreamFailure, attempt: TextAttempt, log: Log): void {
+  if (error.facts.status !== 400) return;
   const { request, provider, candidate, model } = attempt;
   const facts = factsAt({ provider, model, name: candidate.model });
   const field = refusedFieldOf(error.facts.field ?? "", request.body, facts);

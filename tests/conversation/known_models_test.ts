@@ -10,7 +10,8 @@ import { ANTHROPIC_FACTS } from "../../src/conversation/model_families/anthropic
 import { comparableName } from "../../src/conversation/model_families/fact_entry.ts";
 import { GOOGLE_FACTS } from "../../src/conversation/model_families/google.ts";
 import { OPENAI_FACTS } from "../../src/conversation/model_families/openai.ts";
-import { FACT_NAMES, factsSchema, providerFactsSchema } from "../../src/conversation/stated_facts.ts";
+import { FACT_NAMES } from "../../src/conversation/fact_names.ts";
+import { factsSchema, providerFactsSchema } from "../../src/conversation/stated_facts.ts";
 
 const FACTS = [
   ...OPENAI_FACTS,

@@ -10,7 +10,7 @@ import {
 } from "../../catalog/written.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { factLayers, type StatedFacts } from "../../conversation/known_models.ts";
-import { writeFacts } from "../../conversation/stated_facts.ts";
+import { writeFacts } from "../../conversation/fact_names.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { ownValue } from "../../lib/own_value.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
