@@ -64,6 +64,19 @@ function modelFacts(path: string): Record<string, SettingText> {
     },
     has_chat_stop: { text: "Whether chat completions accepts `stop`", example: false },
     has_chat_max_tokens: { text: "Whether chat completions accepts `max_tokens`", example: false },
+    has_chat_completion_limit: {
+      text: "Whether chat completions honors `max_completion_tokens`",
+      example: false,
+    },
+    has_chat_schemas: { text: "Whether chat completions enforces a JSON schema on the output", example: false },
+    has_compatible_chat: {
+      text: "Whether these facts also hold for requests that pass through to compatible vendors",
+      example: true,
+    },
+    reasoning_history: {
+      text: "The reasoning of earlier turns that chat completions requires",
+      example: "tool_turns",
+    },
     reasoning_control: { text: "Whether reasoning is controlled by an effort or by a budget", example: "effort" },
     sampling_support: {
       text: "When it accepts `temperature` and `top_p`; `one`: not both together",
@@ -72,12 +85,16 @@ function modelFacts(path: string): Record<string, SettingText> {
     has_penalties: { text: "Whether it accepts penalties", example: false },
     has_thinking_budgets: { text: "Whether the messages format accepts a budget of thinking", example: false },
     thinking_off: {
-      text: "The type of `thinking` that switches thinking off in the messages format",
+      text: "The type of `thinking` that switches thinking off",
       example: "never",
     },
     off_efforts: { text: "The efforts that it accepts while thinking is off", example: ["low", "medium", "high"] },
     forced_calls: { text: "When a request may force a tool call", example: "never" },
     has_system_turns: { text: "Whether it accepts system messages after the first turn", example: false },
+    has_instructions_in_input: {
+      text: "Whether system text stands first in the input of `/responses`, not in `instructions`",
+      example: true,
+    },
     can_prefill: { text: "Whether it continues a last message of the assistant", example: false },
     has_output_schemas: { text: "Whether it enforces a JSON schema on its output", example: true },
     has_output_schemas_with_tools: { text: "The same while tools are offered", example: true },

@@ -145,7 +145,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminCacheRoutes({ admin: openCacheAdmin(store, log, async () => await cacheHits?.writeAll()) }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store), videos: options.videos }),
     ...adminProviderRoutes(ofProviders),
-    ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases, readJson }),
+    ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases, providers: config.providers, readJson }),
     ...adminUsageRoutes({ usage }),
     ...traffic === null ? [] : overviewRoutes({ ...traffic, clock, access, ofProviders }),
     ...adminSigningKeyRoutes({ signingKeys }),

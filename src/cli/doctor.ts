@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/admin_keys.ts";
 import { createCatalog } from "../catalog/catalog.ts";
+import { checkFacts } from "../doctor/fact_checks.ts";
 import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import {
@@ -64,7 +65,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
     report(ok("configuration", `${source} is valid`), checkAdmin(config));
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
     report(await checkStore(config, options));
-    report(checkPrices(config, systemClock.now()));
+    report(checkPrices(config, systemClock.now()), checkFacts(config));
     if (!options.isOffline) report(...await checkFilesBucket(config));
     if (!options.isOffline) await checkVendors(config, report);
   }

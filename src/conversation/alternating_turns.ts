@@ -19,12 +19,14 @@ export interface SupportedParts {
  * Adapts turns to formats with alternating roles, the user first. Instructions between turns become marked user text,
  * and images of the assistant move to the next user turn.
  *
- * @param droppedFields Receives `image`, `citations` and `turn_order`.
+ * @param droppedFields Receives `image`, `citations`, `system_turn` and `turn_order`.
+ * @param keptInstructions The instructions that keep their role: the last parts of a user turn, marked as such.
  */
 export function alternatingTurns(
   turns: readonly Turn[],
   supported: SupportedParts,
   droppedFields: Set<string>,
+  keptInstructions: ReadonlySet<Turn> = NO_TURNS,
 ): AlternatingTurn[] {
   const alternating: AlternatingTurn[] = [];
   let assistantImages: ImagePart[] = [];
@@ -36,7 +38,7 @@ export function alternatingTurns(
     } else {
       const parts = turn.role === "user"
         ? turn.parts.flatMap(supported.user)
-        : turn.parts.flatMap((part) => reminderOf(part, droppedFields));
+        : turn.parts.flatMap((part) => instructionOf(part, keptInstructions.has(turn), droppedFields));
       joinTurn(alternating, "user", [...assistantImages, ...parts]);
       assistantImages = [];
     }
@@ -67,14 +69,23 @@ export function isVisible(part: Part): boolean {
   return part.kind !== "text" || part.text.trim() !== "";
 }
 
-function reminderOf(part: Part, droppedFields: Set<string>): TextPart[] {
+const NO_TURNS: ReadonlySet<Turn> = new Set();
+
+function instructionOf(part: Part, isKept: boolean, droppedFields: Set<string>): TextPart[] {
   if (part.kind !== "text") return [];
   if (part.citations) droppedFields.add("citations");
-  return visible(part).map(({ text, cache }) => ({
-    kind: "text",
-    text: `<system-reminder>\n${text}\n</system-reminder>`,
-    ...(cache ? { cache } : {}),
-  }));
+  if (isKept) {
+    if (part.cache) droppedFields.add("cache_control");
+    return visible(part).map(({ text }) => ({ kind: "text", text, isInstruction: true }));
+  }
+  return visible(part).map(({ text, cache }) => {
+    droppedFields.add("system_turn");
+    return {
+      kind: "text",
+      text: `<system-reminder>\n${text}\n</system-reminder>`,
+      ...(cache ? { cache } : {}),
+    };
+  });
 }
 
 /**

@@ -102,6 +102,8 @@ export interface TextPart {
   readonly text: string;
   /** Set when the prompt up to the end of this part may be cached. */
   readonly cache?: CacheMark;
+  /** True for an instruction in the middle that keeps its role, in a user turn of a format whose turns alternate. */
+  readonly isInstruction?: boolean;
   /** A signature that the content format attaches to text. */
   readonly signature?: ReasoningSignature;
   /** Web sources that a reply's text cites. */

@@ -1,8 +1,13 @@
 import { type ModelFacts, UNKNOWN_FACTS } from "./model_facts.ts";
+import { ALIBABA_FACTS } from "./model_families/alibaba.ts";
 import { ANTHROPIC_FACTS } from "./model_families/anthropic.ts";
+import { DEEPSEEK_FACTS } from "./model_families/deepseek.ts";
 import { comparableName, type FactEntry, type FactLayer, layersIn, matchesModel } from "./model_families/fact_entry.ts";
 import { GOOGLE_FACTS } from "./model_families/google.ts";
+import { MOONSHOT_FACTS } from "./model_families/moonshot.ts";
 import { OPENAI_FACTS } from "./model_families/openai.ts";
+import { XAI_FACTS } from "./model_families/xai.ts";
+import { ZAI_FACTS } from "./model_families/zai.ts";
 
 /** What a catalog entry states about its model. */
 export interface CatalogFacts {
@@ -64,25 +69,47 @@ export function factLayers(
   entry: CatalogFacts,
   provider: StatedFacts = NO_STATED_FACTS,
 ): readonly FactLayer[] {
-  const family = familyLayers(upstreamName) ?? familyLayers(entry.id) ?? [];
-  const layers = [...family];
-  const stated = catalogFacts(entry.supportedParameters, merged(family));
+  const family = familyLayers(upstreamName) ?? ownFamilyLayers(upstreamName) ?? familyLayers(entry.id);
+  const layers = [...family ?? []];
+  const stated = catalogFacts(entry.supportedParameters, merged(layers));
   if (Object.keys(stated).length > 0) layers.push({ source: "supported_parameters of the model", facts: stated });
+  // What is stated about a model of no known family is stated about this vendor's model.
+  const ofVendor: Partial<ModelFacts> = family === null ? { hasCompatibleChat: true } : {};
   const name = comparableName(upstreamName);
   for (const [pattern, facts] of Object.entries(provider.facts ?? {})) {
     const matches = matchesModel(pattern.toLowerCase(), name) || matchesModel(pattern, upstreamName);
-    if (matches) layers.push({ source: `facts of the provider for "${pattern}"`, facts });
+    if (!matches) continue;
+    layers.push({ source: `facts of the provider for "${pattern}"`, facts: { ...ofVendor, ...facts } });
   }
-  if (entry.facts !== undefined) layers.push({ source: "facts of the model", facts: entry.facts });
+  if (entry.facts !== undefined) layers.push({ source: "facts of the model", facts: { ...ofVendor, ...entry.facts } });
   return layers;
 }
 
+/** What holds for a model wherever it is served. */
 const FAMILIES: readonly (readonly FactEntry[])[] = [OPENAI_FACTS, ANTHROPIC_FACTS, GOOGLE_FACTS];
+
+/** What holds at the maker's own interface. Other vendors serve the same models with rules of their own. */
+const OWN_FAMILIES: readonly (readonly FactEntry[])[] = [
+  DEEPSEEK_FACTS,
+  XAI_FACTS,
+  MOONSHOT_FACTS,
+  ZAI_FACTS,
+  ALIBABA_FACTS,
+];
 
 /** The facts of a model family, the most general first; null for a name of no known family. */
 function familyLayers(name: string): readonly FactLayer[] | null {
+  return layersAmong(FAMILIES, name);
+}
+
+/** The same for makers whose name of a model has no maker before it, as other vendors' names of it have. */
+function ownFamilyLayers(name: string): readonly FactLayer[] | null {
+  return name.includes("/") ? null : layersAmong(OWN_FAMILIES, name);
+}
+
+function layersAmong(families: readonly (readonly FactEntry[])[], name: string): readonly FactLayer[] | null {
   const comparable = comparableName(name);
-  for (const family of FAMILIES) {
+  for (const family of families) {
     const layers = layersIn(family, comparable);
     if (layers.length > 0) return layers;
   }

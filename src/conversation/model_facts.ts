@@ -30,6 +30,20 @@ export interface ModelFacts {
   readonly hasChatStop: boolean | null;
   /** Whether chat completions accepts `max_tokens` in place of `max_completion_tokens`. */
   readonly hasChatMaxTokens: boolean | null;
+  /** Whether chat completions honors `max_completion_tokens`; a vendor that does not may ignore it in silence. */
+  readonly hasChatCompletionLimit: boolean | null;
+  /** Whether chat completions enforces a JSON Schema on the output. */
+  readonly hasChatSchemas: boolean | null;
+  /**
+   * Whether its maker serves it at chat completions of the kind that compatible vendors have. Facts then also hold for
+   * requests that pass through to such vendors.
+   */
+  readonly hasCompatibleChat: boolean | null;
+  /**
+   * Which reasoning of earlier turns chat completions requires in a request: that of turns with tool calls
+   * (`tool_turns`), with an empty text where a turn has none; or none.
+   */
+  readonly reasoningHistory: "tool_turns" | "none" | null;
   /** Whether formats that have both control reasoning by an effort or by a token budget. */
   readonly reasoningControl: "effort" | "budget" | null;
   /** The smallest and largest reasoning budget, in tokens. Requested budgets are clamped to this range. */
@@ -40,7 +54,7 @@ export interface ModelFacts {
   readonly hasPenalties: boolean | null;
   /** Whether the messages format accepts a budget of thinking tokens. */
   readonly hasThinkingBudgets: boolean | null;
-  /** How the messages format switches thinking off: by this type of `thinking`, or not at all. */
+  /** How thinking is switched off, where a format has the object `thinking`: by this type of it, or not at all. */
   readonly thinkingOff: "disabled" | "between_tools" | "never" | null;
   /** The efforts that it accepts while thinking is switched off; null: all of {@linkcode efforts}. */
   readonly offEfforts: readonly Effort[] | null;
@@ -48,6 +62,11 @@ export interface ModelFacts {
   readonly forcedCalls: ReasoningConflict | null;
   /** Whether it accepts a message with the role `system` after the first turn. */
   readonly hasSystemTurns: boolean | null;
+  /**
+   * Whether system text stands first in the input of `/responses`, as a message of the developer. The vendor would
+   * append `instructions` to the input, outside of the cached prefix.
+   */
+  readonly hasInstructionsInInput: boolean | null;
   /** Whether it continues the text of a last assistant turn. */
   readonly canPrefill: boolean | null;
   /** Whether it enforces a JSON Schema on its output. */
@@ -69,6 +88,10 @@ export const UNKNOWN_FACTS: ModelFacts = {
   chatTools: null,
   hasChatStop: null,
   hasChatMaxTokens: null,
+  hasChatCompletionLimit: null,
+  hasChatSchemas: null,
+  hasCompatibleChat: null,
+  reasoningHistory: null,
   reasoningControl: null,
   budget: null,
   samplingSupport: null,
@@ -78,6 +101,7 @@ export const UNKNOWN_FACTS: ModelFacts = {
   offEfforts: null,
   forcedCalls: null,
   hasSystemTurns: null,
+  hasInstructionsInInput: null,
   canPrefill: null,
   hasOutputSchemas: null,
   hasOutputSchemasWithTools: null,

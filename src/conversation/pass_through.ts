@@ -28,6 +28,10 @@ export interface PassThroughRequest {
   readonly cachedContent: string | null;
   /** Deviations of the provider from its format. */
   readonly quirks: Quirks;
+  /** The version of the vendor's interface that the caller names, if the vendor may receive it; null for none. */
+  readonly version: string | null;
+  /** Whether the reasoning of earlier turns is left out, because the vendor has refused it. */
+  readonly dropsReasoning: boolean;
   /** What the model takes and refuses. */
   readonly facts: ModelFacts;
   /** The provider's name. Signatures of other providers are removed. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { boolean, wholeNumber } from "../lib/settings.ts";
 import { EFFORTS } from "./conversation.ts";
+import { FACT_NAMES } from "./fact_names.ts";
 import type { ProviderFacts } from "./known_models.ts";
 import type { ModelFacts } from "./model_facts.ts";
 
@@ -20,6 +21,10 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   chatTools: conflict,
   hasChatStop: boolean(),
   hasChatMaxTokens: boolean(),
+  hasChatCompletionLimit: boolean(),
+  hasChatSchemas: boolean(),
+  hasCompatibleChat: boolean(),
+  reasoningHistory: z.enum(["tool_turns", "none"]),
   reasoningControl: z.enum(["effort", "budget"]),
   budget: z.strictObject({
     min: wholeNumber(0, MAX_TOKENS, "tokens"),
@@ -32,6 +37,7 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   offEfforts: efforts,
   forcedCalls: conflict,
   hasSystemTurns: boolean(),
+  hasInstructionsInInput: boolean(),
   canPrefill: boolean(),
   hasOutputSchemas: boolean(),
   hasOutputSchemasWithTools: boolean(),
@@ -39,13 +45,8 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   hasMediaInToolResults: boolean(),
 };
 
-/** The names of facts in the configuration, by the fields of `ModelFacts`. */
-export const FACT_NAMES: ReadonlyMap<keyof ModelFacts, string> = new Map(
-  (Object.keys(FIELDS) as (keyof ModelFacts)[]).map((field) => [field, snakeCase(field)]),
-);
-
 const written = z.strictObject(
-  Object.fromEntries(Object.entries(FIELDS).map(([field, schema]) => [snakeCase(field), schema.optional()])),
+  Object.fromEntries(Object.entries(FIELDS).map(([field, schema]) => [FACT_NAMES.get(field as keyof ModelFacts), schema.optional()])),
 );
 
 /** `models[].facts`: what an operator states about a model. Names are those of `ModelFacts` in snake case. */
@@ -60,8 +61,4 @@ export const providerFactsSchema: z.ZodType<ProviderFacts> = z.record(pattern, f
 function factsOf(stated: Readonly<Record<string, unknown>>): Partial<ModelFacts> {
   const found = [...FACT_NAMES].filter(([, name]) => stated[name] !== undefined);
   return Object.fromEntries(found.map(([field, name]) => [field, stated[name]]));
-}
-
-function snakeCase(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

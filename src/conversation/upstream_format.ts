@@ -112,6 +112,11 @@ export interface UpstreamFormat {
   readReply(body: unknown): Reply;
   /** The usage in a whole reply; null when it reports none. */
   readUsage(body: unknown): Usage | null;
+  /**
+   * Reads what the vendor left out of the request, by neutral names, from a whole reply. Absent: vendors of the format
+   * do not report it.
+   */
+  readDroppedFields?(body: unknown): readonly string[];
   /** Reads a vendor's error body. */
   readError(body: unknown): VendorError;
   /** Creates the reader of a vendor's stream. Its signatures have no issuer; the caller of the reader adds it. */
@@ -128,6 +133,11 @@ export interface UpstreamFormat {
   readonly reportedHeaders: readonly string[];
   /** Whether an image's address may point to any file, which the vendor then reads. */
   readonly takesAnyFile: boolean;
+  /**
+   * Whether a vendor refused the reasoning of earlier turns: it is bound to the model, the account and the conversation
+   * before it. The request is sent once more without it. Absent: the format has no such refusal.
+   */
+  readonly refusesReasoning?: (error: Pick<VendorError, "message" | "code">) => boolean;
   /** What models refuse in this format only. Absent: nothing. */
   readonly refusals?: FormatRefusals;
   /** Whether the format has a field for stop sequences. */

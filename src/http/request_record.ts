@@ -47,6 +47,14 @@ export interface RecordedAttempt {
   message: string | null;
 }
 
+/** A field that a vendor refused, and that no fact of its model foresaw. */
+export interface RefusedFieldOfModel {
+  /** The model by its name in the catalog. */
+  readonly model: string;
+  /** The path of the field without indexes. */
+  readonly field: string;
+}
+
 /** Whether a provider could be tried when a request was routed, or why it was passed over. */
 export type CandidateState = "ready" | "circuit_open" | "misconfigured" | "not_able" | "not_pinned";
 
@@ -187,6 +195,8 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   attempts: RecordedAttempt[] = [];
   /** See {@linkcode RecordedFacts}. */
   dropped: readonly string[] = NONE;
+  /** The fields that vendors refused although the facts let them pass. */
+  refusedFields: readonly RefusedFieldOfModel[] = NO_REFUSED_FIELDS;
   /** See {@linkcode RecordedFacts}. */
   tokens: RecordedTokens | null = null;
   /** See {@linkcode RecordedFacts}. */
@@ -316,6 +326,7 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   }
 }
 
+const NO_REFUSED_FIELDS: readonly RefusedFieldOfModel[] = [];
 const NONE: readonly string[] = [];
 const NO_ROUTES: readonly RecordedRoute[] = [];
 const NOTHING_CHARGED: readonly RecordedQuantities[] = [];

@@ -56,6 +56,10 @@ export interface LogFields {
   readonly ref?: string | undefined;
   /** The current state of the subject. */
   readonly state?: string | undefined;
+  /** The path of a field in a request, without indexes and values. */
+  readonly field?: string | undefined;
+  /** Lines for the configuration file that solve the problem. */
+  readonly setting?: string | undefined;
   /** The signal that the process received, such as `SIGTERM`. */
   readonly signal?: string | undefined;
 }

@@ -32,10 +32,18 @@ export interface AttemptOutcomeCounts {
   readonly fallbacks: number;
 }
 
+/** How often vendors refused a field of a model's requests that no fact foresaw. */
+export interface RefusalCounts {
+  readonly model: string;
+  readonly field: string;
+  readonly count: number;
+}
+
 /** What one thread counted of its requests since it was last asked. Plain values. */
 export interface RequestCounts {
   readonly calls: readonly CallCounts[];
   readonly attempts: readonly AttemptOutcomeCounts[];
+  readonly refusals: readonly RefusalCounts[];
   /** The durations of the requests whose first byte is counted. */
   readonly served: HistogramCounts;
 }

@@ -2,7 +2,7 @@ import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Histogram, REQUEST_SECONDS } from "../lib/histogram.ts";
 import type { Labels, MetricFamily, Sample } from "../lib/metric_family.ts";
-import type { CallCounts, HistogramCounts, RequestCounts, TokenCounts } from "./request_counts.ts";
+import type { CallCounts, HistogramCounts, RefusalCounts, RequestCounts, TokenCounts } from "./request_counts.ts";
 import type { TrafficTotals } from "./traffic_totals.ts";
 
 /** The facts of all requests of one endpoint that one provider served with one model. */
@@ -47,6 +47,8 @@ type ServedBy = Pick<RequestRecord, "endpoint" | "provider" | "servedModel">;
  */
 const MAX_SERIES = 1_000;
 const OTHER = "other";
+/** The maximum number of combinations of a model and a refused field, which callers name. */
+const MAX_REFUSALS = 200;
 const UNITS_PER_USD = 1e10;
 /**
  * The endpoint of requests for unknown paths. They are in no ratio and no total, so that a scanner neither hides a
@@ -63,6 +65,8 @@ function endpointOf({ endpoint, status }: RequestRecord): string | null {
 export class RequestMetrics {
   readonly #calls = new Map<string, CallSeries>();
   readonly #attempts = new Map<string, AttemptSeries>();
+  /** By model and field. */
+  readonly #refusals = new Map<string, { -readonly [Field in keyof RefusalCounts]: RefusalCounts[Field] }>();
   /** The durations of the requests whose first byte is counted. */
   #served = new Histogram(REQUEST_SECONDS);
 
@@ -87,6 +91,7 @@ export class RequestMetrics {
     series.images += record.images;
     if (record.cost !== null) series.costUnits += record.cost;
     series.droppedFields += record.dropped.length;
+    for (const { model, field } of record.refusedFields) this.#countRefusal({ model, field, count: 1 });
     for (let at = 0; at < attempts.length; at++) this.#countAttempt(attempts[at]!, at + 1 < attempts.length);
   };
 
@@ -109,7 +114,8 @@ export class RequestMetrics {
       count,
       fallbacks,
     }));
-    const counts = { calls, attempts, served: countsOf(this.#served) };
+    const counts = { calls, attempts, refusals: [...this.#refusals.values()], served: countsOf(this.#served) };
+    this.#refusals.clear();
     this.#calls.clear();
     this.#attempts.clear();
     this.#served = new Histogram(REQUEST_SECONDS);
@@ -117,7 +123,8 @@ export class RequestMetrics {
   }
 
   /** Adds what another thread counted. */
-  add({ calls, attempts, served }: RequestCounts): void {
+  add({ calls, attempts, refusals, served }: RequestCounts): void {
+    for (const each of refusals) this.#countRefusal(each);
     for (const { endpoint, provider, model, outcomes, duration, firstByte, ends, ...sums } of calls) {
       const series = this.#seriesOf({ endpoint, provider, servedModel: model });
       for (const { count, ...outcome } of outcomes) outcomeOf(series, outcome).count += count;
@@ -193,6 +200,15 @@ export class RequestMetrics {
         ({ droppedFields }) => droppedFields,
       ),
       {
+        name: "switchyard_unknown_refusals_total",
+        help: "Fields of requests that a vendor refused with 400 although the facts of the model let them pass.",
+        type: "counter",
+        samples: [...this.#refusals.values()].map(({ model, field, count }) => ({
+          labels: { model, field },
+          value: count,
+        })),
+      },
+      {
         name: "switchyard_attempts_total",
         help: "Attempts to serve a request at a provider, by outcome: ok, or the kind of the failure.",
         type: "counter",
@@ -240,6 +256,12 @@ export class RequestMetrics {
     const kept = isFull ? `${endpoint}\n${OTHER}` : key;
     const of = isFull ? { endpoint, provider: OTHER, model: OTHER } : { endpoint, provider, model: servedModel };
     return getOrAdd(this.#calls, kept, () => newSeries(labels, of));
+  }
+
+  #countRefusal({ model, field, count }: RefusalCounts): void {
+    const isKnown = this.#refusals.has(`${model}\n${field}`);
+    const own = isKnown || this.#refusals.size < MAX_REFUSALS ? { model, field } : { model: OTHER, field: OTHER };
+    getOrAdd(this.#refusals, `${own.model}\n${own.field}`, () => ({ ...own, count: 0 })).count += count;
   }
 
   #countAttempt({ provider, code }: RecordedAttempt, isFollowed: boolean): void {

@@ -83,6 +83,8 @@ export interface TextAttempt {
   readonly provider: Provider;
   readonly endpoint: TextEndpoint;
   readonly settlement: Settlement;
+  /** Whether the reasoning of earlier turns is left out, because the vendor has refused it. Default: it is not. */
+  readonly dropsReasoning?: boolean;
   /** The maximum that the request may consume. */
   readonly measure: TextMeasure;
 }

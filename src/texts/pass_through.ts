@@ -29,11 +29,14 @@ import { readWholeReply } from "./whole_reply.ts";
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { request, provider, endpoint, candidate } = attempt;
   const forwarded = forwardedFields(attempt);
-  const { body, droppedFields } = prepared(attempt, pass, forwarded, parts);
+  const { body, droppedFields, version } = prepared(attempt, pass, forwarded, parts);
   const received = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, request.stream),
     headers: forwarded.headers,
+    ...(version !== undefined && endpoint.versionField !== undefined && {
+      replaced: { [endpoint.versionField]: version },
+    }),
     body,
     firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
     callerSignal: cancelSignalOf(attempt),
@@ -51,7 +54,11 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     // not sent all of it was closed.
     returnBodyBuffer(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
-    return wholeResponse(request.record, bytes, responseHeaders(attempt, received, "application/json", droppedFields));
+    const lost = endpoint.format.readDroppedFields?.(reply.value) ?? [];
+    const dropped = lost.length === 0
+      ? droppedFields
+      : [...new Set([...droppedFields, ...request.format.droppedFields(request.body, lost)])];
+    return wholeResponse(request.record, bytes, responseHeaders(attempt, received, "application/json", dropped));
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
@@ -78,9 +85,9 @@ function prepared(
   forwarded: ForwardedFields,
   parts: TextParts,
 ): WriteResult<ByteParts> {
-  const { request, candidate, provider } = attempt;
+  const { request, candidate, provider, endpoint } = attempt;
   const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
-  const { body, droppedFields } = pass.prepare({
+  const { droppedFields, ...ready } = pass.prepare({
     bytes,
     scan,
     body: sent,
@@ -91,12 +98,14 @@ function prepared(
     outputLimit: outputLimitOf(attempt),
     cachedContent: cache?.kind === "native" ? cache.upstreamName : null,
     quirks: provider.quirks,
+    dropsReasoning: attempt.dropsReasoning === true,
+    version: endpoint.versionField === undefined ? null : request.header(endpoint.versionField),
     facts: factsAt({ provider, model: attempt.model, name: candidate.model }),
     provider: provider.name,
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
   return {
-    body,
+    ...ready,
     droppedFields: [...request.format.droppedFields(sent, droppedFields), ...forwarded.droppedFields],
   };
 }

@@ -17,7 +17,7 @@ export function passThroughEndpointOf(request: TextRequest, served: ServedAt): T
   const endpoints = endpointsAt(served);
   const own = endpoints.find((endpoint) =>
     endpoint.passThrough !== null && isSameFormat(request, endpoint) &&
-    (endpoint.canPass?.(request.outlineText) ?? true)
+    (endpoint.canPass?.(request.outlineText, served.provider.quirks) ?? true)
   );
   if (own === undefined || request.cache?.kind === "emulated") return null;
   return mustLeave(own, request, served, endpoints) ? null : own;

@@ -1,6 +1,7 @@
 import { highestReservation } from "../billing/highest_reservation.ts";
 import type { Reservation } from "../billing/meter.ts";
 import { runPaidCall } from "../calls/paid_call.ts";
+import type { PassThrough } from "../conversation/pass_through.ts";
 import { rejectUnmeteredWork } from "../conversation/unmetered_work.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { TEXT_FALLBACK } from "../routing/fallback_rule.ts";
@@ -13,6 +14,7 @@ import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
 import { type TextOption, textOptionsOf } from "./text_options.ts";
 import { fitWithin, textReservation } from "./text_reservation.ts";
+import { isReasoningRefused } from "./refused_reasoning.ts";
 import { translate } from "./translate.ts";
 import { estimatedUsageOf } from "./request_usage.ts";
 
@@ -68,15 +70,40 @@ export class TextService {
       const endpoint = own ?? translationEndpointOf(request, provider, begun);
       const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint };
       try {
-        const pass = own?.passThrough ?? null;
-        return await (pass === null ? translate(attempt, this.parts) : passThrough(attempt, pass, this.parts));
+        return await this.#send(attempt, own?.passThrough ?? null);
       } catch (error) {
+        await this.#noteRefusal(error, attempt);
         await chargeIfLeft(attempt, error);
         throw error;
       }
     } catch (error) {
       request.memory.releaseTo(heldBefore);
       throw request.cache ? errorOfCache(error, request.cache) : error;
+    }
+  }
+
+  /** Notes a field that the vendor refused. What that needs is loaded for the first refusal. */
+  async #noteRefusal(error: unknown, attempt: TextAttempt): Promise<void> {
+    if (!(error instanceof UpstreamFailure) || error.kind !== "invalid") return;
+    const { noteUnknownRefusal } = await import("./unknown_refusal.ts");
+    noteUnknownRefusal(error, attempt, this.parts.log);
+  }
+
+  /** Sends a request, and once more without the reasoning of earlier turns if the vendor refuses it. */
+  async #send(attempt: TextAttempt, pass: PassThrough | null): Promise<Response> {
+    const send = (each: TextAttempt) =>
+      pass === null ? translate(each, this.parts) : passThrough(each, pass, this.parts);
+    try {
+      return await send(attempt);
+    } catch (error) {
+      if (!isReasoningRefused(error, attempt)) throw error;
+      const { provider, candidate, request } = attempt;
+      this.parts.log.info("reasoning_refused", {
+        requestId: request.requestId,
+        provider: provider.name,
+        model: candidate.model,
+      });
+      return await send({ ...attempt, dropsReasoning: true });
     }
   }
 }

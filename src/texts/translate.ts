@@ -16,6 +16,7 @@ import { unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
+import { withoutReasoning } from "./refused_reasoning.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
@@ -92,10 +93,13 @@ async function translatedLater(
 
 function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt: TextAttempt): Translation {
   const { request } = attempt;
-  const own = limited(inlined, attempt);
+  const own = limited(attempt.dropsReasoning === true ? withoutReasoning(inlined) : inlined, attempt);
   const conversation = withPrefix(own, prefix, attempt);
   const written = writtenFor(conversation, attempt);
-  const { emulation, droppedFields } = emulationFor(conversation, written.droppedFields);
+  const losses = attempt.dropsReasoning === true
+    ? [...new Set([...written.droppedFields, "reasoning_signature"])]
+    : written.droppedFields;
+  const { emulation, droppedFields } = emulationFor(conversation, losses);
   // Header features apply to a body of their own format, even if it is rewritten.
   const forwarded = isSameFormat(request, attempt.endpoint) ? forwardedFields(attempt) : NOTHING_FORWARDED;
   const body = forwarded === NOTHING_FORWARDED ? written.body : { ...written.body, ...forwarded.members };
@@ -194,7 +198,7 @@ async function answerWhole(
   const { request } = attempt;
   const reading = readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
-  const vendorReply = replyIn(bytes, response, attempt);
+  const { reply: vendorReply, lost } = replyIn(bytes, response, attempt);
   const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
   parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
   const countOutput = () => countTextTokens(textOf(reply));
@@ -208,14 +212,22 @@ async function answerWhole(
   const charged = chargeText(attempt, usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
-  const droppedFields = [...translation.droppedFields, ...unsupported];
+  const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...unsupported])];
   const headers = responseHeaders(attempt, response, "application/json", droppedFields);
   return wholeResponse(request.record, jsonBytes(written.body), headers);
 }
 
-function replyIn(bytes: Uint8Array, response: Pick<OutboundResponse, "cancel">, attempt: TextAttempt): Reply {
+/** Reads a reply, and the fields of the request that the vendor left out, in the caller's spelling. */
+function replyIn(
+  bytes: Uint8Array,
+  response: Pick<OutboundResponse, "cancel">,
+  attempt: TextAttempt,
+): { readonly reply: Reply; readonly lost: readonly string[] } {
+  const { endpoint: { format }, request } = attempt;
   try {
-    return attempt.endpoint.format.readReply(JSON.parse(DECODER.decode(bytes)));
+    const body: unknown = JSON.parse(DECODER.decode(bytes));
+    const reply = format.readReply(body);
+    return { reply, lost: request.format.droppedFields(request.body, format.readDroppedFields?.(body) ?? []) };
   } catch (cause) {
     response.cancel(); // its connection may have the replies of other requests
     throw unreadableReply(attempt, cause);

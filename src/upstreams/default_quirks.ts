@@ -37,6 +37,7 @@ export const COMPATIBLE_MESSAGES_QUIRKS: readonly Quirk[] = [
   "no_output_schemas",
   "no_thinking_display",
   "no_threads",
+  "no_system_turns",
   "no_web_search",
   "no_service_tier",
 ];
@@ -54,7 +55,7 @@ const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
   { host: "openai.azure.com", quirks: [] },
   { host: "services.ai.azure.com", quirks: [] },
   // Source: OpenRouter documentation, "Reasoning Tokens" (efforts from none to xhigh for every model), "Parameters".
-  { host: "openrouter.ai", quirks: compatibleWithout("three_efforts", "no_verbosity") },
+  { host: "openrouter.ai", quirks: [...compatibleWithout("three_efforts", "no_verbosity"), "adapted_requests"] },
   // Source: Mistral API reference, "Chat". Other fields are rejected ("Extra inputs are not permitted").
   {
     host: "api.mistral.ai",
@@ -80,18 +81,20 @@ const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
 
 /**
  * The three formats at Vertex AI. Source: Vertex AI API reference, `FunctionCall` and `FunctionResponse`, which have no
- * id; Claude on Vertex AI, "Feature support". Its chat completions are a compatible vendor's, except for the search,
- * which the other two formats have.
+ * id; Claude on Vertex AI, "Feature support"; pydantic/pydantic-ai#6765 for messages of the role `system`. Its chat
+ * completions are a compatible vendor's, except for the search, which the other two formats have.
  */
 const VERTEX: readonly Quirk[] = [
   ...compatibleWithout("no_web_search"),
   "no_call_ids",
   "no_output_schemas",
   "no_threads",
+  "no_store_field",
+  "no_system_turns",
 ];
 
-/** Source: Claude on Amazon Bedrock, "Features not supported". */
-const BEDROCK: readonly Quirk[] = ["no_threads", "no_web_search"];
+/** Source: Claude on Amazon Bedrock, "Features not supported"; pydantic/pydantic-ai#6765 for the role `system`. */
+const BEDROCK: readonly Quirk[] = ["no_threads", "no_system_turns", "no_web_search"];
 
 /**
  * Returns the quirks of a provider whose configuration sets none.

@@ -27,6 +27,8 @@ export interface OutboundOptions {
   readonly origin: Origin;
   /** Sent with every request. */
   readonly headers: HeaderFields;
+  /** Sent with every request that replaces them with no other value. Default: none. */
+  readonly defaults?: HeaderFields;
   /** Returns the header fields that authorize a request. Default: none. */
   readonly authorize?: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>;
   /**
@@ -58,6 +60,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
     "user-agent": "switchyard",
     ...options.headers,
   });
+  const defaults = options.defaults ?? {};
+  const defaultLines = headerLinesOf(defaults);
+  const defaultLinesFor = ({ replaced }: OutboundCall): string => {
+    if (replaced === undefined) return defaultLines;
+    const known = Object.entries(replaced).filter(([name]) => Object.hasOwn(defaults, name));
+    return headerLinesOf({ ...defaults, ...Object.fromEntries(known) });
+  };
   const authorizationFor = options.authorize && authorizer(options.authorize);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, "");
   const wheel = wheelOf(options.clock);
@@ -75,7 +84,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const exchange = async (call: OutboundCall, { lines }: Authorization): Promise<OutboundResponse> => {
     const streamed = isStreamedBody(call.body) ? call.body : null;
     const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
-    const headerLines = fixedLines + lines + contentType + headerLinesOf(call.headers) + traceLines();
+    const headerLines = fixedLines + defaultLinesFor(call) + lines + contentType + headerLinesOf(call.headers) +
+      traceLines();
     const watch = new ExchangeWatch(wheel, call.firstByteMs, call.callerSignal);
     const wire = {
       method: call.method,

@@ -13,6 +13,8 @@ export interface OutboundCall {
   readonly path: string;
   /** Header fields in addition to the provider's own, such as a vendor's feature flags from the caller. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Values in place of those that the vendor's kind requires; one that an operator sets stays. Default: none. */
+  readonly replaced?: Readonly<Record<string, string>>;
   /** The bytes of a JSON text, or a body that is read while it is sent. */
   readonly body: Uint8Array | ByteParts | OutboundBody | null;
   /** The time limit for the response head. It restarts with each chunk of a streamed body. */

@@ -139,13 +139,16 @@ function openProvider(
   ];
   const redactFixed = createRedactor(secrets.filter((each) => typeof each === "string"));
   const redact: Redactor = tokens ? (text) => redactFixed(tokens.hide(text)) : redactFixed;
-  const headers = { ...kind.requiredHeaders, ...config.headers };
+  const { headers } = config;
+  const configured = Object.keys(headers).map((name) => name.toLowerCase());
+  const required = Object.entries(kind.requiredHeaders ?? {}).filter(([name]) => !configured.includes(name));
   const { authorize, onRejected } = tokens ? byTokens(tokens) : byCredentials(kind, config);
   const outbound = createOutbound({
     provider: name,
     baseUrl,
     origin: originOf(baseUrl),
     headers,
+    defaults: Object.fromEntries(required),
     ...(authorize && { authorize }),
     ...(onRejected && { onRejected }),
     idleMs,

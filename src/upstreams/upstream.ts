@@ -57,11 +57,17 @@ export interface TextEndpoint {
    */
   readonly fieldsInBody?: (fields: Readonly<Record<string, string>>) => MovedFields;
   /**
+   * The header field of the version of the vendor's interface, in lower case, if a request that passes through
+   * unchanged may keep the caller's. Default: the provider sets the version.
+   */
+  readonly versionField?: string;
+  /**
    * Whether a request of the endpoint's format can pass through. Default: it can.
    *
    * @param outlineText The JSON text of the body without long texts.
+   * @param quirks Of the provider.
    */
-  readonly canPass?: (outlineText: string) => boolean;
+  readonly canPass?: (outlineText: string, quirks: Quirks) => boolean;
 }
 
 /** Header fields that a vendor reads in the body. */
@@ -98,7 +104,7 @@ export interface UpstreamKind {
    * is not.
    */
   readonly retriesRejected?: (rejection: Rejection, credentials: Credentials) => boolean;
-  /** Header fields that the vendor requires. Default: none. */
+  /** Header fields that the vendor requires, by names in lower case. Default: none. */
   readonly requiredHeaders?: Readonly<Record<string, string>>;
   /** The text endpoints, preferred first for a caller of another format; empty if there are none. */
   text(settings: EndpointSettings): readonly TextEndpoint[];

@@ -1,11 +1,28 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { factLayers, modelFacts, type ProviderFacts } from "../../src/conversation/known_models.ts";
+import { ALIBABA_FACTS } from "../../src/conversation/model_families/alibaba.ts";
+import { DEEPSEEK_FACTS } from "../../src/conversation/model_families/deepseek.ts";
+import { MOONSHOT_FACTS } from "../../src/conversation/model_families/moonshot.ts";
+import { XAI_FACTS } from "../../src/conversation/model_families/xai.ts";
+import { ZAI_FACTS } from "../../src/conversation/model_families/zai.ts";
 import { UNKNOWN_FACTS } from "../../src/conversation/model_facts.ts";
 import { ANTHROPIC_FACTS } from "../../src/conversation/model_families/anthropic.ts";
 import { comparableName } from "../../src/conversation/model_families/fact_entry.ts";
 import { GOOGLE_FACTS } from "../../src/conversation/model_families/google.ts";
 import { OPENAI_FACTS } from "../../src/conversation/model_families/openai.ts";
-import { FACT_NAMES, factsSchema, providerFactsSchema } from "../../src/conversation/stated_facts.ts";
+import { FACT_NAMES } from "../../src/conversation/fact_names.ts";
+import { factsSchema, providerFactsSchema } from "../../src/conversation/stated_facts.ts";
+
+const FACTS = [
+  ...OPENAI_FACTS,
+  ...ANTHROPIC_FACTS,
+  ...GOOGLE_FACTS,
+  ...DEEPSEEK_FACTS,
+  ...XAI_FACTS,
+  ...MOONSHOT_FACTS,
+  ...ZAI_FACTS,
+  ...ALIBABA_FACTS,
+];
 
 function factsOf(name: string, supportedParameters: readonly string[] = [], id = "own/model") {
   return modelFacts(name, { id, supportedParameters });
@@ -37,6 +54,15 @@ Deno.test("modelFacts() gives a model without an entry the facts of the newest o
       ["gemini-5-xenon", "gemini-4-argon"],
     ]
   ) assertEquals(factsOf(String(unknown)), factsOf(String(newest)));
+});
+
+Deno.test("modelFacts() has the rules of a maker's own interface for names without the maker only", () => {
+  assertEquals(factsOf("deepseek-v5-max"), factsOf("deepseek-v4-pro"));
+  assertEquals(factsOf("deepseek-v4-pro").forcedCalls, "without_reasoning");
+  for (const name of ["deepseek-ai/DeepSeek-V4-Pro", "accounts/fireworks/models/kimi-k3"]) {
+    assertEquals(factsOf(name), UNKNOWN_FACTS);
+  }
+  assertEquals(factsOf("openai/gpt-oss-120b").efforts, ["low", "medium", "high"]);
 });
 
 Deno.test("modelFacts() prefers the catalog to the family", () => {
@@ -83,7 +109,7 @@ Deno.test("comparableName() leaves out makers, regions, dates and builds", () =>
 });
 
 Deno.test("every entry of facts names its source, the month in which it was read, and comparable names", () => {
-  for (const { models, source, seen } of [...OPENAI_FACTS, ...ANTHROPIC_FACTS, ...GOOGLE_FACTS]) {
+  for (const { models, source, seen } of FACTS) {
     assert(source.length > 10 && /^20\d\d-\d\d$/.test(seen), source);
     for (const pattern of models) {
       assertEquals(comparableName(pattern.replaceAll("*", "x")), pattern.replaceAll("*", "x"));

@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readConfig } from "../../src/config/config.ts";
 import type { Model } from "../../src/catalog/model.ts";
+import { checkFacts } from "../../src/doctor/fact_checks.ts";
 import { checkListedModels, checkPrices } from "../../src/doctor/catalog_checks.ts";
 import { writeFinding } from "../../src/doctor/finding.ts";
 import {
@@ -53,6 +54,25 @@ Deno.test("prices that differ from the built-in ones are named with both", () =>
   const finding = checkPrices(config("0.000004"), NOW);
   assertEquals(finding.level, "warning");
   assertStringIncludes(finding.text, "anthropic/claude-sonnet-5 prompt 0.000004, built in 0.000002");
+});
+
+Deno.test("the facts of models are named with their sources, and the models without", () => {
+  const { text } = checkFacts(readConfig(
+    JSON.stringify({
+      providers: { acme: { kind: "openai", base_url: "http://127.0.0.1:1/v1", api_key: "key-of-tests-0123456789" } },
+      models: ["gpt-5.1", "own", "other"].map((name) => ({
+        id: `acme/${name}`,
+        pricing: { prompt: "0.000001" },
+        serves: [{ provider: "acme" }],
+        ...name === "own" && { facts: { can_reason: true } },
+      })),
+    }),
+    "test.json",
+    () => undefined,
+  ));
+  assertStringIncludes(text, "what 2 models take is known by OpenAI, model page of GPT-6.2 Sol");
+  assertStringIncludes(text, "facts of the model (1)");
+  assertStringIncludes(text, "nothing is known of acme/other (other at acme), whose requests are not adapted");
 });
 
 Deno.test("prices are compared as they are at the moment, and with those of the model that answers", () => {

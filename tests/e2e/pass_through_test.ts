@@ -95,7 +95,9 @@ function bodiesOf(face: CallerProtocol, stream: boolean): { given: string; sent:
     ? ""
     : `, "extra_body" : {"provider":{"type":"${face === MESSAGES ? "anthropic" : "openai"}"}}`;
   const text = (model: string, own: string) => `{ ${good.replace("MODEL", `"${model}"`)}, ${odd}${options}${own} }`;
-  return { given: text(face.ownModel, pin), sent: text("vendor-model", "") };
+  // Google stores requests unless it is told otherwise.
+  const added = face === CONTENT ? ',"store":false' : "";
+  return { given: text(face.ownModel, pin), sent: text("vendor-model", added) };
 }
 
 const compact = (text: string) => text.replaceAll(/,?\s*\}$/g, "}");

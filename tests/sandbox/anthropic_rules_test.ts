@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { issueSignature } from "../../src/sandbox/signatures.ts";
 import { refuses, takes } from "./rules_support.ts";
-import { ENDPOINTS, inSandbox } from "./support.ts";
+import { ENDPOINTS, inSandbox, post } from "./support.ts";
 
 const user = (...content: object[]) => ({ role: "user", content: [...content, { type: "text", text: "Hi" }] });
 const assistant = (...content: object[]) => ({ role: "assistant", content });
@@ -120,6 +120,29 @@ Deno.test("sandbox messages requires a version and a key", () =>
     const { status, text } = await ask("anthropic-version");
     assertEquals(status, 400);
     assertStringIncludes(text, "anthropic-version: header is required");
+  }));
+
+Deno.test("sandbox messages of the version 2026-10-21 rejects sampling settings and mixed content", () =>
+  inSandbox(async ({ sandbox }) => {
+    const document = { type: "document", source: { type: "text", media_type: "text/plain", data: "a" } };
+    const cited = { ...say("Hi"), citations: [{ type: "web_search_result_location", url: "u", cited_text: "Hi" }] };
+    const found = { type: "search_result", source: "s", title: "t", content: [cited] };
+    for (
+      const [fields, message] of [
+        [{ temperature: 1 }, "temperature: Extra inputs are not permitted"],
+        [{ top_k: 5 }, "top_k: Extra inputs are not permitted"],
+        [{ messages: [user(), assistant(say("a"), document), user()] }, "assistant messages"],
+        [{ messages: [user(cited)] }, "citations"],
+        [{ messages: [user(found)] }, "citations"],
+      ] as const
+    ) {
+      const body = { ...ENDPOINTS.messages.body("Hi"), ...fields };
+      const old = await post(sandbox, "messages", body);
+      assertEquals(old.status, 200, await old.text());
+      const response = await post(sandbox, "messages", body, { "anthropic-version": "2026-10-21" });
+      assertEquals(response.status, 400, message);
+      assertStringIncludes(await response.text(), message);
+    }
   }));
 
 Deno.test("sandbox messages rejects a token count with a token limit", () =>

@@ -137,7 +137,7 @@ Deno.test("TextService always requests usage in a chat vendor's stream", async (
   assertEquals(options, [{ include_usage: true }, { include_usage: true }, { include_usage: true, x: 1 }]);
 });
 
-Deno.test("TextService sends a content vendor the original bytes, with the model in the path only", async () => {
+Deno.test("TextService sends a content vendor the original bytes and store: false, with the model in the path only", async () => {
   const { service, sent } = textGatewayOf({ providers: { one: ["content", wholeReply("content")] } });
   const text = '{ "contents":[{"parts":[{"text":"Hi"}]}], "extra_body": {"provider":{"type":"nosuch"}}, "x": 1.0 }';
   await (await service.handle(
@@ -145,7 +145,7 @@ Deno.test("TextService sends a content vendor the original bytes, with the model
   ))
     .text();
   const { text: passed, call: { path } } = itemAt(sent, 0);
-  assertEquals(passed, '{ "contents":[{"parts":[{"text":"Hi"}]}], "x": 1.0 }');
+  assertEquals(passed, '{ "contents":[{"parts":[{"text":"Hi"}]}], "x": 1.0,"store":false }');
   assertEquals(path, "/content/vm/false");
 });
 

@@ -82,7 +82,15 @@ export const AdminModel = written<ConsoleModel>()(z.object({
   pricing_overrides: PriceChanges,
   redirected_to: Redirect.nullable(),
   expiration_date: z.string().nullable(),
-  providers: z.array(z.object({ provider: z.string(), model: z.string(), weight: z.number() })),
+  providers: z.array(z.object({
+    provider: z.string(),
+    model: z.string(),
+    weight: z.number(),
+    facts: about(
+      z.array(z.object({ source: z.string(), facts: z.record(z.string(), z.unknown()) })),
+      "What the model takes and refuses, and where that comes from. Later entries override earlier ones.",
+    ),
+  })),
   aliases: z.array(z.string()),
   fallbacks: z.array(z.string()),
   video: VideoOptions.nullable(),

@@ -294,7 +294,13 @@ export interface ListedModel {
   /** The date on which the vendor ends it; null or absent for none. */
   readonly expiration_date?: string | null;
   /** For operators only. */
-  readonly providers?: readonly { readonly provider: string; readonly model: string; readonly weight: number }[];
+  readonly providers?: readonly {
+    readonly provider: string;
+    readonly model: string;
+    readonly weight: number;
+    /** What the model takes and refuses there. Later entries override earlier ones. */
+    readonly facts: readonly { readonly source: string; readonly facts: Readonly<Record<string, unknown>> }[];
+  }[];
   readonly aliases?: readonly string[];
   readonly fallbacks?: readonly string[];
   /** Null or absent for other models. */

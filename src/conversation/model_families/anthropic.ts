@@ -2,6 +2,28 @@ import type { Effort } from "../conversation.ts";
 import { UNKNOWN_FACTS } from "../model_facts.ts";
 import type { FactEntry } from "./fact_entry.ts";
 
+/** What a version of Anthropic's API refuses of every model. */
+export interface VersionFacts {
+  /** The document or the public report that says so. */
+  readonly source: string;
+  /** The month in which the source was read, as `2026-11`. */
+  readonly seen: string;
+  /** Members of a request that it refuses, at their default values, too. */
+  readonly refusedMembers: readonly string[];
+  /** Whether it refuses documents in messages of the assistant, and citations in texts of the user. */
+  readonly refusesMixedContent: boolean;
+}
+
+/** Versions of Anthropic's API beside the first one, which takes what each model takes. */
+export const ANTHROPIC_VERSIONS: ReadonlyMap<string, VersionFacts> = new Map([
+  ["2026-10-21", {
+    source: "Anthropic API reference, Versions; trials of two users at the live API",
+    seen: "2026-11",
+    refusedMembers: ["temperature", "top_p", "top_k"],
+    refusesMixedContent: true,
+  }],
+]);
+
 const UP_TO_HIGH: readonly Effort[] = ["none", "low", "medium", "high"];
 const WITH_MAX: readonly Effort[] = [...UP_TO_HIGH, "max"];
 const WITH_XHIGH: readonly Effort[] = [...UP_TO_HIGH, "xhigh", "max"];
@@ -22,6 +44,7 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
       canReason: true,
       reasoningControl: "effort",
       efforts: ALWAYS,
+      defaultEffort: "medium",
       samplingSupport: "never",
       canPrefill: false,
       forcedCalls: "never",
@@ -33,6 +56,18 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
       hasThinkingBudgets: false,
       thinkingOff: "never",
     },
+  },
+  {
+    models: ["claude-fable-*", "claude-mythos-*", "claude-opus-5", "claude-sonnet-5-5"],
+    source: "Anthropic, model pages of Claude Fable 5.1, Opus 5 and Sonnet 5.5",
+    seen: "2026-11",
+    facts: { defaultEffort: "high" },
+  },
+  {
+    models: ["claude-sonnet-5", "claude-*-4-8", "claude-*-4-7", "claude-*-4-6"],
+    source: "Anthropic, Messages API reference, effort: the default is not documented for these models",
+    seen: "2026-11",
+    facts: { defaultEffort: null },
   },
   {
     models: ["claude-sonnet-5-5"],
@@ -107,6 +142,7 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
     seen: "2026-11",
     facts: {
       efforts: null,
+      defaultEffort: null,
       reasoningControl: "budget",
       samplingSupport: "one",
       canPrefill: true,
@@ -116,6 +152,12 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
       hasThinkingDisplay: false,
       thinkingOff: "disabled",
     },
+  },
+  {
+    models: ["claude-opus-4-5"],
+    source: "Anthropic, Messages API reference, effort; pydantic/pydantic-ai, profile of Claude Opus 4.5",
+    seen: "2026-11",
+    facts: { efforts: UP_TO_HIGH },
   },
   {
     models: ["claude-*-4-1", "claude-*-4", "claude-3*"],

@@ -18,6 +18,7 @@ export const GOOGLE_FACTS: readonly FactEntry[] = [
       canReason: true,
       reasoningControl: "effort",
       efforts: LEVELS,
+      defaultEffort: "high",
       hasPenalties: false,
       hasOutputSchemas: true,
       hasOutputSchemasWithTools: true,
@@ -29,6 +30,24 @@ export const GOOGLE_FACTS: readonly FactEntry[] = [
     source: "Announcements of Gemini 4 Neon and Hydrogen",
     seen: "2026-11",
     facts: { efforts: [...LEVELS, "xhigh"] },
+  },
+  {
+    models: ["gemini-3-*", "gemini-3.*", "gemini-2.5-*"],
+    source: "Gemini API reference, Thinking: the defaults of these models differ",
+    seen: "2026-11",
+    facts: { defaultEffort: null },
+  },
+  {
+    models: ["gemini-3.6-flash"],
+    source: "Gemini API reference, Thinking, levels by model",
+    seen: "2026-11",
+    facts: { defaultEffort: "medium" },
+  },
+  {
+    models: ["gemini-3.5-flash-lite"],
+    source: "Gemini API reference, Thinking, levels by model",
+    seen: "2026-11",
+    facts: { defaultEffort: "minimal" },
   },
   {
     models: ["gemini-3-*", "gemini-3.1-*", "gemini-3.5-*", "gemini-3.6-*"],

@@ -31,6 +31,7 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       chatTools: "without_reasoning",
       hasChatStop: false,
       hasChatMaxTokens: false,
+      hasInstructionsInInput: true,
     },
   },
   {
@@ -38,6 +39,12 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
     source: "OpenAI, guide Using GPT-6; model pages",
     seen: "2026-11",
     facts: { efforts: ["none", ...UP_TO_MAX], defaultEffort: "medium" },
+  },
+  {
+    models: ["gpt-5", "gpt-5-*", "gpt-5.1*", "gpt-5.2*", "gpt-5.3*", "gpt-5.4*", "gpt-5.5*", "codex*"],
+    source: "OpenAI, guide Using GPT-6.2: models before GPT-5.6 put instructions first",
+    seen: "2026-11",
+    facts: { hasInstructionsInInput: false },
   },
   {
     models: ["gpt-5.5*"],
@@ -137,7 +144,19 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
     facts: { samplingSupport: "never" },
   },
   {
-    models: ["gpt-oss*", "gpt-image*", "gpt-realtime*", "gpt-audio*", "gpt-live*", "gpt-transcribe*"],
+    models: ["gpt-oss*"],
+    source: "OpenAI, gpt-oss model card: reasoning levels; pydantic/pydantic-ai, profile for Groq",
+    seen: "2026-11",
+    facts: {
+      ...UNKNOWN_FACTS,
+      hasCompatibleChat: true,
+      canReason: true,
+      efforts: UP_TO_HIGH,
+      defaultEffort: "medium",
+    },
+  },
+  {
+    models: ["gpt-image*", "gpt-realtime*", "gpt-audio*", "gpt-live*", "gpt-transcribe*"],
     source: "OpenAI, model pages: other interfaces, or served by other vendors",
     seen: "2026-11",
     facts: UNKNOWN_FACTS,

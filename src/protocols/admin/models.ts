@@ -9,7 +9,10 @@ import {
   writeVideo,
 } from "../../catalog/written.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
+import { factLayers, type StatedFacts } from "../../conversation/known_models.ts";
+import { writeFacts } from "../../conversation/fact_names.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { ownValue } from "../../lib/own_value.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import type { ReadJson } from "./accounts.ts";
@@ -21,6 +24,8 @@ export interface AdminModelOptions {
   /** The catalog as it is now, in the operator's order. */
   readonly catalog: DatedCatalog;
   readonly aliases: readonly Alias[];
+  /** What the configuration states about the models of each provider, by its name. */
+  readonly providers: Readonly<Record<string, StatedFacts>>;
   readonly readJson: ReadJson;
 }
 
@@ -28,7 +33,7 @@ export interface AdminModelOptions {
  * `GET /admin/v1/models?limit&after`: every model with its prices, its providers and its other names; and the
  * calculator of {@linkcode priceHandler}.
  */
-export function adminModelRoutes({ catalog, aliases, readJson }: AdminModelOptions): AdminRoute[] {
+export function adminModelRoutes({ catalog, aliases, providers, readJson }: AdminModelOptions): AdminRoute[] {
   const route = adminRoutesBelow("/admin/v1/models");
   return [
     route("POST", "/price", priceHandler({ catalog, readJson }), { role: "read", isAudited: false }),
@@ -36,13 +41,16 @@ export function adminModelRoutes({ catalog, aliases, readJson }: AdminModelOptio
       const { limit, after = "0" } = readPage(query);
       if (!/^\d{1,9}$/.test(after)) throw invalidField("after", 'expected the "next" of an earlier page');
       const [start, { models }] = [Number(after), catalog.at(receivedAt)];
-      const data = models.slice(start, start + limit).map((model) => writeModel(model, aliases));
+      const data = models.slice(start, start + limit).map((model) => writeModel(model, { aliases, providers }));
       return answerJson({ data, next: start + limit < models.length ? String(start + limit) : null });
     }, { parameters: PAGE_PARAMETERS }),
   ];
 }
 
-function writeModel(model: Model, aliases: readonly Alias[]): JsonObject {
+function writeModel(
+  model: Model,
+  { aliases, providers }: Pick<AdminModelOptions, "aliases" | "providers">,
+): JsonObject {
   const { id, canonicalSlug, name, description, contextLength, architecture, serves, fallbacks } = model;
   return {
     id,
@@ -58,9 +66,17 @@ function writeModel(model: Model, aliases: readonly Alias[]): JsonObject {
       provider: serving.provider,
       model: serving.model,
       weight: serving.weight,
+      facts: writeLayers(model, serving.model, ownValue(providers, serving.provider)),
     })),
     aliases: aliases.filter((alias) => alias.model === id || alias.model === canonicalSlug).map((alias) => alias.name),
     fallbacks: [...fallbacks],
     video: writeVideo(model),
   };
+}
+
+/** What is known of a text model at a provider, and where it comes from. Later entries override earlier ones. */
+function writeLayers(model: Model, name: string, provider: StatedFacts | undefined): JsonObject[] {
+  if (!model.architecture.outputModalities.includes("text")) return [];
+  const layers = factLayers(name, model, provider).map(({ source, facts }) => ({ source, facts: writeFacts(facts) }));
+  return layers.filter(({ facts }) => Object.keys(facts).length > 0);
 }

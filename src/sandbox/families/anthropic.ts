@@ -13,6 +13,7 @@ import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { headersOf } from "./anthropic_messages.ts";
 import { checkMessage, checkMessageCount } from "./anthropic_rules.ts";
+import { checkVersion } from "./anthropic_version_rules.ts";
 import { threaded } from "./anthropic_threads.ts";
 
 const UNREADABLE = "The request body is not valid JSON";
@@ -54,6 +55,7 @@ const MODEL = {
 function generateReply(call: Call): Promise<Response> {
   const { body, endpoint } = threaded(bodyOf(call, UNREADABLE), call);
   checkMessage(body);
+  checkVersion(call.headers.get("anthropic-version") ?? "", body);
   const model = String(body.model);
   checkModel(model);
   return generate({ call, body, model, streamed: body.stream === true }, endpoint);

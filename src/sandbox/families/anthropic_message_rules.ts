@@ -76,7 +76,7 @@ function blocksOf(content: unknown, path: string, mayBeEmpty: boolean): PlacedBl
   });
 }
 
-/** The role that may send a block. Absent blocks are allowed for both. */
+/** The role that may send a block. Absent blocks are allowed for both, documents until the version 2026-10-21. */
 const WRITERS: Readonly<Record<string, string>> = {
   tool_use: "assistant",
   thinking: "assistant",
@@ -85,7 +85,6 @@ const WRITERS: Readonly<Record<string, string>> = {
   server_tool_use: "assistant",
   web_search_tool_result: "assistant",
   image: "user",
-  document: "user",
 };
 const ID = /^[a-zA-Z0-9_-]+$/;
 const SEARCH_ID = /^srvtoolu_[a-zA-Z0-9_]+$/;

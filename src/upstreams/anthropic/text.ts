@@ -8,6 +8,7 @@ export const messagesEndpoint: TextEndpoint = {
   passThrough: messages.passThrough,
   path: () => "/v1/messages",
   mustInline: () => false,
+  versionField: "anthropic-version",
   counter: {
     path: () => "/v1/messages/count_tokens",
     write: writeCountRequest,

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
 import {
+  factRowsOf,
   matchesText,
   otherPrices,
   ownPriceKeys,
@@ -163,13 +164,28 @@ Deno.test("matchesText() finds every word in names, outputs, providers and alias
     context_length: 0,
     architecture: { modality: "text->text", input_modalities: ["text"], output_modalities: ["text"] },
     pricing: {},
-    providers: [{ provider: "azure-eu", model: "mini", weight: 3 }, { provider: "openai", model: "mini", weight: 1 }],
+    providers: [
+      { provider: "azure-eu", model: "mini", weight: 3, facts: [] },
+      {
+        provider: "openai",
+        model: "mini",
+        weight: 1,
+        facts: [
+          { source: "Guide (2026-11)", facts: { can_reason: true, efforts: ["low"] } },
+          { source: "facts of the model", facts: { efforts: ["high"] } },
+        ],
+      },
+    ],
     aliases: ["fast"],
   };
   for (const text of ["", "MINI", "azure mini", "fast", " text "]) assertEquals(matchesText(model, text), true, text);
   for (const text of ["image", "azure-us", "mini large"]) assertEquals(matchesText(model, text), false, text);
   assertEquals(sharesOf(model.providers ?? []), [0.75, 0.25]);
-  assertEquals(sharesOf([{ provider: "one", model: "m", weight: 0 }]), [0]);
+  assertEquals(sharesOf([{ provider: "one", model: "m", weight: 0, facts: [] }]), [0]);
+  assertEquals(factRowsOf(model.providers ?? []).map(({ fact, value, source }) => [fact, value, source]), [
+    ["can_reason", "true", "Guide (2026-11)"],
+    ["efforts", '["high"]', "facts of the model"],
+  ]);
 });
 
 Deno.test("otherPrices() names the prices of pictures, videos, speech and searches", () => {

@@ -48,7 +48,7 @@ function responsesIn(body: { contents: JsonObject[] }, at: number): [string, unk
 
 Deno.test("writeRequest writes neither model nor stream", () => {
   const { body } = write({ stream: true });
-  assertEquals(body, { contents: [{ role: "user", parts: [{ text: "hi" }] }] });
+  assertEquals(body, { contents: [{ role: "user", parts: [{ text: "hi" }] }], store: false });
 });
 
 Deno.test("writeRequest puts responses in the order of their calls, before other parts of the turn", () => {

@@ -324,7 +324,7 @@ Deno.test("converse codec: turns alternate, begin with the user and end as the m
   const system: Turn = { role: "system", parts: [text("Now brief")] };
   assertEquals(textsOf([user(text("?")), system, user(text(" "), text("!"))]), [
     ["user: ?|<system-reminder>\nNow brief\n</system-reminder>|!"],
-    [],
+    ["system_turn"],
   ]);
 });
 

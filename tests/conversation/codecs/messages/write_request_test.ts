@@ -125,7 +125,7 @@ Deno.test("messages request puts results first, right after their calls", () => 
     "text",
     "text",
   ]);
-  assertEquals(droppedFields, []);
+  assertEquals(droppedFields, ["system_turn"]);
 });
 
 Deno.test("messages request adds results for calls without one, also at the end", () => {

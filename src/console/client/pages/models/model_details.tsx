@@ -7,7 +7,7 @@ import { hrefOf } from "../../navigation.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { settingHref } from "../configuration/setting_href.ts";
-import { sharesOf } from "./model_facts.ts";
+import { factRowsOf, sharesOf } from "./model_facts.ts";
 import { PriceCalculator } from "./price_calculator.tsx";
 
 /** One model: what it does, what it costs, and who serves it. */
@@ -92,6 +92,11 @@ function Details({ model }: { readonly model: ListedModel }) {
             <Providers providers={providers} />
           </Card>
         )}
+        {providers !== undefined && factRowsOf(providers).length > 0 && (
+          <Card title={TEXTS.models.facts} isWide>
+            <Facts providers={providers} />
+          </Card>
+        )}
       </div>
     </>
   );
@@ -136,6 +141,22 @@ function ComingPrices({ coming }: { readonly coming: NonNullable<ListedModel["pr
         { title: TEXTS.models.from, cell: ({ from }) => from },
         { title: TEXTS.models.price, cell: ({ price }) => <code>{price}</code> },
         { title: TEXTS.models.rate, isNumeric: true, cell: ({ rate }) => rate },
+      ]}
+    />
+  );
+}
+
+function Facts({ providers }: { readonly providers: NonNullable<ListedModel["providers"]> }) {
+  return (
+    <DataTable
+      label={TEXTS.models.facts}
+      rows={factRowsOf(providers)}
+      keyOf={({ provider, model, fact }) => `${provider} ${model} ${fact}`}
+      columns={[
+        { title: TEXTS.providers.provider, cell: ({ provider }) => provider },
+        { title: TEXTS.models.fact, cell: ({ fact }) => <code>{fact}</code> },
+        { title: TEXTS.models.factValue, cell: ({ value }) => <code>{value}</code> },
+        { title: TEXTS.models.factSource, cell: ({ source }) => source },
       ]}
     />
   );

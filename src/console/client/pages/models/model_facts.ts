@@ -92,3 +92,30 @@ export function videoVariantsOf(pricing: ListedModel["pricing"]): VideoVariant[]
     return [{ title, fields: { resolution, audio: sound === "audio" } }];
   });
 }
+
+/** A fact that holds for a model at a provider. */
+export interface FactRow {
+  /** The provider's name. */
+  readonly provider: string;
+  /** The vendor's name of the model. */
+  readonly model: string;
+  /** The name of the fact in the configuration. */
+  readonly fact: string;
+  /** As JSON. */
+  readonly value: string;
+  /** Where it comes from. */
+  readonly source: string;
+}
+
+/** The facts that hold at each provider: of those with one name the last. */
+export function factRowsOf(providers: NonNullable<ListedModel["providers"]>): FactRow[] {
+  return providers.flatMap(({ provider, model, facts }) => {
+    const rows = new Map<string, FactRow>();
+    for (const layer of facts) {
+      for (const [fact, value] of Object.entries(layer.facts)) {
+        rows.set(fact, { provider, model, fact, value: JSON.stringify(value), source: layer.source });
+      }
+    }
+    return [...rows.values()];
+  });
+}

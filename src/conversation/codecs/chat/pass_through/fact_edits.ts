@@ -5,6 +5,7 @@ import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { isAbsent } from "../../../wire_value.ts";
+import { isRelayed, refusesStop } from "../shared/model_rules.ts";
 import {
   effectiveEffort,
   effortsInChat,
@@ -35,8 +36,9 @@ const SAMPLING = [...Object.keys(SAMPLING_DEFAULTS), "logit_bias"];
  * @param replaced The members that other edits set, such as an effort in place of OpenRouter's object.
  * @throws {GatewayError} `invalid_request` if function tools are refused and reasoning cannot be switched off.
  */
-export function factEditsOf({ body, facts, quirks, model }: PassThroughRequest, replaced: JsonObject): MemberEdits {
-  if (quirks.has("reasoning_object") || facts.canReason !== true) return NO_EDITS;
+export function factEditsOf(request: PassThroughRequest, replaced: JsonObject): MemberEdits {
+  const { body, facts, model } = request;
+  if (isRelayed(request) || facts.canReason !== true) return NO_EDITS;
   const requested = requestedEffort({ ...body, ...replaced });
   const effort = effortFor(body, { facts, model }, requested);
   const droppedFields: string[] = [];
@@ -47,7 +49,7 @@ export function factEditsOf({ body, facts, quirks, model }: PassThroughRequest, 
     if (requested !== null) droppedFields.push("reasoning");
   }
   if (!takesSampling(facts, effort)) leaveOut(SAMPLING, body, remove, droppedFields);
-  if (facts.hasChatStop === false && !takesSampling(facts, effort)) leaveOut(["stop"], body, remove, droppedFields);
+  if (refusesStop(facts, effort)) leaveOut(["stop"], body, remove, droppedFields);
   if (facts.hasChatMaxTokens === false && !isAbsent(body.max_tokens)) {
     remove.push("max_tokens");
     if (isAbsent(body.max_completion_tokens)) set.max_completion_tokens = body.max_tokens;

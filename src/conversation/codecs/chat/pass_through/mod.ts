@@ -5,6 +5,7 @@ import { objectOf } from "../../../wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
+import { ownModelEditsOf } from "./own_model_edits.ts";
 import { reasoningEditsOf } from "./reasoning_object.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
@@ -19,8 +20,9 @@ export const passThrough: PassThrough = {
     const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
-    const set: Record<string, unknown> = { ...changed, ...reasoning.set, ...known.set, model };
-    const remove = ["extra_body", ...reasoning.remove, ...known.remove];
+    const own = ownModelEditsOf(request, { ...reasoning.set, ...known.set }, bytes);
+    const set: Record<string, unknown> = { ...changed, ...reasoning.set, ...known.set, ...own.set, model };
+    const remove = ["extra_body", ...reasoning.remove, ...known.remove, ...own.remove];
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     }
@@ -30,7 +32,7 @@ export const passThrough: PassThrough = {
     }
     return {
       body: spliceJson(bytes, scan, { set, remove }),
-      droppedFields: [...droppedFields, ...reasoning.droppedFields, ...known.droppedFields],
+      droppedFields: [...droppedFields, ...reasoning.droppedFields, ...known.droppedFields, ...own.droppedFields],
     };
   },
   watch: (body) => watcher(wantsUsage(body)),

@@ -3,25 +3,28 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type Effort, EFFORTS } from "../../../conversation.ts";
 import { nearestEffort } from "../../../effort.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
-import { takesSampling } from "../../../sampling.ts";
 import type { FactTarget, FormatRefusals } from "../../../upstream_format.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import { isRelayed, refusesStop, wantsSchema } from "./model_rules.ts";
 
 /**
  * Returns the fields that chat completions refuses for a model and the vendor's other endpoint takes: function tools
- * while the model reasons, an effort that only `/responses` has, and stop sequences. Source: the facts of the model.
+ * while the model reasons, an effort that only `/responses` has, stop sequences, and the schema of a reply. Source: the
+ * facts of the model.
  * Relays that take OpenRouter's objects choose the endpoint themselves, so nothing is refused there.
  *
  * @param body The request's members, as the caller sent them.
  */
-function refusedFields(body: JsonObject, { facts, quirks }: FactTarget): readonly string[] {
-  if (!mayRefuseInChat(facts) || quirks.has("reasoning_object")) return NONE;
+function refusedFields(body: JsonObject, target: FactTarget): readonly string[] {
+  const { facts } = target;
+  if (!mayRefuseInChat(facts) || isRelayed(target)) return NONE;
   const requested = requestedEffort(body);
   const effort = effectiveEffort(requested, facts);
   const refused: string[] = [];
   if (hasFunctions(body) && !takesTools(facts, effort)) refused.push("tools");
   if (requested !== null && isOnlyOutsideOfChat(effort, facts)) refused.push("reasoning_effort");
-  if (hasStop(body) && facts.hasChatStop === false && !takesSampling(facts, effort)) refused.push("stop");
+  if (hasStop(body) && refusesStop(facts, effort)) refused.push("stop");
+  if (facts.hasChatSchemas === false && wantsSchema(body)) refused.push("response_format");
   return refused;
 }
 
@@ -29,17 +32,19 @@ const NONE: readonly string[] = [];
 
 function mayRefuse(
   offered: { readonly tools: boolean; readonly stop: boolean },
-  { facts, quirks }: FactTarget,
+  target: FactTarget,
 ): boolean {
-  if (quirks.has("reasoning_object") || facts.canReason === false) return false;
+  const { facts } = target;
+  if (isRelayed(target) || facts.canReason === false) return false;
   return (facts.chatTools === "without_reasoning" && offered.tools) || (facts.hasChatStop === false && offered.stop);
 }
 
 /** What models refuse at chat completions only. */
 export const CHAT_REFUSALS: FormatRefusals = { refusedFields, mayRefuse, exclusiveField: onlyInChat };
 
-function mayRefuseInChat({ chatTools, chatEfforts, hasChatStop }: ModelFacts): boolean {
-  return hasChatStop === false || chatEfforts !== null || (chatTools !== null && chatTools !== "always");
+function mayRefuseInChat({ chatTools, chatEfforts, hasChatStop, hasChatSchemas }: ModelFacts): boolean {
+  return hasChatStop === false || hasChatSchemas === false || chatEfforts !== null ||
+    (chatTools !== null && chatTools !== "always");
 }
 
 /** The effort that a chat request names, in either spelling; null for none and for a word that is no effort. */

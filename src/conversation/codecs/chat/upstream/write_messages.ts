@@ -3,7 +3,7 @@ import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conver
 import { NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
 import type { PairedCall, Pairs } from "../../../pairing.ts";
 import { wireCallId } from "./names.ts";
-import { ownSignature, toolLoopStart, writeReasoning } from "./write_reasoning.ts";
+import { ownSignature, reasoningTurnsOf, writeReasoning } from "./write_reasoning.ts";
 import { writeContent, writePart } from "./write_parts.ts";
 import type { UserPart } from "./write_parts.ts";
 import { toolNameFor } from "./writing.ts";
@@ -17,8 +17,8 @@ interface Messages {
   /** Parts of the next user message: media of tool results and of assistant turns. */
   pendingParts: JsonObject[];
   readonly pairs: Pairs;
-  /** Index of the first turn of the tool loop at the end of the conversation. */
-  readonly loopStart: number;
+  /** The turns whose reasoning is sent back as text. */
+  readonly reasoningTurns: ReadonlySet<Turn>;
   readonly writing: Writing;
 }
 
@@ -29,12 +29,12 @@ export function writeMessages(conversation: Conversation, writing: Writing): Jso
     list: [],
     pendingParts: [],
     pairs: pairsOf(turns, (id) => wireCallId(id, writing.target.quirks)),
-    loopStart: toolLoopStart(turns),
+    reasoningTurns: reasoningTurnsOf(turns, writing.target),
     writing,
   };
   // OpenAI's new models treat `system` like `developer`; old models and other vendors support only `system`.
   if (instructions.length > 0) addSystem(messages, instructions);
-  turns.forEach((turn, i) => addTurn(messages, turn, i));
+  for (const turn of turns) addTurn(messages, turn);
   flushPending(messages);
   // OpenAI accepts instructions alone; some vendors require a user message.
   const needsFiller = messages.list.every(({ role }) =>
@@ -44,14 +44,14 @@ export function writeMessages(conversation: Conversation, writing: Writing): Jso
   return messages.list;
 }
 
-function addTurn(messages: Messages, turn: Turn, i: number): void {
+function addTurn(messages: Messages, turn: Turn): void {
   switch (turn.role) {
     case "system":
       return addSystem(messages, turn.parts.filter((part) => part.kind === "text"));
     case "user":
       return addUser(messages, turn);
     case "assistant":
-      return addAssistant(messages, turn, i >= messages.loopStart);
+      return addAssistant(messages, turn);
   }
 }
 
@@ -85,12 +85,12 @@ function isUserPart(part: Turn["parts"][number]): part is UserPart {
     part.kind !== "web_search";
 }
 
-function addAssistant(messages: Messages, turn: Turn, inLoop: boolean): void {
+function addAssistant(messages: Messages, turn: Turn): void {
   const { writing, pairs } = messages;
   const calls = turn.parts.filter((part) => part.kind === "tool_call");
   const texts = writeTexts(turn, writing);
   if (turn.parts.some(({ kind }) => kind === "web_search")) writing.droppedFields.add("web_search_call");
-  const reasoning = writeReasoning(turn.parts, inLoop && calls.length > 0, writing);
+  const reasoning = writeReasoning(turn.parts, messages.reasoningTurns.has(turn), writing);
   const toolCalls = calls.map((call) => writeCall(call, pairs.calls.get(call)!, writing));
   if (texts.text || texts.refusal || calls.length > 0 || Object.keys(reasoning).length > 0) {
     messages.list.push({

@@ -3,10 +3,11 @@ import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import { describedSchema } from "../shared/model_rules.ts";
 import { writeSearch } from "../shared/search_options.ts";
 import { writeMessages } from "./write_messages.ts";
 import { writeSettings } from "./write_settings.ts";
-import { overflowText, writeOutputFormat, writeTools } from "./write_tools.ts";
+import { enforcesSchemas, overflowText, writeOutputFormat, writeTools } from "./write_tools.ts";
 import type { Overflow } from "./write_tools.ts";
 import type { Writing } from "./writing.ts";
 
@@ -22,6 +23,9 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const messages = writeMessages(withInstruction(conversation, overflowText(overflow)), writing);
   if (conversation.outputFormat?.kind === "json" && !messages.some(mentionsJson)) {
     messages.unshift({ role: "system", content: "Answer with a JSON object." });
+  }
+  if (conversation.outputFormat?.kind === "json_schema" && !enforcesSchemas(writing)) {
+    messages.unshift({ role: "system", content: describedSchema(conversation.outputFormat.schema) });
   }
   const body: JsonObject = {
     model: target.model,

@@ -5,6 +5,8 @@ import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.t
 import { shortHash, truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { effectiveEffort, effortsInChat, takesTools, toolsRefusedInChat } from "../shared/refused_in_chat.ts";
+import { forcedCallPlan, isOwnModel, isRelayed, refusesStop } from "../shared/model_rules.ts";
+import { forcesCall } from "./forced_calls.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
 
@@ -17,7 +19,7 @@ const DEFAULT_OUTPUT_TOKENS = 32_000;
 /** Writes everything except messages, tools and the output format. */
 export function writeSettings(conversation: Conversation, writing: Writing): JsonObject {
   const { quirks } = writing.target;
-  const reasoning = writeReasoningSettings(conversation, writing);
+  const reasoning = withoutForcedReasoning(conversation, writeReasoningSettings(conversation, writing), writing);
   addDroppedReasoning(conversation.reasoning, reasoning.effort, writing);
   return {
     ...writeLimit(conversation, writing.target),
@@ -50,20 +52,22 @@ function addDroppedReasoning(
 }
 
 function writeSampling(sampling: Sampling, effort: Effort | null, { target, droppedFields }: Writing): JsonObject {
-  const isRefused = !takesSampling(target.facts, effort);
+  const { facts } = target;
+  const isRefused = !takesSampling(facts, effort);
+  const refusesPenalties = isOwnModel(target) && facts.hasPenalties === false;
   const body: JsonObject = {};
-  const put = (name: string, value: number | null, defaultValue: number) => {
+  const put = (name: string, value: number | null, defaultValue: number, isLeftOut = isRefused) => {
     if (value === null) return;
-    if (isRefused && value !== defaultValue) droppedFields.add(name);
-    else if (!isRefused) body[name] = value;
+    if (isLeftOut && value !== defaultValue) droppedFields.add(name);
+    else if (!isLeftOut) body[name] = value;
   };
   put("temperature", sampling.temperature, 1);
   put("top_p", sampling.topP, 1);
-  put("presence_penalty", sampling.presencePenalty, 0);
-  put("frequency_penalty", sampling.frequencyPenalty, 0);
+  put("presence_penalty", sampling.presencePenalty, 0, isRefused || refusesPenalties);
+  put("frequency_penalty", sampling.frequencyPenalty, 0, isRefused || refusesPenalties);
   if (sampling.seed !== null) body[target.quirks.has("random_seed_field") ? "random_seed" : "seed"] = sampling.seed;
   if (sampling.topK !== null) droppedFields.add("top_k");
-  const refusesStops = isRefused && target.facts.canReason === true;
+  const refusesStops = (isRefused && facts.canReason === true) || (isOwnModel(target) && refusesStop(facts, effort));
   if (sampling.stop.length > MAX_STOP_SEQUENCES || (refusesStops && sampling.stop.length > 0)) {
     droppedFields.add("stop");
   }
@@ -91,9 +95,7 @@ function writeReasoningSettings(conversation: Conversation, { target, droppedFie
     if (requested !== "none") droppedFields.add("reasoning");
     return { effort: null, fields: {} };
   }
-  if (requested === "none" && quirks.has("thinking_switch")) {
-    return { effort: requested, fields: { thinking: { type: "disabled" } } };
-  }
+  if (requested === "none" && hasSwitch(target)) return { effort: requested, fields: SWITCHED_OFF };
   const known = effortsInChat(facts) ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null) return { effort: requested, fields: { reasoning_effort: requested } };
   if (requested === "none" && !known.includes("none")) {
@@ -106,9 +108,32 @@ function writeReasoningSettings(conversation: Conversation, { target, droppedFie
   return { effort, fields: { reasoning_effort: effort } };
 }
 
+const SWITCHED_OFF: JsonObject = { thinking: { type: "disabled" } };
+
+/** Whether reasoning is switched off by the object `thinking`. */
+function hasSwitch(target: RequestTarget): boolean {
+  const { facts, quirks } = target;
+  if (facts.thinkingOff === "never") return false;
+  return quirks.has("thinking_switch") || (isOwnModel(target) && facts.thinkingOff === "disabled");
+}
+
+/** Switches reasoning off for a forced call that the model takes only then. */
+function withoutForcedReasoning(
+  conversation: Conversation,
+  settings: ReasoningSettings,
+  { target, droppedFields }: Writing,
+): ReasoningSettings {
+  const reasons = target.facts.canReason === true && settings.effort !== "none";
+  if (!forcesCall(conversation) || !isOwnModel(target)) return settings;
+  if (forcedCallPlan(target.facts, reasons) !== "without_reasoning") return settings;
+  if (conversation.reasoning !== null) droppedFields.add("reasoning");
+  return { effort: "none", fields: SWITCHED_OFF };
+}
+
 /** Whether chat completions refuses the conversation's functions at an effort. Relays choose another endpoint. */
-function refusesTools({ tools }: Conversation, requested: Effort | null, { facts, quirks }: RequestTarget): boolean {
-  if (quirks.has("reasoning_object") || !tools.some(({ kind }) => kind === "function")) return false;
+function refusesTools({ tools }: Conversation, requested: Effort | null, target: RequestTarget): boolean {
+  const { facts } = target;
+  if (isRelayed(target) || !tools.some(({ kind }) => kind === "function")) return false;
   return !takesTools(facts, effectiveEffort(requested, facts));
 }
 

@@ -6,6 +6,8 @@ import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import { withItems } from "../../../schema_dialects.ts";
 import { isStrictSchema } from "../../../strict_schema.ts";
 import { selectedTools } from "../../../selected_tools.ts";
+import { takenChoice } from "./forced_calls.ts";
+import { isOwnModel } from "../shared/model_rules.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
@@ -22,7 +24,9 @@ export type Overflow = Map<string, string>;
  * @param overflow Receives the ends of descriptions that are too long for a definition.
  */
 export function writeTools(conversation: Conversation, writing: Writing, overflow: Overflow): JsonObject {
-  const { toolChoice: choice, parallelToolCalls, tools } = conversation;
+  const { parallelToolCalls, tools } = conversation;
+  const choice = takenChoice(conversation, writing.target);
+  if (choice !== conversation.toolChoice) writing.droppedFields.add("tool_choice");
   const offered = choice?.kind === "allowed" && writing.target.quirks.has("no_allowed_tools")
     ? selectedTools(tools, choice.tools)
     : tools;
@@ -140,10 +144,19 @@ function writeNamed(tool: Tool, writing: Writing): JsonObject {
   return custom ? { type: "custom", custom: { name } } : { type: "function", function: { name } };
 }
 
+/** Whether chat completions enforces the schema of a reply. */
+export function enforcesSchemas({ target }: Pick<Writing, "target">): boolean {
+  return target.facts.hasChatSchemas !== false || !isOwnModel(target);
+}
+
 /** Writes `response_format` with a sanitized schema name. `strict` is dropped for a schema that does not allow it. */
 export function writeOutputFormat(format: OutputFormat | null, writing: Writing): JsonObject {
   if (format === null) return {};
   if (format.kind === "json") return { response_format: { type: "json_object" } };
+  if (!enforcesSchemas(writing)) {
+    writing.droppedFields.add("output_format"); // requested in the instructions only, so not enforced
+    return { response_format: { type: "json_object" } };
+  }
   const droppedFields = new Set<string>();
   const schema = withItems(format.schema);
   const strict = writeStrict(format.strict, schema, droppedFields);

@@ -56,6 +56,7 @@ export const REQUEST_SHAPE: Fields = {
   // The gateway puts its contents before the conversation.
   cachedContent: true,
   serviceTier: true,
+  store: (value) => value === false,
   labels: true,
   // Without effect in this format. Source: docs/api/routing.md#pin.
   extraBody: true,

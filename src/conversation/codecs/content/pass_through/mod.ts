@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
-import { isObject, objectOf } from "../../../wire_value.ts";
+import { isAbsent, isObject, objectOf } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
@@ -13,7 +13,7 @@ const CONFIGS = ["generationConfig", "generation_config"] as const;
 /** Passes content generation through. The path names the model. */
 export const passThrough: PassThrough = {
   prepare(request) {
-    const { body, changed, outputLimit, cachedContent } = request;
+    const { body, changed, outputLimit, cachedContent, quirks } = request;
     const signatures = signatureEditsOf(request);
     const known = factEditsOf(request);
     const { bytes, scan, droppedFields } = withEdits(
@@ -21,6 +21,8 @@ export const passThrough: PassThrough = {
       known === NO_EDITS ? signatures : joinedEdits(signatures, known),
     );
     const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
+    // Google stores the requests of new projects otherwise. Source: Gemini API changelog, October 2026.
+    if (isAbsent(body.store) && !quirks.has("no_store_field")) set.store = false;
     if (cachedContent === null) {
       return { body: spliceJson(bytes, scan, { set, remove: ["extra_body"] }), droppedFields };
     }

@@ -13,7 +13,7 @@ import { writeRequest } from "./write_request.ts";
  * @throws {GatewayError} As `writeRequest`.
  */
 export function writeCountRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
-  const { body, droppedFields } = writeRequest(conversation, target);
+  const { body: { store: _notCounted, ...body }, droppedFields } = writeRequest(conversation, target);
   const model = /^(models|tunedModels|publishers|projects)\//.test(target.model)
     ? target.model
     : `models/${target.model}`;

@@ -36,6 +36,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     droppedFields,
   );
   Object.assign(body, tier);
+  if (!target.quirks.has("no_store_field")) body.store = false;
   addDroppedSettings(conversation, droppedFields);
   const toolNames = rewrittenNames(conversation);
   return toolNames === null

@@ -24,7 +24,8 @@ interface Changes {
  * budgets, efforts, forced calls, an answer that the caller began, and system messages in the middle.
  * Source: the facts of the model.
  */
-export function factEditsOf({ body, facts, wholeBody }: PassThroughRequest): MemberEdits {
+export function factEditsOf({ body, facts: known, quirks, wholeBody }: PassThroughRequest): MemberEdits {
+  const facts = quirks.has("no_system_turns") ? { ...known, hasSystemTurns: false } : known;
   if (facts.canReason === null && facts.samplingSupport === null && facts.forcedCalls === null) return NO_EDITS;
   const changes: Changes = { set: {}, remove: [], droppedFields: [] };
   removeSampling(body, facts, changes);

@@ -5,6 +5,7 @@ import type { PassThrough } from "../../../pass_through.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { signatureEditsOf } from "./signatures.ts";
+import { keptVersion } from "./kept_version.ts";
 import { watcher } from "./watcher.ts";
 
 /** Passes messages through. */
@@ -26,15 +27,17 @@ export interface Envelope {
 export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThrough {
   return {
     prepare(request) {
-      const { changed, model, outputLimit } = request;
+      const { changed, model, outputLimit, version } = request;
       const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
       const known = factEditsOf(request);
       const envelope = envelopeOf(model);
       const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
       const set = { ...changed, ...known.set, ...envelope.set, ...limit };
       const remove = ["extra_body", ...known.remove, ...envelope.remove];
+      const isChanged = bytes !== request.bytes || Object.keys(known.set).length > 0 || known.remove.length > 0;
+      const kept = version === null || isChanged ? {} : keptVersion(version, request.body);
       const dropped = [...droppedFields, ...known.droppedFields];
-      return { body: spliceJson(bytes, scan, { set, remove }), droppedFields: dropped };
+      return { body: spliceJson(bytes, scan, { set, remove }), droppedFields: dropped, ...kept };
     },
     watch: () => watcher(),
     issuedIds,

@@ -13,8 +13,10 @@ const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signatur
  * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; thinking,
  * searches and citations of others are removed. Source: Messages API reference, "Extended thinking".
  */
-export function signatureEditsOf({ wholeBody, outlineText, provider }: PassThroughRequest): BodyEdits {
-  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+export function signatureEditsOf(
+  { wholeBody, outlineText, provider, dropsReasoning }: PassThroughRequest,
+): BodyEdits {
+  if (!dropsReasoning && !outlineText.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
   const body = wholeBody();
   const edits: JsonEdit[] = [];
   const searchLosses = new Set<string>();
@@ -27,7 +29,7 @@ export function signatureEditsOf({ wholeBody, outlineText, provider }: PassThrou
     const search = searchEditsOf(message.content, path, provider);
     searchEdits.push(...search.edits);
     for (const loss of search.droppedFields) searchLosses.add(loss);
-    const kept = editBlocks(message.content, path, provider, edits, search.removed);
+    const kept = editBlocks(message.content, path, dropsReasoning ? null : provider, edits, search.removed);
     if (kept.length === 0 && message.content.length > 0) emptied.add(index);
     // Only the turn that is being continued must start with its thinking.
     startsWithoutThinking = kept.length > 0 && kept.length < message.content.length && !isThinking(kept[0]);
@@ -46,23 +48,25 @@ export function signatureEditsOf({ wholeBody, outlineText, provider }: PassThrou
 /**
  * Adds the edits of one message, and returns the blocks that stay.
  *
+ * @param provider Whose thinking stays; null for none.
  * @param removed Positions of blocks that are removed for other reasons.
  */
 function editBlocks(
   blocks: readonly unknown[],
   path: JsonEdit["path"],
-  provider: string,
+  provider: string | null,
   edits: JsonEdit[],
   removed: ReadonlySet<number>,
 ): unknown[] {
   return blocks.filter((block, position) => {
     if (removed.has(position)) return false;
     const field = isObject(block) && typeof block.type === "string" ? SIGNATURE_FIELDS[block.type] : undefined;
-    const value = field === undefined ? null : (block as JsonObject)[field];
-    if (!isWrapped(value)) return true;
-    const signature = readCallerSignature(value);
-    const isOwn = isOwnSignature(signature, "messages", provider);
-    if (isOwn) edits.push({ path: [...path, position, field!], value: signature.value });
+    if (field === undefined) return true;
+    const value = (block as JsonObject)[field];
+    if (provider !== null && !isWrapped(value)) return true;
+    const signature = readCallerSignature(String(value));
+    const isOwn = provider !== null && isOwnSignature(signature, "messages", provider);
+    if (isOwn) edits.push({ path: [...path, position, field], value: signature.value });
     else edits.push({ path: [...path, position], value: undefined });
     return isOwn;
   });

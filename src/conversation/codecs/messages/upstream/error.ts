@@ -57,6 +57,15 @@ function isOwnOverflow(message: string): boolean {
   return message.includes(OVERFLOW_WORDING) || message.includes("exceed context limit");
 }
 
+/**
+ * Whether blocks of thinking were refused: changed, of another model or account, or behind changed messages. Missing
+ * blocks are not meant. Source: Messages API reference, "Extended thinking"; Claude Haiku 5.5 migration guide.
+ */
+export function refusesReasoning({ message }: Pick<VendorError, "message">): boolean {
+  return /`?\b(?:redacted_)?thinking`? blocks?\b/i.test(message) &&
+    !/\b(?:expected|must (?:start|begin))\b/i.test(message);
+}
+
 const MAX_PLAIN_TEXT_CHARACTERS = 1000;
 
 function plainText(value: unknown): string {

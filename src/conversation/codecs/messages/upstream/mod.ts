@@ -4,15 +4,15 @@ import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { hasWebSearch } from "./model_traits.ts";
 import { readUsage } from "../shared/usage.ts";
-import { readError } from "./error.ts";
+import { readError, refusesReasoning } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
 import { TIER_NAMES } from "./tier_names.ts";
 import { writeRequest } from "./write_request.ts";
 
 /**
- * The vendor side of the message protocol. `anthropic-version` is not forwarded: the provider sets it, because it
- * belongs to the way the key is sent. Source: Messages API reference.
+ * The vendor side of the message protocol. The provider sets `anthropic-version`, except for a request that passes
+ * through unchanged. Source: Messages API reference.
  */
 export const upstream: UpstreamFormat = {
   name: MESSAGE_FORMAT,
@@ -22,6 +22,7 @@ export const upstream: UpstreamFormat = {
   readReply,
   readUsage,
   readError,
+  refusesReasoning,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: ["anthropic-beta"],
   reportedHeaders: [],

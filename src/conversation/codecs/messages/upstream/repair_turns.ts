@@ -5,6 +5,7 @@ import type { Part, TextPart, Turn } from "../../../conversation.ts";
 import { isIssuedBy, type ReasoningSignature } from "../../../reasoning_signature.ts";
 import type { SearchOrigin, WebSearchPart } from "../../../web_search.ts";
 import type { FieldNames } from "../shared/fields.ts";
+import { keptInstructions } from "./kept_instructions.ts";
 import { unsupportedMedia } from "./write_media.ts";
 
 /**
@@ -18,7 +19,7 @@ export function repairTurns(
   droppedFields: FieldNames,
 ): AlternatingTurn[] {
   const assistant = (part: Part) => ownAssistantParts(part, target, droppedFields);
-  return alternatingTurns(turns, { user: userParts, assistant }, droppedFields);
+  return alternatingTurns(turns, { user: userParts, assistant }, droppedFields, keptInstructions(turns, target));
 }
 
 function userParts(part: Part): Part[] {

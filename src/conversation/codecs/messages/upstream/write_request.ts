@@ -8,6 +8,7 @@ import { type FieldNames, writeCache } from "../shared/fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { type AlternatingTurn, isVisible, pairCalls } from "../../../alternating_turns.ts";
 import { argumentsOf } from "../../../call_input.ts";
+import { splitInstructions } from "./kept_instructions.ts";
 import { repairTurns } from "./repair_turns.ts";
 import { isEnforced, strictSchema } from "../../../enforced_schema.ts";
 import { forcesCall, planThinking } from "./thinking.ts";
@@ -92,9 +93,11 @@ function withoutBareReasoning(
 function writeTurns(turns: readonly AlternatingTurn[], thinks: boolean, droppedFields: FieldNames): JsonObject[] {
   return turns.flatMap((turn, index) => {
     const isPrefill = turn.role === "assistant" && index === turns.length - 1;
-    const parts = isPrefill ? prefillParts(turn.parts, thinks, droppedFields) : turn.parts;
+    const { parts: own, instruction } = splitInstructions(turn);
+    const parts = isPrefill ? prefillParts(own, thinks, droppedFields) : own;
     const content = parts.flatMap((part) => writePart(part, droppedFields));
-    return content.length === 0 ? [] : [{ role: turn.role, content }];
+    const message = content.length === 0 ? [] : [{ role: turn.role, content }];
+    return instruction === null ? message : [...message, instruction];
   });
 }
 

@@ -15,16 +15,18 @@ const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
  * Source: Responses API reference, "encrypted_content", "Item reference".
  */
 export function signatureEditsOf(
-  { wholeBody, outlineText, provider, issuedItem: madeItem }: PassThroughRequest,
+  { wholeBody, outlineText, provider, dropsReasoning, issuedItem: madeItem }: PassThroughRequest,
 ): BodyEdits {
-  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK) && !ITEM_ID.test(outlineText)) return NO_EDITS;
+  if (!dropsReasoning && !outlineText.includes(WRAPPED_SIGNATURE_MARK) && !ITEM_ID.test(outlineText)) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const droppedFields = new Set<string>();
   listOf(wholeBody().input).forEach((item, index) => {
     if (!isObject(item)) return;
     const issued = isLookedUp(item) ? madeItem(textOrNull(item.id) ?? "") : null;
     // An issued item without content of its own (reasoning without a signature, a search) is removed.
-    const own = issued === null
+    const own = dropsReasoning && (issued ?? item).type === "reasoning"
+      ? null
+      : issued === null
       ? ownItem(item, provider)
       : isLookedUp(issued)
       ? null

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
 import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import type { Quirks } from "../../../quirks.ts";
 import { withItems } from "../../../schema_dialects.ts";
@@ -110,6 +111,11 @@ export function wireCallId(callId: string): string {
  */
 export function writeTool(tool: Tool, name: string, quirks: Quirks, droppedFields: Set<string>): JsonObject {
   const described = tool.description === null ? {} : { description: tool.description };
+  if (tool.kind === "custom" && quirks.has("no_custom_tools")) {
+    const text = customDescription(tool, droppedFields);
+    const description = text === null ? {} : { description: text };
+    return { type: "function", name, ...description, parameters: CUSTOM_PARAMETERS, strict: false };
+  }
   if (tool.kind === "custom") {
     return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
   }
@@ -170,14 +176,23 @@ export function writeTools(
   else if (choice !== null) {
     fields.tool_choice = offersOnlyAllowed && choice.kind === "allowed"
       ? choice.mode
-      : withSearchAllowed(writeToolChoice(choice, offered, nameOf), search);
+      : withSearchAllowed(writeToolChoice(choice, asWritten(offered, quirks), nameOf), search);
   }
   if (conversation.parallelToolCalls !== null) fields.parallel_tool_calls = conversation.parallelToolCalls;
   return { fields, nameOf, renamed };
 }
 
+/** The kinds of tools as a vendor without custom tools has them. */
+function asWritten(tools: readonly Tool[], quirks: Quirks): readonly Pick<Tool, "name" | "kind">[] {
+  return quirks.has("no_custom_tools") ? tools.map(({ name }) => ({ name, kind: "function" })) : tools;
+}
+
 /** The inverse of {@linkcode readToolChoice}. */
-export function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], nameOf: (tool: string) => string): unknown {
+export function writeToolChoice(
+  choice: ToolChoice,
+  tools: readonly Pick<Tool, "name" | "kind">[],
+  nameOf: (tool: string) => string,
+): unknown {
   const named = (tool: string) => ({
     type: tools.find(({ name }) => name === tool)?.kind ?? "function",
     name: nameOf(tool),

@@ -40,6 +40,11 @@ function vendorError(text: string, code: string | null, field: string | null): V
   return { message, code, field, retryAfterSeconds: retryAfterOf(message) };
 }
 
+/** Whether encrypted reasoning of another organization was refused. Source: OpenAI guide "Reasoning models". */
+export function refusesReasoning({ code }: Pick<VendorError, "code">): boolean {
+  return code === "invalid_encrypted_content";
+}
+
 const SECONDS_PER = { ms: 0.001, s: 1, m: 60 } as const;
 
 /** The delay before a retry, which rate limits state only in the message: `Please try again in 1.5s`. */

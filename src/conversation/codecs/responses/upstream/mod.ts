@@ -3,7 +3,8 @@ import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { readUsage } from "../shared/usage.ts";
-import { readError } from "./error.ts";
+import { readDroppedFields } from "./dropped_input.ts";
+import { readError, refusesReasoning } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
 import { TIER_NAMES } from "./tier_names.ts";
@@ -17,7 +18,9 @@ export const upstream: UpstreamFormat = {
   hasWebSearch: hasWebSearch,
   readReply,
   readUsage,
+  readDroppedFields,
   readError,
+  refusesReasoning,
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: FEATURE_HEADERS,
   reportedHeaders: REPORTED_HEADERS,

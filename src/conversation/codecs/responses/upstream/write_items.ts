@@ -1,6 +1,7 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation.ts";
+import { CUSTOM_INPUT } from "../../../call_input.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "../../../pairing.ts";
 import { isIssuedBy } from "../../../reasoning_signature.ts";
 import type { WebSearchPart } from "../../../web_search.ts";
@@ -69,7 +70,8 @@ function writeMessage(
 
 function writeResult(call: ToolCallPart, { input, target, droppedFields, pairs }: Writing): void {
   const { id, result } = pairs.calls.get(call)!;
-  const type = call.custom ? "custom_tool_call_output" : "function_call_output";
+  const isCustom = call.custom === true && !target.quirks.has("no_custom_tools");
+  const type = isCustom ? "custom_tool_call_output" : "function_call_output";
   const output = result === null ? NO_RESULT : writeOutput(result, target.quirks, droppedFields);
   input.push({ type, call_id: id, output });
 }
@@ -138,11 +140,14 @@ function writeReasoning(part: ReasoningPart, { target, droppedFields }: Writing)
   return [{ type: "reasoning", summary, encrypted_content: part.signature.value }];
 }
 
-function writeCall(call: ToolCallPart, { droppedFields, pairs, nameOf }: Writing): JsonObject {
+function writeCall(call: ToolCallPart, { target, droppedFields, pairs, nameOf }: Writing): JsonObject {
   if (call.signature) droppedFields.add("reasoning_signature");
   if (call.cache) droppedFields.add("cache_control");
   const { id } = pairs.calls.get(call)!;
   const name = nameOf(call.tool);
+  if (call.custom && target.quirks.has("no_custom_tools")) {
+    return { type: "function_call", call_id: id, name, arguments: JSON.stringify({ [CUSTOM_INPUT]: call.input }) };
+  }
   if (call.custom) return { type: "custom_tool_call", call_id: id, name, input: call.input };
   return { type: "function_call", call_id: id, name, arguments: call.input || "{}" };
 }

@@ -27,8 +27,11 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const search = writeSearch(conversation, target, droppedFields);
   const tools = writeTools(conversation, target.quirks, search, droppedFields);
   const reasoning = reasoningField(conversation, target, droppedFields);
-  const instructions = instructionsOf(conversation, droppedFields);
-  const input = inputOf(conversation, target, tools.nameOf, droppedFields);
+  const text = instructionsOf(conversation, droppedFields);
+  const isInInput = target.facts.hasInstructionsInInput === true;
+  const instructions = isInInput ? "" : text;
+  const turns = inputOf(conversation, target, tools.nameOf, droppedFields);
+  const input = isInInput && text !== "" ? [messageOf(systemRole(target), text), ...turns] : turns;
   const body: JsonObject = {
     model: target.model,
     ...(instructions === "" ? {} : { instructions }),

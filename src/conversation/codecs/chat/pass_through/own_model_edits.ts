@@ -1,0 +1,104 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
+import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import type { PassThroughRequest } from "../../../pass_through.ts";
+import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
+import { describedSchema, forcedCallPlan, isOwnModel, wantsSchema, withToolReasoning } from "../shared/model_rules.ts";
+
+/** The changes of one request so far. */
+interface Changes {
+  readonly set: Record<string, unknown>;
+  readonly remove: string[];
+  readonly droppedFields: string[];
+}
+
+/**
+ * Changes what a compatible vendor refuses for its own models: the switch of reasoning, forced calls, penalties, the
+ * name of the output limit, schemas of replies, and earlier calls without reasoning. Source: the facts of the model.
+ *
+ * @param replaced The members that other edits set, such as the effort.
+ * @param bytes The body after edits of its messages.
+ */
+export function ownModelEditsOf(request: PassThroughRequest, replaced: JsonObject, bytes: Uint8Array): MemberEdits {
+  const { body, facts } = request;
+  if (!isOwnModel(request)) return NO_EDITS;
+  const changes: Changes = { set: {}, remove: [], droppedFields: [] };
+  const sent = { ...body, ...replaced };
+  const reasons = changeChoice(sent, request, changeSwitch(sent, request, changes), changes);
+  if (facts.hasPenalties === false) removePenalties(body, changes);
+  if (facts.hasChatCompletionLimit === false && !isAbsent(body.max_completion_tokens)) {
+    changes.remove.push("max_completion_tokens");
+    if (isAbsent(body.max_tokens)) changes.set.max_tokens = body.max_completion_tokens;
+  }
+  changeMessages(request, reasons, bytes, changes);
+  return changes;
+}
+
+/** Writes the switch of reasoning as the model has it, and returns whether the model reasons. */
+function changeSwitch(body: JsonObject, { facts }: PassThroughRequest, changes: Changes): boolean {
+  const isOff = objectOf(body.thinking)?.type === "disabled";
+  const isNone = body.reasoning_effort === "none";
+  if (!isOff && !isNone) return facts.canReason === true;
+  if (facts.thinkingOff === "never") {
+    if (isOff) changes.remove.push("thinking");
+    changes.droppedFields.push("reasoning");
+    const [least] = facts.efforts ?? [];
+    if (least !== undefined) changes.set.reasoning_effort = least;
+    else if (isNone) changes.remove.push("reasoning_effort");
+    return true;
+  }
+  if (isNone && facts.thinkingOff === "disabled" && facts.efforts?.includes("none") !== true) switchOff(body, changes);
+  return false;
+}
+
+/** Vendors refuse the switch beside an effort. Undefined removes an effort that other edits set, too. */
+function switchOff(body: JsonObject, { set }: Changes): void {
+  set.thinking = { type: "disabled" };
+  if (!isAbsent(body.reasoning_effort)) set.reasoning_effort = undefined;
+}
+
+/** Returns whether the model reasons about the changed request. */
+function changeChoice(body: JsonObject, { facts }: PassThroughRequest, reasons: boolean, changes: Changes): boolean {
+  const choice = body.tool_choice;
+  if (choice !== "required" && !isForcing(objectOf(choice))) return reasons;
+  const plan = forcedCallPlan(facts, reasons);
+  if (plan === "auto") {
+    changes.set.tool_choice = "auto";
+    changes.droppedFields.push("tool_choice");
+  } else if (plan === "without_reasoning") {
+    switchOff(body, changes);
+    changes.droppedFields.push("reasoning");
+    return false;
+  }
+  return reasons;
+}
+
+function isForcing(choice: JsonObject | null): boolean {
+  return choice !== null && (choice.type !== "allowed_tools" || objectOf(choice.allowed_tools)?.mode === "required");
+}
+
+function removePenalties(body: JsonObject, { remove, droppedFields }: Changes): void {
+  for (const name of ["presence_penalty", "frequency_penalty"]) {
+    if (isAbsent(body[name])) continue;
+    remove.push(name);
+    if (body[name] !== 0) droppedFields.push(name);
+  }
+}
+
+function changeMessages(request: PassThroughRequest, reasons: boolean, bytes: Uint8Array, changes: Changes): void {
+  const { body, facts, wholeBody } = request;
+  const describesSchema = facts.hasChatSchemas === false && wantsSchema(body);
+  const needsReasoning = facts.reasoningHistory === "tool_turns" && reasons &&
+    withToolReasoning(listOf(body.messages)) !== body.messages;
+  if (!describesSchema && !needsReasoning) return;
+  const whole = bytes === request.bytes ? wholeBody() : objectOf(JSON.parse(new TextDecoder().decode(bytes))) ?? {};
+  const messages = listOf(whole.messages);
+  const completed = needsReasoning ? withToolReasoning(messages) : messages;
+  if (!describesSchema) {
+    changes.set.messages = completed;
+    return;
+  }
+  const schema = objectOf(objectOf(whole.response_format)?.json_schema)?.schema;
+  changes.set.messages = [{ role: "system", content: describedSchema(schema) }, ...completed];
+  changes.set.response_format = { type: "json_object" };
+  changes.droppedFields.push("output_format");
+}

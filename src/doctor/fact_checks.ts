@@ -1,0 +1,33 @@
+import type { Config } from "../config/config.ts";
+import { factLayers } from "../conversation/known_models.ts";
+import { ownValue } from "../lib/own_value.ts";
+import { type Finding, ok } from "./finding.ts";
+
+const MAX_NAMED = 10;
+
+/** Tells what is known of the configured text models, and where it comes from. */
+export function checkFacts({ models, providers }: Pick<Config, "models" | "providers">): Finding {
+  const sources = new Map<string, number>();
+  const unknown: string[] = [];
+  let known = 0;
+  for (const model of models) {
+    if (!model.architecture.outputModalities.includes("text")) continue;
+    for (const { provider, model: name } of model.serves) {
+      const layers = factLayers(name, model, ownValue(providers, provider));
+      if (layers.length === 0) unknown.push(`${model.id} (${name} at ${provider})`);
+      else known++;
+      for (const { source } of layers) sources.set(source, (sources.get(source) ?? 0) + 1);
+    }
+  }
+  const found = [...sources].map(([source, count]) => `${source} (${count})`);
+  const texts = [
+    ...known > 0 ? [`what ${known} models take is known by ${enumerated(found)}`] : [],
+    ...unknown.length > 0 ? [`nothing is known of ${enumerated(unknown)}, whose requests are not adapted`] : [],
+  ];
+  return ok("facts", texts.length === 0 ? "there are no text models" : texts.join("; "));
+}
+
+function enumerated(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return names.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
+}

@@ -1,0 +1,30 @@
+import type { Conversation, Part } from "../conversation/conversation.ts";
+import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { TextAttempt } from "./attempt.ts";
+
+/** What a history with reasoning of a vendor contains, in any format. */
+const REASONING = /"(?:redacted_)?thinking"|"encrypted_content"|"reasoning_details"|"thought_?[sS]ignature"/;
+
+/**
+ * Whether a vendor refused a request because of the reasoning of earlier turns, which the request can do without. Such
+ * reasoning is bound to the model, the account and the unchanged conversation before it.
+ */
+export function isReasoningRefused(error: unknown, { request, endpoint, dropsReasoning }: TextAttempt): boolean {
+  if (dropsReasoning === true || !(error instanceof UpstreamFailure) || error.kind !== "invalid") return false;
+  const code = error.facts.vendorCode ?? null;
+  if (endpoint.format.refusesReasoning?.({ message: error.message, code }) !== true) return false;
+  return REASONING.test(request.outlineText);
+}
+
+/** A conversation without the reasoning of earlier turns. */
+export function withoutReasoning(conversation: Conversation): Conversation {
+  const turns = conversation.turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap(unsigned) }));
+  return { ...conversation, turns: turns.filter(({ parts }) => parts.length > 0) };
+}
+
+function unsigned(part: Part): Part[] {
+  if (part.kind === "reasoning") return [];
+  if (!("signature" in part)) return [part];
+  const { signature: _refused, ...others } = part;
+  return [others];
+}
