@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { openApiSchemaOf } from "../../../../src/conversation/codecs/content/upstream/openapi_schema.ts";
+import { openApiSchemaOf } from "../../../../src/conversation/schemas/openapi_schema.ts";
 import { acceptedSchema, jsonSchemaOf } from "../../../../src/conversation/codecs/content/shared/schema.ts";
 import type { JsonSchema } from "../../../../src/conversation/conversation.ts";
 

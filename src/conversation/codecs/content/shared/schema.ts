@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema } from "../../../conversation.ts";
-import { withBareReferences } from "../../../schema_dialects.ts";
+import { withBareReferences } from "../../../schemas/schema_dialects.ts";
+import { mapValues } from "../../../schemas/schema_walk.ts";
 import { isObject } from "../../../wire_value.ts";
 import { ownValue } from "../../../../lib/own_value.ts";
 
@@ -82,9 +83,4 @@ function nullableOf(schema: JsonObject): JsonSchema {
   if (typeof schema.type !== "string") return schema;
   const withNull = { ...schema, type: [schema.type, "null"] };
   return Array.isArray(schema.enum) ? { ...withNull, enum: [...schema.enum, null] } : withNull;
-}
-
-/** The object with changed values; a property named `__proto__` stays a property. */
-export function mapValues(object: JsonObject, change: (value: unknown) => unknown): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

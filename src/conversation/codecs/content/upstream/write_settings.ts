@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from "../../../conversation.ts";
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
-import { openApiSchemaOf } from "./openapi_schema.ts";
+import { openApiSchemaOf } from "../../../schemas/openapi_schema.ts";
 import { acceptedSchema } from "../shared/schema.ts";
 
 /** Maximum number of stop sequences that the vendor accepts. */

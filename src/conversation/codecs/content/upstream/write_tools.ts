@@ -5,7 +5,7 @@ import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_functio
 import { wireToolName } from "../shared/calls.ts";
 import type { WrittenSearch } from "../shared/search.ts";
 import { isObject } from "../../../wire_value.ts";
-import { openApiSchemaOf } from "./openapi_schema.ts";
+import { openApiSchemaOf } from "../../../schemas/openapi_schema.ts";
 import { acceptedSchema } from "../shared/schema.ts";
 
 /** Writes a conversation's tools and the vendor's web search; null when there are none. */

@@ -1,7 +1,7 @@
 import type { Conversation, OutputFormat } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { isEnforced, strictSchema } from "../../../enforced_schema.ts";
-import { modernSchema } from "../../../schema_dialects.ts";
+import { isEnforced, strictSchema } from "../../../schemas/enforced_schema.ts";
+import { modernSchema } from "../../../schemas/schema_dialects.ts";
 import { writeTier } from "../../../service_tier.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";

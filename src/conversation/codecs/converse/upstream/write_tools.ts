@@ -1,9 +1,9 @@
 import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
-import { strictSchema } from "../../../enforced_schema.ts";
-import { objectSchema, plainSchema } from "../../../object_schema.ts";
+import { strictSchema } from "../../../schemas/enforced_schema.ts";
+import { objectSchema, plainSchema } from "../../../schemas/object_schema.ts";
 import { sanitizeName } from "../../../sanitized_name.ts";
-import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
+import { isRecursive, modernSchema } from "../../../schemas/schema_dialects.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Writing } from "./writing.ts";

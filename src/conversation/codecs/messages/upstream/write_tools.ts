@@ -2,12 +2,12 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { sanitizeName } from "../../../sanitized_name.ts";
-import { objectSchema, plainSchema } from "../../../object_schema.ts";
-import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
+import { objectSchema, plainSchema } from "../../../schemas/object_schema.ts";
+import { isRecursive, modernSchema } from "../../../schemas/schema_dialects.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
-import { strictSchema } from "../../../enforced_schema.ts";
+import { strictSchema } from "../../../schemas/enforced_schema.ts";
 import type { WrittenSearch } from "./write_search.ts";
 
 const MAX_NAME_CHARACTERS = 128;

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
 import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
-import { functionSchema, objectSchema } from "../../../object_schema.ts";
+import { functionSchema, objectSchema } from "../../../schemas/object_schema.ts";
 import type { Quirks } from "../../../quirks.ts";
-import { withItems } from "../../../schema_dialects.ts";
-import { isStrictSchema } from "../../../strict_schema.ts";
+import { withItems } from "../../../schemas/schema_dialects.ts";
+import { isStrictSchema } from "../../../schemas/strict_schema.ts";
 import type { WrittenSearch } from "./search_tool.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";

@@ -5,8 +5,8 @@ import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } f
 import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
-import { withItems } from "../../../schema_dialects.ts";
-import { isStrictSchema } from "../../../strict_schema.ts";
+import { withItems } from "../../../schemas/schema_dialects.ts";
+import { isStrictSchema } from "../../../schemas/strict_schema.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 import { writeSearch } from "../shared/search_tool.ts";
 import { writeTools } from "../shared/tools.ts";

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../lib/json_object.ts";
-import type { JsonSchema } from "./conversation.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonSchema } from "../conversation.ts";
 import { mapSchema } from "./schema_walk.ts";
-import { isObject, listOf, textOf } from "./wire_value.ts";
+import { isObject, listOf, textOf } from "../wire_value.ts";
 
 /**
  * Adds `items` to arrays that have none, as OpenAI requires at every depth: "array schema missing items". Any item is

@@ -1,5 +1,5 @@
-import type { JsonSchema } from "./conversation.ts";
-import { isObject, listOf, objectOf } from "./wire_value.ts";
+import type { JsonSchema } from "../conversation.ts";
+import { isObject, listOf, objectOf } from "../wire_value.ts";
 
 /** Keywords that a strict schema may not contain. */
 const UNSUPPORTED_KEYWORDS = [

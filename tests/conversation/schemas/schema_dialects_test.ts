@@ -1,8 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonSchema } from "../../src/conversation/conversation.ts";
-import { isRecursive, modernSchema, withBareReferences, withItems } from "../../src/conversation/schema_dialects.ts";
-import { mapSchema } from "../../src/conversation/schema_walk.ts";
+import type { JsonSchema } from "../../../src/conversation/conversation.ts";
+import {
+  isRecursive,
+  modernSchema,
+  withBareReferences,
+  withItems,
+} from "../../../src/conversation/schemas/schema_dialects.ts";
+import { mapSchema } from "../../../src/conversation/schemas/schema_walk.ts";
 
 type Change = (schema: JsonSchema) => JsonSchema;
 

@@ -1,8 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { JsonSchema } from "../../../conversation.ts";
-import { isObject, numberOrNull } from "../../../wire_value.ts";
-import { objectsIn } from "../shared/fields.ts";
-import { mapValues } from "../shared/schema.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonSchema } from "../conversation.ts";
+import { isObject, numberOrNull, objectsOf } from "../wire_value.ts";
+import { mapValues } from "./schema_walk.ts";
 
 /** Maximum depth of a schema; deeper parts are removed. A recursive reference ends where it returns to itself. */
 const MAX_DEPTH = 32;
@@ -79,7 +78,7 @@ function mergedOf(schema: JsonObject, position: Position): JsonObject {
   const { allOf, ...merged } = schema;
   const properties = { ...asObject(merged.properties) };
   const required = new Set(asList(merged.required));
-  for (const branch of objectsIn(allOf)) {
+  for (const branch of objectsOf(allOf)) {
     const target = typeof branch.$ref === "string" ? targetOf(position.root, branch.$ref) : null;
     const part = target ?? branch;
     const added = Object.entries(asObject(part.properties));
@@ -98,7 +97,7 @@ function mergedOf(schema: JsonObject, position: Position): JsonObject {
 /** The alternatives in `anyOf`, `oneOf` or a list of types; null when there are none. */
 function choicesOf(schema: JsonObject): JsonObject[] | null {
   const named = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(named)) return objectsIn(named);
+  if (Array.isArray(named)) return objectsOf(named);
   if (!Array.isArray(schema.type)) return null;
   return schema.type.map((type) => type === "null" ? { type } : { ...schema, type });
 }

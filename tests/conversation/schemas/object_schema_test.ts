@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { functionSchema, objectSchema, plainSchema } from "../../src/conversation/object_schema.ts";
+import { functionSchema, objectSchema, plainSchema } from "../../../src/conversation/schemas/object_schema.ts";
 
 Deno.test("objectSchema() always returns an object at the top", () => {
   const empty = { type: "object", properties: {} };

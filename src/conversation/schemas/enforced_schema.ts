@@ -1,7 +1,7 @@
-import type { JsonObject } from "../lib/json_object.ts";
-import type { JsonSchema, OutputFormat } from "./conversation.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonSchema, OutputFormat } from "../conversation.ts";
 import { isRecursive } from "./schema_dialects.ts";
-import { isObject } from "./wire_value.ts";
+import { isObject } from "../wire_value.ts";
 
 /** Keywords that the vendor rejects in an enforced schema, but that a model understands in a description. */
 const DESCRIBED_KEYWORDS = [

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../lib/json_object.ts";
-import type { JsonSchema } from "./conversation.ts";
-import { isObject } from "./wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonSchema } from "../conversation.ts";
+import { isObject } from "../wire_value.ts";
 
 /** Keywords with one schema, with a list of them, and with them by name. Source: JSON Schema 2020-12 and draft 7. */
 const SINGLE = new Set([
@@ -61,4 +61,9 @@ function withMembers(schema: JsonSchema, changed: readonly (readonly [string, un
   return Object.fromEntries(
     Object.entries(schema).map(([name, value]) => [name, values.has(name) ? values.get(name) : value]),
   );
+}
+
+/** The object with changed values; a property named `__proto__` stays a property. */
+export function mapValues(object: JsonObject, change: (value: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

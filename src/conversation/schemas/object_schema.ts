@@ -1,7 +1,7 @@
-import type { JsonSchema } from "./conversation.ts";
+import type { JsonSchema } from "../conversation.ts";
 import { withItems } from "./schema_dialects.ts";
-import { isObject, listOf, objectOf, objectsOf, textOf } from "./wire_value.ts";
-import { ownValue } from "../lib/own_value.ts";
+import { isObject, listOf, objectOf, objectsOf, textOf } from "../wire_value.ts";
+import { ownValue } from "../../lib/own_value.ts";
 
 /** Keywords that combine several schemas. */
 const CHOICES = ["anyOf", "oneOf", "allOf"] as const;
