@@ -3,6 +3,7 @@ import { ANTHROPIC_FACTS } from "./model_families/anthropic.ts";
 import { comparableName, type FactEntry, type FactLayer, layersIn, matchesModel } from "./model_families/fact_entry.ts";
 import { GOOGLE_FACTS } from "./model_families/google.ts";
 import { OPENAI_FACTS } from "./model_families/openai.ts";
+import { SCHEMA_REFERENCE_FACTS } from "./model_families/schema_references.ts";
 
 /** What a catalog entry states about its model. */
 export interface CatalogFacts {
@@ -65,7 +66,7 @@ export function factLayers(
   provider: StatedFacts = NO_STATED_FACTS,
 ): readonly FactLayer[] {
   const family = familyLayers(upstreamName) ?? familyLayers(entry.id) ?? [];
-  const layers = [...family];
+  const layers = [...family, ...layersIn(SCHEMA_REFERENCE_FACTS, comparableName(upstreamName))];
   const stated = catalogFacts(entry.supportedParameters, merged(family));
   if (Object.keys(stated).length > 0) layers.push({ source: "supported_parameters of the model", facts: stated });
   const name = comparableName(upstreamName);

@@ -37,6 +37,7 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   hasOutputSchemasWithTools: boolean(),
   hasThinkingDisplay: boolean(),
   hasMediaInToolResults: boolean(),
+  hasSchemaReferences: boolean(),
 };
 
 /** The names of facts in the configuration, by the fields of `ModelFacts`. */

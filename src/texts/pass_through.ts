@@ -1,9 +1,7 @@
 import { relayStream } from "../calls/stream_relay.ts";
-import type { PassThrough } from "../conversation/pass_through.ts";
+import type { PassThrough, PreparedRequest } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
-import type { WriteResult } from "../conversation/write_result.ts";
-import type { ByteParts } from "../lib/byte_parts.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
 import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
@@ -29,7 +27,7 @@ import { readWholeReply } from "./whole_reply.ts";
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { request, provider, endpoint, candidate } = attempt;
   const forwarded = forwardedFields(attempt);
-  const { body, droppedFields } = prepared(attempt, pass, forwarded, parts);
+  const { body, droppedFields, restorer } = prepared(attempt, pass, forwarded, parts);
   const received = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, request.stream),
@@ -51,14 +49,15 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     // not sent all of it was closed.
     returnBodyBuffer(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
-    return wholeResponse(request.record, bytes, responseHeaders(attempt, received, "application/json", droppedFields));
+    const own = restorer === undefined ? bytes : restorer.whole(bytes, reply.value);
+    return wholeResponse(request.record, own, responseHeaders(attempt, received, "application/json", droppedFields));
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadableReply(attempt);
   }
-  const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
+  const events = withIssuedIds(new PassRelay(attempt, pass, restorer?.stream()), attempt, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), droppedFields);
   return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
@@ -77,10 +76,10 @@ function prepared(
   pass: PassThrough,
   forwarded: ForwardedFields,
   parts: TextParts,
-): WriteResult<ByteParts> {
+): PreparedRequest {
   const { request, candidate, provider } = attempt;
   const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
-  const { body, droppedFields } = pass.prepare({
+  const sending = pass.prepare({
     bytes,
     scan,
     body: sent,
@@ -96,8 +95,8 @@ function prepared(
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
   return {
-    body,
-    droppedFields: [...request.format.droppedFields(sent, droppedFields), ...forwarded.droppedFields],
+    ...sending,
+    droppedFields: [...request.format.droppedFields(sent, sending.droppedFields), ...forwarded.droppedFields],
   };
 }
 

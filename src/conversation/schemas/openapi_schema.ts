@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isObject, numberOrNull, objectsOf } from "../wire_value.ts";
+import { targetOf } from "./schema_references.ts";
 import { mapValues } from "./schema_walk.ts";
 
 /** Maximum depth of a schema; deeper parts are removed. A recursive reference ends where it returns to itself. */
@@ -32,6 +33,15 @@ interface Position {
   readonly depth: number;
   /** How many schemas may still be written. */
   readonly allowance: { left: number };
+  /** What is left out of it. */
+  readonly changes: { isChanged: boolean };
+}
+
+/** A schema in the vendor's own type. */
+export interface OpenApiSchema {
+  readonly schema: JsonSchema;
+  /** True when it leaves out a recursion, or an empty text of an enumeration. */
+  readonly isChanged: boolean;
 }
 
 /**
@@ -39,10 +49,12 @@ interface Position {
  * inlined, `oneOf` becomes `anyOf`, `allOf` is merged, null becomes `nullable`, constants become enumerations.
  * Everything else is left out.
  */
-export function openApiSchemaOf(schema: JsonSchema): JsonSchema {
+export function openApiSchemaOf(schema: JsonSchema): OpenApiSchema {
   // The limit grows with the length, so that many small schemas cost no more than one large one.
   const allowance = { left: MIN_SCHEMAS + JSON.stringify(schema).length };
-  return convert(schema, { root: schema, path: [], depth: 0, allowance });
+  const changes = { isChanged: false };
+  const written = convert(schema, { root: schema, path: [], depth: 0, allowance, changes });
+  return { schema: written, isChanged: changes.isChanged };
 }
 
 function convert(schema: unknown, position: Position): JsonObject {
@@ -56,22 +68,16 @@ function convert(schema: unknown, position: Position): JsonObject {
 }
 
 function convertReference(schema: JsonObject, reference: string, position: Position): JsonObject {
-  if (position.path.includes(reference)) return { type: "OBJECT" };
-  const target = reference.startsWith("#/") ? targetOf(position.root, reference) : null;
+  if (position.path.includes(reference)) {
+    position.changes.isChanged = true;
+    return { type: "OBJECT" };
+  }
+  const target = targetOf(position.root, reference);
   const { $ref: _, ...beside } = schema;
   return convert({ ...(target ?? { type: "object" }), ...beside }, {
     ...position,
     path: [...position.path, reference],
   });
-}
-
-function targetOf(root: JsonSchema, reference: string): JsonObject | null {
-  let value: unknown = root;
-  for (const step of reference.slice(2).split("/")) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : null;
-  }
-  return isObject(value) ? value : null;
 }
 
 function mergedOf(schema: JsonObject, position: Position): JsonObject {
@@ -119,7 +125,7 @@ function convertPlain(schema: JsonObject, position: Position): JsonObject {
   for (const keyword of KEPT) if (schema[keyword] !== undefined) written[keyword] = schema[keyword];
   if (FORMATS.has(schema.format as string)) written.format = schema.format;
   addBounds(written, schema, type);
-  addEnumeration(written, schema);
+  addEnumeration(written, schema, position);
   if (type === "object") addProperties(written, schema, position);
   // The vendor rejects an array without an item type; text is the least restrictive one.
   if (type === "array") written.items = isObject(schema.items) ? convert(schema.items, position) : { type: "STRING" };
@@ -136,12 +142,19 @@ function addBounds(written: JsonObject, schema: JsonObject, type: string | null)
   if (maximum !== null) written.maximum = maximum;
 }
 
-/** Adds an enumeration. The vendor accepts only strings; other values are listed in the description. */
-function addEnumeration(written: JsonObject, schema: JsonObject): void {
-  const values = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];
+/**
+ * Adds an enumeration. The vendor accepts only texts that are not empty; other values are listed in the description.
+ * Null is not among them: it is `nullable`.
+ */
+function addEnumeration(written: JsonObject, schema: JsonObject, { changes }: Position): void {
+  const listed = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];
+  const values = listed.filter((value) => value !== null);
+  if (values.length < listed.length && schema.type === undefined) written.nullable = true;
   if (values.length === 0) return;
   if (values.every((value) => typeof value === "string")) {
-    written.enum = values;
+    const texts = values.filter((value) => value !== "");
+    if (texts.length < values.length) changes.isChanged = true;
+    if (texts.length > 0) written.enum = texts;
     written.type ??= "STRING";
     return;
   }

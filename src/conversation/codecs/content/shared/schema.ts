@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema } from "../../../conversation.ts";
-import { withBareReferences } from "../../../schemas/schema_dialects.ts";
 import { mapValues } from "../../../schemas/schema_walk.ts";
 import { isObject } from "../../../wire_value.ts";
 import { ownValue } from "../../../../lib/own_value.ts";
@@ -23,13 +22,6 @@ const SNAKE_CASE: Readonly<Record<string, string>> = {
 
 /** Protobuf's JSON mapping writes 64-bit numbers as strings. */
 const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
-
-/** The schema as the vendor takes it: without `$schema`, and without members beside references. */
-export function acceptedSchema(schema: JsonSchema): JsonSchema {
-  const accepted = withBareReferences(schema);
-  if (!("$schema" in accepted)) return accepted;
-  return Object.fromEntries(Object.entries(accepted).filter(([keyword]) => keyword !== "$schema"));
-}
 
 /**
  * Converts the vendor's own schema type (a subset of OpenAPI 3.0: types in capitals, `nullable`) to JSON Schema. Names

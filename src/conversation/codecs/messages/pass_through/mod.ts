@@ -1,9 +1,11 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../body_edits.ts";
+import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
+import { isObject } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
+import { nameEditsOf } from "./property_names.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -27,16 +29,26 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
   return {
     prepare(request) {
       const { changed, model, outputLimit } = request;
-      const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
-      const known = factEditsOf(request);
+      const names = nameEditsOf(request);
+      const signatures = signatureEditsOf(request);
+      const edited = names === null ? signatures : joinedEdits(signatures, { edits: names.edits, droppedFields: [] });
+      const { bytes, scan, droppedFields } = withEdits(request, edited);
+      const known = factEditsOf(edited.edits.length === 0 ? request : { ...request, wholeBody: () => bodyOf(bytes) });
       const envelope = envelopeOf(model);
       const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
       const set = { ...changed, ...known.set, ...envelope.set, ...limit };
       const remove = ["extra_body", ...known.remove, ...envelope.remove];
       const dropped = [...droppedFields, ...known.droppedFields];
-      return { body: spliceJson(bytes, scan, { set, remove }), droppedFields: dropped };
+      const body = spliceJson(bytes, scan, { set, remove });
+      return { body, droppedFields: dropped, ...(names !== null && { restorer: names.restorer }) };
     },
     watch: () => watcher(),
     issuedIds,
   };
+}
+
+/** The value of a body after edits. */
+function bodyOf(bytes: Uint8Array): JsonObject {
+  const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  return isObject(body) ? body : {};
 }

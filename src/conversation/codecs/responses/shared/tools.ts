@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
+import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
-import { functionSchema, objectSchema } from "../../../schemas/object_schema.ts";
-import type { Quirks } from "../../../quirks.ts";
-import { withItems } from "../../../schemas/schema_dialects.ts";
-import { isStrictSchema } from "../../../schemas/strict_schema.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import { openAiDialect } from "../../../schemas/openai_dialect.ts";
+import { dialectFor, type SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import type { WrittenSearch } from "./search_tool.ts";
 import { selectedTools } from "../../../selected_tools.ts";
+import { uniqueTools } from "../../../unique_tools.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
 /**
@@ -108,24 +108,21 @@ export function wireCallId(callId: string): string {
  * Writes one tool. `strict` is always set, because its default is true in this format and false in others. It is false
  * for a schema that the vendor rejects as strict.
  */
-export function writeTool(tool: Tool, name: string, quirks: Quirks, droppedFields: Set<string>): JsonObject {
+export function writeTool(tool: Tool, name: string, dialect: SchemaDialect, droppedFields: Set<string>): JsonObject {
   const described = tool.description === null ? {} : { description: tool.description };
   if (tool.kind === "custom") {
     return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
   }
   if (tool.cache) droppedFields.add("cache_control");
-  const parameters = quirks.has("union_schemas")
-    ? objectSchema(tool.parameters && withItems(tool.parameters))
-    : parametersOf(tool.parameters, droppedFields);
-  const strict = tool.strict === true && isStrictSchema(parameters);
-  if (tool.strict === true && !strict) droppedFields.add("tool_strict");
-  return { type: "function", name, ...described, parameters, strict };
+  const { schema, isStrict, isChanged } = dialect.parameters(tool.parameters, tool.strict === true);
+  if (isChanged) droppedFields.add("tool_schema");
+  if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
+  return { type: "function", name, ...described, parameters: schema, strict: isStrict };
 }
 
-function parametersOf(parameters: JsonSchema | null, droppedFields: Set<string>): JsonSchema {
-  const { schema, isRelaxed } = functionSchema(parameters);
-  if (isRelaxed) droppedFields.add("tool_schema");
-  return schema;
+/** What the vendors of this format accept in a schema. */
+export function dialectOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirks">): SchemaDialect {
+  return dialectFor(facts, openAiDialect({ takesUnions: quirks.has("union_schemas") }));
 }
 
 /** The tools and tool choice of a request. */
@@ -144,7 +141,7 @@ export interface WrittenTools {
  */
 export function writeTools(
   conversation: Conversation,
-  quirks: Quirks,
+  target: RequestTarget,
   search: WrittenSearch | null,
   droppedFields: Set<string>,
 ): WrittenTools {
@@ -155,16 +152,16 @@ export function writeTools(
     return name;
   };
   const choice = conversation.toolChoice;
-  const offersOnlyAllowed = quirks.has("no_allowed_tools");
-  const offered = offersOnlyAllowed && choice?.kind === "allowed"
-    ? selectedTools(conversation.tools, choice.tools)
-    : conversation.tools;
+  const dialect = dialectOf(target);
+  const offersOnlyAllowed = target.quirks.has("no_allowed_tools");
+  const tools = uniqueTools(conversation.tools, droppedFields);
+  const offered = offersOnlyAllowed && choice?.kind === "allowed" ? selectedTools(tools, choice.tools) : tools;
   if (offered.length === 0 && search === null) {
     if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") droppedFields.add("tool_choice");
     if (conversation.parallelToolCalls !== null) droppedFields.add("parallel_tool_calls");
     return { fields: {}, nameOf, renamed };
   }
-  const own = offered.map((tool) => writeTool(tool, nameOf(tool.name), quirks, droppedFields));
+  const own = offered.map((tool) => writeTool(tool, nameOf(tool.name), dialect, droppedFields));
   const fields: JsonObject = { tools: search === null ? own : [...own, search.tool], ...search?.fields };
   if (search?.choice) fields.tool_choice = search.choice;
   else if (choice !== null) {
