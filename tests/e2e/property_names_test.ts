@@ -279,6 +279,15 @@ Deno.test("property names: a request without others passes byte for byte", async
   assertEquals(sentText, body.replace(MODEL, "claude-opus-4-8"));
 });
 
+Deno.test("a description that was cut within an emoji arrives with whole characters", async () => {
+  for (const ask of [chat, messages]) {
+    await ask(obj({ a: { type: "integer", description: "x\ud83d" }, b: { type: "integer", description: "😀" } }));
+    assert(!/\\ud[89a-f]/i.test(sentText), sentText);
+    assert(sentText.includes("x\ufffd") || sentText.includes("x\\ufffd"));
+    assert(sentText.includes("😀"));
+  }
+});
+
 Deno.test("property names stay at a vendor of the messages format that takes any", async () => {
   const schema = obj({ "a b": INTEGER });
   const { status } = await messages(schema, { model: "other/any-model" });

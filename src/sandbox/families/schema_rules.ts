@@ -131,7 +131,7 @@ const PROPERTY = "^[a-zA-Z0-9_.-]{1,64}$";
 export function anthropicToolFault(schema: JsonObject): string | null {
   const names = Object.keys(objectOf(schema.properties) ?? {});
   if (names.some((name) => !new RegExp(PROPERTY).test(name))) return `Property keys should match pattern '${PROPERTY}'`;
-  return firstFault(schema, ({ schema: each, steps }) => isDraft2020(each, schema) ? null : draftMessage(steps));
+  return firstFault(schema, ({ schema: each, steps }) => isDraft2020(each) ? null : draftMessage(steps));
 }
 
 function draftMessage(steps: readonly string[]): string {
@@ -139,14 +139,13 @@ function draftMessage(steps: readonly string[]): string {
     `Learn more about tool use in the documentation. At: ${steps.join(".")}`;
 }
 
-function isDraft2020(schema: JsonObject, root: JsonObject): boolean {
-  const { $ref, $schema, type, required, items, exclusiveMinimum, exclusiveMaximum } = schema;
-  if ($schema !== undefined && !textOf($schema).includes("2020-12")) return false;
+/** Whatever draft `$schema` names: clients send that of draft 7. */
+function isDraft2020(schema: JsonObject): boolean {
+  const { type, required, items, exclusiveMinimum, exclusiveMaximum } = schema;
   if (typeof exclusiveMinimum === "boolean" || typeof exclusiveMaximum === "boolean" || Array.isArray(items)) return false;
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
   if (types.some((each) => !TYPES.includes(textOf(each)))) return false;
-  if (required !== undefined && (!Array.isArray(required) || new Set(required).size < required.length)) return false;
-  return !textOf($ref).startsWith("#/definitions/") || root.definitions === undefined;
+  return required === undefined || (Array.isArray(required) && new Set(required).size === required.length);
 }
 
 /**

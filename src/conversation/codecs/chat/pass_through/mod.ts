@@ -1,11 +1,12 @@
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../body_edits.ts";
+import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { reasoningEditsOf } from "./reasoning_object.ts";
+import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -16,7 +17,7 @@ import { watcher } from "./watcher.ts";
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, model, outputLimit, quirks } = request;
-    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
+    const { bytes, scan, droppedFields } = withEdits(request, joinedEdits(signatureEditsOf(request), schemaEditsOf(request)));
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
     const set: Record<string, unknown> = { ...changed, ...reasoning.set, ...known.set, model };

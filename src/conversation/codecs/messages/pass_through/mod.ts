@@ -6,6 +6,7 @@ import { isObject } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { nameEditsOf } from "./property_names.ts";
+import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -31,7 +32,9 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
       const { changed, model, outputLimit } = request;
       const names = nameEditsOf(request);
       const signatures = signatureEditsOf(request);
-      const edited = names === null ? signatures : joinedEdits(signatures, { edits: names.edits, droppedFields: [] });
+      const schemas = schemaEditsOf(request);
+      const renamed = names === null ? schemas : joinedEdits({ edits: names.edits, droppedFields: [] }, schemas);
+      const edited = renamed.edits.length === 0 ? signatures : joinedEdits(signatures, renamed);
       const { bytes, scan, droppedFields } = withEdits(request, edited);
       const known = factEditsOf(edited.edits.length === 0 ? request : { ...request, wholeBody: () => bodyOf(bytes) });
       const envelope = envelopeOf(model);

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { PassThroughRequest, ReplyRestorer, StreamRestorer } from "../../../pass_through.ts";
 import { type PropertyNames, propertyNamesOf, withPropertyNames } from "../../../schemas/property_names.ts";
 import { KeyRenamer, renamedKeys, withRenamedKeys } from "../../../schemas/renamed_keys.ts";
+import { acceptedSchema } from "./sent_schemas.ts";
 import { isObject, listOf, objectOf, objectsOf, parsedOrNull, textOf } from "../../../wire_value.ts";
 
 /** The changes of a request whose tools have names of properties that the vendor does not accept. */
@@ -26,7 +27,7 @@ export function nameEditsOf({ body, wholeBody, quirks }: PassThroughRequest): Na
     const found = schema === null ? null : propertyNamesOf(schema);
     if (!isObject(tool) || schema === null || found === null) return;
     names.set(textOf(tool.name), found);
-    edits.push({ path: ["tools", index, "input_schema"], value: withPropertyNames(schema, found) });
+    edits.push({ path: ["tools", index, "input_schema"], value: acceptedSchema(withPropertyNames(schema, found)) });
     const examples = renamedKeys(tool.input_examples, found.wire);
     if (examples !== tool.input_examples) edits.push({ path: ["tools", index, "input_examples"], value: examples });
   });
