@@ -6,6 +6,7 @@ import { withBareReferences } from "./inlined_references.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";
 import type { AcceptedSchema, SchemaDialect } from "./schema_dialect.ts";
 import { modernStructure } from "./schema_drafts.ts";
+import { FEATURES, featuresOf } from "./schema_features.ts";
 import { recursiveReferences, referencesIn, targetOf, withoutDefinitions } from "./schema_references.ts";
 import { mapSchema } from "./schema_walk.ts";
 
@@ -28,7 +29,8 @@ function jsonSchema(schema: JsonSchema): Omit<AcceptedSchema, "isStrict"> {
   const bare = withBareReferences(modernStructure(schema));
   const free = withOptionalRecursion(bare);
   let isNarrowed = false;
-  const enumerated = mapSchema(free, (each) => {
+  const hasOthers = (featuresOf(free) & FEATURES.otherEnumerations) !== 0;
+  const enumerated = !hasOthers ? free : mapSchema(free, (each) => {
     if (!Array.isArray(each.enum)) return each;
     isNarrowed ||= each.enum.includes("");
     return withAcceptedEnumeration(each, each.enum);

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isObject, listOf } from "../wire_value.ts";
-import { recursiveReferences, referencesIn, targetOf, withoutDefinitions } from "./schema_references.ts";
+import { FEATURES, featuresOf } from "./schema_features.ts";
+import { recursiveReferences, targetOf, withoutDefinitions } from "./schema_references.ts";
 import { mapSchema } from "./schema_walk.ts";
 
 /** Minimum number of schemas to write; references can multiply them at every step. */
@@ -29,6 +30,7 @@ function documentOf(root: JsonSchema): Document {
  * Source: Gemini API reference, `responseJsonSchema`.
  */
 export function withBareReferences(schema: JsonSchema): JsonSchema {
+  if ((featuresOf(schema) & FEATURES.references) === 0) return schema;
   let document: Document | null = null;
   return mapSchema(schema, (each) => {
     if (!hasOthersBeside(each)) return each;
@@ -103,7 +105,7 @@ export interface InlinedSchema {
  * back to itself accepts any value.
  */
 export function withoutReferences(schema: JsonSchema): InlinedSchema {
-  if (referencesIn(schema).size === 0) return { schema, isRelaxed: false };
+  if ((featuresOf(schema) & FEATURES.references) === 0) return { schema, isRelaxed: false };
   const document = documentOf(schema);
   let isRelaxed = false;
   const within = (inner: JsonSchema): JsonSchema =>

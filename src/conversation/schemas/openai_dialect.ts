@@ -3,6 +3,7 @@ import { isObject, listOf } from "../wire_value.ts";
 import { describedKeywords, FORMATS, isSimplePattern } from "./described_keywords.ts";
 import { objectSchema, plainSchema } from "./object_schema.ts";
 import type { AcceptedSchema, SchemaDialect } from "./schema_dialect.ts";
+import { FEATURES, featuresOf } from "./schema_features.ts";
 import { mapSchema } from "./schema_walk.ts";
 import { isStrictSchema } from "./strict_schema.ts";
 
@@ -40,6 +41,7 @@ function enforced(schema: JsonSchema, isStrict: boolean, isChanged: boolean): Ac
  * allowed, as before.
  */
 export function withItems(schema: JsonSchema): JsonSchema {
+  if ((featuresOf(schema) & FEATURES.arrayWithoutItems) === 0) return schema;
   return mapSchema(schema, (each) => isArraySchema(each) && !hasItems(each) ? { ...each, items: {} } : each);
 }
 

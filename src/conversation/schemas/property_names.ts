@@ -2,20 +2,11 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { withHash } from "../sanitized_name.ts";
 import { isObject, listOf } from "../wire_value.ts";
+import { isAcceptedName, MAX_NAME_CHARACTERS } from "./accepted_name.ts";
 import { renamedKeys } from "./renamed_keys.ts";
+import { FEATURES, featuresOf } from "./schema_features.ts";
 import { changedReference } from "./schema_references.ts";
 import { mapSchema } from "./schema_walk.ts";
-
-/**
- * The names of properties that Anthropic and Bedrock accept in a tool's schema. One other name is a 400 for the whole
- * request: "Property keys should match pattern". Source: the vendors' error messages.
- */
-const ACCEPTED = /^[a-zA-Z0-9_.-]{1,64}$/;
-
-const MAX_NAME_CHARACTERS = 64;
-
-/** Schemas within schemas that are searched; deeper ones stay as they are, as in {@linkcode mapSchema}. */
-const MAX_DEPTH = 128;
 
 /** The names of properties that a tool's schema has on the wire. Different names stay different, both ways. */
 export interface PropertyNames {
@@ -30,12 +21,12 @@ export interface PropertyNames {
  * accepted. The same schema always gets the same names, so that prefixes stay cached and a history stays the same.
  */
 export function propertyNamesOf(schema: JsonSchema): PropertyNames | null {
-  if (!hasOtherName(schema, 0)) return null;
+  if ((featuresOf(schema) & FEATURES.otherNames) === 0) return null;
   const taken = new Set<string>();
   const others = new Set<string>();
   mapSchema(schema, (each) => {
     for (const name of Object.keys(isObject(each.properties) ? each.properties : {})) {
-      (ACCEPTED.test(name) ? taken : others).add(name);
+      (isAcceptedName(name) ? taken : others).add(name);
     }
     return each;
   });
@@ -57,23 +48,6 @@ function acceptedName(name: string, taken: ReadonlySet<string>): string {
     accepted = withHash(readable, `${name} ${number}`, MAX_NAME_CHARACTERS);
   }
   return accepted;
-}
-
-/**
- * A fast search: true if an object that may be the properties of a schema has a name that is not accepted. It may find
- * such an object in a default value too.
- */
-function hasOtherName(value: object, depth: number): boolean {
-  if (depth > 2 * MAX_DEPTH) return false;
-  for (const key in value) {
-    const inner: unknown = (value as JsonObject)[key];
-    if (typeof inner !== "object" || inner === null) continue;
-    if (key === "properties") {
-      for (const name in inner) if (!ACCEPTED.test(name)) return true;
-    }
-    if (hasOtherName(inner, depth + 1)) return true;
-  }
-  return false;
 }
 
 /** The schema with the names on the wire. The title of a renamed property tells the model the caller's name. */

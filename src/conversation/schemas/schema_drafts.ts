@@ -2,6 +2,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isObject, listOf, textOf } from "../wire_value.ts";
 import { changedReference } from "./schema_references.ts";
+import { FEATURES, featuresOf } from "./schema_features.ts";
 import { mapSchema } from "./schema_walk.ts";
 
 /**
@@ -10,6 +11,7 @@ import { mapSchema } from "./schema_walk.ts";
  * out. Source: Messages API reference, `tools.input_schema`; JSON Schema 2020-12, "Release notes".
  */
 export function modernSchema(schema: JsonSchema): JsonSchema {
+  if ((featuresOf(schema) & FEATURES.old) === 0) return schema;
   return mapSchema(mapSchema(schema, withRequiredNames), (each) => isOld(each) ? modernized(each, true) : each);
 }
 
@@ -18,6 +20,7 @@ export function modernSchema(schema: JsonSchema): JsonSchema {
  * vendors that know those of OpenAPI.
  */
 export function modernStructure(schema: JsonSchema): JsonSchema {
+  if ((featuresOf(schema) & FEATURES.oldStructure) === 0) return schema;
   return mapSchema(schema, (each) => hasOldStructure(each) ? modernized(each, false) : each);
 }
 

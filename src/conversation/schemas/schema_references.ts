@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isObject } from "../wire_value.ts";
+import { FEATURES, featuresOf } from "./schema_features.ts";
 import { keywordKind, mapSchema } from "./schema_walk.ts";
 
 /** Keywords that hold definitions for references. */
@@ -83,8 +84,8 @@ export function isRecursive(schema: JsonSchema): boolean {
 
 /** The references of a schema, by their text, that lead back to themselves. */
 export function recursiveReferences(root: JsonSchema): ReadonlySet<string> {
+  if ((featuresOf(root) & FEATURES.references) === 0) return new Set();
   const found = referencesIn(root);
-  if (found.size === 0) return found;
   const read = new Map<string, JsonObject | null>();
   const target = (reference: string): JsonObject | null => {
     const seen = read.get(reference);

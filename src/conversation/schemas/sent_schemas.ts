@@ -1,7 +1,6 @@
 import type { JsonEdit } from "../../lib/json_edits.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type BodyEdits, NO_EDITS } from "../body_edits.ts";
-import type { JsonSchema } from "../conversation.ts";
 import { isObject } from "../wire_value.ts";
 import type { SchemaDialect } from "./schema_dialect.ts";
 
@@ -50,18 +49,4 @@ export function sentSchemaEdits(
     if (accepted.isChanged) droppedFields.add(isTool ? "tool_schema" : "output_schema");
   }
   return edits.length === 0 ? NO_EDITS : { edits, droppedFields: [...droppedFields] };
-}
-
-/** Values within values that are searched. */
-const MAX_DEPTH = 256;
-
-/** Whether a test holds for an object at any depth of a schema, be it a schema or not. */
-export function someObject(value: object, test: (object: JsonSchema) => boolean, depth = 0): boolean {
-  if (depth > MAX_DEPTH) return false;
-  if (!Array.isArray(value) && test(value as JsonObject)) return true;
-  for (const key in value) {
-    const inner: unknown = (value as JsonObject)[key];
-    if (typeof inner === "object" && inner !== null && someObject(inner, test, depth + 1)) return true;
-  }
-  return false;
 }

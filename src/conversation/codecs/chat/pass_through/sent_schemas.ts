@@ -1,13 +1,16 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { BodyEdits } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
+import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { openAiSchemaEdits } from "../../../schemas/openai_sent_schemas.ts";
 import type { SentSchema } from "../../../schemas/sent_schemas.ts";
 import { isObject, listOf, objectOf } from "../../../wire_value.ts";
 
+const CHECKED = new CheckedTools();
+
 /** Edits the schemas of functions and of the reply that OpenAI refuses. */
 export function schemaEditsOf(request: PassThroughRequest): BodyEdits {
-  return openAiSchemaEdits(request, schemasIn);
+  return openAiSchemaEdits(request, schemasIn, CHECKED);
 }
 
 function schemasIn({ tools, functions, response_format: format }: JsonObject): SentSchema[] {

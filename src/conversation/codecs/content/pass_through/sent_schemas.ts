@@ -1,9 +1,11 @@
 import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, joinedEdits } from "../../../body_edits.ts";
+import { type BodyEdits, joinedEdits, NO_EDITS } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
+import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { geminiDialect } from "../../../schemas/gemini_dialect.ts";
-import { type SentSchema, sentSchemaEdits, type SentSchemas, someObject } from "../../../schemas/sent_schemas.ts";
+import { FEATURES, featuresOf } from "../../../schemas/schema_features.ts";
+import { type SentSchema, sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas.ts";
 import { isObject, listOf, objectOf } from "../../../wire_value.ts";
 
 const DECLARATIONS = ["functionDeclarations", "function_declarations"];
@@ -11,25 +13,23 @@ const PARAMETERS = ["parametersJsonSchema", "parameters_json_schema"];
 const CONFIGS = ["generationConfig", "generation_config"];
 const REPLIES = ["responseJsonSchema", "response_json_schema"];
 
+/** What may be refused: members beside references, earlier structures, and some enumerations. */
+const REFUSED = FEATURES.references | FEATURES.oldStructure | FEATURES.otherEnumerations;
+
 const SCHEMAS: SentSchemas = {
   find: schemasIn,
-  mayBeRefused: (schema) => someObject(schema, isRefused),
+  mayBeRefused: (schema) => (featuresOf(schema) & REFUSED) !== 0,
   dialect: geminiDialect({ isOpenApi: false }),
 };
 
-/** Members beside a reference, references to older definitions, and enumerations that are not texts and numbers. */
-function isRefused(schema: JsonObject): boolean {
-  const { $ref, definitions, items } = schema;
-  const values = listOf(schema.enum);
-  return (typeof $ref === "string" && Object.keys(schema).some((name) => !name.startsWith("$"))) ||
-    isObject(definitions) || Array.isArray(items) ||
-    values.some((value) => value === "" || (typeof value !== "string" && typeof value !== "number"));
-}
+const CHECKED = new CheckedTools();
 
 /** Edits the JSON Schemas that Gemini refuses, and removes declarations with a name that an earlier one has. */
 export function schemaEditsOf(request: PassThroughRequest): BodyEdits {
-  const repeated = repeatedDeclarations(request.body);
-  const schemas = sentSchemaEdits(request, SCHEMAS);
+  const searched = CHECKED.toSearch(request);
+  const repeated = repeatedDeclarations(searched.body);
+  const schemas = sentSchemaEdits(searched, SCHEMAS);
+  if (repeated.length === 0 && schemas === NO_EDITS && searched === request) CHECKED.add(request);
   if (repeated.length === 0) return schemas;
   return joinedEdits({ edits: repeated, droppedFields: ["tools"] }, schemas);
 }

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { joinedEdits, withEdits } from "../../../body_edits.ts";
-import type { PassThrough } from "../../../pass_through.ts";
+import { type BodyEdits, joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
+import type { PassThrough, PassThroughRequest, ReplyRestorer } from "../../../pass_through.ts";
+import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { isObject } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
@@ -30,11 +31,9 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
   return {
     prepare(request) {
       const { changed, model, outputLimit } = request;
-      const names = nameEditsOf(request);
       const signatures = signatureEditsOf(request);
-      const schemas = schemaEditsOf(request);
-      const renamed = names === null ? schemas : joinedEdits({ edits: names.edits, droppedFields: [] }, schemas);
-      const edited = renamed.edits.length === 0 ? signatures : joinedEdits(signatures, renamed);
+      const { edits, restorer } = toolEditsOf(request);
+      const edited = joinedEdits(signatures, edits);
       const { bytes, scan, droppedFields } = withEdits(request, edited);
       const known = factEditsOf(edited.edits.length === 0 ? request : { ...request, wholeBody: () => bodyOf(bytes) });
       const envelope = envelopeOf(model);
@@ -43,11 +42,28 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
       const remove = ["extra_body", ...known.remove, ...envelope.remove];
       const dropped = [...droppedFields, ...known.droppedFields];
       const body = spliceJson(bytes, scan, { set, remove });
-      return { body, droppedFields: dropped, ...(names !== null && { restorer: names.restorer }) };
+      return { body, droppedFields: dropped, ...(restorer !== null && { restorer }) };
     },
     watch: () => watcher(),
     issuedIds,
   };
+}
+
+const CHECKED = new CheckedTools();
+
+/** The edits of tools whose schemas the vendor refuses, and what restores the names of their properties in replies. */
+function toolEditsOf(request: PassThroughRequest): { edits: BodyEdits; restorer: ReplyRestorer | null } {
+  // Compatible vendors accept any schema.
+  if (request.quirks.has("any_property_names")) return { edits: NO_EDITS, restorer: null };
+  const searched = CHECKED.toSearch(request);
+  const schemas = schemaEditsOf(searched);
+  const names = nameEditsOf(searched);
+  if (names !== null) {
+    // Of two edits of one schema, the first is applied.
+    return { edits: joinedEdits({ edits: names.edits, droppedFields: [] }, schemas), restorer: names.restorer };
+  }
+  if (schemas === NO_EDITS && searched === request) CHECKED.add(request);
+  return { edits: schemas, restorer: null };
 }
 
 /** The value of a body after edits. */

@@ -17,8 +17,8 @@ export interface NameEdits {
  * Renames the properties of tools whose names Anthropic refuses, in schemas, in their examples and in earlier calls.
  * Returns null if all names are accepted.
  */
-export function nameEditsOf({ body, wholeBody, quirks }: PassThroughRequest): NameEdits | null {
-  if (quirks.has("any_property_names") || !objectsOf(body.tools).some(hasOtherNames)) return null;
+export function nameEditsOf({ body, wholeBody }: PassThroughRequest): NameEdits | null {
+  if (!objectsOf(body.tools).some(hasOtherNames)) return null;
   const { tools, messages } = wholeBody();
   const names = new Map<string, PropertyNames>();
   const edits: JsonEdit[] = [];

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
+import type { BodyEdits } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
-import { sentSchemaEdits, type SentSchemas, someObject } from "../../../schemas/sent_schemas.ts";
+import { FEATURES, featuresOf } from "../../../schemas/schema_features.ts";
+import { sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas.ts";
 import { isObject, listOf } from "../../../wire_value.ts";
 
 /** Keywords that the vendor refuses at the top of a tool's schema. */
@@ -13,19 +14,16 @@ const SCHEMAS: SentSchemas = {
     listOf(body.tools).flatMap((owner, index) =>
       isObject(owner) ? [{ owner, path: ["tools", index], name: "input_schema", isTool: true }] : []
     ),
-  mayBeRefused: (schema) => REFUSED_AT_TOP.some((name) => schema[name] !== undefined) || someObject(schema, isOld),
+  // Keywords that draft 2020-12 does not have are ignored by the vendor.
+  mayBeRefused: (schema) =>
+    REFUSED_AT_TOP.some((name) => schema[name] !== undefined) ||
+    (featuresOf(schema) & FEATURES.refusedValues) !== 0,
   dialect: anthropicDialect({ takesSchemas: false }),
 };
 
-/** Values that draft 2020-12 does not allow. Keywords that it does not have are ignored by the vendor. */
-function isOld({ exclusiveMinimum, exclusiveMaximum, items, required }: JsonObject): boolean {
-  return typeof exclusiveMinimum === "boolean" || typeof exclusiveMaximum === "boolean" || Array.isArray(items) ||
-    typeof required === "boolean";
-}
-
-/** Edits the schemas of tools that Anthropic refuses. Those of compatible vendors stay. */
+/** Edits the schemas of tools that Anthropic refuses. */
 export function schemaEditsOf(request: PassThroughRequest): BodyEdits {
-  return request.quirks.has("any_property_names") ? NO_EDITS : sentSchemaEdits(request, SCHEMAS);
+  return sentSchemaEdits(request, SCHEMAS);
 }
 
 /** The schema of a tool as Anthropic accepts it. */
