@@ -2,8 +2,8 @@
 export const MAX_NAME_CHARACTERS = 64;
 
 /**
- * Whether Anthropic and Bedrock accept a name of a property in a tool's schema: `^[a-zA-Z0-9_.-]{1,64}$`. One other name
- * is a 400 for the whole request: "Property keys should match pattern". Source: the vendors' error messages.
+ * Whether Anthropic and Bedrock accept a name of a property in a tool's schema: `^[a-zA-Z0-9_.-]{1,64}$`. One other
+ * name is a 400 for the whole request: "Property keys should match pattern". Source: the vendors' error messages.
  */
 export function isAcceptedName(name: string): boolean {
   const { length } = name;

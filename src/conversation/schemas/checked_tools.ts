@@ -5,8 +5,8 @@ import type { PassThroughRequest } from "../pass_through.ts";
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Definitions of tools that a vendor accepts as they are. Agents send the same ones in every request, and comparing their
- * bytes costs a hundredth of a search.
+ * Definitions of tools that a vendor accepts as they are. Agents send the same ones in every request, and comparing
+ * their bytes costs a hundredth of a search.
  */
 export class CheckedTools {
   readonly #known = new KnownBytes(MAX_BYTES);

@@ -13,8 +13,8 @@ export interface AcceptedSchema {
 }
 
 /**
- * What a vendor accepts in a schema, in each mode: for tools, for strict tools, and for the format of a reply. A dialect
- * is made for one request, since some vendors limit all schemas of a request together.
+ * What a vendor accepts in a schema, in each mode: for tools, for strict tools, and for the format of a reply. A
+ * dialect is made for one request, since some vendors limit all schemas of a request together.
  */
 export interface SchemaDialect {
   /**

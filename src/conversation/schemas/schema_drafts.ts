@@ -16,8 +16,8 @@ export function modernSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Rewrites where a schema stands in earlier drafts: lists of `items`, `definitions` and `dependencies`. Bounds stay, for
- * vendors that know those of OpenAPI.
+ * Rewrites where a schema stands in earlier drafts: lists of `items`, `definitions` and `dependencies`. Bounds stay,
+ * for vendors that know those of OpenAPI.
  */
 export function modernStructure(schema: JsonSchema): JsonSchema {
   if ((featuresOf(schema) & FEATURES.oldStructure) === 0) return schema;

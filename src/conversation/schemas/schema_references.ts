@@ -5,7 +5,7 @@ import { FEATURES, featuresOf } from "./schema_features.ts";
 import { keywordKind, mapSchema } from "./schema_walk.ts";
 
 /** Keywords that hold definitions for references. */
-export const DEFINITIONS: readonly string[] = ["$defs", "definitions"];
+const DEFINITIONS: readonly string[] = ["$defs", "definitions"];
 
 /** The steps of a reference to a place in its own document, decoded; null for another document or an anchor. */
 function stepsOf(reference: string): string[] | null {

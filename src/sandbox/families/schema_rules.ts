@@ -207,7 +207,8 @@ function circularPlaces(schema: JsonObject): Place[] {
 }
 
 /**
- * What Gemini says about a JSON Schema. Source: Gemini API reference, `responseJsonSchema`; the vendor's error messages.
+ * What Gemini says about a JSON Schema. Source: Gemini API reference, `responseJsonSchema`; the vendor's error
+ * messages.
  *
  * @param path Of the schema in the request.
  * @returns Null if it is accepted.
