@@ -100,6 +100,7 @@ function modelFacts(path: string): Record<string, SettingText> {
     has_output_schemas_with_tools: { text: "The same while tools are offered", example: true },
     has_thinking_display: { text: "Whether a request chooses if thinking is returned", example: true },
     has_media_in_tool_results: { text: "Whether it accepts media in the result of a tool", example: true },
+    has_schema_references: { text: "Whether it reads `$ref` in schemas; else definitions are inlined", example: false },
   };
   return {
     ...Object.fromEntries(

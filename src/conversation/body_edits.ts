@@ -1,5 +1,7 @@
 import { editJson, type JsonEdit } from "../lib/json_edits.ts";
+import { withCuts } from "../lib/json_cuts.ts";
 import { type JsonScan, scanJson } from "../lib/json.ts";
+import { halfCharacterCuts } from "../lib/well_formed_json.ts";
 import { isIssuedBy, type ReasoningSignature, WRAPPED_SIGNATURE_PREFIX } from "./reasoning_signature.ts";
 
 /**
@@ -23,14 +25,39 @@ export interface EditedBody {
   readonly droppedFields: readonly string[];
 }
 
-/** Applies edits to a body. The body is returned as it is when there are none, which is the usual case. */
-export function withEdits(
-  { bytes, scan }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly scan: JsonScan },
-  { edits, droppedFields }: BodyEdits,
-): EditedBody {
-  if (edits.length === 0) return { bytes, scan, droppedFields };
-  const edited = editJson(bytes, edits);
-  return { bytes: edited, scan: scanJson(edited), droppedFields };
+/** A body with its outline. */
+type ScannedBody = Pick<EditedBody, "bytes" | "scan">;
+
+/**
+ * Applies edits to a body, and replaces halves of characters in its definitions of tools and formats. The body is
+ * returned as it is when there is nothing to change, which is the usual case.
+ */
+export function withEdits(body: ScannedBody, { edits, droppedFields }: BodyEdits): EditedBody {
+  const { bytes, scan } = withWholeCharacters(edits.length === 0 ? body : scanned(editJson(body.bytes, edits)));
+  return { bytes, scan, droppedFields };
+}
+
+function scanned(bytes: Uint8Array<ArrayBuffer>): ScannedBody {
+  return { bytes, scan: scanJson(bytes) };
+}
+
+/** Members in which programs cut descriptions to a length, possibly within an emoji. Strict parsers refuse the rest. */
+const DEFINITIONS = [
+  "tools",
+  "functions",
+  "response_format",
+  "text",
+  "output_config",
+  "generationConfig",
+  "generation_config",
+];
+
+function withWholeCharacters(body: ScannedBody): ScannedBody {
+  const { bytes, scan } = body;
+  const cuts = scan.members.flatMap(({ key, valueStart, valueEnd }) =>
+    DEFINITIONS.includes(key) ? halfCharacterCuts(bytes, valueStart, valueEnd) : []
+  );
+  return cuts.length === 0 ? body : scanned(withCuts(bytes, cuts).joined());
 }
 
 /** No edits. */
@@ -38,6 +65,8 @@ export const NO_EDITS: BodyEdits = { edits: [], droppedFields: [] };
 
 /** Edits of different parts of a body together. */
 export function joinedEdits(first: BodyEdits, second: BodyEdits): BodyEdits {
+  if (second.edits.length === 0 && second.droppedFields.length === 0) return first;
+  if (first.edits.length === 0 && first.droppedFields.length === 0) return second;
   return {
     edits: [...first.edits, ...second.edits],
     droppedFields: [...first.droppedFields, ...second.droppedFields],

@@ -6,6 +6,7 @@ import { comparableName, type FactEntry, type FactLayer, layersIn, matchesModel 
 import { GOOGLE_FACTS } from "./model_families/google.ts";
 import { MOONSHOT_FACTS } from "./model_families/moonshot.ts";
 import { OPENAI_FACTS } from "./model_families/openai.ts";
+import { SCHEMA_REFERENCE_FACTS } from "./model_families/schema_references.ts";
 import { XAI_FACTS } from "./model_families/xai.ts";
 import { ZAI_FACTS } from "./model_families/zai.ts";
 
@@ -70,8 +71,8 @@ export function factLayers(
   provider: StatedFacts = NO_STATED_FACTS,
 ): readonly FactLayer[] {
   const family = familyLayers(upstreamName) ?? ownFamilyLayers(upstreamName) ?? familyLayers(entry.id);
-  const layers = [...family ?? []];
-  const stated = catalogFacts(entry.supportedParameters, merged(layers));
+  const layers = [...family ?? [], ...layersIn(SCHEMA_REFERENCE_FACTS, comparableName(upstreamName))];
+  const stated = catalogFacts(entry.supportedParameters, merged(family ?? []));
   if (Object.keys(stated).length > 0) layers.push({ source: "supported_parameters of the model", facts: stated });
   // What is stated about a model of no known family is stated about this vendor's model.
   const ofVendor: Partial<ModelFacts> = family === null ? { hasCompatibleChat: true } : {};

@@ -77,6 +77,8 @@ export interface ModelFacts {
   readonly hasThinkingDisplay: boolean | null;
   /** Whether it accepts media in the result of a tool. */
   readonly hasMediaInToolResults: boolean | null;
+  /** Whether it reads `$ref` in a schema. Definitions are otherwise put in the place of references. */
+  readonly hasSchemaReferences: boolean | null;
 }
 
 /** A model of which nothing is known. */
@@ -107,4 +109,5 @@ export const UNKNOWN_FACTS: ModelFacts = {
   hasOutputSchemasWithTools: null,
   hasThinkingDisplay: null,
   hasMediaInToolResults: null,
+  hasSchemaReferences: null,
 };

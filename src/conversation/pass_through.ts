@@ -1,5 +1,6 @@
 import type { ByteParts } from "../lib/byte_parts.ts";
 import type { JsonScan } from "../lib/json.ts";
+import type { Frame } from "../lib/frame.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { IssuedId, StatePolicy } from "./issued_ids.ts";
@@ -94,10 +95,37 @@ export interface IssuedIdReader {
   issuedIn(value: unknown, policy: StatePolicy): readonly IssuedId[];
 }
 
+/** A request that is ready to be sent. */
+export interface PreparedRequest extends WriteResult<ByteParts> {
+  /** Writes replies with the caller's names where the request has others. Absent if it has none. */
+  readonly restorer?: ReplyRestorer;
+}
+
+/** Writes replies that pass through with the caller's names. */
+export interface ReplyRestorer {
+  /**
+   * Returns the bytes for the caller.
+   *
+   * @param bytes A whole reply as received.
+   * @param reply Its value.
+   */
+  whole(bytes: Uint8Array<ArrayBuffer>, reply: unknown): Uint8Array<ArrayBuffer>;
+  /** Creates the restorer of a stream. */
+  stream(): StreamRestorer;
+}
+
+/** Restores the caller's names in one stream. */
+export interface StreamRestorer {
+  /** True when the text may contain a frame to change: a fast search, as {@linkcode StreamWatcher.isRelevant}. */
+  isRelevant(text: string): boolean;
+  /** The frames that replace a frame with this data; null to keep it. Called for each frame in turn. */
+  restore(data: string): readonly Frame[] | null;
+}
+
 /** Passes bytes through when caller and vendor speak one format. Source: docs/api/text.md#pass-through. */
 export interface PassThrough {
   /** The request for the vendor: the caller's bytes, except for what must differ. Its long parts are views of them. */
-  prepare(request: PassThroughRequest): WriteResult<ByteParts>;
+  prepare(request: PassThroughRequest): PreparedRequest;
   /** Creates the observer of a stream. */
   watch(body: JsonObject): StreamWatcher;
   /** Finds ids of vendor state in replies; null in formats that have none. */

@@ -45,6 +45,7 @@ export const QUIRKS = {
   temperature_with_top_p: "messages: models of an unknown version accept `temperature` and `top_p` together",
   no_output_schemas: "messages: `output_config.format` and strict tools are not supported",
   no_thinking_display: "messages: `thinking.display` is not supported",
+  any_property_names: "messages: properties in a tool's schema may have any names",
   no_threads: "messages: `thread` is rejected, so that clients send the whole conversation",
   output_dimension:
     "embeddings: the length of vectors is `output_dimension`, not `dimensions`; `encoding_format: float` is rejected",

@@ -43,6 +43,7 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   hasOutputSchemasWithTools: boolean(),
   hasThinkingDisplay: boolean(),
   hasMediaInToolResults: boolean(),
+  hasSchemaReferences: boolean(),
 };
 
 const written = z.strictObject(

@@ -1,3 +1,6 @@
+/** The caller's names of properties, by their names on the wire, by tool. */
+export type ToolPropertyNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
 /** A value in a wire format, and the neutral names (`top_k`, `stop`, `image`) of what the format cannot express. */
 export interface WriteResult<T> {
   /** The value to send. */
@@ -11,4 +14,9 @@ export interface WriteResult<T> {
    * no name changed. Names in the reply are mapped back through it.
    */
   readonly toolNames?: ReadonlyMap<string, string>;
+  /**
+   * The caller's names of properties, by their names on the wire, for each tool whose schema has names that the vendor
+   * does not accept. The tools have the caller's names. Absent when no property was renamed.
+   */
+  readonly propertyNames?: ToolPropertyNames;
 }

@@ -4,8 +4,17 @@ import { type Cut, withCuts } from "./json_cuts.ts";
 export interface JsonEdit {
   /** Keys and indexes from the root to the value. */
   readonly path: readonly (string | number)[];
-  /** The new value, written as `JSON.stringify` does. Undefined removes the member or element. */
+  /**
+   * The new value, written as `JSON.stringify` does, or a {@linkcode JsonRewrite}. Undefined removes the member or
+   * element.
+   */
   readonly value: unknown;
+}
+
+/** A change of a value's JSON text that keeps what parsing would lose, such as the digits of long numbers. */
+export class JsonRewrite {
+  /** @param rewrite Returns the new JSON text of the value. */
+  constructor(readonly rewrite: (json: string) => string) {}
 }
 
 /**
@@ -56,10 +65,16 @@ function addCuts(bytes: Uint8Array, start: number, steps: readonly Step[], cuts:
   const own: Cut[] = [...removalsOf(children, removed)];
   for (const [{ valueStart, end }, deeper] of inner) {
     const here = deeper.find(({ path, at }) => path.length === at + 1);
-    if (here !== undefined) own.push({ start: valueStart, end, text: JSON.stringify(here.value) });
+    if (here !== undefined) own.push({ start: valueStart, end, text: newText(here.value, bytes, valueStart, end) });
     else addCuts(bytes, valueStart, deeper.map((step) => ({ ...step, at: step.at + 1 })), own);
   }
   cuts.push(...own.sort((a, b) => a.start - b.start));
+}
+
+function newText(value: unknown, bytes: Uint8Array, start: number, end: number): string {
+  return value instanceof JsonRewrite
+    ? value.rewrite(DECODER.decode(bytes.subarray(start, end)))
+    : JSON.stringify(value);
 }
 
 /** A removed child takes the following comma with it. The last children take the preceding comma. */

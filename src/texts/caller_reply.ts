@@ -2,6 +2,8 @@ import type { ReplyEvent } from "../conversation/events.ts";
 import type { Reply, ReplyPart } from "../conversation/reply.ts";
 import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 import type { WebSearchPart } from "../conversation/web_search.ts";
+import type { ToolPropertyNames } from "../conversation/write_result.ts";
+import { propertyRestorer, restoredPart } from "./restored_properties.ts";
 import { customToolUnwrapper, unwrappedPart } from "./custom_tools.ts";
 
 /** The facts of a reply that only the translation has: its issuer, and the caller's names of its tools. */
@@ -10,6 +12,8 @@ export interface ReplyNames {
   readonly issuer: string;
   /** From the name on the vendor's wire to the caller's. Unchanged names are absent. */
   readonly tools: ReadonlyMap<string, string>;
+  /** The caller's names of properties that have others on the vendor's wire, by the caller's name of the tool. */
+  readonly properties: ToolPropertyNames;
   /** The names of the caller's tools that take free text. */
   readonly customTools: ReadonlySet<string>;
 }
@@ -22,7 +26,9 @@ export function toCallerReply(reply: Reply, names: ReplyNames): Reply {
 /** Does the same as {@linkcode toCallerReply} for the events of one stream. */
 export function toCallerEvents(names: ReplyNames): (event: ReplyEvent) => ReplyEvent[] {
   const unwrap = customToolUnwrapper(names.customTools);
-  return (event) => unwrap(ownEvent(event, names));
+  if (names.properties.size === 0) return (event) => unwrap(ownEvent(event, names));
+  const restore = propertyRestorer(names.properties);
+  return (event) => restore(ownEvent(event, names)).flatMap(unwrap);
 }
 
 function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {
@@ -55,7 +61,7 @@ function ownMarked<T extends { readonly signature?: ReasoningSignature }>(marked
 
 function ownNamed(part: ReplyPart, names: ReplyNames): ReplyPart {
   const named = part.kind === "tool_call" ? { ...part, tool: names.tools.get(part.tool) ?? part.tool } : part;
-  const own = unwrappedPart(named, names.customTools);
+  const own = unwrappedPart(restoredPart(named, names.properties), names.customTools);
   return "signature" in own && own.signature ? { ...own, signature: issued(own.signature, names) } : own;
 }
 

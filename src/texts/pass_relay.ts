@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
-import type { PassThrough, StreamWatcher } from "../conversation/pass_through.ts";
+import type { PassThrough, StreamRestorer, StreamWatcher } from "../conversation/pass_through.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
@@ -41,6 +41,7 @@ import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
 export class PassRelay implements Relay {
   readonly finished = false;
   readonly #watcher: StreamWatcher;
+  readonly #restorer: StreamRestorer | null;
   readonly #sample = new StreamSample();
   readonly #memory: FrameMemory;
   readonly #buffer: FrameBuffer;
@@ -60,7 +61,9 @@ export class PassRelay implements Relay {
   readonly #countsHostedCalls: boolean;
   #hostedCalls = 0;
 
-  constructor(readonly attempt: TextAttempt, pass: PassThrough) {
+  /** @param restorer Restores names that the request has changed. */
+  constructor(readonly attempt: TextAttempt, pass: PassThrough, restorer?: StreamRestorer) {
+    this.#restorer = restorer ?? null;
     this.#countsHostedCalls = attempt.measure.hostedTools > 0;
     this.#memory = new FrameMemory(attempt.request.memory);
     this.#buffer = new FrameBuffer(this.#memory);
@@ -218,7 +221,8 @@ export class PassRelay implements Relay {
   /** Reads the relevant frames. Returns the edits of those that the caller must not receive unchanged. */
   #inspect(text: string): LineEdit[] {
     const mayReport = text.includes('"error"');
-    if (!mayReport && !this.#hidesBlankLine && !this.#watcher.isRelevant(text)) return [];
+    const mayRestore = this.#restorer !== null && this.#restorer.isRelevant(text);
+    if (!mayReport && !mayRestore && !this.#hidesBlankLine && !this.#watcher.isRelevant(text)) return [];
     const edits: LineEdit[] = [];
     /** How far the edits move what follows them. */
     let shift = this.#held.length;
@@ -246,7 +250,14 @@ export class PassRelay implements Relay {
     rejectManyValues(data);
     if (this.#watcher.isRelevant(data)) this.#follow(data);
     const replacement = hasError(data) ? this.#readFailure(data, text.slice(0, start)) : null;
-    return this.#watcher.isHidden(data) ? "" : replacement;
+    return this.#watcher.isHidden(data) ? "" : replacement ?? this.#restored(data);
+  }
+
+  /** Returns the frames with the caller's names, or null to keep the frame. */
+  #restored(data: string): string | null {
+    if (this.#restorer === null || !this.#restorer.isRelevant(data)) return null;
+    const frames = this.#restorer.restore(textOfLatin1(data));
+    return frames === null ? null : latin1Of(encodeFrames(frames));
   }
 
   #follow(data: string): void {

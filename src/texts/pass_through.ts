@@ -1,9 +1,7 @@
 import { relayStream } from "../calls/stream_relay.ts";
-import type { PassThrough } from "../conversation/pass_through.ts";
+import type { PassThrough, PreparedRequest } from "../conversation/pass_through.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { Usage } from "../conversation/usage.ts";
-import type { WriteResult } from "../conversation/write_result.ts";
-import type { ByteParts } from "../lib/byte_parts.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
 import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
@@ -29,7 +27,7 @@ import { readWholeReply } from "./whole_reply.ts";
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { request, provider, endpoint, candidate } = attempt;
   const forwarded = forwardedFields(attempt);
-  const { body, droppedFields, version } = prepared(attempt, pass, forwarded, parts);
+  const { body, droppedFields, version, restorer } = prepared(attempt, pass, forwarded, parts);
   const received = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, request.stream),
@@ -54,18 +52,19 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
     // not sent all of it was closed.
     returnBodyBuffer(request.bytes);
     for (const part of body.parts) freeBytes(part); // others only if the body was edited
+    const own = restorer === undefined ? bytes : restorer.whole(bytes, reply.value);
     const lost = endpoint.format.readDroppedFields?.(reply.value) ?? [];
     const dropped = lost.length === 0
       ? droppedFields
       : [...new Set([...droppedFields, ...request.format.droppedFields(request.body, lost)])];
-    return wholeResponse(request.record, bytes, responseHeaders(attempt, received, "application/json", dropped));
+    return wholeResponse(request.record, own, responseHeaders(attempt, received, "application/json", dropped));
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
     response.cancel();
     throw unreadableReply(attempt);
   }
-  const events = withIssuedIds(new PassRelay(attempt, pass), attempt, parts);
+  const events = withIssuedIds(new PassRelay(attempt, pass, restorer?.stream()), attempt, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), droppedFields);
   return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
@@ -84,10 +83,10 @@ function prepared(
   pass: PassThrough,
   forwarded: ForwardedFields,
   parts: TextParts,
-): WriteResult<ByteParts> {
+): PreparedRequest {
   const { request, candidate, provider, endpoint } = attempt;
   const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
-  const { droppedFields, ...ready } = pass.prepare({
+  const sending = pass.prepare({
     bytes,
     scan,
     body: sent,
@@ -105,8 +104,8 @@ function prepared(
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
   return {
-    ...ready,
-    droppedFields: [...request.format.droppedFields(sent, droppedFields), ...forwarded.droppedFields],
+    ...sending,
+    droppedFields: [...request.format.droppedFields(sent, sending.droppedFields), ...forwarded.droppedFields],
   };
 }
 

@@ -5,6 +5,7 @@ import type { RequestRecord } from "../http/request_record.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
+import { wellFormedJson } from "../lib/well_formed_json.ts";
 
 const MAX_NAMES = 32;
 const MAX_NAME_CHARACTERS = 80;
@@ -73,9 +74,9 @@ export function wholeResponse(
   return response;
 }
 
-/** Returns a JSON value as bytes. */
+/** Returns a JSON value as bytes, without halves of characters. */
 export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
-  return Buffer.from(JSON.stringify(value)) as Uint8Array<ArrayBuffer>;
+  return Buffer.from(wellFormedJson(value)) as Uint8Array<ArrayBuffer>;
 }
 
 /**

@@ -2,7 +2,7 @@ import { relayStream } from "../calls/stream_relay.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
 import { withCallerFieldName } from "../conversation/caller_field_error.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
-import type { WriteResult } from "../conversation/write_result.ts";
+import type { ToolPropertyNames, WriteResult } from "../conversation/write_result.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
@@ -116,6 +116,7 @@ function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt
     names: {
       issuer: attempt.provider.name,
       tools: written.toolNames ?? NO_NAMES,
+      properties: written.propertyNames ?? NO_PROPERTY_NAMES,
       customTools: customToolsOf(conversation),
     },
     // A reply may repeat its request, but never the content of a cache.
@@ -125,6 +126,7 @@ function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt
 
 const NOTHING_FORWARDED: ForwardedFields = { headers: {}, members: {}, droppedFields: [] };
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
+const NO_PROPERTY_NAMES: ToolPropertyNames = new Map();
 
 function writtenFor(conversation: Conversation, attempt: TextAttempt): WriteResult<JsonObject> {
   const { request, endpoint } = attempt;

@@ -62,7 +62,8 @@ export class TranslateRelay implements Relay {
     this.#emulate = translation.emulation.events();
     this.#keepsItems = attempt.request.format.replay.items;
     this.#keepsSignatures = attempt.request.format.replay.signatures !== "none";
-    this.#passesText = translation.emulation.keepsEvents && translation.names.customTools.size === 0;
+    this.#passesText = translation.emulation.keepsEvents && translation.names.customTools.size === 0 &&
+      translation.names.properties.size === 0;
   }
 
   get awaitsUsage(): boolean {

@@ -36,6 +36,7 @@ export const COMPATIBLE_MESSAGES_QUIRKS: readonly Quirk[] = [
   "temperature_with_top_p",
   "no_output_schemas",
   "no_thinking_display",
+  "any_property_names",
   "no_threads",
   "no_system_turns",
   "no_web_search",

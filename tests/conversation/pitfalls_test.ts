@@ -3,9 +3,9 @@ import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
-import { openApiSchemaOf } from "../../src/conversation/codecs/content/upstream/openapi_schema.ts";
+import { openApiSchemaOf } from "../../src/conversation/schemas/openapi_schema.ts";
 import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
-import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
+import { isStrictSchema } from "../../src/conversation/schemas/strict_schema.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../support/conversations.ts";
 import { asRead, CODECS, FORMATS, TARGETS, throughFormat } from "../support/formats.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
@@ -160,7 +160,7 @@ Deno.test("a forced call and thinking are not sent to messages together", () => 
 Deno.test("a required property without a schema is not enforced, and not sent to vendors that reject it", () => {
   const schema = { type: "object", properties: { a: {} }, required: ["a", "gone"], additionalProperties: false };
   assert(!isStrictSchema(schema));
-  assertEquals(openApiSchemaOf(schema).required, ["a"]);
+  assertEquals(openApiSchemaOf(schema).schema.required, ["a"]);
 });
 
 Deno.test("a file stored at one vendor is rejected for another vendor", () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { editJson, type JsonEdit } from "../../src/lib/json_edits.ts";
+import { editJson, type JsonEdit, JsonRewrite } from "../../src/lib/json_edits.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
 const edited = (text: string, ...edits: JsonEdit[]) =>
@@ -66,3 +66,11 @@ function changed(value: unknown, path: (string | number)[], removes: boolean): u
   else delete copy[key];
   return copy;
 }
+
+Deno.test("editJson() rewrites the text of a value", () => {
+  const rewrite = new JsonRewrite((json) => json.replace("n", "m"));
+  assertEquals(
+    edited('{"a": [ {"n":12345678901234567890} ], "b":1}', { path: ["a", 0], value: rewrite }),
+    '{"a": [ {"m":12345678901234567890} ], "b":1}',
+  );
+});

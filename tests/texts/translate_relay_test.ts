@@ -51,7 +51,7 @@ function relayFor(caller: CallerFormatName, vendor: CallerFormatName, translatio
     headers: {},
     droppedFields: [],
     emulation: emulationFor(conversationOf(), []).emulation,
-    names: { issuer: "acme", tools: new Map(), customTools: new Set() },
+    names: { issuer: "acme", tools: new Map(), properties: new Map(), customTools: new Set() },
     context,
     ...translation,
   };
@@ -165,7 +165,8 @@ for (const { caller, vendor } of PAIRS) {
       { type: "part-end", index: 0 },
       REPLY.at(-1)!,
     ];
-    const names = { issuer: "acme", tools: new Map([["look_wire", "look.up"]]), customTools: new Set(["look.up"]) };
+    const tools = new Map([["look_wire", "look.up"]]);
+    const names = { issuer: "acme", tools, properties: new Map(), customTools: new Set(["look.up"]) };
     const { relay } = relayFor(caller, vendor, { names });
     const { parts } = replyIn(caller, await relayAll(relay, cutAt(wireOf(vendor, events), [])));
     const [call] = parts.filter((part) => part.kind === "tool_call");

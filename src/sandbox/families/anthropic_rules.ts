@@ -3,6 +3,7 @@ import { isAbsent, isObject, listOf, objectsOf } from "../../conversation/wire_v
 import { checkSearchTool, checkToolFields, checkTopFields, invalidRequest } from "./anthropic_fields.ts";
 import { checkCacheMarkers } from "./anthropic_cache_rules.ts";
 import { checkMessages } from "./anthropic_message_rules.ts";
+import { anthropicToolFault, complexityFault, enforcedFault } from "./schema_rules.ts";
 
 /**
  * Rejects a message request that the vendor rejects, with the vendor's message. Every model counts as one of the newest
@@ -34,6 +35,15 @@ function checkContents(body: JsonObject): void {
   checkMessages(body.messages, isObject(body.thinking) && body.thinking.type === "enabled", body.tools);
   checkCacheMarkers(body);
   checkFormat(body.output_config);
+  checkStrictSchemas(body);
+}
+
+function checkStrictSchemas({ tools, output_config: config }: JsonObject): void {
+  const strict = objectsOf(tools).filter((tool) => tool.strict === true && isObject(tool.input_schema));
+  const format = isObject(config) && isObject(config.format) ? config.format.schema : null;
+  const schemas = [...strict.map((tool) => tool.input_schema), format].filter(isObject);
+  const fault = schemas.map(enforcedFault).find((each) => each !== null) ?? complexityFault(schemas, strict.length);
+  if (fault !== null) throw invalidRequest("", fault);
 }
 
 function checkPresent(body: JsonObject, name: string): void {
@@ -102,6 +112,9 @@ function checkInputSchema(schema: unknown, path: string): void {
   if ("oneOf" in schema || "allOf" in schema || "anyOf" in schema) {
     throw invalidRequest(path, "input_schema does not support oneOf, allOf, or anyOf at the top level");
   }
+  const fault = anthropicToolFault(schema);
+  if (fault?.startsWith("Property keys")) throw invalidRequest(`${path}.properties`, fault);
+  if (fault !== null) throw invalidRequest(path, fault);
 }
 
 /** Source: Messages API reference, "Extended thinking": the parameters that a budget excludes. */

@@ -1,3 +1,4 @@
+import { anthropicToolFault, enforcedFault } from "./schema_rules.ts";
 import {
   isAbsent,
   isObject,
@@ -131,11 +132,14 @@ function checkTools({ toolConfig }: JsonObject, messages: readonly JsonObject[])
   }
   const specs = objectsOf(toolConfig.tools).map(({ toolSpec }) => objectOf(toolSpec) ?? {});
   if (specs.length === 0) throw invalid("toolConfig.tools: expected at least 1");
-  for (const { name, description, inputSchema } of specs) {
+  for (const { name, description, inputSchema, strict } of specs) {
     if (!ID.test(textOf(name)) || description === "") throw invalid("toolConfig.tools.toolSpec: invalid");
     if (objectOf(objectOf(inputSchema)?.json)?.type !== "object") {
       throw invalid('toolConfig.tools.toolSpec.inputSchema.json.type must be "object"');
     }
+    const schema = objectOf(objectOf(inputSchema)?.json) ?? {};
+    const fault = anthropicToolFault(schema) ?? (strict === true ? enforcedFault(schema) : null);
+    if (fault !== null) throw invalid(`toolConfig.tools.toolSpec.inputSchema.json: ${fault}`);
   }
   const choice = objectOf(toolConfig.toolChoice);
   const named = objectOf(choice?.tool)?.name;
@@ -153,6 +157,8 @@ function checkSettings({ inferenceConfig, outputConfig, requestMetadata, service
   if (listOf(stopSequences).includes("")) throw invalid("inferenceConfig.stopSequences: invalid");
   const schema = objectOf(objectOf(objectOf(objectOf(outputConfig)?.textFormat)?.structure)?.jsonSchema)?.schema;
   if (schema !== undefined && !isObject(parsedOrNull(textOf(schema)))) throw invalid("outputConfig: invalid schema");
+  const fault = schema === undefined ? null : enforcedFault(objectOf(parsedOrNull(textOf(schema))) ?? {});
+  if (fault !== null) throw invalid(`outputConfig: ${fault}`);
   const isText = Object.values(objectOf(requestMetadata) ?? {}).every((value) => typeof value === "string");
   if (!isText) throw invalid("requestMetadata: invalid");
   const tier = objectOf(serviceTier)?.type;

@@ -1,3 +1,4 @@
+import { hasReference } from "./schema_rules.ts";
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
@@ -85,6 +86,10 @@ function checkPart(part: JsonObject, role: string, path: string): void {
     if (typeof inner.name !== "string" || inner.name === "") {
       throw invalidFieldError(`${path}.name`, "Name cannot be empty.");
     }
+  }
+  const answer = fieldOf(part, "functionResponse");
+  if (isObject(answer) && hasReference(answer.response)) {
+    throw invalidFieldError(`${path}.function_response.response`, "unresolved reference in '$ref'");
   }
   if (signature !== undefined) checkSignature(String(signature), path);
 }

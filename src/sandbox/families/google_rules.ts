@@ -1,3 +1,4 @@
+import { enumerationFault, geminiFault } from "./schema_rules.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
 import { SimulatedError } from "../simulated_error.ts";
@@ -56,6 +57,7 @@ function checkRequest(body: JsonObject, model: string, cached: JsonObject | null
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 
 function checkTools(body: JsonObject, model: string): void {
+  const names = new Set<unknown>();
   listIn(body.tools).forEach((tool, at) => {
     listIn(fieldOf(tool, "functionDeclarations")).forEach((declaration, index) => {
       const path = `tools[${at}].function_declarations[${index}]`;
@@ -66,10 +68,17 @@ function checkTools(body: JsonObject, model: string): void {
             "A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
         );
       }
+      if (names.has(declaration.name)) {
+        throw new SimulatedError(400, `Duplicate function declaration found: ${declaration.name}`);
+      }
+      names.add(declaration.name);
       const { parameters } = declaration;
       if (parameters !== undefined && fieldOf(declaration, "parametersJsonSchema") !== undefined) {
         throw invalidFieldError(path, "parameters and parameters_json_schema are mutually exclusive");
       }
+      const schema = fieldOf(declaration, "parametersJsonSchema");
+      const fault = isObject(schema) ? geminiFault(schema, `${path}.parameters_json_schema`) : null;
+      if (fault !== null) throw new SimulatedError(400, fault);
       if (isObject(parameters)) checkSchema(parameters, `${path}.parameters`, model);
     });
   });
@@ -97,6 +106,8 @@ function checkSchema(schema: JsonObject, path: string, model: string): void {
     throw invalidFieldError(`${path}.properties`, "should be non-empty for OBJECT type");
   }
   if (type === "ARRAY" && schema.items === undefined) throw invalidFieldError(`${path}.items`, "missing field.");
+  const fault = enumerationFault(schema, path);
+  if (fault !== null) throw new SimulatedError(400, fault);
   if (listOf(schema.enum).some((value) => typeof value !== "string")) {
     throw new SimulatedError(400, `Invalid value at '${path}.enum' (TYPE_STRING)`);
   }
@@ -175,6 +186,9 @@ function checkResponseType(config: JsonObject): void {
   if (!MIME_TYPES.includes(mimeType)) {
     throw invalidFieldError("generation_config.response_mime_type", `allowed mimetypes are ${MIME_TYPES.join(", ")}.`);
   }
+  const schema = fieldOf(config, "responseJsonSchema");
+  const fault = isObject(schema) ? geminiFault(schema, "generation_config.response_json_schema") : null;
+  if (fault !== null) throw new SimulatedError(400, fault);
   const hasSchema = ["responseSchema", "responseJsonSchema"].some((name) => fieldOf(config, name) !== undefined);
   if (hasSchema && mimeType !== "application/json" && mimeType !== "text/x.enum") {
     throw invalidFieldError(

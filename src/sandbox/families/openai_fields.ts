@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { SimulatedError, type SimulatedErrorDetails } from "../simulated_error.ts";
+import { openAiFault } from "./schema_rules.ts";
 
 /** Creates a 400 error that names the parameter. */
 export function badParameter(param: string, message: string, code: string | null = null): SimulatedError {
@@ -72,7 +73,7 @@ export function checkName(name: unknown, path: string): void {
  */
 export function checkParameters(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
   if (isAbsent(schema)) return;
-  const fault = topFault(schema) ?? (isStrict ? looseness(schema, []) : null);
+  const fault = topFault(schema) ?? openAiFault(schema, isStrict) ?? (isStrict ? looseness(schema, []) : null);
   if (fault === null) return;
   throw badParameter(param, `Invalid schema for function '${name}': ${fault}`, "invalid_function_parameters");
 }
@@ -83,7 +84,7 @@ export function checkParameters(schema: unknown, name: unknown, param: string, i
  * @throws {SimulatedError}
  */
 export function checkReplySchema(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
-  const fault = isStrict ? topFault(schema) ?? looseness(schema, []) : null;
+  const fault = openAiFault(schema, isStrict) ?? (isStrict ? topFault(schema) ?? looseness(schema, []) : null);
   if (fault === null) return;
   throw badParameter(param, `Invalid schema for response_format '${name}': ${fault}`, "invalid_json_schema");
 }

@@ -17,6 +17,7 @@ export const DROPPED_FIELD_PATHS: DroppedFieldPaths = {
   output_format: ["response_format"],
   output_name: ["response_format.json_schema.name"],
   output_description: ["response_format.json_schema.description"],
+  output_schema: ["response_format.json_schema.schema"],
   output_strict: ["response_format.json_schema.strict"],
   tool_choice: ["tool_choice", "function_call"],
   tool_schema: ["tools.function.parameters", "functions.parameters"],

@@ -28,6 +28,7 @@ export const caller: CallerFormat = {
     reasoning_text: "reasoning_content",
     reasoning_signature: "reasoning_details",
     output_format: "response_format",
+    output_schema: "response_format.json_schema.schema",
     output_strict: "response_format.json_schema.strict",
     tool_schema: "tools.function.parameters",
     tool_strict: "tools.function.strict",

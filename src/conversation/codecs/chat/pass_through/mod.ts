@@ -1,5 +1,5 @@
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../body_edits.ts";
+import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { objectOf } from "../../../wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
@@ -7,6 +7,7 @@ import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { ownModelEditsOf } from "./own_model_edits.ts";
 import { reasoningEditsOf } from "./reasoning_object.ts";
+import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -17,7 +18,10 @@ import { watcher } from "./watcher.ts";
 export const passThrough: PassThrough = {
   prepare(request) {
     const { body, changed, model, outputLimit, quirks } = request;
-    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
+    const { bytes, scan, droppedFields } = withEdits(
+      request,
+      joinedEdits(signatureEditsOf(request), schemaEditsOf(request)),
+    );
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
     const own = ownModelEditsOf(request, { ...reasoning.set, ...known.set }, bytes);

@@ -1,13 +1,14 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, JsonSchema, OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
+import type { Conversation, OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { objectOf } from "../../../wire_value.ts";
-import { functionSchema, objectSchema } from "../../../object_schema.ts";
-import { withItems } from "../../../schema_dialects.ts";
-import { isStrictSchema } from "../../../strict_schema.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import { openAiDialect } from "../../../schemas/openai_dialect.ts";
+import { dialectFor, type SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { takenChoice } from "./forced_calls.ts";
 import { isOwnModel } from "../shared/model_rules.ts";
+import { uniqueTools } from "../../../unique_tools.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 
@@ -24,7 +25,8 @@ export type Overflow = Map<string, string>;
  * @param overflow Receives the ends of descriptions that are too long for a definition.
  */
 export function writeTools(conversation: Conversation, writing: Writing, overflow: Overflow): JsonObject {
-  const { parallelToolCalls, tools } = conversation;
+  const { parallelToolCalls } = conversation;
+  const tools = uniqueTools(conversation.tools, writing.droppedFields);
   const choice = takenChoice(conversation, writing.target);
   if (choice !== conversation.toolChoice) writing.droppedFields.add("tool_choice");
   const offered = choice?.kind === "allowed" && writing.target.quirks.has("no_allowed_tools")
@@ -61,31 +63,20 @@ function writeFunction(
   { target, droppedFields }: Writing,
 ): JsonObject {
   if (tool.cache) droppedFields.add("cache_control");
-  const parameters = target.quirks.has("union_schemas")
-    ? objectSchema(tool.parameters && withItems(tool.parameters))
-    : tool.parameters && parametersOf(tool.parameters, droppedFields);
+  const { schema, isStrict, isChanged } = dialectOf(target).parameters(tool.parameters, tool.strict === true);
+  if (isChanged) droppedFields.add("tool_schema");
+  if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
+  const isNeeded = tool.parameters !== null || target.quirks.has("union_schemas");
   return {
     name,
     ...description,
-    ...(parameters && { parameters }),
-    ...writeStrict(tool.strict, parameters, droppedFields),
+    ...(isNeeded && { parameters: schema }),
+    ...(tool.strict !== null && { strict: isStrict }),
   };
 }
 
-function parametersOf(parameters: JsonSchema, droppedFields: Set<string>): JsonSchema {
-  const { schema, isRelaxed } = functionSchema(parameters);
-  if (isRelaxed) droppedFields.add("tool_schema");
-  return schema;
-}
-
-/** Writes `strict`; false for a schema that vendors reject as strict. */
-function writeStrict(strict: boolean | null, schema: unknown, droppedFields: Set<string>): JsonObject {
-  if (strict === null) return {};
-  if (strict && !isStrictSchema(schema)) {
-    droppedFields.add("tool_strict");
-    return { strict: false };
-  }
-  return { strict };
+function dialectOf({ facts, quirks }: RequestTarget): SchemaDialect {
+  return dialectFor(facts, openAiDialect({ takesUnions: quirks.has("union_schemas") }));
 }
 
 function writeDescription(name: string, text: string | null, { target }: Writing, overflow: Overflow): JsonObject {
@@ -157,13 +148,15 @@ export function writeOutputFormat(format: OutputFormat | null, writing: Writing)
     writing.droppedFields.add("output_format"); // requested in the instructions only, so not enforced
     return { response_format: { type: "json_object" } };
   }
-  const droppedFields = new Set<string>();
-  const schema = withItems(format.schema);
-  const strict = writeStrict(format.strict, schema, droppedFields);
-  if (droppedFields.size > 0) writing.droppedFields.add("output_strict");
+  const { schema, isStrict, isChanged } = dialectOf(writing.target).output(format.schema, format.strict === true);
+  if (isChanged) writing.droppedFields.add("output_schema");
+  if (format.strict === true && !isStrict) writing.droppedFields.add("output_strict");
   const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "reply";
   const described = format.description === null ? {} : { description: format.description };
   return {
-    response_format: { type: "json_schema", json_schema: { name, ...described, schema, ...strict } },
+    response_format: {
+      type: "json_schema",
+      json_schema: { name, ...described, schema, ...(format.strict !== null && { strict: isStrict }) },
+    },
   };
 }

@@ -30,6 +30,11 @@ export const DROPPED_FIELD_PATHS: DroppedFieldPaths = {
     "generationConfig.responseFormat",
     "generationConfig.responseMimeType",
   ],
+  output_schema: [
+    "generationConfig.responseJsonSchema",
+    "generationConfig.responseSchema",
+    "generationConfig.responseFormat",
+  ],
   image_detail: ["generationConfig.mediaResolution", "contents.parts.mediaResolution"],
   service_tier: ["serviceTier"],
   metadata: ["labels"],

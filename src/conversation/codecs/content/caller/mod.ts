@@ -42,6 +42,7 @@ export const caller: CallerFormat = {
     max_tokens: "generationConfig.maxOutputTokens",
     reasoning: "generationConfig.thinkingConfig",
     output_format: "generationConfig.responseSchema",
+    output_schema: "generationConfig.responseSchema",
     image_detail: "generationConfig.mediaResolution",
     tool_choice: "toolConfig.functionCallingConfig",
     tool_schema: "tools.functionDeclarations.parameters",

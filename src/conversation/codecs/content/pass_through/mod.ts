@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
+import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { isAbsent, isObject, objectOf } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
+import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -18,7 +19,7 @@ export const passThrough: PassThrough = {
     const known = factEditsOf(request);
     const { bytes, scan, droppedFields } = withEdits(
       request,
-      known === NO_EDITS ? signatures : joinedEdits(signatures, known),
+      joinedEdits(joinedEdits(signatures, known), schemaEditsOf(request)),
     );
     const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
     // Google stores the requests of new projects otherwise. Source: Gemini API changelog, October 2026.

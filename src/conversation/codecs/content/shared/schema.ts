@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { JsonSchema } from "../../../conversation.ts";
-import { withBareReferences } from "../../../schema_dialects.ts";
+import { mapValues } from "../../../schemas/schema_walk.ts";
 import { isObject } from "../../../wire_value.ts";
 import { ownValue } from "../../../../lib/own_value.ts";
 
@@ -22,13 +22,6 @@ const SNAKE_CASE: Readonly<Record<string, string>> = {
 
 /** Protobuf's JSON mapping writes 64-bit numbers as strings. */
 const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"]);
-
-/** The schema as the vendor takes it: without `$schema`, and without members beside references. */
-export function acceptedSchema(schema: JsonSchema): JsonSchema {
-  const accepted = withBareReferences(schema);
-  if (!("$schema" in accepted)) return accepted;
-  return Object.fromEntries(Object.entries(accepted).filter(([keyword]) => keyword !== "$schema"));
-}
 
 /**
  * Converts the vendor's own schema type (a subset of OpenAPI 3.0: types in capitals, `nullable`) to JSON Schema. Names
@@ -82,9 +75,4 @@ function nullableOf(schema: JsonObject): JsonSchema {
   if (typeof schema.type !== "string") return schema;
   const withNull = { ...schema, type: [schema.type, "null"] };
   return Array.isArray(schema.enum) ? { ...withNull, enum: [...schema.enum, null] } : withNull;
-}
-
-/** The object with changed values; a property named `__proto__` stays a property. */
-export function mapValues(object: JsonObject, change: (value: unknown) => unknown): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

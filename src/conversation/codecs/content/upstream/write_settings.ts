@@ -3,8 +3,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from "../../../conversation.ts";
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
-import { openApiSchemaOf } from "./openapi_schema.ts";
-import { acceptedSchema } from "../shared/schema.ts";
+import { dialectOf } from "./dialect.ts";
 
 /** Maximum number of stop sequences that the vendor accepts. */
 const MAX_STOP_SEQUENCES = 5;
@@ -23,7 +22,7 @@ export function writeSettings(
   addSampling(config, conversation, target, droppedFields);
   addLimit(config, conversation, target, droppedFields);
   if (conversation.outputFormat !== null && !mustDescribeFormat(conversation, target)) {
-    addOutputFormat(config, conversation.outputFormat, target);
+    addOutputFormat(config, conversation.outputFormat, target, droppedFields);
   }
   if (conversation.reasoning !== null) {
     const thinking = thinkingConfigFor(conversation.reasoning, conversation.maxOutputTokens, target, droppedFields);
@@ -89,11 +88,17 @@ export function describedFormat(format: OutputFormat): string {
     : `${rule}, valid against this JSON Schema: ${JSON.stringify(format.schema)}`;
 }
 
-function addOutputFormat(config: JsonObject, format: OutputFormat, target: RequestTarget): void {
+function addOutputFormat(
+  config: JsonObject,
+  format: OutputFormat,
+  target: RequestTarget,
+  droppedFields: Set<string>,
+): void {
   config.responseMimeType = "application/json";
   if (format.kind === "json") return;
-  if (target.quirks.has("openapi_schemas")) config.responseSchema = openApiSchemaOf(format.schema);
-  else config.responseJsonSchema = acceptedSchema(format.schema);
+  const { schema, isChanged } = dialectOf(target).output(format.schema, format.strict === true);
+  if (isChanged) droppedFields.add("output_schema");
+  config[target.quirks.has("openapi_schemas") ? "responseSchema" : "responseJsonSchema"] = schema;
 }
 
 /**

@@ -5,8 +5,8 @@ import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_functio
 import { wireToolName } from "../shared/calls.ts";
 import type { WrittenSearch } from "../shared/search.ts";
 import { isObject } from "../../../wire_value.ts";
-import { openApiSchemaOf } from "./openapi_schema.ts";
-import { acceptedSchema } from "../shared/schema.ts";
+import { uniqueTools } from "../../../unique_tools.ts";
+import { dialectOf } from "./dialect.ts";
 
 /** Writes a conversation's tools and the vendor's web search; null when there are none. */
 export function writeTools(
@@ -16,7 +16,7 @@ export function writeTools(
   droppedFields: Set<string>,
 ): JsonObject[] | null {
   const declared = search === null || search.keepsFunctions ? tools : [];
-  const functions = declared.map((tool) => writeDeclaration(tool, target, droppedFields));
+  const functions = uniqueTools(declared, droppedFields).map((tool) => writeDeclaration(tool, target, droppedFields));
   const written = functions.length > 0 ? [{ functionDeclarations: functions }] : [];
   if (search !== null) return [search.tool, ...written];
   return written.length > 0 ? written : null;
@@ -30,9 +30,9 @@ function writeDeclaration(tool: Tool, target: RequestTarget, droppedFields: Set<
   if (description !== null) declaration.description = description;
   // Older models reject an object schema without properties, so a tool without arguments has no schema.
   if (parameters === null || hasNoArguments(parameters)) return declaration;
-  return target.quirks.has("openapi_schemas")
-    ? { ...declaration, parameters: openApiSchemaOf(parameters) }
-    : { ...declaration, parametersJsonSchema: acceptedSchema(parameters) };
+  const { schema, isChanged } = dialectOf(target).parameters(parameters, false);
+  if (isChanged) droppedFields.add("tool_schema");
+  return { ...declaration, [target.quirks.has("openapi_schemas") ? "parameters" : "parametersJsonSchema"]: schema };
 }
 
 const KEYWORDS_WITHOUT_ARGUMENTS = new Set([

@@ -1,6 +1,9 @@
 import { type AlternatingTurn, isVisible, pairCalls } from "../../../alternating_turns.ts";
 import type { Conversation } from "../../../conversation.ts";
 import { searchToWrite } from "../../../offered_search.ts";
+import { withAcceptedNames } from "../../../schemas/accepted_names.ts";
+import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
+import { dialectFor } from "../../../schemas/schema_dialect.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -18,7 +21,8 @@ import { writeTurns } from "./write_turns.ts";
  * @throws {GatewayError} `invalid_request` for media that the format does not support, and for a search that the
  * request depends on.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
+export function writeRequest(sent: Conversation, target: RequestTarget): WriteResult<JsonObject> {
+  const { conversation, written } = withAcceptedNames(sent);
   const droppedFields = new Set<string>();
   const traits = traitsOf(target);
   const turns = withoutBareReasoning(
@@ -27,7 +31,11 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     droppedFields,
   );
   searchToWrite(conversation, false, { format: "converse", settings: [] }, droppedFields);
-  const writing = { traits, droppedFields };
+  const dialect = dialectFor(target.facts, anthropicDialect(traits));
+  const { outputFormat } = conversation;
+  // The format of the reply comes before the tools, which have limits in common with it.
+  const format = outputFormat?.kind === "json_schema" ? dialect.output(outputFormat.schema, true) : null;
+  const writing = { traits, dialect, format, droppedFields };
   const system = writeSystem(conversation, writing);
   const body: JsonObject = {
     messages: writeTurns(turns, writing),
@@ -36,7 +44,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...writeSettings(conversation, target, writing),
   };
   limitCachePoints(body, droppedFields);
-  return { body, droppedFields: [...droppedFields], ...renamedTools(conversation, turns) };
+  return { body, droppedFields: [...droppedFields], ...renamedTools(conversation, turns), ...written };
 }
 
 /**
@@ -64,7 +72,7 @@ function writeSystem({ instructions, outputFormat }: Conversation, writing: Writ
     if (citations) writing.droppedFields.add("citations");
     return [{ text }, ...writeCachePoint(cache, writing)];
   });
-  const rule = describedFormat(outputFormat, writing.traits);
+  const rule = describedFormat(outputFormat, writing);
   return rule === null ? blocks : [...blocks, { text: rule }];
 }
 

@@ -1,11 +1,8 @@
 import type { Conversation, OutputFormat } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { isEnforced, strictSchema } from "../../../enforced_schema.ts";
-import { modernSchema } from "../../../schema_dialects.ts";
 import { writeTier } from "../../../service_tier.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ModelTraits } from "./model_traits.ts";
 import { TIER_NAMES } from "./tier_names.ts";
 import { reasoningFields } from "./reasoning_fields.ts";
 import type { Writing } from "./writing.ts";
@@ -81,15 +78,16 @@ function topKFields({ sampling: { topK } }: Conversation, { traits, droppedField
   return {};
 }
 
-function outputConfig({ outputFormat }: Conversation, { traits, droppedFields }: Writing): JsonObject {
+function outputConfig({ outputFormat }: Conversation, { format, droppedFields }: Writing): JsonObject {
   if (outputFormat === null) return {};
-  if (outputFormat.kind === "json" || !isEnforced(outputFormat, traits)) {
+  if (outputFormat.kind === "json" || !format?.isStrict) {
     droppedFields.add("output_format"); // requested in the instructions only, so not enforced
     return {};
   }
-  const { name, description, schema } = outputFormat;
+  if (format.isChanged) droppedFields.add("output_schema");
+  const { name, description } = outputFormat;
   const jsonSchema = {
-    schema: JSON.stringify(strictSchema(modernSchema(schema))),
+    schema: JSON.stringify(format.schema),
     name: name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_NAME_CHARACTERS),
     ...(description !== null && { description }),
   };
@@ -99,9 +97,9 @@ function outputConfig({ outputFormat }: Conversation, { traits, droppedFields }:
 const MAX_NAME_CHARACTERS = 64;
 
 /** The instruction for an output format that cannot be enforced; null if none is needed. */
-export function describedFormat(format: OutputFormat | null, traits: ModelTraits): string | null {
+export function describedFormat(format: OutputFormat | null, accepted: Pick<Writing, "format">): string | null {
   if (format?.kind === "json") return "Answer with a single valid JSON object and nothing else.";
-  if (format === null || isEnforced(format, traits)) return null;
+  if (format === null || accepted.format?.isStrict) return null;
   return `Answer with JSON that matches this JSON Schema and nothing else:\n${JSON.stringify(format.schema)}`;
 }
 

@@ -1,10 +1,9 @@
 import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
-import { strictSchema } from "../../../enforced_schema.ts";
-import { objectSchema, plainSchema } from "../../../object_schema.ts";
+import { objectSchema } from "../../../schemas/object_schema.ts";
 import { sanitizeName } from "../../../sanitized_name.ts";
-import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
 import { selectedTools } from "../../../selected_tools.ts";
+import { uniqueTools } from "../../../unique_tools.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Writing } from "./writing.ts";
 
@@ -55,8 +54,7 @@ function placeholderFor(name: string): JsonObject {
 
 /** The tools without repeated names; only the allowed ones if the choice lists some. */
 function offeredTools({ tools, toolChoice }: Conversation, droppedFields: Set<string>): readonly Tool[] {
-  const named = new Map(tools.toReversed().map((tool) => [tool.name, tool]));
-  const offered = [...named.values()].toReversed();
+  const offered = uniqueTools(tools, droppedFields);
   if (toolChoice?.kind !== "allowed") return offered;
   const allowed = selectedTools(offered, toolChoice.tools);
   if (allowed.length > 0) return allowed;
@@ -64,23 +62,21 @@ function offeredTools({ tools, toolChoice }: Conversation, droppedFields: Set<st
   return offered;
 }
 
-function writeTool(tool: Tool, { traits, droppedFields }: Writing): JsonObject {
+function writeTool(tool: Tool, { dialect, droppedFields }: Writing): JsonObject {
   const name = wireToolName(tool.name);
   if (tool.kind === "custom") {
     const description = customDescription(tool, droppedFields);
     return { toolSpec: { name, ...(description && { description }), inputSchema: { json: CUSTOM_PARAMETERS } } };
   }
   if (tool.cache) droppedFields.add("cache_control");
-  const parameters = tool.parameters && modernSchema(tool.parameters);
-  const isStrict = tool.strict === true && traits.takesSchemas && !(parameters && isRecursive(parameters));
+  const { schema, isStrict, isChanged } = dialect.parameters(tool.parameters, tool.strict === true);
   if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
-  const { schema, isRelaxed } = plainSchema(parameters);
-  if (isRelaxed) droppedFields.add("tool_schema");
+  if (isChanged) droppedFields.add("tool_schema");
   return {
     toolSpec: {
       name,
       ...(tool.description ? { description: tool.description } : {}),
-      inputSchema: { json: isStrict ? strictSchema(schema) : schema },
+      inputSchema: { json: schema },
       ...(isStrict && { strict: true }),
     },
   };

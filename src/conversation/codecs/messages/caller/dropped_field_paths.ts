@@ -13,6 +13,7 @@ export const DROPPED_FIELD_PATHS: DroppedFieldPaths = {
   reasoning_text: ["messages.content.thinking.thinking"],
   reasoning_signature: ["messages.content.signature", "messages.content.redacted_thinking"],
   output_format: ["output_config.format", "output_format"],
+  output_schema: ["output_config.format.schema", "output_format.schema"],
   tool_strict: ["tools.strict"],
   tool_schema: ["tools.input_schema"],
   tool_call: ["messages.content.tool_use"],

@@ -32,6 +32,7 @@ export const caller: CallerFormat = {
     reasoning_text: "thinking",
     reasoning_signature: "signature",
     output_format: "output_config.format",
+    output_schema: "output_config.format.schema",
     tool_strict: "tools.strict",
     tool_schema: "tools.input_schema",
     tool_description: "tools.description",

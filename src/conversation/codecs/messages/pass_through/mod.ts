@@ -1,9 +1,13 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../body_edits.ts";
-import type { PassThrough } from "../../../pass_through.ts";
+import { type BodyEdits, joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
+import type { PassThrough, PassThroughRequest, ReplyRestorer } from "../../../pass_through.ts";
+import { CheckedTools } from "../../../schemas/checked_tools.ts";
+import { isObject } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
+import { nameEditsOf } from "./property_names.ts";
+import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { keptVersion } from "./kept_version.ts";
 import { watcher } from "./watcher.ts";
@@ -28,8 +32,11 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
   return {
     prepare(request) {
       const { changed, model, outputLimit, version } = request;
-      const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
-      const known = factEditsOf(request);
+      const signatures = signatureEditsOf(request);
+      const { edits, restorer } = toolEditsOf(request);
+      const edited = joinedEdits(signatures, edits);
+      const { bytes, scan, droppedFields } = withEdits(request, edited);
+      const known = factEditsOf(edited.edits.length === 0 ? request : { ...request, wholeBody: () => bodyOf(bytes) });
       const envelope = envelopeOf(model);
       const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
       const set = { ...changed, ...known.set, ...envelope.set, ...limit };
@@ -37,9 +44,33 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
       const isChanged = bytes !== request.bytes || Object.keys(known.set).length > 0 || known.remove.length > 0;
       const kept = version === null || isChanged ? {} : keptVersion(version, request.body);
       const dropped = [...droppedFields, ...known.droppedFields];
-      return { body: spliceJson(bytes, scan, { set, remove }), droppedFields: dropped, ...kept };
+      const body = spliceJson(bytes, scan, { set, remove });
+      return { body, droppedFields: dropped, ...kept, ...(restorer !== null && { restorer }) };
     },
     watch: () => watcher(),
     issuedIds,
   };
+}
+
+const CHECKED = new CheckedTools();
+
+/** The edits of tools whose schemas the vendor refuses, and what restores the names of their properties in replies. */
+function toolEditsOf(request: PassThroughRequest): { edits: BodyEdits; restorer: ReplyRestorer | null } {
+  // Compatible vendors accept any schema.
+  if (request.quirks.has("any_property_names")) return { edits: NO_EDITS, restorer: null };
+  const searched = CHECKED.toSearch(request);
+  const schemas = schemaEditsOf(searched);
+  const names = nameEditsOf(searched);
+  if (names !== null) {
+    // Of two edits of one schema, the first is applied.
+    return { edits: joinedEdits({ edits: names.edits, droppedFields: [] }, schemas), restorer: names.restorer };
+  }
+  if (schemas === NO_EDITS && searched === request) CHECKED.add(request);
+  return { edits: schemas, restorer: null };
+}
+
+/** The value of a body after edits. */
+function bodyOf(bytes: Uint8Array): JsonObject {
+  const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  return isObject(body) ? body : {};
 }

@@ -1,7 +1,7 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
+import type { Conversation, OutputFormat, Part, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
 import { CONTINUE } from "../shared/continued_turn.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
@@ -10,10 +10,11 @@ import { type AlternatingTurn, isVisible, pairCalls } from "../../../alternating
 import { argumentsOf } from "../../../call_input.ts";
 import { splitInstructions } from "./kept_instructions.ts";
 import { repairTurns } from "./repair_turns.ts";
-import { isEnforced, strictSchema } from "../../../enforced_schema.ts";
 import { forcesCall, planThinking } from "./thinking.ts";
-import { wireCallId, wireToolName, writeTools } from "./write_tools.ts";
-import { modernSchema } from "../../../schema_dialects.ts";
+import { wireCallId, wireToolName, writeTools, type Writing } from "./write_tools.ts";
+import { withAcceptedNames } from "../../../schemas/accepted_names.ts";
+import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
+import { dialectFor } from "../../../schemas/schema_dialect.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { addDroppedFormatFields } from "../../../output_format_name.ts";
 import { writeTier } from "../../../service_tier.ts";
@@ -27,9 +28,13 @@ import { writeSearch } from "./write_search.ts";
  *
  * @throws {GatewayError} `invalid_request` for media that the format does not support.
  */
-export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
+export function writeRequest(sent: Conversation, target: RequestTarget): WriteResult<JsonObject> {
+  const { conversation, written } = target.quirks.has("any_property_names")
+    ? { conversation: sent, written: {} }
+    : withAcceptedNames(sent);
   const droppedFields: FieldNames = new Set();
   const traits = traitsOf(target);
+  const writing = writingFor(conversation.outputFormat, traits, target);
   const turns = withoutBareReasoning(
     pairCalls(repairTurns(conversation.turns, target, droppedFields), wireCallId, droppedFields),
     traits,
@@ -37,16 +42,16 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   );
   const plan = planThinking(conversation, turns, target, traits, droppedFields);
   const thinks = plan.thinking !== null && (plan.thinking.type === "adaptive" || plan.thinking.type === "enabled");
-  const system = writeSystem(conversation, traits);
+  const system = writeSystem(conversation, writing);
   const search = writeSearch(conversation, target.hasWebSearch === true, droppedFields);
   const body: JsonObject = {
     model: target.model,
     max_tokens: plan.maxTokens,
     ...(system.length > 0 ? { system } : {}),
     messages: writeTurns(turns, thinks, droppedFields),
-    ...writeTools(conversation, traits, calledTools(turns), search, droppedFields),
+    ...writeTools(conversation, writing, calledTools(turns), search, droppedFields),
     ...(plan.thinking ? { thinking: plan.thinking } : {}),
-    ...writeOutputConfig(conversation, plan.effort, traits, droppedFields),
+    ...writeOutputConfig(conversation, plan.effort, writing, droppedFields),
     ...writeSampling(conversation, traits, thinks, droppedFields),
     ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
     ...writeTier(
@@ -60,7 +65,13 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   limitCacheMarks(body, droppedFields);
   simplify(body);
   addDroppedSettings(conversation, droppedFields);
-  return { body, droppedFields: [...droppedFields], ...renamedTools(conversation, turns) };
+  return { body, droppedFields: [...droppedFields], ...renamedTools(conversation, turns), ...written };
+}
+
+/** The format of the reply comes first: it is of more use than strict tools, and they have limits in common. */
+function writingFor(format: OutputFormat | null, traits: ModelTraits, { facts }: RequestTarget): Writing {
+  const dialect = dialectFor(facts, anthropicDialect(traits));
+  return { traits, dialect, format: format?.kind === "json_schema" ? dialect.output(format.schema, true) : null };
 }
 
 function addDroppedSettings(conversation: Conversation, droppedFields: FieldNames): void {
@@ -200,7 +211,7 @@ function renamedTools(
   return { toolNames: new Map([...new Set(renamed)].map((name) => [wireToolName(name), name])) };
 }
 
-function writeSystem(conversation: Conversation, traits: ModelTraits): JsonObject[] {
+function writeSystem(conversation: Conversation, { traits, format }: Writing): JsonObject[] {
   const { instructions, outputFormat } = conversation;
   const blocks = instructions.filter((part) => part.text.trim() !== "").map(writeText);
   if (traits.forcedCalls === "never" && forcesCall(conversation)) {
@@ -208,7 +219,7 @@ function writeSystem(conversation: Conversation, traits: ModelTraits): JsonObjec
   }
   if (outputFormat?.kind === "json") {
     blocks.push(writeText({ text: "Answer with a single valid JSON object and nothing else." }));
-  } else if (outputFormat && !isEnforced(outputFormat, traits)) {
+  } else if (outputFormat && !format?.isStrict) {
     const schema = JSON.stringify(outputFormat.schema);
     blocks.push(writeText({ text: `Answer with JSON that matches this JSON Schema and nothing else:\n${schema}` }));
   }
@@ -224,13 +235,14 @@ function describedChoice({ toolChoice }: Conversation): string {
 function writeOutputConfig(
   { outputFormat }: Conversation,
   effort: string | null,
-  traits: ModelTraits,
+  { format }: Writing,
   droppedFields: FieldNames,
 ): { output_config?: JsonObject } {
   const config: JsonObject = effort === null ? {} : { effort };
   addDroppedFormatFields(outputFormat, droppedFields);
-  if (outputFormat?.kind === "json_schema" && isEnforced(outputFormat, traits)) {
-    config.format = { type: "json_schema", schema: strictSchema(modernSchema(outputFormat.schema)) };
+  if (format?.isStrict) {
+    if (format.isChanged) droppedFields.add("output_schema");
+    config.format = { type: "json_schema", schema: format.schema };
   } else if (outputFormat) {
     droppedFields.add("output_format"); // requested in the instructions only, so not enforced
   }

@@ -2,12 +2,12 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { sanitizeName } from "../../../sanitized_name.ts";
-import { objectSchema, plainSchema } from "../../../object_schema.ts";
-import { isRecursive, modernSchema } from "../../../schema_dialects.ts";
+import { objectSchema } from "../../../schemas/object_schema.ts";
+import type { AcceptedSchema, SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
 import type { ModelTraits } from "./model_traits.ts";
-import { strictSchema } from "../../../enforced_schema.ts";
+import { uniqueTools } from "../../../unique_tools.ts";
 import type { WrittenSearch } from "./write_search.ts";
 
 const MAX_NAME_CHARACTERS = 128;
@@ -22,6 +22,14 @@ export function wireToolName(name: string): string {
 /** A call's id in the alphabet of this format. Equal ids stay equal, different ones different. */
 export function wireCallId(callId: string): string {
   return sanitizeName(callId, MAX_ID_CHARACTERS);
+}
+
+/** What the schemas of a request are written for. */
+export interface Writing {
+  readonly traits: ModelTraits;
+  readonly dialect: SchemaDialect;
+  /** The schema of the reply; null where none is requested. */
+  readonly format: AcceptedSchema | null;
 }
 
 /** Tools and tool choice in this format; absent fields are not needed. */
@@ -40,7 +48,7 @@ export interface WrittenTools {
  */
 export function writeTools(
   conversation: Conversation,
-  traits: ModelTraits,
+  { traits, dialect }: Pick<Writing, "traits" | "dialect">,
   used: ReadonlySet<string>,
   search: WrittenSearch | null,
   droppedFields: FieldNames,
@@ -56,7 +64,7 @@ export function writeTools(
     const tools = [...used].map((name) => ({ name, input_schema: objectSchema(null) }));
     return { tools, tool_choice: { type: "none" } };
   }
-  const own = offered.map((tool) => writeTool(tool, traits, droppedFields));
+  const own = offered.map((tool) => writeTool(tool, dialect, droppedFields));
   const choice = permittedChoice(writeChoice(conversation, offered, search, droppedFields), traits, droppedFields);
   return {
     tools: search === null ? own : [...own, search.tool],
@@ -65,10 +73,12 @@ export function writeTools(
 }
 
 /** The tools without repeated names; only the allowed ones if the choice lists some. */
-function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, droppedFields: FieldNames): Tool[] {
-  const named = new Map<string, Tool>();
-  for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
-  const offered = [...named.values()];
+function offeredTools(
+  { tools, toolChoice }: Conversation,
+  hasSearch: boolean,
+  droppedFields: FieldNames,
+): readonly Tool[] {
+  const offered = uniqueTools(tools, droppedFields);
   if (toolChoice?.kind !== "allowed") return offered;
   const allowed = selectedTools(offered, toolChoice.tools);
   if (allowed.length > 0 || hasSearch) return allowed;
@@ -76,21 +86,19 @@ function offeredTools({ tools, toolChoice }: Conversation, hasSearch: boolean, d
   return offered;
 }
 
-function writeTool(tool: Tool, traits: ModelTraits, droppedFields: FieldNames): JsonObject {
+function writeTool(tool: Tool, dialect: SchemaDialect, droppedFields: FieldNames): JsonObject {
   const name = wireToolName(tool.name);
   if (tool.kind === "custom") {
     const description = customDescription(tool, droppedFields);
     return { name, ...(description ? { description } : {}), input_schema: CUSTOM_PARAMETERS };
   }
-  const parameters = tool.parameters && modernSchema(tool.parameters);
-  const isStrict = tool.strict === true && traits.takesSchemas && !(parameters && isRecursive(parameters));
+  const { schema, isStrict, isChanged } = dialect.parameters(tool.parameters, tool.strict === true);
   if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
-  const { schema, isRelaxed } = plainSchema(parameters);
-  if (isRelaxed) droppedFields.add("tool_schema");
+  if (isChanged) droppedFields.add("tool_schema");
   return {
     name,
     ...descriptionOf(tool),
-    input_schema: isStrict ? strictSchema(schema) : schema,
+    input_schema: schema,
     ...(isStrict ? { strict: true } : {}),
     ...writeCache(tool.cache),
   };

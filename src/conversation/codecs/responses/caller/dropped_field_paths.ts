@@ -12,6 +12,7 @@ export const DROPPED_FIELD_PATHS: DroppedFieldPaths = {
   output_format: ["text.format"],
   output_name: ["text.format.name"],
   output_description: ["text.format.description"],
+  output_schema: ["text.format.schema"],
   output_strict: ["text.format.strict"],
   verbosity: ["text.verbosity"],
   user: ["safety_identifier", "user"],

@@ -25,6 +25,7 @@ export const caller: CallerFormat = {
     web_search_call: "input.web_search_call",
     max_tokens: "max_output_tokens",
     output_format: "text.format",
+    output_schema: "text.format.schema",
     output_strict: "text.format.strict",
     verbosity: "text.verbosity",
     user: "safety_identifier",

@@ -1,13 +1,17 @@
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Quirks } from "../../../quirks.ts";
+import { objectSchema } from "../../../schemas/object_schema.ts";
+import type { SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import type { Conversation } from "../../../conversation.ts";
 import type { Stop } from "../../../reply.ts";
 import { callerNameOf, writeTool, writeToolChoice } from "../shared/tools.ts";
 import { writeFormat } from "../upstream/write_request.ts";
 
 /** Tools are repeated as the caller sent them, whatever the vendor accepts of their schemas. */
-const AS_SENT: Quirks = new Set(["union_schemas"]);
+const AS_SENT: SchemaDialect = {
+  parameters: (parameters, isStrict) => ({ schema: objectSchema(parameters), isStrict, isChanged: false }),
+  output: (schema, isStrict) => ({ schema, isStrict, isChanged: false }),
+};
 
 /** The end of a reply: status and reason. */
 export interface Ending {
@@ -77,7 +81,7 @@ export function settingsOf({ conversation }: ReplyContext): JsonObject {
 function textOf(conversation: Conversation | null): JsonObject {
   const format = conversation?.outputFormat;
   return {
-    format: format ? describedFormat(writeFormat(format, new Set())) : { type: "text" },
+    format: format ? describedFormat(writeFormat(format, AS_SENT, new Set())) : { type: "text" },
     ...(conversation?.verbosity ? { verbosity: conversation.verbosity } : {}),
   };
 }

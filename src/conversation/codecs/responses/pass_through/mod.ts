@@ -1,8 +1,9 @@
 import { spliceJson } from "../../../../lib/json.ts";
-import { withEdits } from "../../../body_edits.ts";
+import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
+import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -10,7 +11,10 @@ import { watcher } from "./watcher.ts";
 export const passThrough: PassThrough = {
   prepare(request) {
     const { changed, model, outputLimit } = request;
-    const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
+    const { bytes, scan, droppedFields } = withEdits(
+      request,
+      joinedEdits(signatureEditsOf(request), schemaEditsOf(request)),
+    );
     const known = factEditsOf(request);
     const limit = outputLimit === null ? {} : { max_output_tokens: outputLimit };
     const set = { ...changed, ...known.set, model, ...limit };

@@ -1,13 +1,14 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
+import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
 import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
-import { functionSchema, objectSchema } from "../../../object_schema.ts";
 import type { Quirks } from "../../../quirks.ts";
-import { withItems } from "../../../schema_dialects.ts";
-import { isStrictSchema } from "../../../strict_schema.ts";
+import type { RequestTarget } from "../../../upstream_format.ts";
+import { openAiDialect } from "../../../schemas/openai_dialect.ts";
+import { dialectFor, type SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import type { WrittenSearch } from "./search_tool.ts";
 import { selectedTools } from "../../../selected_tools.ts";
+import { uniqueTools } from "../../../unique_tools.ts";
 import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
 /**
@@ -109,29 +110,32 @@ export function wireCallId(callId: string): string {
  * Writes one tool. `strict` is always set, because its default is true in this format and false in others. It is false
  * for a schema that the vendor rejects as strict.
  */
-export function writeTool(tool: Tool, name: string, quirks: Quirks, droppedFields: Set<string>): JsonObject {
+export function writeTool(tool: Tool, name: string, dialect: SchemaDialect, droppedFields: Set<string>): JsonObject {
   const described = tool.description === null ? {} : { description: tool.description };
-  if (tool.kind === "custom" && quirks.has("no_custom_tools")) {
-    const text = customDescription(tool, droppedFields);
-    const description = text === null ? {} : { description: text };
-    return { type: "function", name, ...description, parameters: CUSTOM_PARAMETERS, strict: false };
-  }
   if (tool.kind === "custom") {
     return { type: "custom", name, ...described, ...(tool.format ? { format: tool.format } : {}) };
   }
   if (tool.cache) droppedFields.add("cache_control");
-  const parameters = quirks.has("union_schemas")
-    ? objectSchema(tool.parameters && withItems(tool.parameters))
-    : parametersOf(tool.parameters, droppedFields);
-  const strict = tool.strict === true && isStrictSchema(parameters);
-  if (tool.strict === true && !strict) droppedFields.add("tool_strict");
-  return { type: "function", name, ...described, parameters, strict };
+  const { schema, isStrict, isChanged } = dialect.parameters(tool.parameters, tool.strict === true);
+  if (isChanged) droppedFields.add("tool_schema");
+  if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
+  return { type: "function", name, ...described, parameters: schema, strict: isStrict };
 }
 
-function parametersOf(parameters: JsonSchema | null, droppedFields: Set<string>): JsonSchema {
-  const { schema, isRelaxed } = functionSchema(parameters);
-  if (isRelaxed) droppedFields.add("tool_schema");
-  return schema;
+/** Writes a custom tool for a vendor that has only functions. */
+function writeAsFunction(
+  tool: Tool & { readonly kind: "custom" },
+  name: string,
+  droppedFields: Set<string>,
+): JsonObject {
+  const text = customDescription(tool, droppedFields);
+  const description = text === null ? {} : { description: text };
+  return { type: "function", name, ...description, parameters: CUSTOM_PARAMETERS, strict: false };
+}
+
+/** What the vendors of this format accept in a schema. */
+export function dialectOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirks">): SchemaDialect {
+  return dialectFor(facts, openAiDialect({ takesUnions: quirks.has("union_schemas") }));
 }
 
 /** The tools and tool choice of a request. */
@@ -150,7 +154,7 @@ export interface WrittenTools {
  */
 export function writeTools(
   conversation: Conversation,
-  quirks: Quirks,
+  target: RequestTarget,
   search: WrittenSearch | null,
   droppedFields: Set<string>,
 ): WrittenTools {
@@ -161,16 +165,21 @@ export function writeTools(
     return name;
   };
   const choice = conversation.toolChoice;
+  const dialect = dialectOf(target);
+  const { quirks } = target;
   const offersOnlyAllowed = quirks.has("no_allowed_tools");
-  const offered = offersOnlyAllowed && choice?.kind === "allowed"
-    ? selectedTools(conversation.tools, choice.tools)
-    : conversation.tools;
+  const tools = uniqueTools(conversation.tools, droppedFields);
+  const offered = offersOnlyAllowed && choice?.kind === "allowed" ? selectedTools(tools, choice.tools) : tools;
   if (offered.length === 0 && search === null) {
     if (choice !== null && choice.kind !== "auto" && choice.kind !== "none") droppedFields.add("tool_choice");
     if (conversation.parallelToolCalls !== null) droppedFields.add("parallel_tool_calls");
     return { fields: {}, nameOf, renamed };
   }
-  const own = offered.map((tool) => writeTool(tool, nameOf(tool.name), quirks, droppedFields));
+  const own = offered.map((tool) =>
+    tool.kind === "custom" && quirks.has("no_custom_tools")
+      ? writeAsFunction(tool, nameOf(tool.name), droppedFields)
+      : writeTool(tool, nameOf(tool.name), dialect, droppedFields)
+  );
   const fields: JsonObject = { tools: search === null ? own : [...own, search.tool], ...search?.fields };
   if (search?.choice) fields.tool_choice = search.choice;
   else if (choice !== null) {

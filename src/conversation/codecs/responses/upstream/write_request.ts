@@ -5,11 +5,10 @@ import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } f
 import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
-import { withItems } from "../../../schema_dialects.ts";
-import { isStrictSchema } from "../../../strict_schema.ts";
+import type { SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 import { writeSearch } from "../shared/search_tool.ts";
-import { writeTools } from "../shared/tools.ts";
+import { dialectOf, writeTools } from "../shared/tools.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import { systemRole, writeItems } from "./write_items.ts";
 
@@ -25,7 +24,7 @@ const MAX_KEY_CHARACTERS = 64;
 export function writeRequest(conversation: Conversation, target: RequestTarget): WriteResult<JsonObject> {
   const droppedFields = new Set<string>();
   const search = writeSearch(conversation, target, droppedFields);
-  const tools = writeTools(conversation, target.quirks, search, droppedFields);
+  const tools = writeTools(conversation, target, search, droppedFields);
   const reasoning = reasoningField(conversation, target, droppedFields);
   const text = instructionsOf(conversation, droppedFields);
   const isInInput = target.facts.hasInstructionsInInput === true;
@@ -40,7 +39,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...samplingFields(conversation.sampling, target, reasoning.effort ?? null, droppedFields),
     ...limitField(conversation.maxOutputTokens, target, droppedFields),
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
-    ...textField(conversation, droppedFields),
+    ...textField(conversation, target, droppedFields),
     ...hintFields(conversation, target),
     ...writeSharedSettings(conversation, target, droppedFields),
     ...(conversation.stream ? { stream: true } : {}),
@@ -148,27 +147,31 @@ function effortOf({ effort, budgetTokens }: ReasoningRequest, maxOutputTokens: n
   return effortForShare(budgetTokens / maxOutputTokens, ["low", "medium", "high", "xhigh", "max"]);
 }
 
-function textField({ outputFormat, verbosity }: Conversation, droppedFields: Set<string>): JsonObject {
+function textField(
+  { outputFormat, verbosity }: Conversation,
+  target: RequestTarget,
+  droppedFields: Set<string>,
+): JsonObject {
   const text = {
-    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, droppedFields) }),
+    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, dialectOf(target), droppedFields) }),
     ...(verbosity === null ? {} : { verbosity }),
   };
   return Object.keys(text).length > 0 ? { text } : {};
 }
 
 /** Writes `text.format`. `strict` is requested only for schemas that the vendor accepts as strict. */
-export function writeFormat(format: OutputFormat, droppedFields: Set<string>): JsonObject {
+export function writeFormat(format: OutputFormat, dialect: SchemaDialect, droppedFields: Set<string>): JsonObject {
   if (format.kind === "json") return { type: "json_object" };
-  const schema = withItems(format.schema);
-  const strict = format.strict === true && isStrictSchema(schema);
-  if (format.strict === true && !strict) droppedFields.add("output_strict");
+  const { schema, isStrict, isChanged } = dialect.output(format.schema, format.strict === true);
+  if (isChanged) droppedFields.add("output_schema");
+  if (format.strict === true && !isStrict) droppedFields.add("output_strict");
   const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_KEY_CHARACTERS) || "reply";
   return {
     type: "json_schema",
     name,
     ...(format.description === null ? {} : { description: format.description }),
     schema,
-    ...(format.strict === null ? {} : { strict }),
+    ...(format.strict === null ? {} : { strict: isStrict }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { strictSchema } from "../../src/conversation/enforced_schema.ts";
+import { strictSchema } from "../../../src/conversation/schemas/enforced_schema.ts";
 
 Deno.test("strictSchema() closes objects at every depth and requires only existing properties", () => {
   assertEquals(

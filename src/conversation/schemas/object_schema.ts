@@ -1,7 +1,6 @@
-import type { JsonSchema } from "./conversation.ts";
-import { withItems } from "./schema_dialects.ts";
-import { isObject, listOf, objectOf, objectsOf, textOf } from "./wire_value.ts";
-import { ownValue } from "../lib/own_value.ts";
+import type { JsonSchema } from "../conversation.ts";
+import { listOf, objectOf, objectsOf } from "../wire_value.ts";
+import { targetOf } from "./schema_references.ts";
 
 /** Keywords that combine several schemas. */
 const CHOICES = ["anyOf", "oneOf", "allOf"] as const;
@@ -45,17 +44,6 @@ export function plainSchema(schema: JsonSchema | null, refused: readonly string[
   };
 }
 
-/** Other keywords that OpenAI rejects at the top of a function's parameters. */
-const REFUSED_IN_FUNCTIONS = ["enum", "not"];
-
-/**
- * The parameters of a function in the form that OpenAI accepts.
- * Source: Function calling guide, "Function tool definitions"; the vendor's error messages.
- */
-export function functionSchema(schema: JsonSchema | null): PlainSchema {
-  return plainSchema(schema && withItems(schema), REFUSED_IN_FUNCTIONS);
-}
-
 function mayBeObject({ type }: JsonSchema): boolean {
   return type === undefined || type === "object" || listOf(type).includes("object");
 }
@@ -86,7 +74,7 @@ function shapeOf(schema: JsonSchema, budget: Budget, depth: number): Shape {
   if (depth > MAX_DEPTH || budget.parts < 0) return { properties: new Map(), required: new Set() };
   const inner = (shapes: unknown) =>
     objectsOf(shapes).filter(mayBeObject).map((one) => shapeOf(one, budget, depth + 1));
-  const target = targetOf(schema, budget.root);
+  const target = typeof schema.$ref === "string" ? targetOf(budget.root, schema.$ref) : null;
   const whole = [
     ...(target === null ? [] : [shapeOf(target, budget, depth + 1)]),
     ...inner(schema.allOf),
@@ -126,12 +114,4 @@ function eitherOf(shapes: readonly Shape[], budget: Budget): Shape {
   const [first, ...others] = shapes.map(({ required }) => required);
   const required = [...first ?? []].filter((name) => others.every((names) => names.has(name)));
   return { properties: new Map(properties), required: new Set(required) };
-}
-
-/** The definition in the same document that a schema refers to; null when there is none. */
-function targetOf({ $ref }: JsonSchema, root: JsonSchema): JsonSchema | null {
-  const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(textOf($ref)) ?? [];
-  const definitions = group === undefined ? null : objectOf(root[group]);
-  const target = definitions === null || name === undefined ? null : ownValue(definitions, name);
-  return isObject(target) ? target : null;
 }

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { JsonSchema } from "../../../conversation.ts";
-import { isObject, numberOrNull } from "../../../wire_value.ts";
-import { objectsIn } from "../shared/fields.ts";
-import { mapValues } from "../shared/schema.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonSchema } from "../conversation.ts";
+import { isObject, numberOrNull, objectsOf } from "../wire_value.ts";
+import { targetOf } from "./schema_references.ts";
+import { mapValues } from "./schema_walk.ts";
 
 /** Maximum depth of a schema; deeper parts are removed. A recursive reference ends where it returns to itself. */
 const MAX_DEPTH = 32;
@@ -33,6 +33,15 @@ interface Position {
   readonly depth: number;
   /** How many schemas may still be written. */
   readonly allowance: { left: number };
+  /** What is left out of it. */
+  readonly changes: { isChanged: boolean };
+}
+
+/** A schema in the vendor's own type. */
+export interface OpenApiSchema {
+  readonly schema: JsonSchema;
+  /** True when it leaves out a recursion, or an empty text of an enumeration. */
+  readonly isChanged: boolean;
 }
 
 /**
@@ -40,10 +49,12 @@ interface Position {
  * inlined, `oneOf` becomes `anyOf`, `allOf` is merged, null becomes `nullable`, constants become enumerations.
  * Everything else is left out.
  */
-export function openApiSchemaOf(schema: JsonSchema): JsonSchema {
+export function openApiSchemaOf(schema: JsonSchema): OpenApiSchema {
   // The limit grows with the length, so that many small schemas cost no more than one large one.
   const allowance = { left: MIN_SCHEMAS + JSON.stringify(schema).length };
-  return convert(schema, { root: schema, path: [], depth: 0, allowance });
+  const changes = { isChanged: false };
+  const written = convert(schema, { root: schema, path: [], depth: 0, allowance, changes });
+  return { schema: written, isChanged: changes.isChanged };
 }
 
 function convert(schema: unknown, position: Position): JsonObject {
@@ -57,8 +68,11 @@ function convert(schema: unknown, position: Position): JsonObject {
 }
 
 function convertReference(schema: JsonObject, reference: string, position: Position): JsonObject {
-  if (position.path.includes(reference)) return { type: "OBJECT" };
-  const target = reference.startsWith("#/") ? targetOf(position.root, reference) : null;
+  if (position.path.includes(reference)) {
+    position.changes.isChanged = true;
+    return { type: "OBJECT" };
+  }
+  const target = targetOf(position.root, reference);
   const { $ref: _, ...beside } = schema;
   return convert({ ...(target ?? { type: "object" }), ...beside }, {
     ...position,
@@ -66,20 +80,11 @@ function convertReference(schema: JsonObject, reference: string, position: Posit
   });
 }
 
-function targetOf(root: JsonSchema, reference: string): JsonObject | null {
-  let value: unknown = root;
-  for (const step of reference.slice(2).split("/")) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : null;
-  }
-  return isObject(value) ? value : null;
-}
-
 function mergedOf(schema: JsonObject, position: Position): JsonObject {
   const { allOf, ...merged } = schema;
   const properties = { ...asObject(merged.properties) };
   const required = new Set(asList(merged.required));
-  for (const branch of objectsIn(allOf)) {
+  for (const branch of objectsOf(allOf)) {
     const target = typeof branch.$ref === "string" ? targetOf(position.root, branch.$ref) : null;
     const part = target ?? branch;
     const added = Object.entries(asObject(part.properties));
@@ -98,7 +103,7 @@ function mergedOf(schema: JsonObject, position: Position): JsonObject {
 /** The alternatives in `anyOf`, `oneOf` or a list of types; null when there are none. */
 function choicesOf(schema: JsonObject): JsonObject[] | null {
   const named = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(named)) return objectsIn(named);
+  if (Array.isArray(named)) return objectsOf(named);
   if (!Array.isArray(schema.type)) return null;
   return schema.type.map((type) => type === "null" ? { type } : { ...schema, type });
 }
@@ -120,7 +125,7 @@ function convertPlain(schema: JsonObject, position: Position): JsonObject {
   for (const keyword of KEPT) if (schema[keyword] !== undefined) written[keyword] = schema[keyword];
   if (FORMATS.has(schema.format as string)) written.format = schema.format;
   addBounds(written, schema, type);
-  addEnumeration(written, schema);
+  addEnumeration(written, schema, position);
   if (type === "object") addProperties(written, schema, position);
   // The vendor rejects an array without an item type; text is the least restrictive one.
   if (type === "array") written.items = isObject(schema.items) ? convert(schema.items, position) : { type: "STRING" };
@@ -137,12 +142,19 @@ function addBounds(written: JsonObject, schema: JsonObject, type: string | null)
   if (maximum !== null) written.maximum = maximum;
 }
 
-/** Adds an enumeration. The vendor accepts only strings; other values are listed in the description. */
-function addEnumeration(written: JsonObject, schema: JsonObject): void {
-  const values = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];
+/**
+ * Adds an enumeration. The vendor accepts only texts that are not empty; other values are listed in the description.
+ * Null is not among them: it is `nullable`.
+ */
+function addEnumeration(written: JsonObject, schema: JsonObject, { changes }: Position): void {
+  const listed = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];
+  const values = listed.filter((value) => value !== null);
+  if (values.length < listed.length && schema.type === undefined) written.nullable = true;
   if (values.length === 0) return;
   if (values.every((value) => typeof value === "string")) {
-    written.enum = values;
+    const texts = values.filter((value) => value !== "");
+    if (texts.length < values.length) changes.isChanged = true;
+    if (texts.length > 0) written.enum = texts;
     written.type ??= "STRING";
     return;
   }

@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { isStrictSchema } from "../../src/conversation/strict_schema.ts";
+import { isStrictSchema } from "../../../src/conversation/schemas/strict_schema.ts";
 
 Deno.test("isStrictSchema() checks every part of a schema", () => {
   const open = { type: "object", properties: { a: {} }, required: ["a"] };

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../lib/json_object.ts";
-import type { JsonSchema } from "./conversation.ts";
-import { isObject } from "./wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonSchema } from "../conversation.ts";
+import { isObject } from "../wire_value.ts";
 
 /** Keywords with one schema, with a list of them, and with them by name. Source: JSON Schema 2020-12 and draft 7. */
 const SINGLE = new Set([
@@ -19,6 +19,13 @@ const SINGLE = new Set([
 const LISTS = new Set(["allOf", "anyOf", "oneOf", "prefixItems", "items"]);
 const NAMED = new Set(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]);
 
+/** What a keyword holds: one schema, a list of them, or them by name; null for a keyword without schemas. */
+export function keywordKind(keyword: string): "single" | "list" | "named" | null {
+  if (NAMED.has(keyword)) return "named";
+  if (LISTS.has(keyword)) return "list";
+  return SINGLE.has(keyword) ? "single" : null;
+}
+
 /** Deeper schemas stay as they are. */
 const MAX_DEPTH = 128;
 
@@ -28,11 +35,14 @@ const MAX_DEPTH = 128;
  *
  * @param change Returns the schema itself where there is nothing to change.
  */
-export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
+export function mapSchema(schema: JsonSchema, change: SchemaChange): JsonSchema {
   return mapAt(schema, change, 0);
 }
 
-function mapAt(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema, depth: number): JsonSchema {
+/** Returns the schema itself where there is nothing to change. @param original The schema before inner changes. */
+export type SchemaChange = (schema: JsonSchema, original: JsonSchema) => JsonSchema;
+
+function mapAt(schema: JsonSchema, change: SchemaChange, depth: number): JsonSchema {
   if (depth > MAX_DEPTH) return schema;
   const inner = (value: unknown) => isObject(value) ? mapAt(value, change, depth + 1) : value;
   const changed: [string, unknown][] = [];
@@ -40,7 +50,7 @@ function mapAt(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema, d
     const mapped = mapKeyword(keyword, value, inner);
     if (mapped !== value) changed.push([keyword, mapped]);
   }
-  return change(changed.length === 0 ? schema : withMembers(schema, changed));
+  return change(changed.length === 0 ? schema : withMembers(schema, changed), schema);
 }
 
 function mapKeyword(keyword: string, value: unknown, inner: (value: unknown) => unknown): unknown {
@@ -61,4 +71,9 @@ function withMembers(schema: JsonSchema, changed: readonly (readonly [string, un
   return Object.fromEntries(
     Object.entries(schema).map(([name, value]) => [name, values.has(name) ? values.get(name) : value]),
   );
+}
+
+/** The object with changed values; a property named `__proto__` stays a property. */
+export function mapValues(object: JsonObject, change: (value: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

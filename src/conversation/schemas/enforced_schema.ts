@@ -1,7 +1,7 @@
-import type { JsonObject } from "../lib/json_object.ts";
-import type { JsonSchema, OutputFormat } from "./conversation.ts";
-import { isRecursive } from "./schema_dialects.ts";
-import { isObject } from "./wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonSchema } from "../conversation.ts";
+import { isObject } from "../wire_value.ts";
+import { FORMATS } from "./described_keywords.ts";
 
 /** Keywords that the vendor rejects in an enforced schema, but that a model understands in a description. */
 const DESCRIBED_KEYWORDS = [
@@ -37,24 +37,12 @@ const REMOVED_KEYWORDS = [
   "unevaluatedItems",
 ];
 
-const FORMATS = new Set(
-  ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
-);
-
 /** Minimum number of schemas to write. Lists of types multiply the schemas below them at every level. */
 const MIN_SCHEMAS = 200;
 
 /** How many schemas may still be written; the rest become empty. */
 interface Allowance {
   left: number;
-}
-
-/** Whether Anthropic and Bedrock enforce a format of a model. They take no schema that refers to itself. */
-export function isEnforced(
-  format: OutputFormat,
-  { takesSchemas }: { readonly takesSchemas: boolean },
-): boolean {
-  return takesSchemas && format.kind === "json_schema" && !isRecursive(format.schema);
 }
 
 /**
@@ -111,6 +99,7 @@ function withoutAllOf(schema: JsonSchema): JsonSchema {
 function cleanKeyword(key: string, value: unknown, allowance: Allowance): JsonObject {
   if (DESCRIBED_KEYWORDS.includes(key)) return {};
   if (key === "format") return FORMATS.has(String(value)) ? { format: value } : {};
+  if (key === "enum") return hasOnlyPlain(value) ? { enum: value } : {};
   if (key === "minItems") return value === 0 || value === 1 ? { minItems: value } : {};
   if (key === "oneOf" || key === "anyOf") {
     return Array.isArray(value) ? { anyOf: value.filter(isObject).map((inner) => strict(inner, allowance)) } : {};
@@ -120,6 +109,11 @@ function cleanKeyword(key: string, value: unknown, allowance: Allowance): JsonOb
     return { [key]: isObject(value) ? mapValues(value, allowance) : {} };
   }
   return { [key]: value };
+}
+
+/** The vendor rejects objects and lists in an enumeration. */
+function hasOnlyPlain(values: unknown): boolean {
+  return !Array.isArray(values) || values.every((value) => typeof value !== "object" || value === null);
 }
 
 function mapValues(schemas: JsonObject, allowance: Allowance): JsonObject {
@@ -132,6 +126,7 @@ function mapValues(schemas: JsonObject, allowance: Allowance): JsonObject {
 function describedLimits(schema: JsonSchema): string {
   const limits = DESCRIBED_KEYWORDS.filter((key) => schema[key] !== undefined).map((key) => `${key}: ${schema[key]}`);
   if (schema.format !== undefined && !FORMATS.has(String(schema.format))) limits.push(`format: ${schema.format}`);
+  if (!hasOnlyPlain(schema.enum)) limits.push(`enum: ${JSON.stringify(schema.enum)}`);
   if (typeof schema.minItems === "number" && schema.minItems > 1) limits.push(`minItems: ${schema.minItems}`);
   return limits.join(", ");
 }

@@ -1,0 +1,229 @@
+import { assert, assertEquals } from "@std/assert";
+import { startTestGateway, textModel } from "../support/gateway.ts";
+import { CALLER_PROTOCOLS, type CallerProtocol, type Json, sendAs } from "./caller_protocols.ts";
+import { CLAUDE, NOVA } from "./clouds/bedrock_stage.ts";
+
+/**
+ * Schemas that some vendor refuses, from every caller to every simulated vendor, which refuse them too. Each asks for a
+ * call, whose arguments are made from the schema that arrived.
+ */
+
+const STRING = { type: "string" };
+
+function obj(properties: Json, more: Json = {}): Json {
+  return { type: "object", properties, ...more };
+}
+
+const NODE = obj({ value: STRING, next: { anyOf: [{ $ref: "#/$defs/N" }, { type: "null" }] } }, { required: ["next"] });
+
+/** A schema, and the names of the arguments that a caller gets. */
+const SCHEMAS: readonly (readonly [what: string, schema: Json, names?: readonly string[]])[] = [
+  ["arrays without items", obj({ tags: { type: "array" }, deep: obj({ more: { type: ["array", "null"] } }) })],
+  ["boolean bounds", obj({ ttl: { type: "integer", minimum: 1, exclusiveMinimum: true } })],
+  ["a list of items", obj({ pair: { type: "array", items: [STRING, { type: "integer" }] } })],
+  ["definitions", obj({ a: { $ref: "#/definitions/A" } }, { definitions: { A: obj({ b: STRING }) } })],
+  ["properties that are required by themselves", obj({ a: { type: "string", required: true } })],
+  ["dependencies and an id", obj({ a: STRING, b: STRING }, { dependencies: { a: ["b"] }, id: "x" })],
+  [
+    "other names of properties",
+    obj({ $top: STRING, "filter[id]": STRING, "a b": obj({ "c d": STRING }), ["n".repeat(70)]: STRING }),
+  ],
+  [
+    "members beside a reference",
+    obj({ q: { $ref: "#/$defs/Q", description: "d" } }, { $defs: { Q: obj({ a: STRING }) } }),
+  ],
+  ["a recursion", obj({ root: { $ref: "#/$defs/N", title: "t" } }, { $defs: { N: NODE } })],
+  ["an enumeration with an empty text", obj({ mode: { type: "string", enum: ["", "x"] } })],
+  ["a nullable enumeration", obj({ mode: { type: ["string", "null"], enum: ["x", null] } })],
+  ["a union at the top", { type: "object", anyOf: [obj({ a: STRING }), obj({ a: STRING }, { required: ["a"] })] }, [
+    "a",
+  ]],
+  ["a map", obj({ labels: { type: "object", additionalProperties: STRING } })],
+  ["a half of a character", obj({ a: { type: "string", description: "half \ud83d" } })],
+];
+
+const gateway = await startTestGateway();
+const bedrock = await startTestGateway({
+  config: {
+    providers: {
+      bedrock: {
+        kind: "bedrock",
+        region: "us-east-1",
+        base_url: gateway.sandbox.baseUrls.bedrock,
+        api_key: "AKIAIOSFODNN7EXAMPLE",
+        secret_key: "sandbox-secret",
+      },
+    },
+    models: [textModel(CLAUDE, ["bedrock"]), textModel(NOVA, ["bedrock"])],
+  },
+});
+
+const MODELS = ["sandbox/chat-1", "sandbox/messages-1", "sandbox/content-1", CLAUDE, NOVA];
+
+/** Tools in a caller's format. */
+function toolsFor({ name }: CallerProtocol, schema: Json, more: Json = {}): Json[] {
+  switch (name) {
+    case "chat":
+      return [{ type: "function", function: { name: "f", parameters: schema, ...more } }];
+    case "responses":
+      return [{ type: "function", name: "f", parameters: schema, strict: false, ...more }];
+    case "messages":
+      return [{ name: "f", input_schema: { type: "object", ...schema }, ...more }];
+    case "content":
+      return [{ functionDeclarations: [{ name: "f", parametersJsonSchema: schema }] }];
+  }
+}
+
+/** The arguments of the call in a reply, whole or streamed. */
+function argumentsIn({ name }: CallerProtocol, text: string, stream: boolean): Json {
+  const events: Json[] = stream
+    ? text.split("\n").filter((line) => line.startsWith("data: {")).map((line) => JSON.parse(line.slice(6)))
+    : [JSON.parse(text)];
+  switch (name) {
+    case "chat": {
+      const calls = events.flatMap(({ choices }) => choices[0]?.[stream ? "delta" : "message"]?.tool_calls ?? []);
+      return JSON.parse(calls.map((call) => call.function?.arguments ?? "").join(""));
+    }
+    case "responses": {
+      const output = (stream ? events.at(-1).response : events[0]).output;
+      return JSON.parse(output.find(({ type }: Json) => type === "function_call").arguments);
+    }
+    case "messages":
+      return stream
+        ? JSON.parse(events.map(({ delta }) => delta?.partial_json ?? "").join(""))
+        : events[0].content.find(({ type }: Json) => type === "tool_use").input;
+    case "content": {
+      const parts = events.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []);
+      return parts.find(({ functionCall }) => functionCall).functionCall.args;
+    }
+  }
+}
+
+for (const face of CALLER_PROTOCOLS) {
+  for (const [what, schema, names = Object.keys(schema.properties)] of SCHEMAS) {
+    Deno.test(`schemas, ${face.name}: every vendor takes ${what}`, async () => {
+      for (const model of MODELS) {
+        for (const stream of [false, true]) {
+          const to = model.startsWith("bedrock/") ? bedrock : gateway;
+          const { status, text } = await sendAs(face, to, {
+            model,
+            stream,
+            text: "[[tool f]]",
+            extra: { tools: toolsFor(face, schema) },
+          });
+          assertEquals(status, 200, `${model}: ${text}`);
+          const received = argumentsIn(face, text, stream);
+          assert(Object.keys(received).every((name) => names.includes(name)), `${model}: ${JSON.stringify(received)}`);
+          assertEquals(/\ufffd|\ud83d/.test(JSON.stringify(received)), false);
+          if (what.startsWith("other names")) assertEquals(Object.keys(received["a b"]), ["c d"]);
+        }
+      }
+    });
+  }
+}
+
+/** Formats of a reply in three callers' formats, and the name of each. */
+const FORMATS: Readonly<Record<string, readonly [of: (schema: Json) => Json, name: RegExp]>> = {
+  chat: [
+    (schema) => ({ response_format: { type: "json_schema", json_schema: { name: "x", strict: true, schema } } }),
+    /response_format/,
+  ],
+  responses: [
+    (schema) => ({ text: { format: { type: "json_schema", name: "x", strict: true, schema } } }),
+    /text\.format/,
+  ],
+  content: [
+    (schema) => ({ generationConfig: { responseMimeType: "application/json", responseJsonSchema: schema } }),
+    /responseJsonSchema/,
+  ],
+};
+
+const CLOSED = { additionalProperties: false };
+const STRICT_MAP = obj({ labels: { type: "object", additionalProperties: STRING } }, {
+  required: ["labels"],
+  ...CLOSED,
+});
+const STRICT_NODE = { ...NODE, required: ["value", "next"], ...CLOSED };
+const STRICT_RECURSION = obj({ root: { $ref: "#/$defs/N" } }, {
+  required: ["root"],
+  ...CLOSED,
+  $defs: { N: STRICT_NODE },
+});
+const MANY = obj(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, STRING])), CLOSED);
+
+for (
+  const [what, schema] of [["a map", STRICT_MAP], ["a recursion", STRICT_RECURSION], ["30 options", MANY]] as const
+) {
+  Deno.test(`schemas: ${what} in a format that is not enforced is named`, async () => {
+    for (const face of CALLER_PROTOCOLS) {
+      const [of, name] = FORMATS[face.name] ?? [null, null];
+      if (of === null) continue;
+      for (const model of ["sandbox/messages-1", CLAUDE]) {
+        const to = model === CLAUDE ? bedrock : gateway;
+        const { status, headers, text } = await sendAs(face, to, { model, extra: of(schema) });
+        assertEquals(status, 200, text);
+        assert(name.test(headers.get("x-service-dropped") ?? ""), `${face.name}: ${headers.get("x-service-dropped")}`);
+      }
+    }
+  });
+  Deno.test(`schemas: ${what} in a strict tool is named`, async () => {
+    for (const face of CALLER_PROTOCOLS.slice(0, 2)) {
+      const { status, headers, text } = await sendAs(face, gateway, {
+        model: "sandbox/messages-1",
+        text: "[[tool f]]",
+        extra: { tools: toolsFor(face, schema, { strict: true }) },
+      });
+      assertEquals(status, 200, text);
+      assert(/tools(?:\.function)?\.strict/.test(headers.get("x-service-dropped") ?? ""), face.name);
+    }
+  });
+}
+
+Deno.test("schemas: of two declarations with one name the first is sent, and another one is named", async () => {
+  for (const face of CALLER_PROTOCOLS) {
+    const first = toolsFor(face, obj({ a: STRING }));
+    for (const [second, dropped] of [[first, null], [toolsFor(face, obj({ b: STRING })), "tools"]] as const) {
+      for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
+        if (model === face.ownModel && face.name === "messages") continue; // the vendor says so itself
+        if (face.name === "responses" && dropped !== null) continue; // later definitions replace earlier ones there
+        const { status, headers, text } = await sendAs(face, gateway, {
+          model,
+          text: "[[tool f]]",
+          extra: { tools: [...first, ...second] },
+        });
+        assertEquals(status, 200, text);
+        assertEquals(Object.keys(argumentsIn(face, text, false)), ["a"], `${face.name} to ${model}`);
+        if (model !== face.ownModel) {
+          assertEquals(headers.get("x-service-dropped"), dropped, `${face.name} to ${model}`);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("schemas: a reference in the result of a tool is text for Gemini", async () => {
+  const result = JSON.stringify(obj({ a: { $ref: "#/$defs/A" } }, { $defs: { A: STRING } }));
+  const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
+  const { status, text } = await sendAs(CALLER_PROTOCOLS[0]!, gateway, {
+    model: "sandbox/content-1",
+    extra: {
+      tools: toolsFor(CALLER_PROTOCOLS[0]!, obj({ a: STRING })),
+      messages: [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "c1", content: result },
+      ],
+    },
+  });
+  assertEquals(status, 200, text);
+});
+
+Deno.test({
+  name: "schemas: stops",
+  fn: async () => {
+    await bedrock.stop();
+    await gateway.stop();
+  },
+  sanitizeOps: false,
+  sanitizeResources: false,
+});
