@@ -3,6 +3,7 @@ import { isObject, listOf } from "../../conversation/wire_value.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { checkFields, fieldOf, invalidFieldError, listIn } from "./google_fields.ts";
 import { checkContents } from "./google_content_rules.ts";
+import { checkCaches, checkContentModel } from "./google_model_rules.ts";
 
 /**
  * Rejects a generation request that the vendor rejects, with the vendor's message. Source: Gemini API reference,
@@ -15,11 +16,13 @@ import { checkContents } from "./google_content_rules.ts";
 export function checkGenerate(body: JsonObject, model: string, cached: JsonObject | null = null): void {
   checkFields(body, "GenerateContentRequest");
   checkRequest(body, model, cached);
+  checkContentModel(body, model);
 }
 
 /** Does the same for content to be cached. Throws the same errors. */
 export function checkCached(body: JsonObject, model: string): void {
   checkFields(body, "CachedContent");
+  checkCaches(body, model);
   checkRequest(body, model, null);
 }
 
@@ -56,6 +59,7 @@ function checkRequest(body: JsonObject, model: string, cached: JsonObject | null
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 
 function checkTools(body: JsonObject, model: string): void {
+  const names = new Set<unknown>();
   listIn(body.tools).forEach((tool, at) => {
     listIn(fieldOf(tool, "functionDeclarations")).forEach((declaration, index) => {
       const path = `tools[${at}].function_declarations[${index}]`;
@@ -66,6 +70,10 @@ function checkTools(body: JsonObject, model: string): void {
             "A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
         );
       }
+      if (names.has(declaration.name)) {
+        throw new SimulatedError(400, `Duplicate function declaration found: ${declaration.name}`);
+      }
+      names.add(declaration.name);
       const { parameters } = declaration;
       if (parameters !== undefined && fieldOf(declaration, "parametersJsonSchema") !== undefined) {
         throw invalidFieldError(path, "parameters and parameters_json_schema are mutually exclusive");

@@ -7,6 +7,9 @@ import { issuedIds } from "./issued_ids.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
+/** Thinking, after the removal of another vendor's signatures has switched it off. */
+const OFF = { thinking: { type: "disabled" } };
+
 /** Passes messages through. */
 export const passThrough: PassThrough = passThroughTo((model) => ({ set: { model }, remove: [] }));
 
@@ -28,7 +31,8 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
     prepare(request) {
       const { changed, model, outputLimit } = request;
       const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
-      const known = factEditsOf(request);
+      const isSwitchedOff = droppedFields.includes("reasoning");
+      const known = factEditsOf(isSwitchedOff ? { ...request, body: { ...request.body, ...OFF } } : request);
       const envelope = envelopeOf(model);
       const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
       const set = { ...changed, ...known.set, ...envelope.set, ...limit };
