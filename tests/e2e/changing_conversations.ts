@@ -1,7 +1,7 @@
 import { CHAT, CONTENT, type Json, MESSAGES, RESPONSES } from "./caller_protocols.ts";
 
 /** What a turn asks for, without a format. */
-export interface TurnWish {
+export interface TurnOptions {
   readonly text: string;
   /** Attach an image. */
   readonly hasImage: boolean;
@@ -28,9 +28,9 @@ export interface Speaker {
   readonly path: (model: string) => string;
   readonly headers: (key: string) => Record<string, string>;
   /** Adds a turn of the user and returns the body of the request. */
-  ask(model: string, wish: TurnWish): Json;
+  ask(model: string, wish: TurnOptions): Json;
   /** Adds results of calls and returns the body of the request. */
-  answer(model: string, calls: readonly SpokenCall[], wish: TurnWish): Json;
+  answer(model: string, calls: readonly SpokenCall[], wish: TurnOptions): Json;
   /** Adds a reply to the history. */
   add(reply: Json): readonly SpokenCall[];
 }
@@ -51,7 +51,7 @@ export const SPEAKERS: Readonly<Record<string, () => Speaker>> = {
 
 function speakChat(): Speaker {
   const messages: Json[] = [{ role: "system", content: SYSTEM }];
-  const body = (model: string, wish: TurnWish): Json => ({
+  const body = (model: string, wish: TurnOptions): Json => ({
     model,
     messages: [...messages],
     tools: NAMES.map((name) => ({ type: "function", function: { name, parameters: CITY } })),
@@ -85,7 +85,7 @@ function speakChat(): Speaker {
 
 function speakResponses(): Speaker {
   const input: Json[] = [];
-  const body = (model: string, wish: TurnWish): Json => ({
+  const body = (model: string, wish: TurnOptions): Json => ({
     model,
     instructions: SYSTEM,
     input: [...input],
@@ -129,7 +129,7 @@ function speakResponses(): Speaker {
 
 function speakMessages(): Speaker {
   const messages: Json[] = [];
-  const body = (model: string, wish: TurnWish): Json => ({
+  const body = (model: string, wish: TurnOptions): Json => ({
     model,
     max_tokens: 4_000,
     system: [{ type: "text", text: SYSTEM, cache_control: { type: "ephemeral" } }],
@@ -168,7 +168,7 @@ function speakMessages(): Speaker {
   };
 }
 
-function thinkingOf(wish: TurnWish["thinking"]): Json {
+function thinkingOf(wish: TurnOptions["thinking"]): Json {
   switch (wish) {
     case null:
       return {};
@@ -183,7 +183,7 @@ function thinkingOf(wish: TurnWish["thinking"]): Json {
 
 function speakContent(): Speaker {
   const contents: Json[] = [];
-  const body = (wish: TurnWish): Json => ({
+  const body = (wish: TurnOptions): Json => ({
     systemInstruction: { parts: [{ text: SYSTEM }] },
     contents: [...contents],
     tools: [

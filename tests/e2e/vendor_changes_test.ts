@@ -3,7 +3,7 @@ import { familyModels, familyProviders } from "../../src/config/dev_models.ts";
 import { PRICING, startTestGateway } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
-import { type Speaker, SPEAKERS, type SpokenCall, type TurnWish } from "./changing_conversations.ts";
+import { type Speaker, SPEAKERS, type SpokenCall, type TurnOptions } from "./changing_conversations.ts";
 
 /** Conversations for each format of callers. */
 const CONVERSATIONS = 10;
@@ -87,7 +87,7 @@ async function send(speaker: Speaker, model: string, body: unknown, path: readon
   return JSON.parse(text);
 }
 
-function wishOf(choices: Choices, canSearch: boolean): TurnWish {
+function wishOf(choices: Choices, canSearch: boolean): TurnOptions {
   const searches = canSearch && choices.happens(0.25);
   const calls = choices.one([
     "",

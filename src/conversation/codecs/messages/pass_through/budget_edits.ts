@@ -79,8 +79,8 @@ function budgetFor(effort: Effort, body: JsonObject): number | null {
 }
 
 /**
- * Whether thinking with a budget may begin here: not in an answer that the caller began, and in a running tool loop only
- * if the last turn of the assistant starts with thinking. Source: Messages API reference, "Extended thinking".
+ * Whether thinking with a budget may begin here: not in an answer that the caller began, and in a running tool loop
+ * only if the last turn of the assistant starts with thinking. Source: Messages API reference, "Extended thinking".
  */
 function maySwitchOn(messages: readonly unknown[]): boolean {
   const last = objectOf(messages.at(-1));

@@ -1,2 +1,2 @@
-/** The smallest budget of thinking tokens that the format allows. Source: Messages API reference, "Extended thinking". */
+/** The smallest budget of thinking tokens that is allowed. Source: Messages API reference, "Extended thinking". */
 export const MIN_BUDGET_TOKENS = 1024;
