@@ -15,6 +15,8 @@ export interface TurnOptions {
   readonly hasSchema: boolean;
   /** Sampling settings and stop sequences. */
   readonly samples: boolean;
+  /** Mark the instructions for the prompt cache, where the format has marks. */
+  readonly marksCache: boolean;
 }
 
 /** A call in a reply, by what its format needs to answer it. */
@@ -132,7 +134,7 @@ function speakMessages(): Speaker {
   const body = (model: string, wish: TurnOptions): Json => ({
     model,
     max_tokens: 4_000,
-    system: [{ type: "text", text: SYSTEM, cache_control: { type: "ephemeral" } }],
+    system: [{ type: "text", text: SYSTEM, ...(wish.marksCache && { cache_control: { type: "ephemeral" } }) }],
     messages: [...messages],
     tools: [
       ...NAMES.map((name) => ({ name, input_schema: CITY })),
@@ -194,11 +196,7 @@ function speakContent(): Speaker {
       functionCallingConfig: { mode: wish.isForced ? "ANY" : "AUTO" },
       ...(wish.searches && { includeServerSideToolInvocations: true }),
     },
-    generationConfig: {
-      ...(wish.thinking !== null && { thinkingConfig: { includeThoughts: true, ...levelOf(wish.thinking) } }),
-      ...(wish.hasSchema && { responseMimeType: "application/json", responseJsonSchema: STRICT }),
-      ...(wish.samples && { temperature: 0.7, topP: 0.9, presencePenalty: 0.1, stopSequences: ["never"], seed: 7 }),
-    },
+    ...configOf(wish),
   });
   return {
     path: (model) => CONTENT.path(model),
@@ -221,6 +219,16 @@ function speakContent(): Speaker {
         .map(({ functionCall: { id = "", name } }: Json) => ({ id, name }));
     },
   };
+}
+
+/** The settings of a request; no empty object. */
+function configOf(wish: TurnOptions): Json {
+  const generationConfig = {
+    ...(wish.thinking !== null && { thinkingConfig: { includeThoughts: true, ...levelOf(wish.thinking) } }),
+    ...(wish.hasSchema && { responseMimeType: "application/json", responseJsonSchema: STRICT }),
+    ...(wish.samples && { temperature: 0.7, topP: 0.9, presencePenalty: 0.1, stopSequences: ["never"], seed: 7 }),
+  };
+  return Object.keys(generationConfig).length === 0 ? {} : { generationConfig };
 }
 
 function levelOf(wish: "low" | "high" | "max" | "none" | "budget"): Json {

@@ -37,6 +37,15 @@ Deno.test("a chat request that passes to a model without reasoning loses its eff
   assertEquals([silent.status, silent.sent.reasoning_effort, silent.dropped], [200, undefined, ""]);
 });
 
+Deno.test("a budget of OpenRouter's object that passes to a model without reasoning is left out and named", async () => {
+  const { status, text, sent, dropped } = await post(CHAT, "gpt-4.1", { reasoning: { max_tokens: 1_500 } });
+  assertEquals(
+    [status, sent.reasoning, sent.reasoning_effort, dropped],
+    [200, undefined, undefined, "reasoning"],
+    text,
+  );
+});
+
 Deno.test("a response request that passes to a model without reasoning loses its effort, and says so", async () => {
   const { status, text, sent, dropped } = await post(RESPONSES, "gpt-4.1", {
     reasoning: { effort: "high", summary: "auto" },

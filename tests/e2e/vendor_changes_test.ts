@@ -105,6 +105,7 @@ function wishOf(choices: Choices, canSearch: boolean): TurnOptions {
     isForced: !searches && !hasSchema && choices.happens(0.15),
     hasSchema,
     samples: choices.happens(0.3),
+    marksCache: choices.happens(0.5),
   };
 }
 

@@ -19,7 +19,8 @@ export const passThrough: PassThrough = {
     const { bytes, scan, droppedFields } = withEdits(request, signatureEditsOf(request));
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
-    const set: Record<string, unknown> = { ...changed, ...reasoning.set, ...known.set, model };
+    const replaced = Object.entries(reasoning.set).filter(([name]) => !known.remove.includes(name));
+    const set: Record<string, unknown> = { ...changed, ...Object.fromEntries(replaced), ...known.set, model };
     const remove = ["extra_body", ...reasoning.remove, ...known.remove];
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
