@@ -1,6 +1,7 @@
 import { type LoadedConfig, readTree } from "./config.ts";
 import { layTree } from "./config_tree.ts";
 import { type ConfigTree, treeOf } from "./plain_tree.ts";
+import { type FamilyAddresses, familyModels, familyProviders } from "./dev_models.ts";
 import { applyOverrides } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { Problems } from "./problems.ts";
@@ -16,8 +17,7 @@ export const DEV_FILES = "./data/dev-files";
 /** Values that `deno task dev` knows only at run time. */
 export interface DevOptions {
   /** Base addresses of the simulated vendors, in the form that each vendor's own client expects. */
-  readonly sandbox: {
-    readonly openai: string;
+  readonly sandbox: FamilyAddresses & {
     readonly anthropic: string;
     readonly google: string;
     readonly bedrock: string;
@@ -232,6 +232,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
       "sandbox-replicate": { kind: "replicate", base_url: sandbox.replicate, ...FREE },
       "sandbox-openrouter": { kind: "openai", base_url: sandbox.openrouter, ...FREE },
       "sandbox-runway": { kind: "runway", base_url: sandbox.runway, ...FREE },
+      ...familyProviders(sandbox, FREE),
     },
     models: [
       servedBy("sandbox/chat-1", "Sandbox Chat", "Supports chat completions and responses.", { "sandbox-openai": 1 }),
@@ -246,6 +247,7 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
         ...textModel("sandbox/converse-1", "Sandbox Converse", "Supports Converse, as at Amazon Bedrock."),
         serves: [{ provider: "sandbox-bedrock", model: "amazon.nova-2-sandbox-v1:0" }],
       },
+      ...familyModels(PRICING),
       ...[...IMAGE_MODELS, ...VIDEO_MODELS, ...OTHER_MODELS].map((model) => ({ created: "2026-01-01", ...model })),
     ],
     limits: { vendor_polling: { first: 1, least: 1 } },

@@ -47,7 +47,9 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
 };
 
 const written = z.strictObject(
-  Object.fromEntries(Object.entries(FIELDS).map(([field, schema]) => [FACT_NAMES.get(field as keyof ModelFacts), schema.optional()])),
+  Object.fromEntries(
+    Object.entries(FIELDS).map(([field, schema]) => [FACT_NAMES.get(field as keyof ModelFacts), schema.optional()]),
+  ),
 );
 
 /** `models[].facts`: what an operator states about a model. Names are those of `ModelFacts` in snake case. */

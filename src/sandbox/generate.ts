@@ -46,6 +46,8 @@ export interface SimulatedEndpoint {
   readonly cachesOnlyAtMarkers: boolean;
   /** Whether the format reports the prompt's usage at the start of a stream. */
   readonly startsWithUsage: boolean;
+  /** Whether a model never reasons, whatever a prompt directs. Default: none. */
+  neverReasons?(model: string): boolean;
   newReplyId(call: Call): string;
   newCallId(call: Call): string;
   /**
@@ -130,7 +132,8 @@ function page(): Response {
 
 function replyTo(request: GenerationRequest, endpoint: SimulatedEndpoint): Reply {
   const { call, conversation, directives, model } = request;
-  const plan = planReply(conversation, directives, () => endpoint.newCallId(call));
+  const followed = endpoint.neverReasons?.(model) ? { ...directives, reasoning: null } : directives;
+  const plan = planReply(conversation, followed, () => endpoint.newCallId(call));
   const { parts, stop } = endpoint.partsOf(plan, request);
   return {
     id: endpoint.newReplyId(call),

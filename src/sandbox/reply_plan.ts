@@ -36,7 +36,7 @@ export interface ReplyPlan {
  * @param newCallId Returns an id in the vendor's spelling.
  */
 export function planReply(conversation: Conversation, directives: Directives, newCallId: () => string): ReplyPlan {
-  const thoughts = reasoningFor(conversation, directives);
+  const thoughts = withinLimit(reasoningFor(conversation, directives), conversation);
   if (directives.refuses) {
     const explanation = "A directive requested a refusal";
     const refusal: RefusalPart = { kind: "refusal", text: "I cannot help with that." };
@@ -70,6 +70,12 @@ function reasoningFor(
   if (reasoning === null || reasoning.effort === "none" || reasoning.budgetTokens === 0) return null;
   const topic = hasToolResults(conversation) ? "what the tools answered" : text.split(/\s+/).slice(0, 8).join(" ");
   return { text: `Let me think about this: ${topic}`, redacted: false };
+}
+
+/** Reasoning counts towards the limit of output tokens, and ends there. */
+function withinLimit(thoughts: PlannedReasoning | null, { maxOutputTokens }: Conversation): PlannedReasoning | null {
+  if (thoughts === null || maxOutputTokens === null || tokensOf(thoughts.text) <= maxOutputTokens) return thoughts;
+  return { ...thoughts, text: thoughts.text.match(/\s*\S+/g)?.slice(0, maxOutputTokens).join("") ?? "" };
 }
 
 /** Returns the ordered calls, or the one that the request requires. */

@@ -8,6 +8,7 @@ import { arkVideos } from "./families/ark_videos.ts";
 import { azure } from "./families/azure.ts";
 import { bedrock } from "./families/bedrock.ts";
 import { bfl } from "./families/bfl.ts";
+import { chatVendors } from "./families/chat_vendors.ts";
 import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
 import { kling } from "./families/kling.ts";
@@ -66,6 +67,18 @@ export interface Sandbox {
     readonly replicate: string;
     /** The address of a resource. Ends in `/azure`. */
     readonly azure: string;
+    /** Ends in `/deepseek/v1`. */
+    readonly deepseek: string;
+    /** Ends in `/moonshot/v1`. */
+    readonly moonshot: string;
+    /** Ends in `/zai/v1`. */
+    readonly zai: string;
+    /** Ends in `/groq/v1`. */
+    readonly groq: string;
+    /** Ends in `/mistral/v1`. */
+    readonly mistral: string;
+    /** Ends in `/cohere/v1`. */
+    readonly cohere: string;
   };
   /** The latest 1,000 requests, oldest first. */
   readonly requests: readonly LoggedRequest[];
@@ -90,6 +103,7 @@ const VENDOR_APIS: readonly VendorApi[] = [
   fal,
   replicate,
   azure,
+  ...chatVendors,
 ];
 
 /**
@@ -132,6 +146,12 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       fal: `${origin}/fal`,
       replicate: `${origin}/replicate/v1`,
       azure: `${origin}/azure`,
+      deepseek: `${origin}/deepseek/v1`,
+      moonshot: `${origin}/moonshot/v1`,
+      zai: `${origin}/zai/v1`,
+      groq: `${origin}/groq/v1`,
+      mistral: `${origin}/mistral/v1`,
+      cohere: `${origin}/cohere/v1`,
     },
     requests: log.entries,
     async stop() {

@@ -28,6 +28,16 @@ export function tableOf(format: CallerFormatName): URL {
   return new URL(`parameters/${format}.json`, import.meta.url);
 }
 
+/** The file of what a format's client receives; its types have the root `Reply`. */
+export function replyTableOf(format: CallerFormatName): URL {
+  return new URL(`replies/${format}.json`, import.meta.url);
+}
+
+/** Reads what a format's client receives. */
+export async function repliesOf(format: CallerFormatName): Promise<Parameters> {
+  return JSON.parse(await Deno.readTextFile(replyTableOf(format)));
+}
+
 /** All tables. */
 export const TABLES: readonly URL[] = FORMATS.map(tableOf);
 

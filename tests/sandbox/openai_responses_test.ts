@@ -103,3 +103,43 @@ Deno.test("sandbox responses rejects missing models as the vendor does", () =>
     const create = () => openai.responses.create({ model: "missing", input: "Hi" });
     assertEquals((await assertRejects(create, OpenAI.NotFoundError)).code, "model_not_found");
   }));
+
+Deno.test("sandbox responses stores reasoning by default and accepts it by its id", () =>
+  inSandbox(async ({ openai }) => {
+    const question = { role: "user" as const, content: "Rain? [[think I must look]] [[tool weather]]" };
+    const asked = { model: "gpt-6.2-sol", tools: [WEATHER] };
+    const first = await openai.responses.create({ ...asked, input: [question] });
+    const [reasoning, call] = atLeast(first.output, 2);
+    assert(reasoning.type === "reasoning" && call.type === "function_call");
+    assertEquals(reasoning.encrypted_content, undefined);
+    const output = { type: "function_call_output" as const, call_id: call.call_id, output: "None" };
+    const bare = { type: "reasoning" as const, id: reasoning.id, summary: [] };
+    const named = { type: "item_reference" as const, id: reasoning.id };
+    for (const back of [reasoning, bare, named]) {
+      const second = await openai.responses.create({ ...asked, input: [question, back, call, output] });
+      assertEquals(second.output_text, "The tool weather answered: None");
+    }
+    const continued = await openai.responses.create({ ...asked, previous_response_id: first.id, input: [output] });
+    assertEquals(continued.output_text, "The tool weather answered: None");
+  }));
+
+Deno.test("sandbox responses stores a streamed reply, and none if store is false", () =>
+  inSandbox(async ({ openai }) => {
+    const streamed = await openai.responses.stream({ model: "m", input: "[[think a]] hi" }).finalResponse();
+    const [thought] = atLeast(streamed.output, 2);
+    const input = [...streamed.output.map(({ id }) => ({ type: "item_reference" as const, id: id ?? "" }))];
+    const again = await openai.responses.create({
+      model: "m",
+      input: [{ role: "user", content: "hi" }, ...input, { role: "user", content: "and?" }],
+    });
+    assertEquals(again.output_text, "You said: and?");
+    assert(thought.type === "reasoning");
+    const unstored = await openai.responses.create({ model: "m", input: "[[think a]] hi", store: false });
+    const [lost] = atLeast(unstored.output, 2);
+    const back = openai.responses.create({
+      model: "m",
+      input: [lost as typeof thought, { role: "user", content: "x" }],
+    });
+    const error = await assertRejects(() => back, OpenAI.NotFoundError);
+    assertEquals(error.param, "input");
+  }));

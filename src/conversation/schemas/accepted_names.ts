@@ -25,7 +25,10 @@ export function withAcceptedNames(conversation: Conversation): AcceptedNames {
     if (found !== null) names.set(tool.name, found);
   }
   if (names.size === 0) return { conversation, written: {} };
-  const turns = conversation.turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => renamedCall(part, names)) }));
+  const turns = conversation.turns.map((turn) => ({
+    ...turn,
+    parts: turn.parts.map((part) => renamedCall(part, names)),
+  }));
   const tools = conversation.tools.map((tool) => renamedTool(tool, names));
   return { conversation: { ...conversation, tools, turns }, written: { propertyNames: ownNamesOf(names) } };
 }

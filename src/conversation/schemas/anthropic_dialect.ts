@@ -58,7 +58,8 @@ const DESCRIBES_MEMBERS = ["properties", "allOf", "anyOf", "oneOf", "$ref", "enu
 
 function isMap(schema: JsonSchema, isTop: boolean): boolean {
   const { type, properties, additionalProperties, patternProperties } = schema;
-  const mayBeObject = type === "object" || listOf(type).includes("object") || (type === undefined && isObject(properties));
+  const mayBeObject = type === "object" || listOf(type).includes("object") ||
+    (type === undefined && isObject(properties));
   if (!mayBeObject || additionalProperties === false) return false;
   if (additionalProperties !== undefined || patternProperties !== undefined) return true;
   // A tool whose schema is an object without members takes no arguments.

@@ -33,7 +33,9 @@ export function openAiDialect({ takesUnions }: { readonly takesUnions: boolean }
 function enforced(schema: JsonSchema, isStrict: boolean, isChanged: boolean): AcceptedSchema {
   if (!isStrict) return { schema, isStrict: false, isChanged };
   const strict = strictForm(schema);
-  return isStrictSchema(strict) ? { schema: strict, isStrict: true, isChanged } : { schema, isStrict: false, isChanged };
+  return isStrictSchema(strict)
+    ? { schema: strict, isStrict: true, isChanged }
+    : { schema, isStrict: false, isChanged };
 }
 
 /**

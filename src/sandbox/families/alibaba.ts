@@ -1,4 +1,4 @@
-import { isObject, listOf } from "../../conversation/wire_value.ts";
+import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import {
   bodyOf,
@@ -12,6 +12,7 @@ import {
 import { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
 import { makeQwenImage } from "./alibaba_images.ts";
+import { completeAtAlibaba } from "./chat_vendors.ts";
 import { openai } from "./openai.ts";
 import {
   creationResponse,
@@ -45,7 +46,7 @@ export const alibaba: VendorApi = {
   prefix: "/alibaba",
   async handle(call) {
     const { path } = call;
-    if (path.startsWith(COMPATIBLE)) return await openai.handle(asOpenai(call));
+    if (path.startsWith(COMPATIBLE)) return await answerText(call);
     const [, result, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(path) ?? [];
     // The real vendor pre-signs the address, so it needs no key.
     if (result !== undefined) {
@@ -69,6 +70,13 @@ export const alibaba: VendorApi = {
     return jsonResponse({ request_id: call.requestId, code, message }, retryAfterHeader(error), status);
   },
 };
+
+function answerText(call: Call): Response | Promise<Response> {
+  const inner = asOpenai(call);
+  const body = parsedOrNull(call.text);
+  const isQwen = inner.path === "/v1/chat/completions" && isObject(body) && String(body.model).startsWith("qwen");
+  return isQwen ? completeAtAlibaba(inner) : openai.handle(inner);
+}
 
 function asOpenai(call: Call): Call {
   return { ...call, path: `/${call.path.slice(COMPATIBLE.length)}` };

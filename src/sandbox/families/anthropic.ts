@@ -15,6 +15,7 @@ import { headersOf } from "./anthropic_messages.ts";
 import { checkMessage, checkMessageCount } from "./anthropic_rules.ts";
 import { checkVersion } from "./anthropic_version_rules.ts";
 import { threaded } from "./anthropic_threads.ts";
+import { withMessagesReasoning } from "./default_reasoning.ts";
 
 const UNREADABLE = "The request body is not valid JSON";
 
@@ -58,7 +59,7 @@ function generateReply(call: Call): Promise<Response> {
   checkVersion(call.headers.get("anthropic-version") ?? "", body);
   const model = String(body.model);
   checkModel(model);
-  return generate({ call, body, model, streamed: body.stream === true }, endpoint);
+  return generate({ call, body: withMessagesReasoning(body), model, streamed: body.stream === true }, endpoint);
 }
 
 function count(call: Call): Response {

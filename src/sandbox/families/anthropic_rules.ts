@@ -4,12 +4,13 @@ import { checkSearchTool, checkToolFields, checkTopFields, invalidRequest } from
 import { checkCacheMarkers } from "./anthropic_cache_rules.ts";
 import { checkMessages } from "./anthropic_message_rules.ts";
 import { anthropicToolFault, complexityFault, enforcedFault } from "./schema_rules.ts";
+import { checkMessageModel } from "./anthropic_model_rules.ts";
 
 /**
- * Rejects a message request that the vendor rejects, with the vendor's message. Every model counts as one of the newest
- * that still accept `temperature`. Source: Messages API reference; the vendor's error messages.
+ * Rejects a message request that the vendor rejects, with the vendor's message. A model of an unknown name counts as
+ * one that still accepts `temperature`. Source: Messages API reference; the vendor's error messages.
  *
- * @throws {Refusal}
+ * @throws {SimulatedError}
  */
 export function checkMessage(body: JsonObject): void {
   checkTopFields(body, false);
@@ -19,6 +20,7 @@ export function checkMessage(body: JsonObject): void {
   }
   checkSampling(body);
   checkContents(body);
+  checkMessageModel(body);
 }
 
 /** Does the same for a request that only counts tokens. Throws the same errors. */

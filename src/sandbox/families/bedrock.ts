@@ -14,6 +14,7 @@ import { readConverse } from "./bedrock_converse_reader.ts";
 import { checkCredential } from "./bedrock_credentials.ts";
 import { embed, isEmbeddingModel } from "./bedrock_embeddings.ts";
 import { encodeChunks } from "./bedrock_frames.ts";
+import { withMessagesReasoning } from "./default_reasoning.ts";
 
 const UNREADABLE = "Malformed input request, please reformat your input and try again.";
 const VERSION = "bedrock-2023-05-31";
@@ -69,7 +70,10 @@ const invokeEndpoint: SimulatedEndpoint = {
 function invoke(call: Call, model: string, streamed: boolean): Promise<Response> {
   const body = messageIn(bodyOf(call, UNREADABLE), model);
   checkMessage(body);
-  return generate({ call, body: { ...body, stream: streamed }, model, streamed }, invokeEndpoint);
+  return generate(
+    { call, body: { ...withMessagesReasoning(body), stream: streamed }, model, streamed },
+    invokeEndpoint,
+  );
 }
 
 /** A request as Anthropic's own API has it. */

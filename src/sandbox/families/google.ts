@@ -6,6 +6,7 @@ import { generate, readWith } from "../generate.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { cachedContents, type KeptContent, namedCache } from "./google_caches.ts";
+import { withContentReasoning } from "./default_reasoning.ts";
 import { contentEndpoint } from "./google_content.ts";
 import { batchEmbedContents, embedContent } from "./google_embeddings.ts";
 import { errorBody } from "./google_error.ts";
@@ -67,7 +68,7 @@ function generateReply(call: Call, version: string, model: string, verb: string)
   if (verb === "generateContent" && wantsAudio(body)) return makeSpeech(call, body, model);
   const streamed = verb === "streamGenerateContent";
   // The codec of the format expects the values from the path in the body.
-  const whole = { ...behind(body, cache), model, stream: streamed };
+  const whole = { ...withContentReasoning(behind(body, cache), model), model, stream: streamed };
   const question = { call, body: whole, model, streamed, ...(cache && { cachedTokens: cache.tokens }) };
   return generate(
     question,

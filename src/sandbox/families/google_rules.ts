@@ -4,6 +4,7 @@ import { isObject, listOf } from "../../conversation/wire_value.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { checkFields, fieldOf, invalidFieldError, listIn } from "./google_fields.ts";
 import { checkContents } from "./google_content_rules.ts";
+import { checkCaches, checkContentModel } from "./google_model_rules.ts";
 
 /**
  * Rejects a generation request that the vendor rejects, with the vendor's message. Source: Gemini API reference,
@@ -16,11 +17,13 @@ import { checkContents } from "./google_content_rules.ts";
 export function checkGenerate(body: JsonObject, model: string, cached: JsonObject | null = null): void {
   checkFields(body, "GenerateContentRequest");
   checkRequest(body, model, cached);
+  checkContentModel(body, model);
 }
 
 /** Does the same for content to be cached. Throws the same errors. */
 export function checkCached(body: JsonObject, model: string): void {
   checkFields(body, "CachedContent");
+  checkCaches(body, model);
   checkRequest(body, model, null);
 }
 

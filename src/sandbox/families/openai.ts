@@ -13,6 +13,7 @@ import { generate, readWith, type SimulatedEndpoint } from "../generate.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
+import { withChatReasoning, withResponsesReasoning } from "./default_reasoning.ts";
 import { chatEndpoint } from "./openai_chat.ts";
 import { makeEmbeddings } from "./openai_embeddings.ts";
 import { moderate } from "./openai_moderations.ts";
@@ -21,7 +22,7 @@ import { speak } from "./openai_speech.ts";
 import { transcribe } from "./openai_transcripts.ts";
 import { editImages, makeImages } from "./openai_images.ts";
 import { checkChat } from "./openai_chat_rules.ts";
-import { responsesEndpoint } from "./openai_responses.ts";
+import { resolved } from "./openai_stored_responses.ts";
 import { checkResponses, checkResponsesCount } from "./openai_responses_rules.ts";
 
 /** OpenAI: chat completions and responses. Source: OpenAI API reference. */
@@ -31,9 +32,9 @@ export const openai: VendorApi = {
     checkKey(call.headers.get("authorization"));
     switch (`${call.method} ${call.path}`) {
       case "POST /v1/chat/completions":
-        return generateReply(call, checkChat, chatEndpoint);
+        return generateCompletion(call);
       case "POST /v1/responses":
-        return generateReply(call, checkResponses, responsesEndpoint);
+        return generateResponse(call);
       case "POST /v1/responses/input_tokens":
         return count(call);
       case "POST /v1/images/generations":
@@ -75,13 +76,19 @@ function modelObject(id: string): JsonObject {
   return { id, object: "model", created: 1_767_225_600, owned_by: "sandbox" };
 }
 
-function generateReply(
-  call: Call,
-  check: (body: JsonObject) => void,
-  endpoint: SimulatedEndpoint,
-): Promise<Response> {
+function generateResponse(call: Call): Promise<Response> {
+  const { body, endpoint } = resolved(bodyOf(call, UNREADABLE), call);
+  checkResponses(body);
+  return generateReply(call, withResponsesReasoning(body), endpoint);
+}
+
+function generateCompletion(call: Call): Promise<Response> {
   const body = bodyOf(call, UNREADABLE);
-  check(body);
+  checkChat(body);
+  return generateReply(call, withChatReasoning(body), chatEndpoint);
+}
+
+function generateReply(call: Call, body: JsonObject, endpoint: SimulatedEndpoint): Promise<Response> {
   const model = String(body.model);
   checkModel(model);
   return generate({ call, body, model, streamed: body.stream === true }, endpoint);
@@ -91,7 +98,7 @@ const UNREADABLE = "We could not parse the JSON body of your request. (HINT: Thi
   "HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)";
 
 function count(call: Call): Response {
-  const body = bodyOf(call, UNREADABLE);
+  const { body } = resolved(bodyOf(call, UNREADABLE), call);
   checkResponsesCount(body);
   checkModel(String(body.model));
   const inputTokens = promptTokensIn(segmentsOf(readWith((sent) => readChecked(responses.caller, sent), body)));

@@ -3,6 +3,7 @@ import { encodeSse } from "../encoders.ts";
 import type { SimulatedEndpoint } from "../generate.ts";
 import { searchTextParts } from "../web_search.ts";
 import { isObject } from "../../conversation/wire_value.ts";
+import { neverReasons } from "./default_reasoning.ts";
 import { failureMessage } from "./openai_messages.ts";
 
 /** Whether a model shows its reasoning as `reasoning_content`, as vendors with a similar format do. */
@@ -16,6 +17,7 @@ export const chatEndpoint: SimulatedEndpoint = {
   format: chat.caller,
   cachesOnlyAtMarkers: false,
   startsWithUsage: false,
+  neverReasons,
   newReplyId: ({ vendors }) => `chatcmpl-${vendors.nextId()}`,
   newCallId: ({ vendors }) => `call_${vendors.nextId()}`,
   partsOf({ reasoning, parts: spoken, stop, search: found }, { model }) {

@@ -109,7 +109,7 @@ function checkTexts(item: JsonObject, path: string, names: readonly string[]): v
   checkLength(item.call_id, `${path}.call_id`, MAX_CALL_ID_CHARACTERS);
 }
 
-/** Nothing is stored, so only the signature identifies reasoning. */
+/** Reasoning has a signature of the vendor. Stored reasoning was put in place of its id before. */
 function checkReasoning(item: JsonObject, path: string): void {
   if (!Array.isArray(item.summary)) {
     const message = `Missing required parameter: '${path}.summary'.`;

@@ -9,6 +9,7 @@ import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { issueSignature } from "../signatures.ts";
 import { searchTextParts } from "../web_search.ts";
 import type { PlannedReasoning } from "../reply_plan.ts";
+import { neverReasons } from "./default_reasoning.ts";
 import { failureMessage } from "./openai_messages.ts";
 
 /** `POST /v1/responses`. Source: Responses API reference. */
@@ -17,6 +18,7 @@ export const responsesEndpoint: SimulatedEndpoint = {
   format: responses.caller,
   cachesOnlyAtMarkers: false,
   startsWithUsage: false,
+  neverReasons,
   newReplyId: () => "",
   newCallId: ({ vendors }) => `call_${vendors.nextId()}`,
   partsOf({ reasoning, parts: spoken, stop, search: found }, request) {

@@ -40,8 +40,8 @@ const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * Rejects a response request that the vendor rejects, with the vendor's message. The sandbox stores no responses, so
- * none can be continued. Source: Responses API reference; the vendor's error messages.
+ * Rejects a response request that the vendor rejects, with the vendor's message. Ids that the sandbox stored are
+ * resolved before. Source: Responses API reference; the vendor's error messages.
  *
  * @throws {SimulatedError}
  */

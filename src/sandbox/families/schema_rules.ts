@@ -32,7 +32,14 @@ function placesIn(schema: JsonObject): Place[] {
     const isContainer = place.schema.type === "object" || place.schema.type === "array";
     const add = (value: unknown, more: readonly string[], own: Partial<Place> = {}) => {
       if (!isObject(value)) return;
-      open.push({ schema: value, steps: [...steps, ...more], nesting: nesting + (isContainer ? 1 : 0), definition, isRequired, ...own });
+      open.push({
+        schema: value,
+        steps: [...steps, ...more],
+        nesting: nesting + (isContainer ? 1 : 0),
+        definition,
+        isRequired,
+        ...own,
+      });
     };
     for (const keyword of WITH_NAMES) {
       const isDefinition = keyword === "$defs" || keyword === "definitions";
@@ -106,7 +113,9 @@ function strictFault(place: Place): string | null {
   if ($ref !== undefined) {
     const others = Object.keys(schema).filter((name) => !name.startsWith("$"));
     if (others.length > 0) return `${contextOf(place)}, $ref cannot have keywords {'${others.join("', '")}'}.`;
-    if (!/^#$|^#\/(?:\$defs|definitions)\/[^/]+$/.test(textOf($ref))) return `${contextOf(place)}, reference can only point`;
+    if (!/^#$|^#\/(?:\$defs|definitions)\/[^/]+$/.test(textOf($ref))) {
+      return `${contextOf(place)}, reference can only point`;
+    }
   }
   if (isObject(items) && !["type", "anyOf", "$ref", "enum", "const"].some((name) => items[name] !== undefined)) {
     return `${contextOf(place)}, schema must have a 'type' key.`;
@@ -142,7 +151,9 @@ function draftMessage(steps: readonly string[]): string {
 /** Whatever draft `$schema` names: clients send that of draft 7. */
 function isDraft2020(schema: JsonObject): boolean {
   const { type, required, items, exclusiveMinimum, exclusiveMaximum } = schema;
-  if (typeof exclusiveMinimum === "boolean" || typeof exclusiveMaximum === "boolean" || Array.isArray(items)) return false;
+  if (typeof exclusiveMinimum === "boolean" || typeof exclusiveMaximum === "boolean" || Array.isArray(items)) {
+    return false;
+  }
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
   if (types.some((each) => !TYPES.includes(textOf(each)))) return false;
   return required === undefined || (Array.isArray(required) && new Set(required).size === required.length);
@@ -156,14 +167,17 @@ function isDraft2020(schema: JsonObject): boolean {
  */
 export function enforcedFault(schema: JsonObject): string | null {
   if (isCircular(schema)) return "Circular reference detected in schema definitions";
-  const refused = "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems";
+  const refused =
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems";
   return firstFault(schema, ({ schema: each }) => {
     if (hasType(each, "object") && each.additionalProperties !== false) {
       return "For 'object' type, 'additionalProperties' must be explicitly set to false";
     }
     const keyword = refused.split(" ").find((name) => each[name] !== undefined);
     if (keyword !== undefined) return `For '${textOf(each.type)}' type, property '${keyword}' is not supported`;
-    if (typeof each.minItems === "number" && each.minItems > 1) return "'minItems' values other than 0 or 1 are not supported";
+    if (typeof each.minItems === "number" && each.minItems > 1) {
+      return "'minItems' values other than 0 or 1 are not supported";
+    }
     const isComplex = listOf(each.enum).some((value) => typeof value === "object" && value !== null);
     return isComplex ? "'enum' values must be strings, numbers, booleans or null" : null;
   });

@@ -1,10 +1,12 @@
 import type { JsonObject } from "../../lib/json_object.ts";
-import { isObject, listOf } from "../../conversation/wire_value.ts";
+import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
 import { followDirectives, makePictures } from "../pictures/make.ts";
 import { SimulatedError } from "../simulated_error.ts";
+import { checkXai } from "./chat_vendor_rules.ts";
+import { completeAtXai } from "./chat_vendors.ts";
 import { openai } from "./openai.ts";
 
 const MAX_REFERENCES = 3;
@@ -20,7 +22,7 @@ const TICKS_PER_IMAGE = 600_000_000;
 export const xai: VendorApi = {
   prefix: "/xai",
   handle(call) {
-    if (call.method !== "POST" || !call.path.startsWith("/v1/images/")) return openai.handle(call);
+    if (call.method !== "POST" || !call.path.startsWith("/v1/images/")) return answerText(call);
     return makeImages(call, call.path === "/v1/images/edits");
   },
   writeError(error, call) {
@@ -39,6 +41,17 @@ export const xai: VendorApi = {
 };
 
 const REFUSED = "content_moderation";
+
+function answerText(call: Call): Response | Promise<Response> {
+  const body = call.method === "POST" ? parsedOrNull(call.text) : null;
+  const isChat = call.path === "/v1/chat/completions" && isObject(body) && GROK.test(String(body.model));
+  if (isChat) return completeAtXai(call);
+  if (isObject(body)) checkXai(body, String(body.model));
+  return openai.handle(call);
+}
+
+/** Other names are those of tests, to which the rules of OpenAI's format apply. */
+const GROK = /^grok-/;
 
 async function makeImages(call: Call, changes: boolean): Promise<Response> {
   const body = bodyOf(call, "Failed to parse the request body as JSON.");

@@ -18,6 +18,8 @@ export const TESTED_ELSEWHERE: readonly Entry[] = [
   ["docs/webhooks.md", "new Webhook(", "tests/webhooks/docs_test.ts"],
   ["docs/webhooks.md", "def is_from_switchyard", "tests/webhooks/docs_test.ts"],
   ["docs/webhooks.md", "func IsFromSwitchyard", "tests/webhooks/docs_test.ts"],
+  ["docs/models.md", "is not supported with this model", "tests/e2e/operator_facts_test.ts"],
+  ["docs/models.md", "x-service-dropped: temperature", "tests/e2e/operator_facts_test.ts"],
   ["docs/installing.md", "task package\n", "tests/package/package_test.ts"],
   ["docs/installing.md", "bash-completion", SHELL],
   ["docs/installing.md", "/usr/local/bin/switchyard", SHELL],

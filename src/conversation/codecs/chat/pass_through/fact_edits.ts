@@ -38,8 +38,9 @@ const SAMPLING = [...Object.keys(SAMPLING_DEFAULTS), "logit_bias"];
  */
 export function factEditsOf(request: PassThroughRequest, replaced: JsonObject): MemberEdits {
   const { body, facts, model } = request;
-  if (isRelayed(request) || facts.canReason !== true) return NO_EDITS;
+  if (isRelayed(request) || facts.canReason === null) return NO_EDITS;
   const requested = requestedEffort({ ...body, ...replaced });
+  if (!facts.canReason) return withoutEffort(body, requested);
   const effort = effortFor(body, { facts, model }, requested);
   const droppedFields: string[] = [];
   const set: JsonObject = {};
@@ -55,6 +56,12 @@ export function factEditsOf(request: PassThroughRequest, replaced: JsonObject): 
     if (isAbsent(body.max_completion_tokens)) set.max_completion_tokens = body.max_tokens;
   }
   return { set, remove, droppedFields };
+}
+
+/** A model that does not reason refuses every effort. To ask for none changes nothing. */
+function withoutEffort({ reasoning_effort: sent }: JsonObject, requested: Effort | null): MemberEdits {
+  if (isAbsent(sent) && requested === null) return NO_EDITS;
+  return { set: {}, remove: ["reasoning_effort"], droppedFields: requested === "none" ? [] : ["reasoning"] };
 }
 
 /** The effort to send: as requested, the nearest that the endpoint takes, or none beside refused function tools. */

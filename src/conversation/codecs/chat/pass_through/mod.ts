@@ -24,8 +24,11 @@ export const passThrough: PassThrough = {
     );
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
-    const own = ownModelEditsOf(request, { ...reasoning.set, ...known.set }, bytes);
-    const set: Record<string, unknown> = { ...changed, ...reasoning.set, ...known.set, ...own.set, model };
+    const replaced = Object.fromEntries(
+      Object.entries(reasoning.set).filter(([name]) => !known.remove.includes(name)),
+    );
+    const own = ownModelEditsOf(request, { ...replaced, ...known.set }, bytes);
+    const set: Record<string, unknown> = { ...changed, ...replaced, ...known.set, ...own.set, model };
     const remove = ["extra_body", ...reasoning.remove, ...known.remove, ...own.remove];
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;

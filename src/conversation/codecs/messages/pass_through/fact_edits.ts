@@ -6,18 +6,12 @@ import type { ModelFacts } from "../../../model_facts.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectOf } from "../../../wire_value.ts";
 import { continuedTurn } from "../shared/continued_turn.ts";
+import { type Changes, changeToBudget } from "./budget_edits.ts";
 
 /** Assumed length of the reply, to convert a budget when the request sets no limit. */
 const DEFAULT_OUTPUT_TOKENS = 8_192;
 
 const SAMPLING_DEFAULTS: Readonly<Record<string, unknown>> = { temperature: 1, top_p: 1, top_k: undefined };
-
-/** The changes of one request so far. */
-interface Changes {
-  readonly set: Record<string, unknown>;
-  readonly remove: string[];
-  readonly droppedFields: string[];
-}
 
 /**
  * Changes what a model of Anthropic refuses to the nearest that it takes, or leaves it out: sampling settings, thinking
@@ -50,6 +44,7 @@ function removeSampling(body: JsonObject, { samplingSupport }: ModelFacts, chang
 
 /** Returns whether the model thinks about the changed request. */
 function changeThinking(body: JsonObject, facts: ModelFacts, changes: Changes): boolean {
+  if (facts.canReason === false || facts.reasoningControl === "budget") return changeToBudget(body, facts, changes);
   const thinking = objectOf(body.thinking);
   const config = objectOf(body.output_config) ?? {};
   const requested = EFFORTS.find((effort) => effort === config.effort) ?? null;

@@ -12,6 +12,9 @@ import { signatureEditsOf } from "./signatures.ts";
 import { keptVersion } from "./kept_version.ts";
 import { watcher } from "./watcher.ts";
 
+/** Thinking, after the removal of another vendor's signatures has switched it off. */
+const OFF = { thinking: { type: "disabled" } };
+
 /** Passes messages through. */
 export const passThrough: PassThrough = passThroughTo((model) => ({ set: { model }, remove: [] }));
 
@@ -36,7 +39,9 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
       const { edits, restorer } = toolEditsOf(request);
       const edited = joinedEdits(signatures, edits);
       const { bytes, scan, droppedFields } = withEdits(request, edited);
-      const known = factEditsOf(edited.edits.length === 0 ? request : { ...request, wholeBody: () => bodyOf(bytes) });
+      const sent = edited.edits.length === 0 ? request : { ...request, wholeBody: () => bodyOf(bytes) };
+      const isSwitchedOff = droppedFields.includes("reasoning");
+      const known = factEditsOf(isSwitchedOff ? { ...sent, body: { ...request.body, ...OFF } } : sent);
       const envelope = envelopeOf(model);
       const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
       const set = { ...changed, ...known.set, ...envelope.set, ...limit };

@@ -1,6 +1,7 @@
 import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
+import type { ModelFacts } from "../../../model_facts.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { isObject, listOf, objectOf, objectsOf } from "../../../wire_value.ts";
 import { readCallerSignature } from "../shared/signatures.ts";
@@ -14,7 +15,7 @@ const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signatur
  * searches and citations of others are removed. Source: Messages API reference, "Extended thinking".
  */
 export function signatureEditsOf(
-  { wholeBody, outlineText, provider, dropsReasoning }: PassThroughRequest,
+  { wholeBody, outlineText, provider, facts, dropsReasoning }: PassThroughRequest,
 ): BodyEdits {
   if (!dropsReasoning && !outlineText.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
   const body = wholeBody();
@@ -38,11 +39,17 @@ export function signatureEditsOf(
   for (const index of emptied) edits.push({ path: ["messages", index], value: undefined });
   edits.push(...searchEdits);
   const droppedFields = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
-  if (!startsWithoutThinking || !isContinued(body) || objectOf(body.thinking)?.type !== "enabled") {
+  if (!startsWithoutThinking || !isContinued(body) || !thinksWithBudget(body, facts)) {
     return { edits, droppedFields };
   }
   edits.push({ path: ["thinking"], value: { type: "disabled" } });
   return { edits: [...edits, ...withoutClearing(body)], droppedFields: [...droppedFields, "reasoning"] };
+}
+
+/** Whether the request thinks with a budget, or with one that adaptive thinking becomes. */
+function thinksWithBudget({ thinking }: JsonObject, { reasoningControl }: ModelFacts): boolean {
+  const type = objectOf(thinking)?.type;
+  return type === "enabled" || (type === "adaptive" && reasoningControl === "budget");
 }
 
 /**

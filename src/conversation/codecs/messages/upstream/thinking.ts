@@ -3,10 +3,8 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, ReasoningRequest, Turn } from "../../../conversation.ts";
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
 import type { FieldNames } from "../shared/fields.ts";
+import { MIN_BUDGET_TOKENS } from "../shared/thinking_budget.ts";
 import type { ModelTraits } from "./model_traits.ts";
-
-/** The smallest budget that the format allows. */
-const MIN_BUDGET_TOKENS = 1024;
 
 /** Output limit when neither the caller nor the catalog sets one. */
 const DEFAULT_MAX_TOKENS = 8192;

@@ -1,9 +1,10 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { EFFORTS } from "../../../conversation.ts";
 import { nearestEffort } from "../../../effort.ts";
 import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { takesSampling } from "../../../sampling.ts";
-import { isAbsent, objectOf } from "../../../wire_value.ts";
+import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
 
 /** Sampling settings of this format, with the values that apply when they are left out. */
 const SAMPLING: Readonly<Record<string, unknown>> = { temperature: 1, top_p: 1, top_logprobs: 0 };
@@ -13,7 +14,8 @@ const SAMPLING: Readonly<Record<string, unknown>> = { temperature: 1, top_p: 1, 
  * Relays of other vendors' models adapt requests themselves.
  */
 export function factEditsOf({ body, facts, quirks }: PassThroughRequest): MemberEdits {
-  if (quirks.has("reasoning_object") || facts.canReason !== true) return NO_EDITS;
+  if (quirks.has("reasoning_object") || facts.canReason === null) return NO_EDITS;
+  if (!facts.canReason) return withoutReasoning(body);
   const reasoning = objectOf(body.reasoning);
   const requested = EFFORTS.find((effort) => effort === reasoning?.effort) ?? null;
   const { efforts } = facts;
@@ -31,4 +33,21 @@ export function factEditsOf({ body, facts, quirks }: PassThroughRequest): Member
     }
   }
   return { set: effort === requested ? {} : { reasoning: { ...reasoning, effort } }, remove, droppedFields };
+}
+
+const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+
+/** A model that does not reason refuses every setting of reasoning. To ask for none changes nothing. */
+function withoutReasoning(body: JsonObject): MemberEdits {
+  const reasoning = objectOf(body.reasoning);
+  const asksForNone = reasoning === null || Object.keys(reasoning).every((name) => name === "effort") &&
+      (isAbsent(reasoning.effort) || reasoning.effort === "none");
+  const include = listOf(body.include);
+  return {
+    set: include.includes(ENCRYPTED_REASONING)
+      ? { include: include.filter((name) => name !== ENCRYPTED_REASONING) }
+      : {},
+    remove: reasoning === null ? [] : ["reasoning"],
+    droppedFields: asksForNone ? [] : ["reasoning"],
+  };
 }

@@ -1,0 +1,131 @@
+import { isAbsent, isObject, listOf, objectOf, objectsOf } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../lib/json_object.ts";
+import { SimulatedError } from "../simulated_error.ts";
+import { badParameter } from "./openai_fields.ts";
+
+/** What one vendor with OpenAI's chat format refuses of a model. Throws the vendor's answer. */
+export type ChatVendorRules = (body: JsonObject, model: string) => void;
+
+/** The effort of a request; `none` also where `thinking` switches reasoning off. Null if none is named. */
+export function effortIn(body: JsonObject): string | null {
+  if (objectOf(body.thinking)?.type === "disabled") return "none";
+  return isAbsent(body.reasoning_effort) ? null : String(body.reasoning_effort);
+}
+
+function isForced(choice: unknown): boolean {
+  return choice === "required" || isObject(choice);
+}
+
+/** Source: DeepSeek API documentation, "Thinking Mode", "JSON Output"; the vendor's error messages. */
+export function checkDeepseek(body: JsonObject): void {
+  if (objectOf(body.response_format)?.type === "json_schema") {
+    throw invalid("This response_format type is unavailable now");
+  }
+  if (effortIn(body) === "none") return;
+  if (isForced(body.tool_choice)) throw invalid("Thinking mode does not support this tool_choice");
+  const isWithout = objectsOf(body.messages).some((message) =>
+    message.role === "assistant" && listOf(message.tool_calls).length > 0 &&
+    typeof message.reasoning_content !== "string"
+  );
+  if (isWithout) throw invalid("The `reasoning_content` in the thinking mode must be passed back to the API.");
+}
+
+function invalid(message: string): SimulatedError {
+  return new SimulatedError(400, message, { code: "invalid_request_error" });
+}
+
+/** Source: pydantic/pydantic-ai#6208, and its profile of Moonshot's models. */
+export function checkMoonshot(body: JsonObject, model: string): void {
+  if (body.reasoning_effort === "none") throw badParameter("reasoning_effort", "invalid reasoning_effort: none");
+  if (body.tool_choice === "required") {
+    throw badParameter("tool_choice", "tool_choice 'required' is not supported for this model");
+  }
+  const fixed = /^kimi-k/.test(model) && !isAbsent(body.temperature) && body.temperature !== 1;
+  if (fixed) throw badParameter("temperature", "invalid temperature: only 1 is allowed for this model");
+}
+
+const GLM_EFFORTS = ["low", "high", "max"];
+
+/** Source: pydantic/pydantic-ai, profile of Z.ai's models: glm-5.3 always thinks. */
+export function checkZai(body: JsonObject, model: string): void {
+  if (!/^glm-5\.3/.test(model)) return;
+  if (objectOf(body.thinking)?.type === "disabled") {
+    throw invalid("thinking cannot be disabled for this model, please use low, high, or max for reasoning_effort");
+  }
+  const effort = effortIn(body);
+  if (effort !== null && !GLM_EFFORTS.includes(effort)) {
+    throw invalid(`reasoning_effort "${effort}" is not supported, please use low, high, or max`);
+  }
+}
+
+/** Source: Groq API reference, "reasoning_effort". */
+export function checkGroq(body: JsonObject, model: string): void {
+  const efforts = /gpt-oss/.test(model) ? ["low", "medium", "high"] : /qwen3/.test(model) ? ["none", "default"] : null;
+  const { reasoning_effort: effort } = body;
+  if (efforts === null || isAbsent(effort) || efforts.includes(String(effort))) return;
+  const known = efforts.map((each) => `\`${each}\``).join(", ");
+  throw badParameter("reasoning_effort", `\`reasoning_effort\` must be one of ${known}`);
+}
+
+/** Source: Mistral API reference, "Chat Completion", request body. */
+const MISTRAL_FIELDS = new Set(
+  ("model messages temperature top_p max_tokens stream stop random_seed response_format tools tool_choice " +
+    "presence_penalty frequency_penalty n prediction parallel_tool_calls prompt_mode safe_prompt guardrails metadata " +
+    "reasoning_effort prompt_cache_key service_tier").split(" "),
+);
+const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
+
+/** Source: Mistral API reference; the vendor's error messages. */
+export function checkMistral(body: JsonObject): void {
+  const extra = Object.keys(body).find((name) => !MISTRAL_FIELDS.has(name));
+  if (extra !== undefined) throw new SimulatedError(422, "Extra inputs are not permitted", { param: extra });
+  objectsOf(body.messages).forEach((message) => {
+    checkNotEmpty(message, "Assistant message must have either content or tool_calls, but not none.");
+    for (const id of [message.tool_call_id, ...objectsOf(message.tool_calls).map((call) => call.id)]) {
+      if (isAbsent(id) || MISTRAL_CALL_ID.test(String(id))) continue;
+      throw invalid(`Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`);
+    }
+  });
+}
+
+/** Source: pydantic/pydantic-ai, model of Cohere. */
+export function checkCohere(body: JsonObject): void {
+  for (const message of objectsOf(body.messages)) {
+    checkNotEmpty(message, "invalid request: assistant message must have content or tool calls");
+  }
+}
+
+function checkNotEmpty({ role, content, tool_calls: calls }: JsonObject, message: string): void {
+  const isEmpty = isAbsent(content) || content === "" || (Array.isArray(content) && content.length === 0);
+  if (role === "assistant" && isEmpty && listOf(calls).length === 0) throw invalid(message);
+}
+
+/** Source: Model Studio documentation, "Function Calling"; pydantic/pydantic-ai, profile of Qwen. */
+export function checkAlibaba(body: JsonObject, model: string): void {
+  const parts = objectsOf(body.messages).flatMap(({ content }) => objectsOf(content));
+  if (parts.some(({ type }) => type === "file")) throw invalid("Invalid value: file. Supported: text, image_url");
+  if (/^qwen-?3-coder/.test(model) && body.tool_choice === "required") {
+    throw invalid("The tool_choice parameter does not support being set to required");
+  }
+}
+
+/** A model of xAI that always reasons. */
+const GROK = /^grok-(?:4\.[5-9]|[5-9])/;
+const GROK_REFUSED: Readonly<Record<string, string>> = {
+  presence_penalty: "presencePenalty",
+  frequency_penalty: "frequencyPenalty",
+  stop: "stop",
+};
+
+/** Source: xAI API reference, "Reasoning"; the vendor's error messages. */
+export function checkXai(body: JsonObject, model: string): void {
+  if (!GROK.test(model)) return;
+  const effort = effortIn(body) ?? objectOf(body.reasoning)?.effort;
+  if (effort === "none" || effort === "minimal" || effort === "max") {
+    throw new SimulatedError(400, `Model ${model} does not support reasoning effort ${effort}.`);
+  }
+  const refused = Object.keys(GROK_REFUSED).find((name) => !isAbsent(body[name]) && body[name] !== 0);
+  if (refused !== undefined) {
+    throw new SimulatedError(400, `Argument not supported on this model: ${GROK_REFUSED[refused]}`);
+  }
+}

@@ -1,0 +1,138 @@
+import type { Json } from "./caller_protocols.ts";
+import { type Speaker, SPEAKERS, type TurnOptions } from "./changing_conversations.ts";
+
+/** A family of models, by the model of the sandbox that stands for it. */
+export interface Family {
+  readonly name: string;
+  readonly model: string;
+}
+
+/** The columns of the table. */
+export const FAMILIES: readonly Family[] = [
+  { name: "GPT-4.1", model: "sandbox/gpt-4.1" },
+  { name: "GPT-5.4", model: "sandbox/gpt-5.4" },
+  { name: "GPT-5.6", model: "sandbox/gpt-5.6-terra" },
+  { name: "GPT-6.2", model: "sandbox/gpt-6.2-sol" },
+  { name: "GPT-6, chat only", model: "sandbox/chat-only-gpt-6-sol" },
+  { name: "Claude Opus 5.5", model: "sandbox/claude-opus-5-5" },
+  { name: "Claude Sonnet 5.5", model: "sandbox/claude-sonnet-5-5" },
+  { name: "Claude Opus 4.8", model: "sandbox/claude-opus-4-8" },
+  { name: "Claude Haiku 4.5", model: "sandbox/claude-haiku-4-5" },
+  { name: "Gemini 4", model: "sandbox/gemini-4-argon" },
+  { name: "Gemini 3.6", model: "sandbox/gemini-3.6-flash" },
+  { name: "Gemini 2.5", model: "sandbox/gemini-2.5-flash-lite" },
+];
+
+/** What one request came to. */
+export interface Outcome {
+  readonly status: number;
+  /** The fields that `X-Service-Dropped` names. */
+  readonly dropped: readonly string[];
+  readonly reply: Json;
+}
+
+/** Sends a body for a model to the gateway. */
+export type Send = (speaker: Speaker, model: string, body: Json) => Promise<Outcome>;
+
+/** A row of the table. */
+export interface FamilyFeature {
+  readonly name: string;
+  /** Returns the outcomes of its requests in one format, in order. */
+  try(format: string, model: string, send: Send): Promise<readonly Outcome[]>;
+}
+
+const PLAIN: TurnOptions = {
+  text: "Tell me more",
+  hasImage: false,
+  searches: false,
+  thinking: null,
+  isForced: false,
+  hasSchema: false,
+  samples: false,
+  marksCache: false,
+};
+const CALLING = { ...PLAIN, text: '[[tool weather {"city":"Bern"}]] Weather?' };
+
+/** The rows of the table. */
+export const FAMILY_FEATURES: readonly FamilyFeature[] = [
+  once("text", PLAIN),
+  once("image", { ...PLAIN, hasImage: true }),
+  once("sampling settings and stop sequences", { ...PLAIN, samples: true }),
+  { name: "tool loop, default effort", try: (format, model, send) => loop(format, model, send, null) },
+  { name: "tool loop, without reasoning", try: (format, model, send) => loop(format, model, send, "none") },
+  { name: "tool loop, effort low", try: (format, model, send) => loop(format, model, send, "low") },
+  { name: "tool loop, effort high", try: (format, model, send) => loop(format, model, send, "high") },
+  { name: "tool loop, effort max", try: (format, model, send) => loop(format, model, send, "max") },
+  { name: "tool loop, budget of tokens", try: (format, model, send) => loop(format, model, send, "budget") },
+  once("forced call", { ...PLAIN, isForced: true }),
+  { name: "second turn after a call", try: secondTurn },
+  once("structured output", { ...PLAIN, hasSchema: true }),
+  schema("tool with an optional field", { type: "object", properties: { a: { type: "string" } } }),
+  schema("tool with a map", {
+    type: "object",
+    properties: { a: { type: "object", additionalProperties: { type: "string" } } },
+  }),
+  schema("tool with a reference", {
+    type: "object",
+    properties: { a: { $ref: "#/$defs/a" } },
+    $defs: { a: { type: "string" } },
+  }),
+  schema("tool with alternatives", {
+    type: "object",
+    properties: { a: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+  }),
+];
+
+function once(name: string, options: TurnOptions): FamilyFeature {
+  return {
+    name,
+    async try(format, model, send) {
+      const speaker = speakerOf(format);
+      return [await send(speaker, model, speaker.ask(model, options))];
+    },
+  };
+}
+
+async function loop(format: string, model: string, send: Send, thinking: TurnOptions["thinking"]): Promise<Outcome[]> {
+  const speaker = speakerOf(format);
+  const first = await send(speaker, model, speaker.ask(model, { ...CALLING, thinking }));
+  if (first.status !== 200) return [first];
+  const calls = speaker.add(first.reply);
+  return [first, await send(speaker, model, speaker.answer(model, calls, { ...PLAIN, thinking }))];
+}
+
+async function secondTurn(format: string, model: string, send: Send): Promise<Outcome[]> {
+  const speaker = speakerOf(format);
+  const outcomes: Outcome[] = [];
+  const first = await send(speaker, model, speaker.ask(model, CALLING));
+  outcomes.push(first);
+  if (first.status !== 200) return outcomes;
+  const second = await send(speaker, model, speaker.answer(model, speaker.add(first.reply), PLAIN));
+  outcomes.push(second);
+  if (second.status !== 200) return outcomes;
+  speaker.add(second.reply);
+  return [...outcomes, await send(speaker, model, speaker.ask(model, PLAIN))];
+}
+
+/** Replaces the parameters of the first tool. */
+function schema(name: string, parameters: Json): FamilyFeature {
+  return {
+    name,
+    async try(format, model, send) {
+      const speaker = speakerOf(format);
+      const body = speaker.ask(model, PLAIN);
+      const [tool] = body.tools;
+      const declared = tool.functionDeclarations?.[0] ?? tool.function ?? tool;
+      const field = ["parametersJsonSchema", "input_schema", "parameters"].find((each) => each in declared) ??
+        "parameters";
+      declared[field] = parameters;
+      return [await send(speaker, model, body)];
+    },
+  };
+}
+
+function speakerOf(format: string): Speaker {
+  const speak = Object.entries(SPEAKERS).find(([name]) => name === format)?.[1];
+  if (speak === undefined) throw new Error(`no format ${format}`);
+  return speak();
+}
