@@ -36,6 +36,8 @@ export interface CallCharge {
   readonly usage: Usage;
   /** The number of images in the response. Default: none. */
   readonly images?: number;
+  /** The conditions that decided on the prices, in a few words each. Default: none. */
+  readonly reasons?: readonly string[];
 }
 
 /** How a call's settlements end together. */
@@ -150,7 +152,7 @@ export class Settlement {
     return { kind, requestId, keyId, model: model.id, provider, amount, usage };
   }
 
-  #record({ provider, state, parts, usage, images = 0 }: CallCharge, amount: Money): void {
+  #record({ provider, state, parts, usage, images = 0, reasons = [] }: CallCharge, amount: Money): void {
     const { record, kind, model } = this.facts;
     record.kind = kind;
     record.servedModel = model.id;
@@ -159,6 +161,7 @@ export class Settlement {
     record.images = images;
     record.cost = amount;
     record.charged = parts;
+    record.priceReasons = reasons;
     record.tokens = {
       input: promptTokensOf(usage),
       cacheRead: usage.cacheReadTokens,

@@ -144,6 +144,10 @@ export interface RecordedFacts {
   cost: Money | null;
   /** What was charged, and its rates. */
   charged: readonly RecordedQuantities[];
+  /** The conditions that decided on the rates, in a few words each. Often empty. */
+  priceReasons: readonly string[];
+  /** What was reported and has no price: keys of prices, and `service_tier`. Almost always empty. */
+  unpriced: readonly string[];
   /** How the charged work ended; null without a charge. */
   end: RequestEnd | null;
   /** Unix milliseconds of the first bytes of a stream; null for other responses. */
@@ -195,6 +199,10 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   cost: Money | null = null;
   /** See {@linkcode RecordedFacts}. */
   charged: readonly RecordedQuantities[] = NOTHING_CHARGED;
+  /** See {@linkcode RecordedFacts}. */
+  priceReasons: readonly string[] = NO_WORDS;
+  /** See {@linkcode RecordedFacts}. */
+  unpriced: readonly string[] = NO_WORDS;
   /** See {@linkcode RecordedFacts}. */
   end: RequestEnd | null = null;
   /** See {@linkcode RecordedFacts}. */
@@ -286,7 +294,19 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   /** The collected facts as plain values, to be sent to another thread. */
   facts(): RecordedFacts {
     const { accountId, keyId, model, servedModel, provider, kind, routes, reserved, attempts, dropped } = this;
-    const { tokens, images, cost, charged, end, firstByteAt, responseBytes, requestBytes, cacheId } = this;
+    const {
+      tokens,
+      images,
+      cost,
+      charged,
+      priceReasons,
+      unpriced,
+      end,
+      firstByteAt,
+      responseBytes,
+      requestBytes,
+      cacheId,
+    } = this;
     return {
       ...cacheId !== undefined && { cacheId },
       accountId,
@@ -303,6 +323,8 @@ export class RequestRecord implements RecordedFacts, SlotMember {
       images,
       cost,
       charged,
+      priceReasons,
+      unpriced,
       end,
       firstByteAt,
       responseBytes,
@@ -319,6 +341,7 @@ export class RequestRecord implements RecordedFacts, SlotMember {
 const NONE: readonly string[] = [];
 const NO_ROUTES: readonly RecordedRoute[] = [];
 const NOTHING_CHARGED: readonly RecordedQuantities[] = [];
+const NO_WORDS: readonly string[] = [];
 
 /** Joins observers. */
 export function observeAll(observers: readonly RequestObserver[]): RequestObserver {

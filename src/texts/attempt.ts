@@ -83,6 +83,8 @@ export interface TextAttempt {
   readonly provider: Provider;
   readonly endpoint: TextEndpoint;
   readonly settlement: Settlement;
+  /** Unix milliseconds at which the attempt began, which decides on its price. */
+  readonly begunAt: number;
   /** The maximum that the request may consume. */
   readonly measure: TextMeasure;
 }
