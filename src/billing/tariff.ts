@@ -176,6 +176,11 @@ export function readTariff(pricing: Readonly<Record<string, unknown>>): Tariff {
   });
 }
 
+/** Whether a price list has a price for a key, or for one whose price it takes; zero is a price, too. */
+export function isKeyPriced(key: PriceKey, pricing: Readonly<Record<string, unknown>>): boolean {
+  return namesOf(key).some((name) => Object.hasOwn(pricing, name));
+}
+
 /** The higher price of two tariffs for each key. */
 export function highestTariff(one: Tariff, other: Tariff): Tariff {
   return tariffOf((key) => one[key] > other[key] ? one[key] : other[key]);
@@ -189,6 +194,11 @@ export function videoSecondTariff(rate: Rate): Tariff {
 /** Whether one of these kinds of charges counts a price, or a key that takes its price. */
 export function isChargeable(name: PriceName, kinds: readonly ChargeKind[]): boolean {
   return PRICE_KEYS.some((key) => namesOf(key).includes(name) && CHARGED_BY[key].some((kind) => kinds.includes(kind)));
+}
+
+/** The kinds of charges that count a price, or a key that takes its price. */
+export function chargingKinds(name: PriceName): readonly ChargeKind[] {
+  return [...new Set(PRICE_KEYS.filter((key) => namesOf(key).includes(name)).flatMap((key) => CHARGED_BY[key]))];
 }
 
 /** The cost of quantities, rounded half up once. */

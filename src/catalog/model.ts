@@ -8,7 +8,7 @@ import { capabilitySections } from "./capability_schemas.ts";
 import { isModelId, MAX_NAME_LENGTH } from "./model_name.ts";
 import type { ImageSection, VideoSection } from "./media_sections.ts";
 import { imageSection, videoSection } from "./media_schemas.ts";
-import { type ModelPrices, pricesAt, type Pricing } from "./price_list.ts";
+import { hasAnyPrice, type ModelPrices, pricesAt, type Pricing } from "./price_list.ts";
 import { moment, price, priceListOf, refuseUnchargeable, writtenPricing, writtenTiers } from "./price_schemas.ts";
 
 /** A type of input or output. */
@@ -92,6 +92,8 @@ export interface Model extends CapabilitySections {
   readonly tariff: Tariff;
   /** All prices, with the conditions under which they apply. */
   readonly prices: ModelPrices;
+  /** Whether the operator says that it is free, by `pricing: free`. Default: false. */
+  readonly isFree: boolean;
   /** The searches that the model may make by itself in one request, without a search tool in it. Default: 0. */
   readonly ownSearches: number;
   /** Limits of the provider that serves best. */
@@ -194,7 +196,19 @@ export const modelSchema: z.ZodType<Model> = written
  * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readModel(value: unknown, context?: ReadContext): Model {
-  return modelSchema.parse(value, context);
+  // Read apart, so that problems of a section of prices keep their places.
+  if (!isSaidFree(value)) return modelSchema.parse(value, context);
+  const { pricing: _, ...others } = value;
+  return { ...modelSchema.parse(others, context), isFree: true };
+}
+
+function isSaidFree(value: unknown): value is { readonly pricing: "free" } {
+  return typeof value === "object" && value !== null && "pricing" in value && value.pricing === "free";
+}
+
+/** Whether the operator has said what a model costs: with at least one price, or that it is free. */
+export function hasStatedPrice({ isFree, prices, video }: Model): boolean {
+  return isFree || video !== null || hasAnyPrice(prices);
 }
 
 function modelOf(model: Written): Model {
@@ -218,6 +232,7 @@ function modelOf(model: Written): Model {
     pricedAt: -Infinity,
     tariff,
     prices,
+    isFree: false,
     ownSearches: model.own_searches,
     topProvider: {
       contextLength: model.top_provider.context_length ?? model.context_length,

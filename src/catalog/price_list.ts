@@ -175,6 +175,13 @@ export function pricesWith(
   });
 }
 
+/** Whether any price is set: under some condition, or always. */
+export function hasAnyPrice({ pricing, overrides, tiers }: ModelPrices): boolean {
+  const isPriced = (list: PriceList) =>
+    Object.keys(list.pricing).length > 0 || list.overrides.some((each) => Object.keys(each.pricing).length > 0);
+  return isPriced({ pricing, overrides }) || Object.values(tiers).some(isPriced);
+}
+
 /** Whether a price is set: under some condition, or always. */
 export function hasPriceOf({ pricing, overrides, tiers }: ModelPrices, name: PriceName): boolean {
   return Object.hasOwn(pricing, name) || overrides.some((each) => Object.hasOwn(each.pricing, name)) ||

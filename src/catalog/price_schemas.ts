@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ChargeKind, isChargeable, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
+import { type ChargeKind, chargingKinds, isChargeable, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
 import { multiplyRate, readRate } from "../lib/money.ts";
 import { boolean, distinct, isDate, wholeNumber } from "../lib/settings.ts";
 import { priceKey } from "./media_schemas.ts";
@@ -171,10 +171,17 @@ function refuseUnusedNames(pricing: WrittenPrices, { path, kinds }: Place, conte
   for (const word of Object.keys(pricing) as PriceName[]) {
     if (pricing[word] === undefined || isUsable(word)) continue;
     const usable = PRICE_NAMES.filter(isUsable).join(", ");
-    const expected = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
+    const own = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
+    const expected = `${own}; ${missingSectionFor(word)}`;
     const message = `a price that this model's endpoints can charge (${expected})`;
     context.addIssue({ code: "custom", path: [...path, word], message });
   }
+}
+
+/** The setting without which no endpoint of a model charges a price. */
+function missingSectionFor(word: PriceName): string {
+  const kinds = chargingKinds(word).filter((kind) => kind !== "cache");
+  return `it needs ${kinds.map((kind) => kind === "text" ? "text: true" : `the section ${kind}`).join(" or ")}`;
 }
 
 /** An entry needs conditions that belong together, and something to apply. */

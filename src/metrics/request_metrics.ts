@@ -2,7 +2,7 @@ import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Histogram, REQUEST_SECONDS } from "../lib/histogram.ts";
 import type { Labels, MetricFamily, Sample } from "../lib/metric_family.ts";
-import type { CallCounts, HistogramCounts, RequestCounts, TokenCounts } from "./request_counts.ts";
+import type { CallCounts, HistogramCounts, RequestCounts, TokenCounts, UnpricedCount } from "./request_counts.ts";
 import type { TrafficTotals } from "./traffic_totals.ts";
 
 /** The facts of all requests of one endpoint that one provider served with one model. */
@@ -66,7 +66,13 @@ export class RequestMetrics {
   /** The durations of the requests whose first byte is counted. */
   #served = new Histogram(REQUEST_SECONDS);
 
-  constructor(readonly clock: Pick<Clock, "now">) {}
+  readonly #unpriced = new Map<string, { -readonly [K in keyof UnpricedCount]: UnpricedCount[K] }>();
+
+  /** @param onUnpriced Called once for each model and kind of usage without a price. Default: none. */
+  constructor(
+    readonly clock: Pick<Clock, "now">,
+    readonly onUnpriced: (first: UnpricedCount) => void = () => {},
+  ) {}
 
   /** Counts a request that has ended. */
   readonly observe = (record: RequestRecord): void => {
@@ -87,6 +93,7 @@ export class RequestMetrics {
     series.images += record.images;
     if (record.cost !== null) series.costUnits += record.cost;
     series.droppedFields += record.dropped.length;
+    for (const dimension of record.unpriced) this.#countUnpriced({ model: servedModel ?? "", dimension, count: 1 });
     for (let at = 0; at < attempts.length; at++) this.#countAttempt(attempts[at]!, at + 1 < attempts.length);
   };
 
@@ -109,15 +116,16 @@ export class RequestMetrics {
       count,
       fallbacks,
     }));
-    const counts = { calls, attempts, served: countsOf(this.#served) };
+    const counts = { calls, attempts, served: countsOf(this.#served), unpriced: this.unpriced() };
     this.#calls.clear();
     this.#attempts.clear();
+    this.#unpriced.clear();
     this.#served = new Histogram(REQUEST_SECONDS);
     return counts;
   }
 
   /** Adds what another thread counted. */
-  add({ calls, attempts, served }: RequestCounts): void {
+  add({ calls, attempts, served, unpriced }: RequestCounts): void {
     for (const { endpoint, provider, model, outcomes, duration, firstByte, ends, ...sums } of calls) {
       const series = this.#seriesOf({ endpoint, provider, servedModel: model });
       for (const { count, ...outcome } of outcomes) outcomeOf(series, outcome).count += count;
@@ -135,6 +143,22 @@ export class RequestMetrics {
       series.fallbacks += fallbacks;
     }
     this.#served.add(served.counts, served.sum);
+    for (const each of unpriced) this.#countUnpriced(each);
+  }
+
+  /** Reported usage without a price, since the start. */
+  unpriced(): UnpricedCount[] {
+    return [...this.#unpriced.values()].map((each) => ({ ...each }));
+  }
+
+  #countUnpriced({ model, dimension, count }: UnpricedCount): void {
+    const key = `${model}\n${dimension}`;
+    const known = this.#unpriced.get(key);
+    if (known !== undefined) known.count += count;
+    else if (this.#unpriced.size < MAX_SERIES) {
+      this.#unpriced.set(key, { model, dimension, count });
+      this.onUnpriced({ model, dimension, count });
+    }
   }
 
   /** Returns all counts since the start. */
@@ -192,6 +216,15 @@ export class RequestMetrics {
         calls,
         ({ droppedFields }) => droppedFields,
       ),
+      {
+        name: "switchyard_unpriced_usage_total",
+        help: "Requests with reported usage that has no price, by model and kind of usage.",
+        type: "counter",
+        samples: this.unpriced().map(({ model, dimension, count }) => ({
+          labels: { model, dimension },
+          value: count,
+        })),
+      },
       {
         name: "switchyard_attempts_total",
         help: "Attempts to serve a request at a provider, by outcome: ok, or the kind of the failure.",

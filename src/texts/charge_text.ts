@@ -1,6 +1,7 @@
 import type { PricedQuantities } from "../billing/tariff.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import type { EndState } from "../calls/settlement.ts";
+import { unpricedKeysOf } from "../calls/unpriced_usage.ts";
 import type { Model } from "../catalog/model.ts";
 import { type AppliedPrices, isTierPriced, pricesIn } from "../catalog/price_list.ts";
 import { promptTokensOf, type Usage, withoutModels } from "../conversation/usage.ts";
@@ -14,14 +15,16 @@ import { regionOf } from "./price_reach.ts";
 export function chargeText(attempt: TextAttempt, reported: Usage, state: EndState): Promise<void> | void {
   const { settlement, provider, request } = attempt;
   const usage = withRequestedLifetime(reported, request.body);
-  const { parts, reasons } = partsOf(attempt, usage);
-  return settlement.charge({ provider: provider.name, state, parts, usage, reasons });
+  const { parts, reasons, unpriced } = partsOf(attempt, usage);
+  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced });
 }
 
 /** What is charged, and why at these prices. */
 interface PricedParts {
   readonly parts: readonly PricedQuantities[];
   readonly reasons: readonly string[];
+  /** The kinds of usage without a price. */
+  readonly unpriced: readonly string[];
 }
 
 /**
@@ -32,9 +35,11 @@ function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
   const { request, model } = attempt;
   const own = withoutModels(usage);
   const prices = pricesOf(model, own, usage, attempt);
+  const quantities = textQuantitiesOf(own, inputImagesOf(request, model));
+  const { serviceTier } = usage;
   return {
     parts: [
-      { quantities: textQuantitiesOf(own, inputImagesOf(request, model)), tariff: prices.tariff },
+      { quantities, tariff: prices.tariff },
       ...(usage.otherModels ?? []).map((other) => ({
         // Counts as one request, even if several models contribute.
         quantities: { ...textQuantitiesOf(other.usage), request: 0 },
@@ -42,6 +47,10 @@ function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
       })),
     ],
     reasons: prices.reasons,
+    unpriced: [
+      ...unpricedKeysOf("text", quantities, prices.pricing),
+      ...serviceTier === undefined || model.isFree || isTierPriced(model.prices, serviceTier) ? [] : ["service_tier"],
+    ],
   };
 }
 

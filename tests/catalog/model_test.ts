@@ -29,6 +29,7 @@ Deno.test("readModel() fills in defaults for a model of two lines", () => {
     pricing: {},
     pricedAt: -Infinity,
     ownSearches: 0,
+    isFree: false,
     tariff: readTariff({}),
     prices: { pricing: {}, overrides: [], tiers: {} },
     topProvider: { contextLength: 0, maxCompletionTokens: 0, isModerated: false },

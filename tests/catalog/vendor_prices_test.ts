@@ -70,9 +70,10 @@ Deno.test("every published price is the built-in one, on both sides of each date
 /** Prices of before that no source confirmed. */
 const isUnseen = (id: string, key: string) => table.unseen.some((row) => row.model === id && row.key === key);
 
-/** Prices that a date leaves as they are. */
+/** Prices that a date leaves as they are, or that are those of the model that answers in this one's place. */
 const isUndated = (id: string, key: string) =>
-  rows.some((row) => row.model === id && row.key === key && row.from === undefined);
+  rows.some((row) => row.model === id && row.key === key && row.from === undefined) ||
+  builtIn.some((model) => model.id === id && model.redirect !== null);
 
 Deno.test("a built-in model of the table has no price that the table lacks", () => {
   const usual = rows.filter(({ above, batch, peak }) => above === undefined && !batch && !peak);

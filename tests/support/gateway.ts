@@ -102,6 +102,7 @@ function testTree(
   options: TestGatewayOptions,
 ): Record<string, unknown> {
   const { openai, anthropic, google } = sandbox.baseUrls;
+  const { models } = options.config ?? {};
   return {
     server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? TEST_ISOLATES },
     store: options.store ?? "kv::memory:",
@@ -125,7 +126,13 @@ function testTree(
     ],
     egress: { allow: ["127.0.0.1/32"] },
     ...options.config,
+    ...Array.isArray(models) && { models: models.map(freeUnlessPriced) },
   };
+}
+
+/** A model of a test that is not about money: free, unless the test gives it a price. */
+export function freeUnlessPriced(model: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return "pricing" in model || String(model.id).includes("*") ? model : { ...model, pricing: "free" };
 }
 
 /** A priced text model served by these providers with equal weight. */
