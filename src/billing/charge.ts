@@ -131,6 +131,7 @@ const COUNTERS = [
   "fileSearches",
   "webFetches",
   "ocrPages",
+  "audioSeconds",
 ] as const satisfies readonly (keyof Usage)[];
 
 /** Writes a row as JSON without line feeds. */
@@ -186,6 +187,7 @@ function countersOf(usage: Partial<Usage>): number[] {
     usage.fileSearches ?? 0,
     usage.webFetches ?? 0,
     usage.ocrPages ?? 0,
+    usage.audioSeconds ?? 0,
   ];
   while (counters.length > 0 && counters[counters.length - 1] === 0) counters.pop();
   return counters;

@@ -68,8 +68,8 @@ export const CHARGED_BY = {
   ocr_page: ["text"],
   /** One character of a text to speak. */
   character: ["speech"],
-  /** One second of audio to write down. */
-  audio_second: ["transcription"],
+  /** One second of audio to write down, or in a prompt, where a vendor counts it so. */
+  audio_second: ["text", "transcription"],
   /** One query with up to 100 documents to rank. */
   search_unit: ["rerank"],
   /** One request, in addition to what it consumes. */

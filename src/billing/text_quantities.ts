@@ -38,6 +38,7 @@ export function textQuantitiesOf(usage: Usage, inputImages = 0): QuantitiesBy<"t
     audio_output: output.audio,
     image_output: output.image,
     video_output: output.video,
+    audio_second: usage.audioSeconds ?? 0,
     per_image: usage.imagesMade ?? 0,
     per_input_image: inputImages,
     web_search: usage.webSearches ?? 0,

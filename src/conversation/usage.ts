@@ -47,6 +47,8 @@ export interface Usage {
   readonly webFetches?: number;
   /** Pages of documents whose text the vendor recognized. */
   readonly ocrPages?: number;
+  /** Seconds of audio in the prompt, where the vendor charges for them beside its tokens. */
+  readonly audioSeconds?: number;
   /** Images in the reply. */
   readonly imagesMade?: number;
   /** Usage of other models, such as an advisor, included in all counters; absent when there is none. */
@@ -86,6 +88,7 @@ export type OptionalCounter =
   | "fileSearches"
   | "webFetches"
   | "ocrPages"
+  | "audioSeconds"
   | "imagesMade";
 
 /** What the content of a reply shows beside its usage, counted as the reply is read. */

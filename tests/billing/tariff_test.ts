@@ -182,6 +182,7 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     fileSearches: 1,
     webFetches: 1,
     ocrPages: 1,
+    audioSeconds: 1,
     imagesMade: 1,
     otherModels: [],
     serviceTier: "flex",

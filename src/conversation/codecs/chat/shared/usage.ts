@@ -23,7 +23,8 @@ export function readUsage(body: unknown): Usage | null {
   if (!usage || (typeof usage.prompt_tokens !== "number" && typeof usage.completion_tokens !== "number")) return null;
   const promptDetails = objectOf(usage.prompt_tokens_details);
   const prompt = readCounter(usage.prompt_tokens);
-  const cached = promptDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
+  const cached = promptDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ??
+    usage.num_cached_tokens;
   const cacheRead = Math.min(readCounter(cached), prompt);
   const cacheWrite = Math.min(readCounter(promptDetails?.cache_write_tokens), prompt - cacheRead);
   const completion = readCounter(usage.completion_tokens);
@@ -59,8 +60,10 @@ export function readUsage(body: unknown): Usage | null {
     webSearches,
     webFetches: toolCallsIn(usage, "web_fetch_requests"),
     ocrPages: toolCallsIn(usage, "ocr_pages"),
+    // Source: Mistral API reference, "UsageInfo".
+    audioSeconds: readCounter(usage.prompt_audio_seconds),
   });
-  return withTier(checkedCounters(read, counters), reply?.service_tier);
+  return withTier(checkedCounters(read, counters), reply?.service_tier ?? usage.service_tier);
 }
 
 /** Tokens by medium, from the details of both sides. `cached_tokens_details` counts those read from a cache. */
