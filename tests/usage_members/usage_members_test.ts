@@ -60,7 +60,7 @@ Deno.test("a member that is priced by a key changes what is charged by this key"
         return textQuantitiesOf(reported as Parameters<typeof textQuantitiesOf>[0])[meaning.key as "prompt"];
       };
       // Parts are at most their total.
-      const [more, fewer] = member.includes("ttl_") ? [9, 8] : [60, 51];
+      const [more, fewer] = /ttl_|ephemeral_/.test(member) ? [9, 8] : [60, 51];
       assert(quantity(more) > quantity(fewer), `${client} ${member}: ${meaning.key}`);
       checked++;
     }
