@@ -50,7 +50,9 @@ export function textQuantitiesOf(usage: Usage, inputImages = 0): QuantitiesBy<"t
   };
 }
 
-/** Splits the cache writes that do not live an hour by their lifetime. The rest lives as long as the vendor's shortest. */
+/**
+ * Splits the cache writes that do not live an hour by their lifetime. The rest lives as long as the vendor's shortest.
+ */
 function writesOf({ cacheWrite5mTokens: total, cacheWrite30mTokens, cacheWrite12hTokens, cacheWrite24hTokens }: Usage) {
   const day = Math.min(cacheWrite24hTokens ?? 0, total);
   const halfDay = Math.min(cacheWrite12hTokens ?? 0, total - day);

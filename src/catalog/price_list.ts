@@ -119,7 +119,10 @@ export interface PriceReach extends Omit<PriceSituation, "promptTokens"> {
   readonly maxPromptTokens: number;
 }
 
-/** The highest price of each key that a request can reach: of the bands up to its size, and of the hours until it begins. */
+/**
+ * The highest price of each key that a request can reach: of the bands up to its size, and of the hours until it
+ * begins.
+ */
 export function highestPricesIn(prices: ModelPrices, reach: PriceReach): Tariff {
   const { at, until, maxPromptTokens, serviceTier, region } = reach;
   const own = serviceTier === null ? undefined : ownValue(prices.tiers, serviceTier);

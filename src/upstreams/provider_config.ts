@@ -261,7 +261,9 @@ function providerOf(provider: Input): ProviderConfig {
   };
 }
 
-/** The region of a regional host of OpenAI: `us` of us.api.openai.com. Source: OpenAI documentation, "Data residency". */
+/**
+ * The region of a regional host of OpenAI: `us` of us.api.openai.com. Source: OpenAI documentation, "Data residency".
+ */
 function regionOfHost({ hostname }: URL): string | null {
   return /^([a-z]{2,6})\.api\.openai\.com$/.exec(hostname)?.[1] ?? null;
 }

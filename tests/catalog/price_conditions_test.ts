@@ -14,11 +14,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A Monday. */
 const MONDAY = Date.parse("2026-11-30T00:00:00Z");
 
-const USUAL: PriceSituation = { at: MONDAY, promptTokens: 0, serviceTier: null, region: null };
+const SMALL: PriceSituation = { at: MONDAY, promptTokens: 0, serviceTier: null, region: null };
 
 function promptIn(overrides: readonly Record<string, unknown>[], situation: Partial<PriceSituation>): string {
   const model = modelOf({ id: "a/b", pricing: { prompt: "1", completion: "5", overrides } });
-  return pricesIn(model.prices, { ...USUAL, ...situation }).pricing.prompt ?? "none";
+  return pricesIn(model.prices, { ...SMALL, ...situation }).pricing.prompt ?? "none";
 }
 
 Deno.test("a band applies strictly above its size, to the whole request", () => {
@@ -33,7 +33,7 @@ Deno.test("all conditions of an entry must hold, and of those that do, a later o
     { min_prompt_tokens: 100, region: "us", prompt: "3" },
   ];
   const model = modelOf({ id: "a/b", pricing: { prompt: "1", completion: "5", overrides } });
-  const at = (situation: Partial<PriceSituation>) => pricesIn(model.prices, { ...USUAL, ...situation }).pricing;
+  const at = (situation: Partial<PriceSituation>) => pricesIn(model.prices, { ...SMALL, ...situation }).pricing;
   assertEquals(at({ region: "us" }), { prompt: "1", completion: "5" });
   assertEquals(at({ promptTokens: 101 }), { prompt: "2", completion: "6" });
   assertEquals(at({ promptTokens: 101, region: "us" }), { prompt: "3", completion: "6" });
@@ -78,7 +78,7 @@ Deno.test("factors multiply the prices of tokens, each other and a band, and lea
     },
   });
   const { pricing, reasons } = pricesIn(model.prices, {
-    ...USUAL,
+    ...SMALL,
     promptTokens: 272_001,
     region: "us",
     serviceTier: "batch",
@@ -93,7 +93,7 @@ Deno.test("a tier's own prices come after those of the model, and its own bands 
     pricing: { prompt: "2", completion: "4", overrides: [{ min_prompt_tokens: 10, prompt: "3" }] },
     pricing_tiers: { flex: { prompt: "1", overrides: [{ min_prompt_tokens: 10, prompt: "1.5" }] } },
   });
-  const at = (promptTokens: number) => pricesIn(model.prices, { ...USUAL, promptTokens, serviceTier: "flex" }).pricing;
+  const at = (promptTokens: number) => pricesIn(model.prices, { ...SMALL, promptTokens, serviceTier: "flex" }).pricing;
   assertEquals(at(10), { prompt: "1", completion: "4" });
   assertEquals(at(11), { prompt: "1.5", completion: "4" });
 });

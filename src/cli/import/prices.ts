@@ -84,7 +84,7 @@ export function readPrices(source: SourceMap, { use, kinds }: PricedUse): ReadPr
     const name = NAMES[base];
     const price = decimalOf(amount);
     const isKept = name !== undefined && price !== null && isChargeable(name, kinds) && !isRepeated(name, fields) &&
-      ((tier === USUAL && above === null) || use === "text");
+      ((tier === DEFAULT_TIER && above === null) || use === "text");
     if (!isKept) {
       if (amount !== 0) dropped.push(field);
       continue;
@@ -95,7 +95,7 @@ export function readPrices(source: SourceMap, { use, kinds }: PricedUse): ReadPr
     // Two fields with one price, of which one may be 0.
     if (prices[name] === undefined || Number(prices[name]) === 0) prices[name] = price;
   }
-  const { usual: pricing, bands } = pricesOf(USUAL);
+  const { usual: pricing, bands } = pricesOf(DEFAULT_TIER);
   const search = searchPriceIn(fields);
   if (search !== null && use === "text") pricing.web_search = search;
   const hasPrice = use === "text"
@@ -115,12 +115,12 @@ export function readPrices(source: SourceMap, { use, kinds }: PricedUse): ReadPr
   };
 }
 
-const USUAL = "";
+const DEFAULT_TIER = "";
 
 /** `output_cost_per_token_above_272k_tokens_flex`: the price of an output token in a band of a tier. */
 function endingOf(field: string): { readonly base: string; readonly above: number | null; readonly tier: string } {
-  if (NAMES[field] !== undefined) return { base: field, above: null, tier: USUAL };
-  const [, base = field, thousands, tier = USUAL] = ENDING.exec(field) ?? [];
+  if (NAMES[field] !== undefined) return { base: field, above: null, tier: DEFAULT_TIER };
+  const [, base = field, thousands, tier = DEFAULT_TIER] = ENDING.exec(field) ?? [];
   return { base, above: thousands === undefined ? null : Number(thousands) * 1_000, tier };
 }
 

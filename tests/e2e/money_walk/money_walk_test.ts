@@ -26,7 +26,7 @@ const varied = (now: number) => ({
   ...TOKENS,
   overrides: [
     { min_prompt_tokens: 1_500, prompt: "0.000006", completion: "0.0000225" },
-    { from: new Date(now + 1_000).toISOString(), factor: "1.2" },
+    { from: `${new Date(now + 2_000).toISOString().slice(0, 19)}Z`, factor: "1.2" },
     { utc_start: timeAt(now + 60_000), utc_end: timeAt(now + 120_000), factor: "1.1" },
     { utc_start: timeAt(now - 60_000), utc_end: timeAt(now + 60_000), factor: "0.5" },
     { service_tier: "flex", factor: "0.5" },
