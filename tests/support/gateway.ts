@@ -6,6 +6,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { startApps, TEST_ISOLATES } from "./apps.ts";
+import { freeUnlessPriced } from "./free_model.ts";
 
 /** A gateway in front of the sandbox vendor, for tests. */
 export interface TestGateway {
@@ -128,11 +129,6 @@ function testTree(
     ...options.config,
     ...Array.isArray(models) && { models: models.map(freeUnlessPriced) },
   };
-}
-
-/** A model of a test that is not about money: free, unless the test gives it a price. */
-export function freeUnlessPriced(model: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return "pricing" in model || String(model.id).includes("*") ? model : { ...model, pricing: "free" };
 }
 
 /** A priced text model served by these providers with equal weight. */
