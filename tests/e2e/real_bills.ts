@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/lib/json_object.ts";
 
 /** A line of a vendor's bill: an amount, and its published price in USD for a million tokens or a thousand calls. */
-type Line = readonly [amount: number, price: string, unit?: "thousand" | "each"];
+type Line = readonly [amount: number, price: string, unit?: "thousand"];
 
 /** A request, and what its vendor bills for it by its published prices. */
 export interface RealBill {

@@ -6,13 +6,11 @@ import { accountMoney } from "../support/account_money.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { REAL_BILLS, type RealBill } from "./real_bills.ts";
 
-const UNITS = { million: 1_000_000n, thousand: 1_000n, each: 1n } as const;
-
 /** The vendor's published computation. */
 function billOf({ lines, factor = "1" }: RealBill): Money {
-  return lines.reduce((sum, [amount, price, unit = "million"]) => {
-    const rate = unit === "million" ? multiplyRate(readMoney(price), factor) : readMoney(price);
-    return sum + BigInt(amount) * rate / UNITS[unit];
+  return lines.reduce((sum, [amount, price, unit]) => {
+    if (unit === "thousand") return sum + BigInt(amount) * readMoney(price) / 1_000n;
+    return sum + BigInt(amount) * multiplyRate(readMoney(price), factor) / 1_000_000n;
   }, 0n);
 }
 
