@@ -70,6 +70,13 @@ for (const isolates of [1, 2]) {
         assertEquals(response.status, 200, `${bill.name}: ${text}`);
         const charge = await money.latestCharge();
         assertEquals([charge?.model, charge?.cost], [bill.model, writeMoney(billOf(bill))], bill.name);
+        if (bill.reason === undefined) continue;
+        const path = `/admin/v1/requests/${response.headers.get("x-service-request-id")}`;
+        const logged = await fetch(gateway.address + path, {
+          headers: { authorization: `Bearer ${gateway.adminKey}` },
+        });
+        const conditions: string[] = (await logged.json()).price_conditions;
+        assert(conditions.some((each) => each.includes(bill.reason ?? "")), `${bill.name}: ${conditions}`);
       }
     } finally {
       await gateway.stop();
