@@ -39,7 +39,8 @@ export interface PriceOptions {
 
 /**
  * `POST /admin/v1/models/price` `{model, quantities?, prompt_tokens?, tier?, region?, resolution?, audio?}`: the cost
- * of quantities by the model's tariff, with the arithmetic of charges. Nothing is charged. Source: docs/api/admin.md#models.
+ * of quantities by the model's tariff, with the arithmetic of charges. Nothing is charged. Source:
+ * docs/api/admin.md#models.
  */
 export function priceHandler({ catalog, readJson }: PriceOptions): Handler {
   return async (inbound) => {
