@@ -121,8 +121,18 @@ export function writeUsage(usage: Usage | null): JsonObject {
     },
     output_tokens: output.outputTokens,
     ...(output.region === undefined ? {} : { inference_geo: output.region }),
-    ...(output.webSearches ? { server_tool_use: { web_search_requests: output.webSearches } } : {}),
+    ...writeToolCalls(output),
     ...(output.reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: output.reasoningTokens } } : {}),
+  };
+}
+
+function writeToolCalls({ webSearches = 0, webFetches = 0 }: Pick<Usage, "webSearches" | "webFetches">): JsonObject {
+  if (webSearches + webFetches === 0) return {};
+  return {
+    server_tool_use: {
+      web_search_requests: webSearches,
+      ...webFetches > 0 && { web_fetch_requests: webFetches },
+    },
   };
 }
 
