@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { costOf, PRICE_KEYS, type PriceKey, type Quantities, type Tariff, videoSecondTariff } from "../../billing/tariff.ts";
+import {
+  costOf,
+  PRICE_KEYS,
+  type PriceKey,
+  type Quantities,
+  type Tariff,
+  videoSecondTariff,
+} from "../../billing/tariff.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { pricePerSecondOf } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
@@ -62,7 +69,9 @@ export function priceHandler({ catalog, readJson }: PriceOptions): Handler {
 }
 
 /** The quantities that are tokens of a prompt. */
-const PROMPT_KEYS = PRICE_KEYS.filter((key) => /^(?:prompt|input_cache_|image_input|audio$|audio_cache_read)/.test(key));
+const PROMPT_KEYS = PRICE_KEYS.filter((key) =>
+  /^(?:prompt|input_cache_|image_input|audio$|audio_cache_read)/.test(key)
+);
 
 function promptTokensIn(quantities: Quantities): number {
   return PROMPT_KEYS.reduce((sum, key) => sum + (quantities[key] ?? 0), 0);

@@ -53,7 +53,12 @@ export function trafficReader(
       span,
       data: steps.map(writeStep),
       total: writeStep(total),
-      now: { open_streams: openStreams, memory: { in_use: memory.inUse, limit: memory.limitBytes }, jobs, unpriced: unpriced.map((each) => ({ ...each })) },
+      now: {
+        open_streams: openStreams,
+        memory: { in_use: memory.inUse, limit: memory.limitBytes },
+        jobs,
+        unpriced: unpriced.map((each) => ({ ...each })),
+      },
     };
   };
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
-  lifetimesIn,
   type ContentCounters,
+  lifetimesIn,
   mediumTokensOf,
   outputSideOf,
   promptTokensOf,
