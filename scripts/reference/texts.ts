@@ -293,6 +293,11 @@ const PROVIDERS: Record<string, SettingText> = {
     example: ["max_tokens_field"],
     otherwise: "by the address",
   },
+  "providers.NAME.pricing_region": {
+    text: "The region in which the vendor works, for prices that depend on it",
+    example: "eu",
+    otherwise: "that of the cloud or of OpenAI's regional host",
+  },
   "providers.NAME.facts": {
     text: "What models take and refuse, by patterns of the vendor's names: [facts](#facts)",
     example: { "gpt-9*": { sampling_support: "never" } },
@@ -393,7 +398,23 @@ const PRICING: Record<string, SettingText> = {
     "0.00001",
     "`input_cache_write`, `input_cache_write_5m`, `prompt`",
   ),
-  input_cache_write: price("token written to a cache of any lifetime", "0.00000625", "see the two above"),
+  input_cache_write_30m: price(
+    "token written to a cache of thirty minutes",
+    "0.0000025",
+    "`input_cache_write`, `input_cache_write_5m`, `prompt`",
+  ),
+  input_cache_write_12h: price(
+    "token written to a cache of twelve hours",
+    "0.000005",
+    "`input_cache_write_1h`, `input_cache_write`, `input_cache_write_30m`, `prompt`",
+  ),
+  input_cache_write_24h: price(
+    "token written to a cache of a day",
+    "0.000005",
+    "`input_cache_write_12h`, `input_cache_write_1h`, `input_cache_write`, `prompt`",
+  ),
+  input_cache_write: price("token written to a cache of any lifetime", "0.00000625", "see those above"),
+  cache_storage_hour: price("token of a cached content that a vendor stores for an hour", "0.0000045"),
   image_input: price("token of an input image", "0.000008", "`prompt`"),
   image: price("token of an input image; another name of `image_input`", "0.000008", "`prompt`"),
   image_input_cache_read: price(
@@ -409,6 +430,10 @@ const PRICING: Record<string, SettingText> = {
   per_image: price("output image, in addition to its tokens", "0.04"),
   per_input_image: price("input image, in addition to its tokens", "0.001"),
   web_search: price("search by the vendor's tool", "0.01"),
+  maps_search: price("search of the vendor in maps", "0.014"),
+  file_search: price("search of the vendor in stored files", "0.0025"),
+  web_fetch: price("page that the vendor's tool reads", "0.001"),
+  ocr_page: price("page of a document whose text the vendor recognizes", "0.001"),
   character: price("character of a text to speak", "0.000015"),
   audio_second: price("second of audio to write down", "0.0001"),
   search_unit: price("query with up to 100 documents", "0.002"),
@@ -457,12 +482,16 @@ const MODELS: Record<string, SettingText> = {
   },
   ...Object.fromEntries(Object.entries(PRICING).map(([name, text]) => [`models[].pricing.${name}`, text])),
   "models[].pricing.overrides": {
-    text: "Prices from a date on, with `from` and the fields of `pricing`: [prices with a date](#prices-with-a-date)",
-    example: [{ from: "2027-01-01", prompt: "0.000006" }],
+    text: "Prices under conditions, with the fields of `pricing`: [prices under conditions](#prices-under-conditions)",
+    example: [{ min_prompt_tokens: 272000, prompt: "0.000004" }],
   },
   "models[].pricing_tiers": {
     text: "Prices of other [service tiers](#service-tiers), with the fields of `pricing`",
     example: { flex: { prompt: "0.000001" } },
+  },
+  "models[].own_searches": {
+    text: "The searches that it may make by itself in a request without a search tool; they are reserved",
+    example: 3,
   },
   "models[].top_provider.context_length": {
     text: "The most tokens of input and output at the first provider",

@@ -16,10 +16,14 @@ export interface GatewayCounts {
 
 /** Starts to count. Nothing is measured before {@linkcode LoopLag.start}. */
 export function createCounts({ log, clock }: { readonly log: Log; readonly clock: Clock }): GatewayCounts {
+  const counted = countLog(log);
   // The lag is that of the process, so it is measured in real time also where tests set the clock.
   return {
-    requests: new RequestMetrics(clock),
-    log: countLog(log),
+    requests: new RequestMetrics(
+      clock,
+      ({ model, dimension }) => counted.warn("usage_unpriced", { model, code: dimension }),
+    ),
+    log: counted,
     loopLag: new LoopLag(systemClock),
     startedAt: clock.now(),
   };

@@ -219,7 +219,11 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
       traffic: {
         history: () => features.console.history(),
         streams: () => features.console.streams(),
-        now: () => ({ openStreams: services.openStreams.count, memory: services.memory }),
+        now: () => ({
+          openStreams: services.openStreams.count,
+          memory: services.memory,
+          unpriced: services.counts.requests.unpriced(),
+        }),
         countJobs: () => countJobs(services),
       },
       otherGateways: () => otherGatewaysOn(services.store, services.clock),

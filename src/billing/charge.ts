@@ -124,6 +124,14 @@ const COUNTERS = [
   "videoOutputTokens",
   "webSearches",
   "imagesMade",
+  "cacheWrite30mTokens",
+  "cacheWrite12hTokens",
+  "cacheWrite24hTokens",
+  "mapSearches",
+  "fileSearches",
+  "webFetches",
+  "ocrPages",
+  "audioSeconds",
 ] as const satisfies readonly (keyof Usage)[];
 
 /** Writes a row as JSON without line feeds. */
@@ -172,6 +180,14 @@ function countersOf(usage: Partial<Usage>): number[] {
     usage.videoOutputTokens ?? 0,
     usage.webSearches ?? 0,
     usage.imagesMade ?? 0,
+    usage.cacheWrite30mTokens ?? 0,
+    usage.cacheWrite12hTokens ?? 0,
+    usage.cacheWrite24hTokens ?? 0,
+    usage.mapSearches ?? 0,
+    usage.fileSearches ?? 0,
+    usage.webFetches ?? 0,
+    usage.ocrPages ?? 0,
+    usage.audioSeconds ?? 0,
   ];
   while (counters.length > 0 && counters[counters.length - 1] === 0) counters.pop();
   return counters;

@@ -26,8 +26,16 @@ export const CHARGED_BY = {
   input_cache_read: ["text", "image"],
   /** One prompt token written to a cache that lives five minutes. */
   input_cache_write_5m: ["text"],
+  /** One prompt token written to a cache that lives thirty minutes. */
+  input_cache_write_30m: ["text"],
   /** One prompt token written to a cache that lives one hour. */
   input_cache_write_1h: ["text", "cache"],
+  /** One prompt token written to a cache that lives twelve hours. */
+  input_cache_write_12h: ["text"],
+  /** One prompt token written to a cache that lives a day. */
+  input_cache_write_24h: ["text"],
+  /** One token of a cached content, stored for one hour. */
+  cache_storage_hour: ["cache"],
   /** One token of an input image. */
   image_input: ["text", "image"],
   /** One token of an input image, read from a cache. */
@@ -50,10 +58,18 @@ export const CHARGED_BY = {
   per_input_image: ["text", "image"],
   /** One search by a vendor's own search tool. */
   web_search: ["text"],
+  /** One search of a vendor in maps. */
+  maps_search: ["text"],
+  /** One search of a vendor in stored files. */
+  file_search: ["text"],
+  /** One page of the web that a vendor's own tool reads. */
+  web_fetch: ["text"],
+  /** One page of a document whose text a vendor recognizes. */
+  ocr_page: ["text"],
   /** One character of a text to speak. */
   character: ["speech"],
-  /** One second of audio to write down. */
-  audio_second: ["transcription"],
+  /** One second of audio to write down, or in a prompt, where a vendor counts it so. */
+  audio_second: ["text", "transcription"],
   /** One query with up to 100 documents to rank. */
   search_unit: ["rerank"],
   /** One request, in addition to what it consumes. */
@@ -98,11 +114,36 @@ export const PRICE_NAMES: readonly PriceName[] = [
   ...ALIASES,
 ];
 
+/** The prices of tokens, which a factor multiplies. The others are fees. */
+export const TOKEN_PRICES: ReadonlySet<PriceName> = new Set<PriceName>([
+  "prompt",
+  "completion",
+  "input_cache_read",
+  "input_cache_write",
+  "input_cache_write_5m",
+  "input_cache_write_30m",
+  "input_cache_write_1h",
+  "input_cache_write_12h",
+  "input_cache_write_24h",
+  "cache_storage_hour",
+  "image",
+  "image_input",
+  "image_input_cache_read",
+  "image_output",
+  "audio",
+  "audio_cache_read",
+  "audio_output",
+  "video_output",
+]);
+
 /** The names whose price a key takes if it has none; the first configured one applies. */
 const FALLBACK_NAMES: Readonly<Partial<Record<PriceKey, readonly PriceName[]>>> = {
   input_cache_read: ["prompt"],
-  input_cache_write_5m: ["input_cache_write", "prompt"],
-  input_cache_write_1h: ["input_cache_write", "input_cache_write_5m", "prompt"],
+  input_cache_write_5m: ["input_cache_write", "input_cache_write_30m", "prompt"],
+  input_cache_write_30m: ["input_cache_write", "input_cache_write_5m", "prompt"],
+  input_cache_write_1h: ["input_cache_write", "input_cache_write_5m", "input_cache_write_30m", "prompt"],
+  input_cache_write_12h: ["input_cache_write_1h", "input_cache_write", "input_cache_write_30m", "prompt"],
+  input_cache_write_24h: ["input_cache_write_12h", "input_cache_write_1h", "input_cache_write", "prompt"],
   image_input: ["image", "prompt"],
   image_input_cache_read: ["image_input", "image", "input_cache_read", "prompt"],
   image_output: ["completion"],
@@ -135,6 +176,11 @@ export function readTariff(pricing: Readonly<Record<string, unknown>>): Tariff {
   });
 }
 
+/** Whether a price list has a price for a key, or for one whose price it takes; zero is a price, too. */
+export function isKeyPriced(key: PriceKey, pricing: Readonly<Record<string, unknown>>): boolean {
+  return namesOf(key).some((name) => Object.hasOwn(pricing, name));
+}
+
 /** The higher price of two tariffs for each key. */
 export function highestTariff(one: Tariff, other: Tariff): Tariff {
   return tariffOf((key) => one[key] > other[key] ? one[key] : other[key]);
@@ -148,6 +194,11 @@ export function videoSecondTariff(rate: Rate): Tariff {
 /** Whether one of these kinds of charges counts a price, or a key that takes its price. */
 export function isChargeable(name: PriceName, kinds: readonly ChargeKind[]): boolean {
   return PRICE_KEYS.some((key) => namesOf(key).includes(name) && CHARGED_BY[key].some((kind) => kinds.includes(kind)));
+}
+
+/** The kinds of charges that count a price, or a key that takes its price. */
+export function chargingKinds(name: PriceName): readonly ChargeKind[] {
+  return [...new Set(PRICE_KEYS.filter((key) => namesOf(key).includes(name)).flatMap((key) => CHARGED_BY[key]))];
 }
 
 /** The cost of quantities, rounded half up once. */

@@ -1,10 +1,11 @@
 import { addCharge } from "../billing/charge.ts";
 import { fixedReservation } from "../billing/meter.ts";
-import { costOf, type QuantitiesBy } from "../billing/tariff.ts";
+import { costOf, type Tariff } from "../billing/tariff.ts";
 import { routeOf, runPaidCall } from "../calls/paid_call.ts";
 import { promptBoundOf } from "../calls/prompt_bound.ts";
 import type { Settlement } from "../calls/settlement.ts";
 import type { Model, Serving } from "../catalog/model.ts";
+import { pricesIn } from "../catalog/price_list.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import { content } from "../conversation/codecs/content/mod.ts";
 import type { RequestRecord } from "../http/request_record.ts";
@@ -30,6 +31,7 @@ import { GRACE_MS } from "./expire.ts";
 import { limitExpiry } from "./lifetime.ts";
 import type { CacheCreation, StoredContent } from "./cache_creation.ts";
 import { storeNative } from "./native.ts";
+import { cacheQuantitiesOf } from "./storage.ts";
 import {
   addCache,
   addedCache,
@@ -126,12 +128,13 @@ export async function routeCache(parts: CacheParts, call: CacheCall, now: number
   const passesTo = (provider: Provider) => provider.caches !== undefined;
   const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
   const maxTokens = maxTokensOf(call, model);
+  const storedMs = limitExpiry(parts.maxLifeMs, now, request.expiresAt) - now;
   return {
     request,
     model,
     candidates: await permittedCandidates(asked, candidates, parts),
     maxTokens,
-    maxCost: costOf(cacheQuantitiesOf(maxTokens), model.tariff),
+    maxCost: costOf(cacheQuantitiesOf(maxTokens, storedMs), tariffFor(model, maxTokens)),
   };
 }
 
@@ -140,12 +143,9 @@ function maxTokensOf({ body, bytes }: CacheCall, model: Model): number {
   return promptBoundOf({ body, grammar, bytes, model, isCacheKnown: false, takesAnyFile: true }).tokens;
 }
 
-/**
- * The chargeable quantities of a cache creation. The price is that of vendor caches with a lifetime of an hour, since a
- * cache lives longer than five minutes.
- */
-function cacheQuantitiesOf(tokens: number): QuantitiesBy<"cache"> {
-  return { input_cache_write_1h: tokens };
+/** The prices of a content of so many tokens, with those of the moment at which the request began. */
+function tariffFor({ prices, pricedAt: at }: Model, promptTokens: number): Tariff {
+  return pricesIn(prices, { at, promptTokens, serviceTier: null, region: null }).tariff;
 }
 
 interface Creation {
@@ -214,7 +214,7 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
 async function finish(
   entry: CacheEntry,
   kept: StoredContent,
-  { parts, call, model, settlement }: Creation,
+  { parts, call, model, settlement, now: createdAt }: Creation,
 ): Promise<CachedContent> {
   const { id } = entry.value;
   const { home, tokens, countedBy, expiresAt } = kept;
@@ -222,7 +222,10 @@ async function finish(
   const charge = {
     provider: providerNameOf(home.provider),
     state: "completed",
-    parts: [{ quantities: cacheQuantitiesOf(tokens), tariff: model.tariff }],
+    parts: [{
+      quantities: cacheQuantitiesOf(tokens, home.kind === "native" ? expiresAt - createdAt : 0),
+      tariff: tariffFor(model, tokens),
+    }],
     usage: { ...NO_USAGE, cacheWrite1hTokens: tokens },
   } as const;
   const { accountId, keyId, requestId } = call;

@@ -19,11 +19,16 @@ export interface CarriedContext {
   readonly pictureCharacters: number;
   /** The number of tools that the vendor runs: their results become a further prompt. */
   readonly hostedTools: number;
-  /** Whether a part is marked for the vendor's prompt cache with a lifetime of an hour. */
-  readonly isKeptForAnHour: boolean;
+  /** The lifetimes of the vendor's prompt cache for which parts are marked, besides its shortest. */
+  readonly cacheLifetimes: ReadonlySet<CacheLifetime>;
 }
 
-type Found = { -readonly [K in keyof CarriedContext]: CarriedContext[K] };
+/** A lifetime of a vendor's prompt cache that a request chooses. */
+export type CacheLifetime = "1h" | "12h" | "24h";
+
+type Found = { -readonly [K in keyof Omit<CarriedContext, "cacheLifetimes">]: CarriedContext[K] } & {
+  readonly cacheLifetimes: Set<CacheLifetime>;
+};
 
 /** Top-level members that refer to stored context, in camel case. */
 const TOP_REFERENCES: ReadonlySet<string> = new Set([
@@ -61,7 +66,7 @@ export function carriedContextOf(grammar: RequestGrammar, body: JsonObject, isCa
     picturesByAddress: 0,
     pictureCharacters: 0,
     hostedTools,
-    isKeptForAnHour: false,
+    cacheLifetimes: new Set(),
   };
   walkRequest(grammar, body, (member) => {
     if (isPresent(member.value)) note(grammar, member, isCacheKnown, found);
@@ -71,7 +76,9 @@ export function carriedContextOf(grammar: RequestGrammar, body: JsonObject, isCa
 
 function note(grammar: RequestGrammar, member: RequestMember, isCacheKnown: boolean, found: Found): void {
   const { name, value, owner, depth } = member;
-  if (name === "cacheControl") found.isKeptForAnHour ||= isObject(value) && value.ttl === "1h";
+  if (name === "cacheControl" || name === "promptCacheOptions" || name === "promptCacheBreakpoint") {
+    addLifetime(isObject(value) ? value.ttl : null, found);
+  } else if (name === "promptCacheRetention") addLifetime(value, found);
   else if (name === "imageUrl") addAddress(isObject(value) ? value.url : value, found);
   else if (name === "inlineData") addInline(value, found);
   else if (name === "source" && isObject(value)) addSource(owner.type, value, found);
@@ -89,6 +96,10 @@ function namesContext(grammar: RequestGrammar, { name, value, depth }: RequestMe
   if (name === "audio") return depth > 0 && isObject(value) && isPresent(value.id);
   return depth === 0 &&
     (TOP_REFERENCES.has(name) || (grammar.hasStoredPrompts && name === "prompt" && isObject(value)));
+}
+
+function addLifetime(ttl: unknown, { cacheLifetimes }: Found): void {
+  if (ttl === "1h" || ttl === "12h" || ttl === "24h") cacheLifetimes.add(ttl);
 }
 
 /** An image of the chat or responses format: an address, or a data: URI. */

@@ -3,7 +3,7 @@ import type { Model } from "../catalog/model.ts";
 import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { higherRate, type Rate } from "../lib/money.ts";
-import { type CarriedContext, carriedContextOf } from "./carried_context.ts";
+import { type CacheLifetime, type CarriedContext, carriedContextOf } from "./carried_context.ts";
 
 /** A request with a chargeable prompt. */
 export interface PromptRequest {
@@ -18,17 +18,17 @@ export interface PromptRequest {
   readonly takesAnyFile: boolean;
 }
 
-/** The maximum size and price of a prompt. Source: docs/money.md#reservations. */
+/** The maximum size of a prompt. Source: docs/money.md#reservations. */
 export interface PromptBound {
   readonly tokens: number;
-  /** The highest price of one token. */
-  readonly rate: Rate;
   /** The number of images. */
   readonly pictures: number;
   /** The number of tools that the vendor runs. */
   readonly hostedTools: number;
   /** False if the whole context counts because the request refers to context that it does not contain. */
   readonly isSizeKnown: boolean;
+  /** The lifetimes of a vendor's cache for which parts are marked, besides the shortest. */
+  readonly cacheLifetimes: ReadonlySet<CacheLifetime>;
 }
 
 /** Text has at least this many bytes per token. */
@@ -48,20 +48,26 @@ export function promptBoundOf(request: PromptRequest): PromptBound {
   const { body, model, bytes, takesAnyFile } = request;
   const contextTokens = model.contextLength || DEFAULT_CONTEXT_TOKENS;
   const found = carriedContextOf(request.grammar, body, request.isCacheKnown);
-  const { pictures, pictureCharacters, picturesByAddress, hostedTools } = found;
+  const { pictures, pictureCharacters, picturesByAddress, hostedTools, cacheLifetimes } = found;
   const isSizeKnown = found.isSizeKnown && !(takesAnyFile && picturesByAddress > 0);
-  const rate = rateOf(model.tariff, { ...found, isSizeKnown });
-  if (!isSizeKnown) return { tokens: contextTokens, rate, pictures, hostedTools, isSizeKnown };
+  const about = { pictures, hostedTools, isSizeKnown, cacheLifetimes };
+  if (!isSizeKnown) return { tokens: contextTokens, ...about };
   const text = Math.ceil(Math.max(0, bytes.length - pictureCharacters) / MIN_BYTES_PER_TOKEN);
   const tools = Array.isArray(body.tools) && body.tools.length > 0 ? TOOLS_TOKENS : 0;
   const tokens = Math.min(contextTokens, text + pictures * MAX_PICTURE_TOKENS + tools);
-  return { tokens, rate, pictures, hostedTools, isSizeKnown };
+  return { tokens, ...about };
 }
 
-/** Vendors also write prompts to caches without a request for it. */
-function rateOf(tariff: Tariff, { isSizeKnown, pictures, isKeptForAnHour }: CarriedContext): Rate {
+/** The highest price of one token of a prompt. Vendors also write prompts to caches without a request for it. */
+export function promptRateOf(
+  tariff: Tariff,
+  { isSizeKnown, pictures, cacheLifetimes }: Pick<CarriedContext, "isSizeKnown" | "pictures" | "cacheLifetimes">,
+): Rate {
   let rate = higherRate(higherRate(tariff.prompt, tariff.input_cache_read), tariff.input_cache_write_5m);
-  if (!isSizeKnown || isKeptForAnHour) rate = higherRate(rate, tariff.input_cache_write_1h);
+  rate = higherRate(rate, tariff.input_cache_write_30m);
+  for (const lifetime of ["1h", "12h", "24h"] as const) {
+    if (!isSizeKnown || cacheLifetimes.has(lifetime)) rate = higherRate(rate, tariff[`input_cache_write_${lifetime}`]);
+  }
   if (!isSizeKnown || pictures > 0) {
     rate = higherRate(higherRate(rate, tariff.image_input), tariff.image_input_cache_read);
   }

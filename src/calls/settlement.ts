@@ -6,6 +6,7 @@ import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { RequestEnd, RequestRecord } from "../http/request_record.ts";
 import type { Log } from "../lib/log.ts";
 import type { Money } from "../lib/money.ts";
+import { unpricedKeysOf } from "./unpriced_usage.ts";
 import type { Slot } from "../routing/slot_queue.ts";
 
 /** The caller and the model of a call. */
@@ -36,6 +37,10 @@ export interface CallCharge {
   readonly usage: Usage;
   /** The number of images in the response. Default: none. */
   readonly images?: number;
+  /** The conditions that decided on the prices, in a few words each. Default: none. */
+  readonly reasons?: readonly string[];
+  /** The kinds of usage without a price. Default: by the quantities and the model's prices. */
+  readonly unpriced?: readonly string[];
 }
 
 /** How a call's settlements end together. */
@@ -150,7 +155,7 @@ export class Settlement {
     return { kind, requestId, keyId, model: model.id, provider, amount, usage };
   }
 
-  #record({ provider, state, parts, usage, images = 0 }: CallCharge, amount: Money): void {
+  #record({ provider, state, parts, usage, images = 0, reasons = [], unpriced }: CallCharge, amount: Money): void {
     const { record, kind, model } = this.facts;
     record.kind = kind;
     record.servedModel = model.id;
@@ -159,6 +164,8 @@ export class Settlement {
     record.images = images;
     record.cost = amount;
     record.charged = parts;
+    record.priceReasons = reasons;
+    record.unpriced = unpriced ?? parts.flatMap((each) => unpricedKeysOf(kind, each.quantities, model.pricing));
     record.tokens = {
       input: promptTokensOf(usage),
       cacheRead: usage.cacheReadTokens,

@@ -1,7 +1,8 @@
 import type { Alias } from "./alias.ts";
 import { AliasPatterns } from "./alias_patterns.ts";
 import type { Model } from "./model.ts";
-import { momentsOf, pricedAt, redirectedAt } from "./model_at.ts";
+import { heldHoursOf, pricedAt, redirectedAt, timesOf } from "./model_at.ts";
+import { nextMinute } from "./price_conditions.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
 
 /** The version suffix that vendors add to a model's name in responses. */
@@ -77,21 +78,50 @@ export interface CatalogExtras {
  */
 export function createCatalog(configured: readonly Model[], extras: CatalogExtras = {}): Catalog & DatedCatalog {
   const { discovered = [] } = extras;
-  const moments = momentsOf([...configured, ...discovered]);
+  const { moments, areRecurring } = timesOf([...configured, ...discovered]);
   const first = catalogOf(configured, extras);
-  const made = new Map<number, Catalog>();
+  const made = new Map<string, Catalog>();
+  // The last answer, with the moments for which it is right: almost always the next ones, too.
+  let last: { readonly from: number; readonly to: number; readonly catalog: Catalog } | null = null;
+
+  function catalogAt(momentMs: number): Catalog {
+    const next = moments.findIndex((from) => from > momentMs);
+    const due = next < 0 ? moments.at(-1) : moments[next - 1];
+    const end = next < 0 ? Infinity : moments[next] ?? Infinity;
+    if (!areRecurring) {
+      const catalog = due === undefined ? first : named(String(due), due);
+      last = { from: due ?? -Infinity, to: end, catalog };
+      return catalog;
+    }
+    const held = heldHoursOf([...configured, ...discovered], momentMs);
+    const catalog = due === undefined && held === "" ? first : named(`${due} ${held}`, momentMs);
+    last = { from: momentMs, to: Math.min(end, nextMinute(momentMs)), catalog };
+    return catalog;
+  }
+
+  function named(key: string, momentMs: number): Catalog {
+    let catalog = made.get(key);
+    if (catalog !== undefined) return catalog;
+    // What is past is not asked for again.
+    for (const oldest of made.keys()) {
+      if (made.size < MAX_CATALOGS) break;
+      made.delete(oldest);
+    }
+    made.set(key, catalog = catalogOf(configured, extras, momentMs));
+    return catalog;
+  }
+
   return {
     ...first,
     at(momentMs) {
-      // Almost always the last of few moments.
-      const due = moments.findLast((from) => from <= momentMs);
-      if (due === undefined) return first;
-      let catalog = made.get(due);
-      if (catalog === undefined) made.set(due, catalog = catalogOf(configured, extras, due));
-      return catalog;
+      if (last !== null && momentMs >= last.from && momentMs < last.to) return last.catalog;
+      return catalogAt(momentMs);
     },
   };
 }
+
+/** The catalogs of different moments that are kept. Requests that are under way keep theirs. */
+const MAX_CATALOGS = 16;
 
 /** The catalog of one moment. */
 function catalogOf(

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ChargeKind, readTariff, type Tariff } from "../billing/tariff.ts";
+import type { ChargeKind, Tariff } from "../billing/tariff.ts";
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import { factsSchema } from "../conversation/stated_facts.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
@@ -8,7 +8,7 @@ import { capabilitySections } from "./capability_schemas.ts";
 import { isModelId, MAX_NAME_LENGTH } from "./model_name.ts";
 import type { ImageSection, VideoSection } from "./media_sections.ts";
 import { imageSection, videoSection } from "./media_schemas.ts";
-import { type PriceChange, type PriceList, type Pricing, tierTariffs } from "./price_list.ts";
+import { hasAnyPrice, type ModelPrices, pricesAt, type Pricing } from "./price_list.ts";
 import { moment, price, priceListOf, refuseUnchargeable, writtenPricing, writtenTiers } from "./price_schemas.ts";
 
 /** A type of input or output. */
@@ -84,16 +84,18 @@ export interface Model extends CapabilitySections {
   readonly contextLength: number;
   /** Its inputs and outputs. */
   readonly architecture: Architecture;
-  /** Default: empty, so that everything is free. */
+  /** The prices of a small request at a moment. Default: empty, so that everything is free. */
   readonly pricing: Pricing;
-  /** The prices that are still to come, by their moment. Default: none. */
-  readonly priceChanges: readonly PriceChange[];
+  /** The moment of `pricing` in Unix milliseconds. Default: before the first date in `prices`. */
+  readonly pricedAt: number;
   /** The prices of `pricing` in chargeable form. */
   readonly tariff: Tariff;
-  /** The own prices of other service tiers by the tier's lower-case name. Default: none. */
-  readonly tierPrices: Readonly<Record<string, PriceList>>;
-  /** The tariffs of those tiers. */
-  readonly tiers: Readonly<Record<string, Tariff>>;
+  /** All prices, with the conditions under which they apply. */
+  readonly prices: ModelPrices;
+  /** Whether the operator says that it is free, by `pricing: free`. Default: false. */
+  readonly isFree: boolean;
+  /** The searches that the model may make by itself in one request, without a search tool in it. Default: 0. */
+  readonly ownSearches: number;
   /** Limits of the provider that serves best. */
   readonly topProvider: TopProvider;
   /** Default: null. */
@@ -152,6 +154,7 @@ const written = z.strictObject({
   }).prefault({}),
   pricing: writtenPricing.prefault({}),
   pricing_tiers: writtenTiers.default({}),
+  own_searches: wholeNumber(0, 100, "searches").default(0),
   top_provider: z.strictObject({
     context_length: tokens().optional(),
     max_completion_tokens: tokens().default(0),
@@ -193,16 +196,29 @@ export const modelSchema: z.ZodType<Model> = written
  * @throws {z.ZodError} With the path of every invalid field.
  */
 export function readModel(value: unknown, context?: ReadContext): Model {
-  return modelSchema.parse(value, context);
+  // Read apart, so that problems of a section of prices keep their places.
+  if (!isSaidFree(value)) return modelSchema.parse(value, context);
+  const { pricing: _, ...others } = value;
+  return { ...modelSchema.parse(others, context), isFree: true };
+}
+
+function isSaidFree(value: unknown): value is { readonly pricing: "free" } {
+  return typeof value === "object" && value !== null && "pricing" in value && value.pricing === "free";
+}
+
+/** Whether the operator has said what a model costs: with at least one price, or that it is free. */
+export function hasStatedPrice({ isFree, prices, video }: Model): boolean {
+  return isFree || video !== null || hasAnyPrice(prices);
 }
 
 function modelOf(model: Written): Model {
   const slash = model.id.indexOf("/");
   const [provider, ownName] = [model.id.slice(0, slash), model.id.slice(slash + 1)];
-  const { pricing, changes } = priceListOf(model.pricing);
-  const tierPrices = Object.fromEntries(
-    Object.entries(model.pricing_tiers).map(([tier, own]) => [tier, priceListOf(own)]),
-  );
+  const prices: ModelPrices = {
+    ...priceListOf(model.pricing),
+    tiers: Object.fromEntries(Object.entries(model.pricing_tiers).map(([tier, own]) => [tier, priceListOf(own)])),
+  };
+  const { pricing, tariff } = pricesAt(prices, -Infinity);
   return {
     id: model.id,
     canonicalSlug: model.canonical_slug ?? model.id,
@@ -213,10 +229,11 @@ function modelOf(model: Written): Model {
     contextLength: model.context_length,
     architecture: architectureOf(model),
     pricing,
-    priceChanges: changes,
-    tariff: readTariff(pricing),
-    tierPrices,
-    tiers: tierTariffs(pricing, tierPrices),
+    pricedAt: -Infinity,
+    tariff,
+    prices,
+    isFree: false,
+    ownSearches: model.own_searches,
     topProvider: {
       contextLength: model.top_provider.context_length ?? model.context_length,
       maxCompletionTokens: model.top_provider.max_completion_tokens,

@@ -1,53 +1,65 @@
-import { readTariff } from "../billing/tariff.ts";
 import type { Model, Serving } from "./model.ts";
-import { type PriceList, priceListAt, tierTariffs } from "./price_list.ts";
+import { isRecurring, isTimeMet } from "./price_conditions.ts";
+import { pricesAt } from "./price_list.ts";
 
 /** A vendor's name of a model at a provider, and the model of the catalog that it stands for; null if there is none. */
 export type ServedAs = (provider: string, name: string) => Model | null;
 
-/**
- * The moments at which prices or redirects of models change, in Unix milliseconds: each once, the first one first.
- * Between two of them, nothing changes.
- */
-export function momentsOf(models: Iterable<Model>): readonly number[] {
+/** When prices and redirects of models change. */
+export interface PriceTimes {
+  /** Dates, in Unix milliseconds: each once, the first one first. */
+  readonly moments: readonly number[];
+  /** Whether some prices change within each day. */
+  readonly areRecurring: boolean;
+}
+
+/** When prices and redirects of models change. */
+export function timesOf(models: Iterable<Model>): PriceTimes {
   const moments = new Set<number>();
-  const addAll = (dated: readonly { readonly from: number }[]) => dated.forEach(({ from }) => moments.add(from));
-  for (const { priceChanges, tierPrices, redirect } of models) {
-    addAll(priceChanges);
-    for (const { changes } of Object.values(tierPrices)) addAll(changes);
-    if (redirect !== null) addAll([redirect]);
+  let areRecurring = false;
+  for (const { prices, redirect } of models) {
+    for (const { overrides } of [prices, ...Object.values(prices.tiers)]) {
+      for (const each of overrides) {
+        areRecurring ||= isRecurring(each);
+        for (const moment of [each.from, each.until]) if (moment !== null) moments.add(moment);
+      }
+    }
+    if (redirect !== null) moments.add(redirect.from);
   }
-  return [...moments].sort((one, other) => one - other);
+  return { moments: [...moments].sort((one, other) => one - other), areRecurring };
+}
+
+/** Which hours hold at a moment, as a text that is equal if the same ones hold; empty if none does. */
+export function heldHoursOf(models: readonly Model[], at: number): string {
+  const held: string[] = [];
+  models.forEach(({ prices }, index) => {
+    for (const [tier, { overrides }] of [["", prices] as const, ...Object.entries(prices.tiers)]) {
+      overrides.forEach((each, place) => {
+        if (isRecurring(each) && isTimeMet(each, at)) held.push(`${index}${tier}:${place}`);
+      });
+    }
+  });
+  return held.join();
 }
 
 /**
- * A model with the prices of requests that began at a moment; the changes that are left are still to come. The model
- * itself if none is due. It does not follow redirects.
+ * A model with the prices of small requests that began at a moment. The model itself if they are those that it has. It
+ * does not follow redirects.
  *
  * @param at Unix milliseconds.
  */
 export function pricedAt(model: Model, at: number): Model {
-  const isDue = ({ changes }: Pick<PriceList, "changes">) => changes.some(({ from }) => from <= at);
-  const own: PriceList = { pricing: model.pricing, changes: model.priceChanges };
-  if (!isDue(own) && !Object.values(model.tierPrices).some(isDue)) return model;
-  const { pricing, changes } = priceListAt(own, at);
-  const tierPrices = Object.fromEntries(
-    Object.entries(model.tierPrices).map(([tier, list]) => [tier, priceListAt(list, at)]),
-  );
+  const { prices, video } = model;
+  if (prices.overrides.length === 0 && Object.keys(prices.tiers).length === 0) return model;
+  const { pricing, tariff, pricePerSecond } = pricesAt(prices, at);
+  if (model.pricedAt === at) return model;
   return {
     ...model,
     pricing,
-    priceChanges: changes,
-    tariff: readTariff(pricing),
-    tierPrices,
-    tiers: tierTariffs(pricing, tierPrices),
-    video: model.video && { ...model.video, pricePerSecond: secondPricesAt(model, at) },
+    pricedAt: at,
+    tariff,
+    video: video && { ...video, pricePerSecond: { ...video.pricePerSecond, ...pricePerSecond } },
   };
-}
-
-function secondPricesAt({ video, priceChanges }: Model, at: number): Readonly<Record<string, string>> {
-  const due = priceChanges.filter(({ from }) => from <= at).map(({ pricePerSecond }) => pricePerSecond);
-  return Object.assign({}, video?.pricePerSecond, ...due);
 }
 
 /**

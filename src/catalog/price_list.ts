@@ -1,40 +1,202 @@
-import { type PriceName, readTariff, type Tariff } from "../billing/tariff.ts";
+import { highestTariff, type PriceName, readTariff, type Tariff, TOKEN_PRICES } from "../billing/tariff.ts";
+import { multiplyRate, readRate, writeRate } from "../lib/money.ts";
+import { ownValue } from "../lib/own_value.ts";
 import type { SecondPrices } from "./media_sections.ts";
+import {
+  areConditionsMet,
+  BATCH_TIER,
+  changesWithin,
+  conditionsText,
+  isTimeMet,
+  isTimeOnly,
+  type PriceConditions,
+  type PriceSituation,
+} from "./price_conditions.ts";
 
 /** Prices in decimal USD as the operator wrote them, by what they apply to. Anything without a price is free. */
 export type Pricing = Readonly<Partial<Record<PriceName, string>>>;
 
-/** Prices that apply from a moment on. Keys that it lacks keep the price that they had. */
-export interface PriceChange {
-  /** Unix milliseconds. The prices apply to requests that began then or later. */
-  readonly from: number;
+/** Prices that apply while conditions hold. Keys that it lacks keep their price. */
+export interface PriceOverride extends PriceConditions {
   readonly pricing: Pricing;
   /** Of a second of video, as in `VideoSection.pricePerSecond`. Default: none. */
   readonly pricePerSecond: SecondPrices;
+  /** A decimal that multiplies the prices of tokens, those of all other entries included; null for none. */
+  readonly factor: string | null;
 }
 
 /** Prices, and how they change. */
 export interface PriceList {
   readonly pricing: Pricing;
-  /** By their moment, the first one first. */
-  readonly changes: readonly PriceChange[];
+  /** Of those whose conditions hold, a later one wins for each key. */
+  readonly overrides: readonly PriceOverride[];
 }
 
-/** A list as it is for a request that began at a moment in Unix milliseconds: later changes are still to come. */
-export function priceListAt(list: PriceList, at: number): PriceList {
-  const due = list.changes.filter(({ from }) => from <= at);
-  if (due.length === 0) return list;
+/** All prices of a model. */
+export interface ModelPrices extends PriceList {
+  /**
+   * The own prices of other service tiers by the tier's lower-case name, which are applied after those of the model.
+   * Default: none.
+   */
+  readonly tiers: Readonly<Record<string, PriceList>>;
+}
+
+/** The prices that apply in one situation. */
+export interface AppliedPrices {
+  readonly pricing: Pricing;
+  readonly tariff: Tariff;
+  /** Of a second of video. */
+  readonly pricePerSecond: SecondPrices;
+  /** The conditions that decided, in a few words each: `above 272000 prompt tokens`. Often empty. */
+  readonly reasons: readonly string[];
+}
+
+/** By the conditions that hold; a price list has few combinations of them that occur. */
+const applied = new WeakMap<ModelPrices, Map<string, AppliedPrices>>();
+
+/** The prices of a situation. The same object as long as the same conditions hold. */
+export function pricesIn(prices: ModelPrices, situation: PriceSituation): AppliedPrices {
+  const tier = situation.serviceTier;
+  const own = tier === null ? undefined : ownValue(prices.tiers, tier);
+  const isMet = (each: PriceOverride) => areConditionsMet(each, situation);
+  const held = prices.overrides.filter(isMet);
+  const heldOfTier = own?.overrides.filter(isMet) ?? [];
+  const key = own === undefined ? keyOf(prices, held) : `${tier} ${keyOf(prices, held)} ${keyOf(own, heldOfTier)}`;
+  let made = applied.get(prices);
+  if (made === undefined) applied.set(prices, made = new Map());
+  let found = made.get(key);
+  if (found === undefined) made.set(key, found = apply({ prices, held, tier, own, heldOfTier }));
+  return found;
+}
+
+function keyOf({ overrides }: PriceList, held: readonly PriceOverride[]): string {
+  return held.map((each) => overrides.indexOf(each)).join();
+}
+
+interface Held {
+  readonly prices: ModelPrices;
+  readonly held: readonly PriceOverride[];
+  readonly tier: string | null;
+  readonly own: PriceList | undefined;
+  readonly heldOfTier: readonly PriceOverride[];
+}
+
+function apply({ prices, held, tier, own, heldOfTier }: Held): AppliedPrices {
+  const all = [...held, ...heldOfTier];
+  const plain: Pricing = Object.assign(
+    {},
+    prices.pricing,
+    ...held.map(({ pricing }) => pricing),
+    own?.pricing,
+    ...heldOfTier.map(({ pricing }) => pricing),
+  );
+  const pricing = all.reduce((list, { factor }) => factor === null ? list : multiplied(list, factor), plain);
+  const texts = all.map(conditionsText);
   return {
-    pricing: Object.assign({}, list.pricing, ...due.map(({ pricing }) => pricing)),
-    changes: list.changes.slice(due.length),
+    pricing,
+    tariff: readTariff(pricing),
+    pricePerSecond: Object.assign({}, ...all.map(({ pricePerSecond }) => pricePerSecond)),
+    reasons: [...new Set([...texts, ...own === undefined || tier === null ? [] : [`tier ${tier}`]])],
   };
 }
 
-/** The tariffs of service tiers. A tier takes the model's price where it has none of its own. */
-export function tierTariffs(
-  pricing: Pricing,
-  tierPrices: Readonly<Record<string, PriceList>>,
-): Readonly<Record<string, Tariff>> {
-  const tariffs = Object.entries(tierPrices).map(([tier, own]) => [tier, readTariff({ ...pricing, ...own.pricing })]);
-  return Object.fromEntries(tariffs);
+/** The prices with those of tokens multiplied. Fees stay as they are. */
+function multiplied(pricing: Pricing, factor: string): Pricing {
+  const entries = Object.entries(pricing) as [PriceName, string][];
+  return Object.fromEntries(
+    entries.map(([name, price]) => [
+      name,
+      TOKEN_PRICES.has(name) ? writeRate(multiplyRate(readRate(price), factor)) : price,
+    ]),
+  );
+}
+
+/** Everything that a request can reach until it is charged. */
+export interface PriceReach extends Omit<PriceSituation, "promptTokens"> {
+  /** Unix milliseconds, not before `at`: the latest moment at which it can begin. */
+  readonly until: number;
+  /** The most tokens that its prompt can have. */
+  readonly maxPromptTokens: number;
+}
+
+/**
+ * The highest price of each key that a request can reach: of the bands up to its size, and of the hours until it
+ * begins.
+ */
+export function highestPricesIn(prices: ModelPrices, reach: PriceReach): Tariff {
+  const { at, until, maxPromptTokens, serviceTier, region } = reach;
+  const own = serviceTier === null ? undefined : ownValue(prices.tiers, serviceTier);
+  const overrides = own === undefined ? prices.overrides : [...prices.overrides, ...own.overrides];
+  const moments = new Set([at, ...overrides.flatMap((each) => changesWithin(each, at, until))]);
+  const sizes = new Set([0, maxPromptTokens]);
+  for (const { minPromptTokens: least } of overrides) {
+    if (least !== null && least < maxPromptTokens) sizes.add(least + 1);
+  }
+  let highest = pricesIn(prices, { at, promptTokens: 0, serviceTier, region }).tariff;
+  for (const moment of moments) {
+    for (const promptTokens of sizes) {
+      const { tariff } = pricesIn(prices, { at: moment, promptTokens, serviceTier, region });
+      if (tariff !== highest) highest = highestTariff(highest, tariff);
+    }
+  }
+  return highest;
+}
+
+/** The names of all service tiers with a price, the default one excluded. */
+export function pricedTiers({ tiers, overrides }: ModelPrices): readonly string[] {
+  const named = overrides.flatMap(({ serviceTier }) => serviceTier === null ? [] : [serviceTier]);
+  return [...new Set([...Object.keys(tiers), ...named])];
+}
+
+/** Whether a tier that a reply names has a price, that of batches included. */
+export function isTierPriced(prices: ModelPrices, tier: string): boolean {
+  return pricedTiers(prices).includes(tier) ||
+    (tier === BATCH_TIER && prices.overrides.some(({ batch }) => batch === true));
+}
+
+/** The prices of a small request of the default tier that began at a moment, as catalogs show them. */
+export function pricesAt(prices: ModelPrices, at: number): AppliedPrices {
+  return pricesIn(prices, { at, promptTokens: 0, serviceTier: null, region: null });
+}
+
+/** The prices of a small request that began at a moment, if an entry held too: of the model, or of a tier. */
+export function pricesWith(
+  prices: ModelPrices,
+  at: number,
+  entry: PriceOverride | null,
+  tier: string | null,
+): AppliedPrices {
+  const situation = { at, promptTokens: 0, serviceTier: tier, region: null };
+  const own = tier === null ? undefined : ownValue(prices.tiers, tier);
+  const isMet = (each: PriceOverride) => each === entry || areConditionsMet(each, situation);
+  return apply({
+    prices,
+    held: prices.overrides.filter(isMet),
+    tier,
+    own,
+    heldOfTier: own?.overrides.filter(isMet) ?? [],
+  });
+}
+
+/** Whether any price is set: under some condition, or always. */
+export function hasAnyPrice({ pricing, overrides, tiers }: ModelPrices): boolean {
+  const isPriced = (list: PriceList) =>
+    Object.keys(list.pricing).length > 0 || list.overrides.some((each) => Object.keys(each.pricing).length > 0);
+  return isPriced({ pricing, overrides }) || Object.values(tiers).some(isPriced);
+}
+
+/** Whether a price is set: under some condition, or always. */
+export function hasPriceOf({ pricing, overrides, tiers }: ModelPrices, name: PriceName): boolean {
+  return Object.hasOwn(pricing, name) || overrides.some((each) => Object.hasOwn(each.pricing, name)) ||
+    Object.values(tiers).some((tier) =>
+      Object.hasOwn(tier.pricing, name) || tier.overrides.some((each) => Object.hasOwn(each.pricing, name))
+    );
+}
+
+/** Whether an entry has taken effect for good or has lost it, so that a catalog no longer shows it. */
+export function isPast(override: PriceOverride, at: number): boolean {
+  const { hours, days, except, until } = override;
+  if (until !== null && at >= until) return true;
+  const isForGood = until === null && hours === null && days === null && except.length === 0;
+  return isForGood && isTimeOnly(override) && isTimeMet(override, at);
 }

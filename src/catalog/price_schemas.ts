@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { type ChargeKind, isChargeable, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
-import { readRate } from "../lib/money.ts";
-import { isDate } from "../lib/settings.ts";
+import { type ChargeKind, chargingKinds, isChargeable, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
+import { multiplyRate, readRate } from "../lib/money.ts";
+import { boolean, distinct, isDate, wholeNumber } from "../lib/settings.ts";
 import { priceKey } from "./media_schemas.ts";
-import type { SecondPrices } from "./media_sections.ts";
-import type { PriceList, Pricing } from "./price_list.ts";
+import { DAY_NAMES } from "./price_conditions.ts";
+import type { PriceList, PriceOverride, Pricing } from "./price_list.ts";
 
 const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
 const TIER = /^(?!(?:auto|default|standard|standard_only|on_demand)$)[a-z0-9][a-z0-9_-]{0,31}$/;
@@ -12,6 +12,14 @@ const TIER_EXPECTATION =
   'the name of a service tier such as priority or flex; "pricing" sets the price of the default tier';
 const MOMENT_EXPECTATION = 'a date such as "2027-01-31", or a time in UTC such as "2027-01-31T08:00:00Z"';
 const ORDER_EXPECTATION = "a later date than that of the entry before";
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+const TIME_EXPECTATION = 'a time in UTC, such as "01:00"';
+const DATE_EXPECTATION = 'a date such as "2027-01-31"';
+const REGION = /^[a-z][a-z0-9-]{0,63}$/;
+const REGION_EXPECTATION = 'a region in lower case, such as "us"';
+const FACTOR_EXPECTATION = 'a decimal number above 0 in quotes, such as "1.1", with up to six decimals';
+const CONDITION_EXPECTATION = "a condition, such as from or min_prompt_tokens";
+const MAX_OVERRIDES = 64;
 
 /** The schema of a decimal USD amount. */
 export const price: z.ZodType<string> = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
@@ -21,27 +29,57 @@ export const moment: z.ZodType<number> = z.string(MOMENT_EXPECTATION).refine(isD
   .transform((value) => Date.parse(value));
 
 /** Prices as they are written: see {@linkcode writtenPricing}. */
-export type WrittenPricing = Pricing & { readonly overrides: readonly WrittenOverride[] };
+export type WrittenPricing = WrittenPrices & { readonly overrides: readonly WrittenOverride[] };
 
-/** An entry of `overrides`: prices and the condition under which they apply. */
-export type WrittenOverride = Pricing & {
-  readonly from: number;
-  readonly price_per_second: SecondPrices;
-};
+/** Prices by their names; undefined for one that is not written. */
+type WrittenPrices = { readonly [name in PriceName]?: string | undefined };
 
-const prices = Object.fromEntries(PRICE_NAMES.map((key) => [key, price.optional()]));
+/** An entry of `overrides`: prices, and the conditions under which they apply. */
+type WrittenOverride = z.infer<typeof override>;
+
+const prices = Object.fromEntries(PRICE_NAMES.map((key) => [key, price.optional()])) as Record<
+  PriceName,
+  z.ZodOptional<typeof price>
+>;
+
+const CONDITIONS = [
+  "min_prompt_tokens",
+  "utc_start",
+  "utc_end",
+  "days",
+  "except",
+  "from",
+  "until",
+  "service_tier",
+  "region",
+  "batch",
+] as const;
+
+const time = z.string(TIME_EXPECTATION).regex(TIME, TIME_EXPECTATION).transform(minutesOf);
+const date = z.string(DATE_EXPECTATION).refine((value) => value.length === 10 && isDate(value), DATE_EXPECTATION);
+const place = z.string(REGION_EXPECTATION).regex(REGION, REGION_EXPECTATION);
 
 const override = z.strictObject({
-  from: moment,
+  min_prompt_tokens: wholeNumber(1, 1_000_000_000, "tokens").optional(),
+  utc_start: time.optional(),
+  utc_end: time.optional(),
+  days: distinct(z.enum(DAY_NAMES), 1).optional(),
+  except: distinct(date, 1).optional(),
+  from: moment.optional(),
+  until: moment.optional(),
+  service_tier: z.string(TIER_EXPECTATION).regex(TIER, TIER_EXPECTATION).optional(),
+  region: place.optional(),
+  batch: boolean().optional(),
+  factor: z.string(FACTOR_EXPECTATION).refine(isFactor, FACTOR_EXPECTATION).optional(),
   ...prices,
   price_per_second: z.record(priceKey, price).default({}),
-});
+}).superRefine(refuseBadConditions);
 
 /** The schema of `pricing`, and of each section of `pricing_tiers`. */
 export const writtenPricing: z.ZodType<WrittenPricing> = z.strictObject({
   ...prices,
-  overrides: z.array(override, "a list of prices with the date from which they apply")
-    .superRefine(refuseUnordered).default([]),
+  overrides: z.array(override, "a list of prices with the conditions under which they apply")
+    .max(MAX_OVERRIDES, `at most ${MAX_OVERRIDES} entries`).superRefine(refuseUnordered).default([]),
 });
 
 /** The schema of `pricing_tiers`: prices by the lower-case name of a service tier. */
@@ -52,18 +90,34 @@ export const writtenTiers: z.ZodType<Record<string, WrittenPricing>> = z.record(
 
 /** The price list of a written section. */
 export function priceListOf({ overrides, ...pricing }: WrittenPricing): PriceList {
+  return { pricing: withoutAbsent(pricing), overrides: overrides.map(overrideOf) };
+}
+
+function overrideOf(written: WrittenOverride): PriceOverride {
+  const { min_prompt_tokens, utc_start, utc_end, days, except, from, until, service_tier, ...others } = written;
+  const { region, batch, factor, price_per_second: pricePerSecond, ...pricing } = others;
   return {
-    pricing,
-    changes: overrides.map(({ from, price_per_second: pricePerSecond, ...own }) => ({
-      from,
-      pricing: own,
-      pricePerSecond,
-    })),
+    minPromptTokens: min_prompt_tokens ?? null,
+    hours: utc_start === undefined || utc_end === undefined ? null : { start: utc_start, end: utc_end },
+    days: days?.map((day) => DAY_NAMES.indexOf(day)) ?? null,
+    except: except ?? [],
+    from: from ?? null,
+    until: until ?? null,
+    serviceTier: service_tier ?? null,
+    region: region ?? null,
+    batch: batch ?? null,
+    pricing: withoutAbsent(pricing),
+    pricePerSecond,
+    factor: factor ?? null,
   };
 }
 
+function withoutAbsent(pricing: WrittenPrices): Pricing {
+  return Object.fromEntries(Object.entries(pricing).filter(([, value]) => value !== undefined));
+}
+
 /** What {@linkcode refuseUnchargeable} reads of a model. */
-export interface WrittenPrices {
+export interface WrittenPriceLists {
   readonly pricing: WrittenPricing;
   readonly pricing_tiers: Readonly<Record<string, WrittenPricing>>;
 }
@@ -74,7 +128,7 @@ export interface WrittenPrices {
  * @param kinds What the model's endpoints charge.
  */
 export function refuseUnchargeable(
-  { pricing, pricing_tiers }: WrittenPrices,
+  { pricing, pricing_tiers }: WrittenPriceLists,
   kinds: readonly ChargeKind[],
   context: z.RefinementCtx,
 ): void {
@@ -94,36 +148,77 @@ interface Place {
 
 function refuseUnused({ overrides, ...pricing }: WrittenPricing, { path, kinds }: Place, context: z.RefinementCtx) {
   refuseUnusedNames(pricing, { path, kinds }, context);
-  overrides.forEach(({ from: _, price_per_second: perSecond, ...own }, index) => {
+  overrides.forEach((override, index) => {
     const at = [...path, "overrides", index];
-    refuseUnusedNames(own, { path: at, kinds }, context);
-    if (kinds.includes("video") || Object.keys(perSecond).length === 0) return;
-    context.addIssue({
-      code: "custom",
-      path: [...at, "price_per_second"],
-      message: "no price of seconds, as only videos have one",
-    });
+    const note = (name: string, message: string) => context.addIssue({ code: "custom", path: [...at, name], message });
+    refuseUnusedNames(pricesIn(override), { path: at, kinds }, context);
+    for (const name of ["min_prompt_tokens", "service_tier", "region", "batch"] as const) {
+      // Other endpoints neither count a prompt before they answer, nor name a tier or a region.
+      if (override[name] !== undefined && !kinds.includes("text")) note(name, "none, as only text endpoints have it");
+    }
+    if (!kinds.includes("video") && Object.keys(override.price_per_second).length > 0) {
+      note("price_per_second", "no price of seconds, as only videos have one");
+    }
   });
 }
 
-function refuseUnusedNames(pricing: Pricing, { path, kinds }: Place, context: z.RefinementCtx): void {
+function pricesIn(override: WrittenOverride): WrittenPrices {
+  return Object.fromEntries(PRICE_NAMES.map((name) => [name, override[name]]));
+}
+
+function refuseUnusedNames(pricing: WrittenPrices, { path, kinds }: Place, context: z.RefinementCtx): void {
   const isUsable = (word: PriceName) => isChargeable(word, kinds);
   for (const word of Object.keys(pricing) as PriceName[]) {
     if (pricing[word] === undefined || isUsable(word)) continue;
     const usable = PRICE_NAMES.filter(isUsable).join(", ");
-    const expected = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
+    const own = usable === "" ? "video.price_per_second in its place" : `one of ${usable}`;
+    const expected = `${own}; ${missingSectionFor(word)}`;
     const message = `a price that this model's endpoints can charge (${expected})`;
     context.addIssue({ code: "custom", path: [...path, word], message });
   }
 }
 
-/** Entries out of order would let an older price win. */
-function refuseUnordered(overrides: readonly { readonly from: number }[], context: z.RefinementCtx): void {
-  overrides.forEach(({ from }, index) => {
-    const before = overrides[index - 1];
-    if (before === undefined || before.from < from) return;
-    context.addIssue({ code: "custom", path: [index, "from"], message: ORDER_EXPECTATION });
+/** The setting without which no endpoint of a model charges a price. */
+function missingSectionFor(word: PriceName): string {
+  const kinds = chargingKinds(word).filter((kind) => kind !== "cache");
+  return `it needs ${kinds.map((kind) => kind === "text" ? "text: true" : `the section ${kind}`).join(" or ")}`;
+}
+
+/** An entry needs conditions that belong together, and something to apply. */
+function refuseBadConditions(entry: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
+  const note = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
+  const isSet = (name: string) => entry[name] !== undefined;
+  if (!CONDITIONS.some(isSet)) note("from", CONDITION_EXPECTATION);
+  if (isSet("utc_start") && !isSet("utc_end")) note("utc_end", "the end of the hours, beside utc_start");
+  if (isSet("utc_end") && !isSet("utc_start")) note("utc_start", "the start of the hours, beside utc_end");
+  const { from, until } = entry;
+  if (typeof from === "number" && typeof until === "number" && until <= from) note("until", "a later date than from");
+}
+
+/** Dates out of order would let an older price win. Entries with other conditions can have any order. */
+function refuseUnordered(overrides: readonly WrittenOverride[], context: z.RefinementCtx): void {
+  let before = -Infinity;
+  overrides.forEach((entry, index) => {
+    const { from } = entry;
+    if (from === undefined || CONDITIONS.some((name) => name !== "from" && entry[name] !== undefined)) return;
+    if (from <= before) context.addIssue({ code: "custom", path: [index, "from"], message: ORDER_EXPECTATION });
+    before = from;
   });
+}
+
+function minutesOf(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(":").map(Number);
+  return hours * 60 + minutes;
+}
+
+function isFactor(value: string): boolean {
+  try {
+    multiplyRate(1n, value);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 function isPrice(value: string): boolean {

@@ -1,6 +1,7 @@
 import { pricePerSecondOf } from "./media_sections.ts";
 import type { Architecture, Model, TopProvider } from "./model.ts";
-import { pricedAt } from "./model_at.ts";
+import { isRecurring, isTimeOnly, writeConditions, writeMoment } from "./price_conditions.ts";
+import { type AppliedPrices, isPast, pricesAt, pricesWith } from "./price_list.ts";
 
 /** `architecture` as in all three catalogs; inner keys stay snake_case. Source: docs/api/models.md#default-style. */
 export function writeArchitecture(architecture: Architecture): Record<string, unknown> {
@@ -51,35 +52,53 @@ export function writePricing(model: Model): Record<string, string> {
   }
 }
 
+/** Prices under conditions, as in all three catalogs. */
+export type WrittenOverride = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
 /**
- * The prices that are still to come, as in all three catalogs: for each moment, the prices that change then, by the
- * names of `pricing`. Null if none is known.
+ * The prices that apply under conditions, and those that are still to come, as in all three catalogs: the conditions,
+ * and the prices that differ then, by the names of `pricing`. Null if there are none.
  *
  * @param write Writes the prices of a model.
  */
-export function writePriceChanges(
+export function writePriceOverrides(
   model: Model,
   write: (model: Model) => Record<string, string> = writePricing,
-): Record<string, string>[] | null {
-  if (model.priceChanges.length === 0) return null;
-  let before = write(model);
-  return model.priceChanges.map(({ from }) => {
-    const after = write(pricedAt(model, from));
-    const changed = Object.entries(after).filter(([key, price]) => before[key] !== price);
-    before = after;
-    return { from: writeMoment(from), ...Object.fromEntries(changed) };
+): WrittenOverride[] | null {
+  const { prices, pricedAt } = model;
+  const writeFor = ({ pricing, pricePerSecond }: AppliedPrices) =>
+    write({
+      ...model,
+      pricing,
+      video: model.video && { ...model.video, pricePerSecond: { ...model.video.pricePerSecond, ...pricePerSecond } },
+    });
+  const usual = write(model);
+  const lists = [[null, prices] as const, ...Object.entries(prices.tiers)];
+  const written = lists.flatMap(([tier, { overrides }]) => {
+    let before = tier === null ? usual : writeFor(pricesWith(prices, pricedAt, null, tier));
+    const ofTier = tier === null ? [] : [{ service_tier: tier, ...changedIn(usual, before) }];
+    const own = overrides.filter((each) => !isPast(each, pricedAt)).map((each) => {
+      const isDate = each.from !== null && isTimeOnly(each) && !isRecurring(each) && each.until === null;
+      const after = writeFor(
+        isDate && tier === null ? pricesAt(prices, each.from) : pricesWith(prices, pricedAt, each, tier),
+      );
+      const changed = changedIn(before, after);
+      if (isDate) before = after;
+      return { ...tier !== null && { service_tier: tier }, ...writeConditions(each), ...changed };
+    });
+    return [...ofTier, ...own];
   });
+  return written.length === 0 ? null : written;
+}
+
+function changedIn(before: Record<string, string>, after: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(after).filter(([key, price]) => before[key] !== price));
 }
 
 /** The model that the vendor answers with in this one's place, and from when; null if there is none in the catalog. */
 export function writeRedirect({ redirect }: Model): { model: string; from: string } | null {
   if (redirect === null || redirect.model === null) return null;
   return { model: redirect.model, from: writeMoment(redirect.from) };
-}
-
-/** ISO 8601 in UTC, to the second. */
-function writeMoment(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
 /** A model's video options for the default catalog; null if it makes no videos. */

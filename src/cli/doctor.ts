@@ -7,7 +7,7 @@ import { checkConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/admin_keys.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import { checkFacts } from "../doctor/fact_checks.ts";
-import { checkListedModels, checkPrices } from "../doctor/catalog_checks.ts";
+import { checkListedModels, checkPrices, checkUnpricedModels } from "../doctor/catalog_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import {
   checkDescriptors,
@@ -153,7 +153,7 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
     report(...checked.map(({ finding }) => finding));
     const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
     const { models } = createCatalog(config.models).at(systemClock.now());
-    report(checkListedModels(models, new Map(lists)));
+    report(checkListedModels(models, new Map(lists)), checkUnpricedModels(config, new Map(lists)));
   } finally {
     openedProviders.close();
   }

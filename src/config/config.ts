@@ -23,6 +23,7 @@ import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
+import { refuseUnpriced } from "./price_checks.ts";
 import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
 import { Problems, type Reader } from "./problems.ts";
 import type { Path } from "./setting_path.ts";
@@ -222,6 +223,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   const listing = new Set((entries ?? []).flatMap((entry) => entry && isPattern(entry) ? [entry.provider] : []));
   refuseUnknownRedirects(modelsIn(entries ?? []), listing, problems);
   refuseUnlistable(tree, config.providers, problems);
+  refuseUnpriced(modelsIn(entries ?? []), problems);
   problems.throwIfAny();
   // Without problems nothing above is null, except models that were left out.
   return { ...config, models, proxies: NO_PROXIES } as Config;

@@ -7,7 +7,7 @@ export interface Usage {
   readonly freshTokens: number;
   /** Prompt tokens read from a cache. */
   readonly cacheReadTokens: number;
-  /** Tokens written to a cache with a lifetime of five minutes, or of a length that the vendor does not report. */
+  /** Tokens written to a cache with another lifetime than an hour: five minutes, unless a counter below names it. */
   readonly cacheWrite5mTokens: number;
   /** Tokens written to a cache with a lifetime of one hour. */
   readonly cacheWrite1hTokens: number;
@@ -17,7 +17,13 @@ export interface Usage {
   readonly outputTokens: number;
   /** The part of `outputTokens` spent on reasoning; 0 where the vendor does not report it. */
   readonly reasoningTokens: number;
-  /** The part of fresh and tool prompt tokens that are images. Optional counters are absent when zero. */
+  /** The part of `cacheWrite5mTokens` that lives thirty minutes. Optional counters are absent when zero. */
+  readonly cacheWrite30mTokens?: number;
+  /** The part of `cacheWrite5mTokens` that lives twelve hours. */
+  readonly cacheWrite12hTokens?: number;
+  /** The part of `cacheWrite5mTokens` that lives a day. */
+  readonly cacheWrite24hTokens?: number;
+  /** The part of fresh and tool prompt tokens that are images. */
   readonly imageInputTokens?: number;
   /** The part of `cacheReadTokens` that are images. */
   readonly imageCacheReadTokens?: number;
@@ -33,12 +39,24 @@ export interface Usage {
   readonly videoOutputTokens?: number;
   /** Searches by the vendor's search tool. */
   readonly webSearches?: number;
+  /** Searches by the vendor in maps. */
+  readonly mapSearches?: number;
+  /** Searches by the vendor in stored files. */
+  readonly fileSearches?: number;
+  /** Pages that the vendor's own tool read. */
+  readonly webFetches?: number;
+  /** Pages of documents whose text the vendor recognized. */
+  readonly ocrPages?: number;
+  /** Seconds of audio in the prompt, where the vendor charges for them beside its tokens. */
+  readonly audioSeconds?: number;
   /** Images in the reply. */
   readonly imagesMade?: number;
   /** Usage of other models, such as an advisor, included in all counters; absent when there is none. */
   readonly otherModels?: readonly ModelUsage[];
   /** The service tier that the reply names, in lower case; absent for the default tier. */
   readonly serviceTier?: string;
+  /** The region that the reply names, in lower case; absent if it names none. */
+  readonly region?: string;
   /** True when the gateway estimated the counts because the vendor reported none. */
   readonly estimated?: boolean;
   /** True when the vendor sent a counter that is negative, fractional or not a number. */
@@ -55,6 +73,9 @@ export interface ModelUsage {
 
 /** A counter that is absent when zero. */
 export type OptionalCounter =
+  | "cacheWrite30mTokens"
+  | "cacheWrite12hTokens"
+  | "cacheWrite24hTokens"
   | "imageInputTokens"
   | "imageCacheReadTokens"
   | "audioInputTokens"
@@ -63,12 +84,19 @@ export type OptionalCounter =
   | "audioOutputTokens"
   | "videoOutputTokens"
   | "webSearches"
+  | "mapSearches"
+  | "fileSearches"
+  | "webFetches"
+  | "ocrPages"
+  | "audioSeconds"
   | "imagesMade";
 
 /** What the content of a reply shows beside its usage, counted as the reply is read. */
 export interface ContentCounters {
   /** Searches by the vendor's own search tool. */
   webSearches: number;
+  /** Searches in stored files. Default: none. */
+  fileSearches?: number;
   /** Images in the reply. */
   imagesMade: number;
 }
@@ -180,6 +208,36 @@ export function withTier(usage: Usage, value: unknown): Usage {
   return serviceTier === null || isDefaultTier(serviceTier) ? usage : { ...usage, serviceTier };
 }
 
+/**
+ * The parts of cache writes by their lifetime, as OpenAI's formats count them. Source: Responses API reference,
+ * `cache_write_tokens_details`.
+ *
+ * @param details The object with the parts; anything else counts none.
+ * @param written All cache writes.
+ */
+export function lifetimesIn(
+  details: unknown,
+  written: number,
+): Readonly<Partial<Record<OptionalCounter, number>>> {
+  if (typeof details !== "object" || details === null) return {};
+  const { ttl_30m_tokens, ttl_12h_tokens, ttl_24h_tokens } = details as Readonly<Record<string, unknown>>;
+  const day = Math.min(readCounter(ttl_24h_tokens), written);
+  const halfDay = Math.min(readCounter(ttl_12h_tokens), written - day);
+  const halfHour = Math.min(readCounter(ttl_30m_tokens), written - day - halfDay);
+  return { cacheWrite24hTokens: day, cacheWrite12hTokens: halfDay, cacheWrite30mTokens: halfHour };
+}
+
+/** A region as it is compared with prices; null for none. */
+function readRegion(value: unknown): string | null {
+  return typeof value === "string" && /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value) ? value.toLowerCase() : null;
+}
+
+/** The usage with the region that a reply names. */
+export function withRegion(usage: Usage, value: unknown): Usage {
+  const region = readRegion(value);
+  return region === null ? usage : { ...usage, region };
+}
+
 /** The usage with counters raised to the given counts where its own are lower. */
 export function withAtLeast<U extends Usage | null>(
   usage: U,
@@ -204,15 +262,22 @@ export function readCounter(value: unknown): number {
 
 /**
  * The output side of the usage. If there are more reasoning tokens than output tokens, the vendor counts them
- * separately, and the sum is the output.
+ * separately, and the sum is the output, unless a total shows that they are part of it: some vendors count reasoning
+ * with another tokenizer, slightly above the output that contains it.
  *
  * @param reportedOutputTokens The vendor's count of output tokens.
  * @param reportedReasoningTokens The vendor's count of reasoning tokens.
+ * @param isInside Whether reasoning is part of the output, by the vendor's total or its format. Default: unknown.
  */
 export function outputSideOf(
   reportedOutputTokens: number,
   reportedReasoningTokens: number,
+  isInside = false,
 ): Pick<Usage, "outputTokens" | "reasoningTokens"> {
+  if (isInside) {
+    const outputTokens = reportedOutputTokens === 0 ? reportedReasoningTokens : reportedOutputTokens;
+    return { outputTokens, reasoningTokens: Math.min(reportedReasoningTokens, outputTokens) };
+  }
   const areSeparate = reportedReasoningTokens > reportedOutputTokens;
   const outputTokens = Math.min(
     areSeparate ? reportedOutputTokens + reportedReasoningTokens : reportedOutputTokens,

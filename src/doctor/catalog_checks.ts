@@ -1,4 +1,4 @@
-import { builtInModelAt } from "../catalog/built_in.ts";
+import { builtInFields, builtInModelAt } from "../catalog/built_in.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Pricing } from "../catalog/price_list.ts";
@@ -87,6 +87,31 @@ function builtInPricesOf(
     const builtIn = family === null ? null : builtInModelAt(family, model, at);
     if (builtIn !== null) return builtIn.pricing;
   }
+}
+
+/**
+ * Names the models of vendors' lists that an entry with a star leaves out, because they have no price.
+ *
+ * @param listed By provider; absent for a provider without a list.
+ */
+export function checkUnpricedModels(
+  { modelPatterns, providers }: Pick<Config, "modelPatterns" | "providers">,
+  listed: ListedNames,
+): Finding {
+  const unpriced = modelPatterns.filter(({ servesUnpriced }) => !servesUnpriced).flatMap(({ id, provider, before }) => {
+    const settings = ownValue(providers, provider);
+    const family = settings === undefined ? null : builtInFamilyOf(provider, settings);
+    const names = [...listed.get(provider) ?? []].filter((name) => name.startsWith(before));
+    const isBuiltIn = (name: string) => family !== null && builtInFields(family, name) !== null;
+    return names.filter((name) => !isBuiltIn(name)).map((name) => `${name} (${id})`);
+  });
+  if (modelPatterns.length === 0) return ok("unpriced", "no entry of models has a star");
+  if (unpriced.length === 0) return ok("unpriced", "every listed model of the entries with a star has a price");
+  return warning(
+    "unpriced",
+    `offered by the vendor, but not served, as they have no price: ${enumerated(unpriced)}`,
+    "give the entry with the star pricing, or pricing: free, or add an entry for the model",
+  );
 }
 
 function enumerated(items: readonly string[]): string {

@@ -152,6 +152,10 @@ export interface RecordedFacts {
   cost: Money | null;
   /** What was charged, and its rates. */
   charged: readonly RecordedQuantities[];
+  /** The conditions that decided on the rates, in a few words each. Often empty. */
+  priceReasons: readonly string[];
+  /** What was reported and has no price: keys of prices, and `service_tier`. Almost always empty. */
+  unpriced: readonly string[];
   /** How the charged work ended; null without a charge. */
   end: RequestEnd | null;
   /** Unix milliseconds of the first bytes of a stream; null for other responses. */
@@ -205,6 +209,10 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   cost: Money | null = null;
   /** See {@linkcode RecordedFacts}. */
   charged: readonly RecordedQuantities[] = NOTHING_CHARGED;
+  /** See {@linkcode RecordedFacts}. */
+  priceReasons: readonly string[] = NO_WORDS;
+  /** See {@linkcode RecordedFacts}. */
+  unpriced: readonly string[] = NO_WORDS;
   /** See {@linkcode RecordedFacts}. */
   end: RequestEnd | null = null;
   /** See {@linkcode RecordedFacts}. */
@@ -296,7 +304,19 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   /** The collected facts as plain values, to be sent to another thread. */
   facts(): RecordedFacts {
     const { accountId, keyId, model, servedModel, provider, kind, routes, reserved, attempts, dropped } = this;
-    const { tokens, images, cost, charged, end, firstByteAt, responseBytes, requestBytes, cacheId } = this;
+    const {
+      tokens,
+      images,
+      cost,
+      charged,
+      priceReasons,
+      unpriced,
+      end,
+      firstByteAt,
+      responseBytes,
+      requestBytes,
+      cacheId,
+    } = this;
     return {
       ...cacheId !== undefined && { cacheId },
       accountId,
@@ -313,6 +333,8 @@ export class RequestRecord implements RecordedFacts, SlotMember {
       images,
       cost,
       charged,
+      priceReasons,
+      unpriced,
       end,
       firstByteAt,
       responseBytes,
@@ -330,6 +352,7 @@ const NO_REFUSED_FIELDS: readonly RefusedFieldOfModel[] = [];
 const NONE: readonly string[] = [];
 const NO_ROUTES: readonly RecordedRoute[] = [];
 const NOTHING_CHARGED: readonly RecordedQuantities[] = [];
+const NO_WORDS: readonly string[] = [];
 
 /** Joins observers. */
 export function observeAll(observers: readonly RequestObserver[]): RequestObserver {

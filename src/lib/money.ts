@@ -58,6 +58,22 @@ export function writeRate(rate: Rate): string {
   return fraction === "" ? digits.slice(0, -RATE_DIGITS) : `${digits.slice(0, -RATE_DIGITS)}.${fraction}`;
 }
 
+/** The maximum number of fractional digits of a factor. */
+const FACTOR_DIGITS = 6;
+
+/**
+ * A rate times a factor, rounded up.
+ *
+ * @param factor A decimal such as `1.1`, with at most six fractional digits.
+ * @throws {RangeError} If the factor is no such decimal, or is not above zero.
+ */
+export function multiplyRate(rate: Rate, factor: string): Rate {
+  const scaled = readDecimal(factor, FACTOR_DIGITS);
+  if (scaled <= 0n) throw new RangeError(`Cannot multiply by a factor that is not above zero: got "${factor}"`);
+  const unit = 10n ** BigInt(FACTOR_DIGITS);
+  return (rate * scaled + unit - 1n) / unit;
+}
+
 /** The higher of two rates. */
 export function higherRate(one: Rate, other: Rate): Rate {
   return one > other ? one : other;

@@ -39,6 +39,14 @@ export interface RefusalCounts {
   readonly count: number;
 }
 
+/** Requests of a model with usage of a kind that has no price. */
+export interface UnpricedCount {
+  readonly model: string;
+  /** The key of a price, or `service_tier`. */
+  readonly dimension: string;
+  readonly count: number;
+}
+
 /** What one thread counted of its requests since it was last asked. Plain values. */
 export interface RequestCounts {
   readonly calls: readonly CallCounts[];
@@ -46,4 +54,5 @@ export interface RequestCounts {
   readonly refusals: readonly RefusalCounts[];
   /** The durations of the requests whose first byte is counted. */
   readonly served: HistogramCounts;
+  readonly unpriced: readonly UnpricedCount[];
 }

@@ -2,7 +2,14 @@ import type { RecordedAttempt, RequestRecord } from "../http/request_record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Histogram, REQUEST_SECONDS } from "../lib/histogram.ts";
 import type { Labels, MetricFamily, Sample } from "../lib/metric_family.ts";
-import type { CallCounts, HistogramCounts, RefusalCounts, RequestCounts, TokenCounts } from "./request_counts.ts";
+import type {
+  CallCounts,
+  HistogramCounts,
+  RefusalCounts,
+  RequestCounts,
+  TokenCounts,
+  UnpricedCount,
+} from "./request_counts.ts";
 import type { TrafficTotals } from "./traffic_totals.ts";
 
 /** The facts of all requests of one endpoint that one provider served with one model. */
@@ -70,7 +77,13 @@ export class RequestMetrics {
   /** The durations of the requests whose first byte is counted. */
   #served = new Histogram(REQUEST_SECONDS);
 
-  constructor(readonly clock: Pick<Clock, "now">) {}
+  readonly #unpriced = new Map<string, { -readonly [K in keyof UnpricedCount]: UnpricedCount[K] }>();
+
+  /** @param onUnpriced Called once for each model and kind of usage without a price. Default: none. */
+  constructor(
+    readonly clock: Pick<Clock, "now">,
+    readonly onUnpriced: (first: UnpricedCount) => void = () => {},
+  ) {}
 
   /** Counts a request that has ended. */
   readonly observe = (record: RequestRecord): void => {
@@ -92,6 +105,7 @@ export class RequestMetrics {
     if (record.cost !== null) series.costUnits += record.cost;
     series.droppedFields += record.dropped.length;
     for (const { model, field } of record.refusedFields) this.#countRefusal({ model, field, count: 1 });
+    for (const dimension of record.unpriced) this.#countUnpriced({ model: servedModel ?? "", dimension, count: 1 });
     for (let at = 0; at < attempts.length; at++) this.#countAttempt(attempts[at]!, at + 1 < attempts.length);
   };
 
@@ -114,16 +128,18 @@ export class RequestMetrics {
       count,
       fallbacks,
     }));
-    const counts = { calls, attempts, refusals: [...this.#refusals.values()], served: countsOf(this.#served) };
+    const refusals = [...this.#refusals.values()];
+    const counts = { calls, attempts, refusals, served: countsOf(this.#served), unpriced: this.unpriced() };
     this.#refusals.clear();
     this.#calls.clear();
     this.#attempts.clear();
+    this.#unpriced.clear();
     this.#served = new Histogram(REQUEST_SECONDS);
     return counts;
   }
 
   /** Adds what another thread counted. */
-  add({ calls, attempts, refusals, served }: RequestCounts): void {
+  add({ calls, attempts, refusals, served, unpriced }: RequestCounts): void {
     for (const each of refusals) this.#countRefusal(each);
     for (const { endpoint, provider, model, outcomes, duration, firstByte, ends, ...sums } of calls) {
       const series = this.#seriesOf({ endpoint, provider, servedModel: model });
@@ -142,6 +158,22 @@ export class RequestMetrics {
       series.fallbacks += fallbacks;
     }
     this.#served.add(served.counts, served.sum);
+    for (const each of unpriced) this.#countUnpriced(each);
+  }
+
+  /** Reported usage without a price, since the start. */
+  unpriced(): UnpricedCount[] {
+    return [...this.#unpriced.values()].map((each) => ({ ...each }));
+  }
+
+  #countUnpriced({ model, dimension, count }: UnpricedCount): void {
+    const key = `${model}\n${dimension}`;
+    const known = this.#unpriced.get(key);
+    if (known !== undefined) known.count += count;
+    else if (this.#unpriced.size < MAX_SERIES) {
+      this.#unpriced.set(key, { model, dimension, count });
+      this.onUnpriced({ model, dimension, count });
+    }
   }
 
   /** Returns all counts since the start. */
@@ -205,6 +237,15 @@ export class RequestMetrics {
         type: "counter",
         samples: [...this.#refusals.values()].map(({ model, field, count }) => ({
           labels: { model, field },
+          value: count,
+        })),
+      },
+      {
+        name: "switchyard_unpriced_usage_total",
+        help: "Requests with reported usage that has no price, by model and kind of usage.",
+        type: "counter",
+        samples: this.unpriced().map(({ model, dimension, count }) => ({
+          labels: { model, dimension },
           value: count,
         })),
       },

@@ -12,7 +12,7 @@ export interface ChargedPrice {
 }
 
 /** One request in the log. */
-export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requestBytes" | "charged"> {
+export interface LoggedRequest extends Omit<RecordedFacts, "firstByteAt" | "requestBytes" | "charged" | "unpriced"> {
   /** The position in the log. It rises in the order in which requests end. */
   readonly position: number;
   /** Assigned by the gateway. */

@@ -58,6 +58,7 @@ type Facts = readonly [
   /** Absent in rows of earlier versions, like all that follow. */
   reserved?: readonly [amount: string, tokens: number | null] | null,
   refusal?: RecordedRefusal | null,
+  priceReasons?: readonly string[],
 ];
 
 /** Places of the facts that queries select by, without an index. */
@@ -180,7 +181,7 @@ export function readRow(row: StoredRow): LoggedRequest {
   const facts = JSON.parse(String(row.facts)) as Facts;
   const [receivedAt, firstByteMs, method, path, endpoint, kind, end, tokens, isEstimated] = facts;
   const [, , , , , , , , , images, cost, charged, requestBytes, responseBytes, remote, routes, dropped] = facts;
-  const [, , , , , , , , , , , , , , , , , reserved = null, refusal = null] = facts;
+  const [, , , , , , , , , , , , , , , , , reserved = null, refusal = null, priceReasons = []] = facts;
   return {
     position: Number(row.position),
     requestId: String(row.request_id),
@@ -209,6 +210,7 @@ export function readRow(row: StoredRow): LoggedRequest {
     images,
     cost: cost === null ? null : BigInt(cost),
     charged: readCharged(charged),
+    priceReasons,
     requestBytes,
     responseBytes,
     remote,
@@ -245,8 +247,14 @@ function writeFacts(record: RequestRecord): string {
       record.dropped.length === 0 ? record.dropped : cutDropped(record.dropped),
       record.reserved === null ? null : [String(record.reserved.amount), record.reserved.tokens ?? null],
       record.refusal,
+      ...priceReasonsOf(record),
     ] satisfies Facts,
   );
+}
+
+/** Absent for almost all requests, since it costs bytes for each. */
+function priceReasonsOf({ priceReasons }: RequestRecord): [] | [readonly string[]] {
+  return priceReasons.length === 0 ? [] : [priceReasons];
 }
 
 function readTokens(

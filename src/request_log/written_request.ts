@@ -70,6 +70,7 @@ function shared(request: LoggedRequest) {
     images: request.images,
     cost: cost === null ? null : writeMoney(cost),
     charged: request.charged.map(({ price, quantity, rate }) => ({ price, quantity, rate: writeRate(rate) })),
+    price_conditions: [...request.priceReasons],
     request_bytes: request.requestBytes,
     response_bytes: request.responseBytes,
     client_address: request.remote,

@@ -85,6 +85,8 @@ export interface TextAttempt {
   readonly settlement: Settlement;
   /** Whether the reasoning of earlier turns is left out, because the vendor has refused it. Default: it is not. */
   readonly dropsReasoning?: boolean;
+  /** Unix milliseconds at which the attempt began, which decides on its price. */
+  readonly begunAt: number;
   /** The maximum that the request may consume. */
   readonly measure: TextMeasure;
 }

@@ -1,42 +1,79 @@
-import type { PricedQuantities, Tariff } from "../billing/tariff.ts";
+import type { PricedQuantities } from "../billing/tariff.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import type { EndState } from "../calls/settlement.ts";
+import { unpricedKeysOf } from "../calls/unpriced_usage.ts";
 import type { Model } from "../catalog/model.ts";
-import { type Usage, withoutModels } from "../conversation/usage.ts";
-import { ownValue } from "../lib/own_value.ts";
+import { type AppliedPrices, isTierPriced, pricesIn } from "../catalog/price_list.ts";
+import { promptTokensOf, type Usage, withoutModels } from "../conversation/usage.ts";
+import { isObject } from "../conversation/wire_value.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { inputImagesOf } from "./input_images.ts";
+import { regionOf } from "./price_reach.ts";
 
 /** Charges a request for text by its usage, see `Settlement.charge`. A second call does nothing. */
-export function chargeText(attempt: TextAttempt, usage: Usage, state: EndState): Promise<void> | void {
-  const { settlement, provider } = attempt;
-  return settlement.charge({ provider: provider.name, state, parts: partsOf(attempt, usage), usage });
+export function chargeText(attempt: TextAttempt, reported: Usage, state: EndState): Promise<void> | void {
+  const { settlement, provider, request } = attempt;
+  const usage = withRequestedLifetime(reported, request.body);
+  const { parts, reasons, unpriced } = partsOf(attempt, usage);
+  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced });
+}
+
+/** What is charged, and why at these prices. */
+interface PricedParts {
+  readonly parts: readonly PricedQuantities[];
+  readonly reasons: readonly string[];
+  /** The kinds of usage without a price. */
+  readonly unpriced: readonly string[];
 }
 
 /**
- * The usage of other models at their prices and the rest at the model's own price, all by the tier that the reply
- * names.
+ * The usage of other models at their prices and the rest at the model's own price, all by the tier and the region that
+ * the reply names, and by the size of each prompt.
  */
-function partsOf(attempt: TextAttempt, usage: Usage): readonly PricedQuantities[] {
+function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
   const { request, model } = attempt;
-  const own = { quantities: textQuantitiesOf(withoutModels(usage), inputImagesOf(request, model)) };
-  return [
-    { ...own, tariff: tariffOf(model, usage, attempt) },
-    ...(usage.otherModels ?? []).map((other) => ({
-      // Counts as one request, even if several models contribute.
-      quantities: { ...textQuantitiesOf(other.usage), request: 0 },
-      tariff: tariffOf(modelNamed(other.model, attempt), usage, attempt),
-    })),
-  ];
+  const own = withoutModels(usage);
+  const prices = pricesOf(model, own, usage, attempt);
+  const quantities = textQuantitiesOf(own, inputImagesOf(request, model));
+  const { serviceTier } = usage;
+  return {
+    parts: [
+      { quantities, tariff: prices.tariff },
+      ...(usage.otherModels ?? []).map((other) => ({
+        // Counts as one request, even if several models contribute.
+        quantities: { ...textQuantitiesOf(other.usage), request: 0 },
+        tariff: pricesOf(modelNamed(other.model, attempt), other.usage, usage, attempt).tariff,
+      })),
+    ],
+    reasons: prices.reasons,
+    unpriced: [
+      ...unpricedKeysOf("text", quantities, prices.pricing),
+      ...serviceTier === undefined || model.isFree || isTierPriced(model.prices, serviceTier) ? [] : ["service_tier"],
+    ],
+  };
 }
 
-function tariffOf(model: Model, { serviceTier }: Usage, { settlement, provider }: TextAttempt): Tariff {
-  if (serviceTier === undefined) return model.tariff;
-  const tariff = ownValue(model.tiers, serviceTier);
-  if (tariff !== undefined) return tariff;
-  const { parts: { log }, facts: { requestId } } = settlement;
-  log.warn("tier_unpriced", { requestId, model: model.id, provider: provider.name, code: serviceTier });
-  return model.tariff;
+/** The prices of one model's part of a reply. The tier and the region are those of the whole reply. */
+function pricesOf({ id, prices }: Model, own: Usage, reply: Usage, attempt: TextAttempt): AppliedPrices {
+  const { settlement, provider, request, candidate, begunAt } = attempt;
+  const serviceTier = reply.serviceTier ?? null;
+  if (serviceTier !== null && !isTierPriced(prices, serviceTier)) {
+    const { parts: { log }, facts: { requestId } } = settlement;
+    log.warn("tier_unpriced", { requestId, model: id, provider: provider.name, code: serviceTier });
+  }
+  const region = reply.region ?? regionOf(request.body, provider, candidate.model);
+  return pricesIn(prices, { at: begunAt, promptTokens: promptTokensOf(own), serviceTier, region });
+}
+
+/**
+ * The usage with the lifetime of its cache writes that the request chose, if the vendor counts them without one: chat
+ * completions have one number for them.
+ */
+function withRequestedLifetime(usage: Usage, { prompt_cache_options: options }: JsonObject): Usage {
+  const { cacheWrite5mTokens: written, cacheWrite30mTokens = 0, cacheWrite12hTokens = 0 } = usage;
+  if (written === 0 || cacheWrite30mTokens + cacheWrite12hTokens > 0 || !isObject(options)) return usage;
+  return options.ttl === "12h" ? { ...usage, cacheWrite12hTokens: written } : usage;
 }
 
 /** The catalog's model of that name at the attempt's provider, else the model of the request. */

@@ -130,7 +130,8 @@ async function droppedAt(
     const endpoint = own ?? translationEndpointOf(request, provider, { model, candidate });
     const settlement = unchargedSettlement(request, model, reserved ?? NOTHING_RESERVED, parts);
     const catalog = parts.catalog.at(request.receivedAt);
-    const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint };
+    const begunAt = request.receivedAt;
+    const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint, begunAt };
     const pass = own?.passThrough ?? null;
     const dropped = pass === null
       ? await droppedInTranslation(attempt, parts)

@@ -1,4 +1,5 @@
 import type { Model } from "../catalog/model.ts";
+import { hasPriceOf } from "../catalog/price_list.ts";
 import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { TextRequest } from "./attempt.ts";
@@ -6,15 +7,9 @@ import type { TextRequest } from "./attempt.ts";
 /** Returns the number of images in a request. It is 0, without counting, if the model has no price for images. */
 export function inputImagesOf(
   { body, format: { grammar } }: Pick<TextRequest, "body" | "format">,
-  model: Pick<Model, "tariff" | "tiers">,
+  model: Pick<Model, "prices">,
 ): number {
-  return hasPrice(model) ? countIn(body[grammar.inputField], grammar) : 0;
-}
-
-function hasPrice({ tariff, tiers }: Pick<Model, "tariff" | "tiers">): boolean {
-  if (tariff.per_input_image > 0n) return true;
-  for (const name in tiers) if (tiers[name]!.per_input_image > 0n) return true;
-  return false;
+  return hasPriceOf(model.prices, "per_input_image") ? countIn(body[grammar.inputField], grammar) : 0;
 }
 
 function countIn(input: unknown, grammar: RequestGrammar): number {

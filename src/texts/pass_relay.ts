@@ -53,6 +53,8 @@ export class PassRelay implements Relay {
   /** Whether the empty line of a removed frame has not arrived yet. */
   #hidesBlankLine = false;
   #state: PassState = RELAYING;
+  /** Whether the vendor has reported a failure. */
+  #hasFailed = false;
   /** The frame that may report usage last: a range of the text that is sent next, after {@linkcode #held}. */
   #usageFrame: RawFrame | null = null;
   /** The text from that frame on, while the end marker is awaited; empty if none is held. */
@@ -275,11 +277,14 @@ export class PassRelay implements Relay {
     const event = this.#watcher.failureIn(text);
     if (event === null) return null;
     this.#state = onVendorError(this.#state);
+    this.#hasFailed = true;
     if (this.attempt.provider.redact(text) === text) return null;
     return latin1Of(this.#failureFrames(reportedFailure(event, this.attempt), before));
   }
 
-  async #charge(state: EndState): Promise<void> {
+  /** An end marker after a reported failure, and a failure in place of a reason to stop, do not complete a reply. */
+  async #charge(end: EndState): Promise<void> {
+    const state = this.#hasFailed && end === "completed" ? "cut" : end;
     this.#memory.hold(0);
     try {
       await chargeText(this.attempt, await this.#usage(state), state);

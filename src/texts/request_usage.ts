@@ -31,7 +31,14 @@ export async function promptTokensOfRequest(request: TextRequest): Promise<numbe
 export async function usageSoFar(request: TextRequest, reported: Usage | null, countedTokens: number): Promise<Usage> {
   const outputTokens = Math.max(reported?.outputTokens ?? 0, countedTokens);
   if (reported !== null && promptTokensOf(reported) > 0) return { ...reported, outputTokens, estimated: true };
-  return await estimatedUsageOf(request, outputTokens);
+  const counted = await estimatedUsageOf(request, outputTokens);
+  // What the vendor did count stays, such as searches and the tier that served.
+  return reported === null ? counted : { ...reported, ...promptSideOf(counted), outputTokens, estimated: true };
+}
+
+function promptSideOf(usage: Usage) {
+  const { freshTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, toolPromptTokens } = usage;
+  return { freshTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, toolPromptTokens };
 }
 
 /**

@@ -1,8 +1,7 @@
-import { highestTariff, type Tariff } from "../billing/tariff.ts";
 import type { Model } from "../catalog/model.ts";
+import { pricedTiers } from "../catalog/price_list.ts";
 import { isDefaultTier, readTier } from "../conversation/usage.ts";
 import { invalidField } from "../lib/gateway_error.ts";
-import { ownValue } from "../lib/own_value.ts";
 import type { TextRequest } from "./attempt.ts";
 import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
 import { endpointsAt, type ServedAt } from "./served_endpoints.ts";
@@ -21,32 +20,33 @@ export function isTierSupported(tier: string, served: readonly ServedAt[], reque
 }
 
 /**
- * Returns the tariff of a request's reservation: that of the requested tier, or the default tariff if none is
- * requested. A vendor that does not support the tier serves at the default tariff. The higher of both is then reserved.
+ * Returns the tiers at which a request may be served, null for the default one: the requested tier, or the default tier
+ * if none is requested. A vendor that does not support the tier serves at the default one, so both are possible then.
  *
  * @param isTaken Whether the providers that may serve the request support a tier.
  * @throws {GatewayError} `invalid_request` that names the field, for a tier without a price on the model.
  */
-export function reservedTariff(
+export function reachableTiers(
   { body, format }: Pick<TextRequest, "body" | "format">,
   model: Model,
   isTaken: (tier: string) => boolean,
-): Tariff {
-  let tariff = model.tariff;
+): readonly (string | null)[] {
+  let tiers: readonly (string | null)[] = DEFAULT;
   for (const field of format.tierFields) {
     const value = body[field];
     if (value === undefined || value === null) continue;
     const tier = readTier(value);
     if (tier !== null && isDefaultTier(tier)) continue;
-    const own = tier === null ? undefined : ownValue(model.tiers, tier);
-    if (tier === null || own === undefined) throw unpriced(field, value, model);
-    tariff = isTaken(tier) ? own : highestTariff(own, model.tariff);
+    if (tier === null || !pricedTiers(model.prices).includes(tier)) throw unpriced(field, value, model);
+    tiers = isTaken(tier) ? [tier] : [tier, null];
   }
-  return tariff;
+  return tiers;
 }
 
+const DEFAULT = [null];
+
 function unpriced(field: string, value: unknown, model: Model): Error {
-  const known = Object.keys(model.tiers).map((tier) => `"${tier}"`);
+  const known = pricedTiers(model.prices).map((tier) => `"${tier}"`);
   const usual = field === "speed" ? '"standard"' : '"auto" or "default"';
   const expected = [usual, ...known].join(", ");
   const shown = typeof value === "string" ? `"${value.replace(/[^\x21-\x7e]/g, "?").slice(0, 32)}"` : typeof value;

@@ -1,5 +1,6 @@
 import type { CacheReference } from "../caches/reference.ts";
-import { DEFAULT_CONTEXT_TOKENS, promptBoundOf } from "../calls/prompt_bound.ts";
+import type { Tariff } from "../billing/tariff.ts";
+import { DEFAULT_CONTEXT_TOKENS, promptBoundOf, promptRateOf } from "../calls/prompt_bound.ts";
 import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -26,18 +27,26 @@ const MIN_OUTPUT_TOKENS = 16;
  */
 const MIN_REASONING_TOKENS = 1_024;
 
+/** What decides on the measure of a request, besides itself and its model. */
+export interface MeasureOptions {
+  /** Whether a vendor of the model accepts any file as a picture's address. */
+  readonly takesAnyFile: boolean;
+  /** Returns the highest prices that a prompt of up to so many tokens can reach. Default: those of the model. */
+  readonly tariffUpTo?: (promptTokens: number) => Tariff;
+}
+
 /** The maximum that a request may consume, and the maximum rate of each part. */
 export interface MeasuredText {
   readonly measure: TextMeasure;
   readonly rates: TextRates;
 }
 
-/**
- * Returns the maximum that a request may consume.
- *
- * @param takesAnyFile Whether a vendor of the model accepts any file as a picture's address.
- */
-export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: boolean): MeasuredText {
+/** Returns the maximum that a request may consume. */
+export function measureOf(
+  request: MeasuredRequest,
+  model: Model,
+  { takesAnyFile, tariffUpTo = () => model.tariff }: MeasureOptions,
+): MeasuredText {
   const { body, bytes, format, cache } = request;
   const isCacheKnown = Boolean(cache);
   const prompt = promptBoundOf({ body, grammar: format.grammar, bytes, model, isCacheKnown, takesAnyFile });
@@ -50,14 +59,15 @@ export function measureOf(request: MeasuredRequest, model: Model, takesAnyFile: 
     cachedTokens: cache?.tokens ?? 0,
     pictures: prompt.pictures,
     hostedTools: prompt.hostedTools,
-    searches: prompt.hostedTools === 0 ? 0 : searchesIn(body),
+    searches: prompt.hostedTools === 0 ? model.ownSearches : searchesIn(body) + model.ownSearches,
     outputTokens: requested ? Math.min(ownLimit, limit + reasoning) : ownLimit,
     reasoningTokens: requested ? Math.min(reasoning, Math.max(0, ownLimit - limit)) : 0,
     choices: choicesIn(body),
     limitField: requested?.field ?? null,
     isSizeKnown: prompt.isSizeKnown,
   };
-  return { measure, rates: ratesOf(model, prompt.rate) };
+  const tariff = tariffUpTo(measure.promptTokens + measure.cachedTokens);
+  return { measure, rates: ratesOf(tariff, model, promptRateOf(tariff, prompt)) };
 }
 
 /** If the catalog has no output limit for the model, the model's context length is the limit. */
@@ -65,7 +75,7 @@ function ownLimitOf({ topProvider, contextLength }: Model): number {
   return topProvider.maxCompletionTokens || contextLength || DEFAULT_CONTEXT_TOKENS;
 }
 
-function ratesOf({ tariff, architecture: { outputModalities } }: Model, prompt: Rate): TextRates {
+function ratesOf(tariff: Tariff, { architecture: { outputModalities } }: Model, prompt: Rate): TextRates {
   let output = tariff.completion;
   if (outputModalities.includes("image")) output = higherRate(output, tariff.image_output);
   if (outputModalities.includes("audio")) output = higherRate(output, tariff.audio_output);
@@ -75,10 +85,13 @@ function ratesOf({ tariff, architecture: { outputModalities } }: Model, prompt: 
     cached: tariff.input_cache_read,
     output,
     picture: tariff.per_input_image,
-    search: tariff.web_search,
+    search: SEARCHES.reduce((highest, key) => higherRate(highest, tariff[key]), 0n),
     request: tariff.request,
   };
 }
+
+/** The fees for one call of a hosted tool. Which tool a model calls is its choice. */
+const SEARCHES = ["web_search", "maps_search", "file_search", "web_fetch", "ocr_page"] as const;
 
 /**
  * Returns the number of replies that are requested. Each format checks its own field. Vendors ignore the fields of

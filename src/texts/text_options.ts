@@ -7,7 +7,8 @@ import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
-import { isTierSupported, reservedTariff } from "./service_tier.ts";
+import { tariffUpTo } from "./price_reach.ts";
+import { isTierSupported, reachableTiers } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
 
@@ -46,10 +47,12 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
   const request = withClampedLimit(original, model);
   const routed = routeTo(request, model, parts);
   const served = () => routed.map((to) => ({ provider: parts.providers.get(to.provider)!, model, name: to.model }));
-  const tariff = reservedTariff(request, model, (tier) => isTierSupported(tier, served(), request));
-  const priced = tariff === model.tariff ? model : { ...model, tariff };
+  const tiers = reachableTiers(request, model, (tier) => isTierSupported(tier, served(), request));
   const optionFor = (candidates: readonly Candidate[]) => {
-    const { measure, rates } = measureOf(request, priced, takesAnyFile(candidates, parts));
+    const { measure, rates } = measureOf(request, model, {
+      takesAnyFile: takesAnyFile(candidates, parts),
+      tariffUpTo: (tokens) => tariffUpTo(tokens, { request, model, candidates, tiers }, parts),
+    });
     return { model, request, candidates, measure, rates };
   };
   const permitted = candidatesPermittedFor(request, model, routed, parts);

@@ -56,19 +56,20 @@ export class TextService {
         const option = optionOf(candidate);
         const { request, model, measure } = option;
         const settlement = admitted.servedBy(model, limitFor(option, admitted.admission.reserved)!.outputLimit);
-        return this.#attempt({ request, measure, model, catalog, candidate, settlement });
+        const begunAt = this.parts.clock.now();
+        return this.#attempt({ request, measure, model, catalog, candidate, settlement, begunAt });
       },
     }, this.parts);
   }
 
   async #attempt(begun: BegunAttempt): Promise<Response> {
-    const { request, measure, model, catalog, candidate, settlement } = begun;
+    const { request, model, candidate } = begun;
     const heldBefore = request.memory.held;
     try {
       const provider = this.parts.providers.get(candidate.provider)!;
       const own = passThroughEndpointOf(request, { provider, model, name: candidate.model });
       const endpoint = own ?? translationEndpointOf(request, provider, begun);
-      const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint };
+      const attempt = { ...begun, provider, endpoint };
       try {
         return await this.#send(attempt, own?.passThrough ?? null);
       } catch (error) {

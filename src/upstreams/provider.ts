@@ -37,6 +37,8 @@ export interface Provider {
   readonly check?: (signal: AbortSignal) => Promise<void>;
   /** The models that the vendor lists, see `listModels`; absent if its kind has no list. */
   readonly listModels?: (signal: AbortSignal) => Promise<readonly ListedModel[]>;
+  /** The region in which the vendor works for it, in lower case, which prices can depend on; absent if unknown. */
+  readonly region?: string;
   /** What its callers may use in addition to their own account's references and tools. Default: nothing. */
   readonly allows?: Allowances;
   /** How its wire formats differ from their documentation. */

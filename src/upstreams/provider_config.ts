@@ -70,6 +70,11 @@ export interface ProviderConfig extends CloudConfig {
   readonly allows?: Allowances;
   /** How its wire formats differ from their documentation. Default: derived from the base URL. */
   readonly quirks: Quirks;
+  /**
+   * The region in which the vendor works for it, in lower case, for prices that depend on it. Default: that of a cloud,
+   * or of a regional host of OpenAI; absent if there is none.
+   */
+  readonly pricingRegion?: string;
   /** What its models take and refuse, by patterns of their names, before the built-in facts. Default: none. */
   readonly facts?: ProviderFacts;
   /** Limits on its use by all callers together. Default: none. */
@@ -106,6 +111,7 @@ const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, V
 export const HEADERS_FIELD: z.ZodType<Record<string, string>> = z.record(headerName, headerValue).default({});
 
 const MAX_CREDENTIALS = 100;
+const REGION_EXPECTATION = 'a region in lower case, such as "us"';
 
 const input = z.strictObject({
   kind: z.enum([...PROVIDER_KINDS, ...PRESET_NAMES]),
@@ -122,6 +128,7 @@ const input = z.strictObject({
   }).prefault({}),
   allow_references: referencesSchema(),
   allow_tools: toolsSchema(),
+  pricing_region: optional(z.string(REGION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, REGION_EXPECTATION)),
   facts: providerFactsSchema.optional(),
   quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
   ...LIMIT_FIELDS,
@@ -232,12 +239,16 @@ function providerOf(provider: Input): ProviderConfig {
     : withPath(address.replace(/\/openai(?:\/v1)?$/, ""), "/openai");
   const { connect, first_byte, idle } = provider.timeouts;
   const limits = limitsOf(provider);
+  const cloudConfig = cloudConfigOf(cloud);
+  const pricingRegion = provider.pricing_region ?? cloudConfig.bedrock?.region ?? cloudConfig.vertex?.location ??
+    regionOfHost(new URL(baseUrl));
   return {
     kind: provider.kind,
     baseUrl,
     ...keyAndHeaders(provider, preset?.keyHeader),
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
-    ...cloudConfigOf(cloud),
+    ...cloudConfig,
+    ...(pricingRegion !== null && { pricingRegion }),
     speaks: provider.speaks ?? preset?.speaks ?? textFormatsAt(new URL(baseUrl)),
     timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
     allows: { references: provider.allow_references, tools: provider.allow_tools },
@@ -248,6 +259,13 @@ function providerOf(provider: Input): ProviderConfig {
       credentials: provider.credentials.map((each) => credentialOf(each, provider.max_wait, preset?.keyHeader)),
     }),
   };
+}
+
+/**
+ * The region of a regional host of OpenAI: `us` of us.api.openai.com. Source: OpenAI documentation, "Data residency".
+ */
+function regionOfHost({ hostname }: URL): string | null {
+  return /^([a-z]{2,6})\.api\.openai\.com$/.exec(hostname)?.[1] ?? null;
 }
 
 /** Azure has responses below its version 1, for models of OpenAI. */

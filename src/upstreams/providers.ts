@@ -174,6 +174,7 @@ function openProvider(
     ...(check && { check: (signal) => check(outbound, signal) }),
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),
     ...(config.allows && { allows: config.allows }),
+    ...(config.pricingRegion !== undefined && { region: config.pricingRegion }),
     quirks: config.quirks,
     ...(config.facts && { facts: config.facts }),
     // The idle limit also applies before the first byte of a stream.

@@ -17,6 +17,7 @@ import {
 import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import { speechQuantities } from "../../src/audio/speech_charge.ts";
 import { transcriptQuantities } from "../../src/audio/transcript_charge.ts";
+import { cacheQuantitiesOf } from "../../src/caches/storage.ts";
 import { embeddingQuantities } from "../../src/embeddings/measure.ts";
 import { imageQuantitiesOf } from "../../src/images/consumption.ts";
 import { moderationQuantities } from "../../src/moderations/moderation_call.ts";
@@ -161,7 +162,10 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
   const everything: Required<Usage> = {
     freshTokens: 9,
     cacheReadTokens: 9,
-    cacheWrite5mTokens: 1,
+    cacheWrite5mTokens: 4,
+    cacheWrite30mTokens: 1,
+    cacheWrite12hTokens: 1,
+    cacheWrite24hTokens: 1,
     cacheWrite1hTokens: 1,
     toolPromptTokens: 1,
     outputTokens: 9,
@@ -174,9 +178,15 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     audioOutputTokens: 1,
     videoOutputTokens: 1,
     webSearches: 1,
+    mapSearches: 1,
+    fileSearches: 1,
+    webFetches: 1,
+    ocrPages: 1,
+    audioSeconds: 1,
     imagesMade: 1,
     otherModels: [],
     serviceTier: "flex",
+    region: "us",
     estimated: true,
     isUnreadable: false,
   };
@@ -185,7 +195,7 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     text: textQuantitiesOf(everything, 1),
     image: imageQuantitiesOf(consumption, { made: 1, given: 1 }),
     video: { video_second: 1 },
-    cache: { input_cache_write_1h: 1 },
+    cache: cacheQuantitiesOf(1, 3_600_000),
     embedding: embeddingQuantities(1),
     moderation: moderationQuantities(1),
     rerank: rankQuantities(1, 1),

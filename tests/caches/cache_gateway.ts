@@ -10,6 +10,7 @@ import { PRICING, textModel } from "../support/gateway.ts";
 import { type AccountMoney, accountMoney } from "../support/account_money.ts";
 import { ShiftedClock } from "./shifted_clock.ts";
 import { type Answer, callerOf, type GatewayCall } from "../support/gateway_call.ts";
+import { freeUnlessPriced } from "../support/free_model.ts";
 
 /** A gateway in front of the sandbox's vendors, for tests of caches. */
 export interface CacheGateway {
@@ -158,7 +159,7 @@ function treeOf(
         pricing: { ...PRICING, input_cache_write_1h: "0.000002" },
       },
       { id: "sandbox/free-1", serves: [{ provider: "sandbox-openai" }] },
-      ...models,
+      ...models.map(freeUnlessPriced),
     ],
     egress: { allow: ["127.0.0.1/32"] },
     limits,

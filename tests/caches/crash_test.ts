@@ -157,7 +157,8 @@ const CALL = {
 async function createUseAndDelete(caches: Caches): Promise<void> {
   const { cache } = await caches.create(CALL);
   const name = `cachedContents/${cache.id}`;
-  await caches.patch({ keyId: "key_1", name, body: { ttl: "900s" }, updateMask: null });
+  const caller = { keyId: "key_1", accountId: "demo", limits: null, requestId: "req_1", receivedAt: 0 };
+  await caches.patch({ ...caller, name, body: { ttl: "900s" }, updateMask: null });
   await caches.remove("key_1", name);
 }
 

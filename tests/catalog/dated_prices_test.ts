@@ -3,7 +3,8 @@ import * as z from "zod";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { LiveCatalog } from "../../src/catalog/live_catalog.ts";
 import type { Model } from "../../src/catalog/model.ts";
-import { writePriceChanges, writePricing, writeRedirect } from "../../src/catalog/written.ts";
+import { pricesIn } from "../../src/catalog/price_list.ts";
+import { writePriceOverrides, writePricing, writeRedirect } from "../../src/catalog/written.ts";
 import { readRate } from "../../src/lib/money.ts";
 import { modelOf } from "./support.ts";
 
@@ -54,12 +55,13 @@ Deno.test("a later entry replaces earlier ones key by key, and keys that it lack
 });
 
 Deno.test("a tier has its own dates, and takes the model's price of the moment where it has none", () => {
-  const before = modelIn([talk], "lumen/talk", FROM - 1).tiers;
-  assertEquals(before.flex?.prompt, readRate("0.0000005"));
-  assertEquals(before.fast?.prompt, readRate("0.000001"));
-  const after = modelIn([talk], "lumen/talk", FROM).tiers;
-  assertEquals(after.flex?.prompt, readRate("0.0000015"));
-  assertEquals([after.fast?.prompt, after.fast?.completion], [readRate("0.000002"), readRate("0.000009")]);
+  const tariffOf = (serviceTier: string, at: number) =>
+    pricesIn(talk.prices, { at, promptTokens: 0, serviceTier, region: null }).tariff;
+  assertEquals(tariffOf("flex", FROM - 1).prompt, readRate("0.0000005"));
+  assertEquals(tariffOf("fast", FROM - 1).prompt, readRate("0.000001"));
+  assertEquals(tariffOf("flex", FROM).prompt, readRate("0.0000015"));
+  const fast = tariffOf("fast", FROM);
+  assertEquals([fast.prompt, fast.completion], [readRate("0.000002"), readRate("0.000009")]);
 });
 
 Deno.test("a second of video has dated prices by its resolution", () => {
@@ -72,14 +74,21 @@ Deno.test("a second of video has dated prices by its resolution", () => {
   assertEquals(secondsAt(FROM - 1), { "720p": "0.1", "1080p": "0.3" });
   assertEquals(secondsAt(FROM), { "720p": "0.2", "1080p": "0.3" });
   const before = modelIn([reel], "lumen/reel", FROM - 1);
-  assertEquals(writePriceChanges(before), [{ from: "2027-01-01T00:00:00Z", per_second_720p: "0.2" }]);
+  assertEquals(writePriceOverrides(before), [{ from: "2027-01-01T00:00:00Z", per_second_720p: "0.2" }]);
 });
 
 Deno.test("a catalog shows the prices of the moment, and beside them those that are still to come", () => {
   const now = modelIn([talk], "lumen/talk", FROM);
   assertEquals(writePricing(now), { prompt: "0.000002", completion: "0.000008", input_cache_read: "0.0000001" });
-  assertEquals(writePriceChanges(now), [{ from: "2027-02-01T08:00:00Z", completion: "0.000006" }]);
-  assertEquals(writePriceChanges(modelIn([talk], "lumen/talk", LATER)), null);
+  const tiers = [
+    { service_tier: "flex", prompt: "0.0000015" },
+    { service_tier: "fast", completion: "0.000009" },
+  ];
+  assertEquals(writePriceOverrides(now), [
+    { from: "2027-02-01T08:00:00Z", completion: "0.000006" },
+    ...tiers,
+  ]);
+  assertEquals(writePriceOverrides(modelIn([talk], "lumen/talk", LATER)), tiers);
 });
 
 Deno.test("a model that was read before a change keeps its price, and so it does when models are replaced", () => {
@@ -142,7 +151,8 @@ Deno.test("from its date on, a redirected model has the price and the name at th
 
 Deno.test("a redirected model follows the dated prices of the one that answers", () => {
   assertEquals(modelIn([old, talk], "lumen/old", FROM).tariff.prompt, readRate("0.000002"));
-  assertEquals(writePriceChanges(modelIn([old, talk], "lumen/old", REDIRECTED))?.length, 2);
+  const dates = writePriceOverrides(modelIn([old, talk], "lumen/old", REDIRECTED))?.filter(({ from }) => from);
+  assertEquals(dates?.length, 3);
 });
 
 Deno.test("redirects in a chain lead to its end, and in a circle they end", () => {

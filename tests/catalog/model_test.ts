@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
 import { readTariff } from "../../src/billing/tariff.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import { valueAt } from "../support/items.ts";
+import { pricesIn } from "../../src/catalog/price_list.ts";
 import { modelOf } from "./support.ts";
 
 function pathsOf(fields: Record<string, unknown>): string[] {
@@ -27,10 +27,11 @@ Deno.test("readModel() fills in defaults for a model of two lines", () => {
       instructType: null,
     },
     pricing: {},
-    priceChanges: [],
+    pricedAt: -Infinity,
+    ownSearches: 0,
+    isFree: false,
     tariff: readTariff({}),
-    tierPrices: {},
-    tiers: {},
+    prices: { pricing: {}, overrides: [], tiers: {} },
     topProvider: { contextLength: 0, maxCompletionTokens: 0, isModerated: false },
     perRequestLimits: null,
     supportedParameters: [],
@@ -147,11 +148,9 @@ Deno.test("readModel() rejects a price that none of the model's endpoints charge
 
 Deno.test("readModel() reads the prices of service tiers, which default to the model's own", () => {
   const pricing = { prompt: "0.1", completion: "0.2" };
-  const { tiers } = modelOf({ id: "a/b", pricing, pricing_tiers: { priority: { prompt: "0.3" } } });
-  assertEquals([valueAt(tiers, "priority").prompt, valueAt(tiers, "priority").completion], [
-    3n * 10n ** 17n,
-    2n * 10n ** 17n,
-  ]);
+  const { prices } = modelOf({ id: "a/b", pricing, pricing_tiers: { priority: { prompt: "0.3" } } });
+  const { tariff } = pricesIn(prices, { at: 0, promptTokens: 0, serviceTier: "priority", region: null });
+  assertEquals([tariff.prompt, tariff.completion], [3n * 10n ** 17n, 2n * 10n ** 17n]);
   assertEquals(pathsOf({ pricing_tiers: { standard: {} } }), ["pricing_tiers.standard"]);
   assertEquals(pathsOf({ pricing_tiers: { flex: { prompt: "cheap" } } }), ["pricing_tiers.flex.prompt"]);
   assertEquals(pathsOf({ pricing_tiers: { flex: { promt: "0.1" } } }), ["pricing_tiers.flex"]);

@@ -4,6 +4,7 @@ import { createCatalog } from "../../src/catalog/catalog.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import { VENDORS } from "../../src/config/environment.ts";
 import { readRate } from "../../src/lib/money.ts";
+import { pricedTiers, pricesIn } from "../../src/catalog/price_list.ts";
 import { ownValue } from "../../src/lib/own_value.ts";
 import table from "./vendor_prices.json" with { type: "json" };
 
@@ -14,8 +15,14 @@ interface PublishedPrice {
   readonly tier?: string;
   /** The day from which it applies; absent for a price that applied on the day on which it was seen. */
   readonly from?: string;
+  /** The prompt has more tokens than this. Absent for small prompts. */
+  readonly above?: number;
+  /** Whether it is the price of requests in batches. */
+  readonly batch?: boolean;
+  /** Whether it is the price of the vendor's peak hours. */
+  readonly peak?: boolean;
   readonly key: string;
-  /** USD for a million tokens or for a minute of audio, as vendors publish it. */
+  /** USD for a million tokens, a thousand calls or a minute of audio, as vendors publish it. */
   readonly value: string;
   readonly unit: string;
   readonly source: string;
@@ -25,7 +32,9 @@ interface PublishedPrice {
 const rows: readonly PublishedPrice[] = table.prices;
 const builtIn = builtInModels(new Set(VENDORS.map(({ provider }) => provider)));
 const catalog = createCatalog(builtIn);
-const UNITS: Readonly<Record<string, bigint>> = { million: 1_000_000n, minute: 60n };
+const UNITS: Readonly<Record<string, bigint>> = { million: 1_000_000n, thousand: 1_000n, minute: 60n };
+/** A moment within the peak hours of each vendor that has them: a Monday. */
+const PEAK = Date.parse("2026-11-30T02:00:00Z");
 
 function modelAt({ model, from, seen }: PublishedPrice): Model {
   const found = catalog.at(Date.parse(from ?? seen)).find(model);
@@ -33,19 +42,23 @@ function modelAt({ model, from, seen }: PublishedPrice): Model {
   return found;
 }
 
-function pricesAt(row: PublishedPrice): Readonly<Record<string, string | undefined>> {
-  const model = modelAt(row);
-  if (row.tier === undefined) return model.pricing;
-  const own = ownValue(model.tierPrices, row.tier);
-  assert(own !== undefined, `${row.model} has no tier ${row.tier}`);
-  return { ...model.pricing, ...own.pricing };
+function pricesOf(row: PublishedPrice): Readonly<Record<string, string | undefined>> {
+  const { prices } = modelAt(row);
+  if (row.tier !== undefined) assert(pricedTiers(prices).includes(row.tier), `${row.model} has no tier ${row.tier}`);
+  return pricesIn(prices, {
+    at: row.peak === true ? PEAK : Date.parse(row.from ?? row.seen),
+    promptTokens: (row.above ?? -1) + 1,
+    serviceTier: row.batch === true ? "batch" : row.tier ?? null,
+    region: null,
+  }).pricing;
 }
 
-const placeOf = ({ model, tier = "default", from = "now" }: PublishedPrice) => `${model} ${tier} ${from}`;
+const placeOf = ({ model, tier = "default", from = "now", above = 0, batch, peak }: PublishedPrice) =>
+  [model, tier, from, above, batch === true ? "batch" : "", peak === true ? "peak" : ""].join(" ");
 
 Deno.test("every published price is the built-in one, on both sides of each date", () => {
   for (const row of rows) {
-    const own = pricesAt(row)[row.key];
+    const own = pricesOf(row)[row.key];
     assert(own !== undefined, `${placeOf(row)}: no price ${row.key}`);
     const unit = ownValue(UNITS, row.unit);
     assert(unit !== undefined, `${placeOf(row)}: unit ${row.unit}`);
@@ -57,30 +70,44 @@ Deno.test("every published price is the built-in one, on both sides of each date
 /** Prices of before that no source confirmed. */
 const isUnseen = (id: string, key: string) => table.unseen.some((row) => row.model === id && row.key === key);
 
+/** Prices that a date leaves as they are, or that are those of the model that answers in this one's place. */
+const isUndated = (id: string, key: string) =>
+  rows.some((row) => row.model === id && row.key === key && row.from === undefined) ||
+  builtIn.some((model) => model.id === id && model.redirect !== null);
+
 Deno.test("a built-in model of the table has no price that the table lacks", () => {
-  for (const place of new Set(rows.map(placeOf))) {
-    const same = rows.filter((row) => placeOf(row) === place);
+  const usual = rows.filter(({ above, batch, peak }) => above === undefined && !batch && !peak);
+  for (const place of new Set(usual.map(placeOf))) {
+    const same = usual.filter((row) => placeOf(row) === place);
     const [row] = same;
     assert(row !== undefined);
     const listed = new Set(same.map(({ key }) => key));
     const own = row.tier === undefined
       ? modelAt(row).pricing
-      : ownValue(modelAt(row).tierPrices, row.tier)?.pricing ?? {};
-    for (const key of Object.keys(own)) assert(listed.has(key) || isUnseen(row.model, key), `${place}: ${key}`);
-  }
-});
-
-Deno.test("each date of the built-in catalog is in the table", () => {
-  for (const { id, priceChanges, tierPrices } of builtIn) {
-    for (const { from } of priceChanges) assert(hasRow(id, undefined, from), id);
-    for (const [tier, { changes }] of Object.entries(tierPrices)) {
-      for (const { from } of changes) assert(hasRow(id, tier, from), `${id} ${tier}`);
+      : ownValue(modelAt(row).prices.tiers, row.tier)?.pricing ?? {};
+    for (const key of Object.keys(own)) {
+      assert(listed.has(key) || isUndated(row.model, key) || isUnseen(row.model, key), `${place}: ${key}`);
     }
   }
 });
 
-function hasRow(id: string, tier: string | undefined, at: number): boolean {
-  return rows.some((row) => row.model === id && row.tier === tier && Date.parse(row.from ?? "") === at);
+Deno.test("each date, band and peak of the built-in prices is in the table", () => {
+  for (const { id, prices } of builtIn) {
+    for (const [tier, { overrides }] of [[undefined, prices] as const, ...Object.entries(prices.tiers)]) {
+      for (const { from, minPromptTokens, hours, factor, batch } of overrides) {
+        const isSame = (row: PublishedPrice) =>
+          row.model === id && (row.tier === tier || isDerived(id, tier)) && (batch ?? false) === (row.batch ?? false) &&
+          (from === null || Date.parse(row.from ?? "") === from || isDerived(id, tier)) &&
+          row.above === (minPromptTokens ?? undefined) && (row.peak ?? false) === (hours !== null);
+        if (factor === null) assert(rows.some(isSame), `${id} ${tier} ${from} ${minPromptTokens} ${hours?.start}`);
+      }
+    }
+  }
+});
+
+/** Tiers whose bands and dates are the vendor's rule: the factor of the tier on the published price. */
+function isDerived(id: string, tier: string | undefined): boolean {
+  return tier !== undefined && /^(?:openai|google)\//.test(id);
 }
 
 Deno.test("every built-in model is in the table, or is named as one whose price was not seen", () => {

@@ -238,7 +238,7 @@ Deno.test("init configures vendors whose models are listed or named, with their 
       { id: "together/*", pricing: { prompt: "0.00000015", completion: "0.0000006" } },
       { id: "azure/mini", pricing: azure, serves: [{ provider: "azure", model: "mini" }] },
       { id: "azure/large", pricing: azure, serves: [{ provider: "azure", model: "large" }] },
-      { id: "vertex/gemini-2.5-pro", serves: [{ provider: "vertex", model: "gemini-2.5-pro" }] },
+      { id: "vertex/gemini-2.5-pro", pricing: "free", serves: [{ provider: "vertex", model: "gemini-2.5-pro" }] },
       {
         id: "bedrock/eu.anthropic.claude-x-v1:0",
         pricing: { prompt: "0.000003", completion: "0.000015" },

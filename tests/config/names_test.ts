@@ -9,9 +9,9 @@ providers:
 `;
 const MODELS = `${PROVIDERS}
 models:
-  - { id: one/talk, canonical_slug: one/talk-2026, serves: [{ provider: one }] }
-  - { id: two/talk, serves: [{ provider: two }] }
-  - { id: two/more/deep, serves: [{ provider: two }] }
+  - { id: one/talk, canonical_slug: one/talk-2026, pricing: free, serves: [{ provider: one }] }
+  - { id: two/talk, pricing: free, serves: [{ provider: two }] }
+  - { id: two/more/deep, pricing: free, serves: [{ provider: two }] }
   - { id: "one/*", pricing: free }
 `;
 
@@ -75,8 +75,8 @@ Deno.test("config check reports each problem in fallbacks with its path", () => 
   const withFallbacks = (list: string) =>
     problemsOf(`${PROVIDERS}
 models:
-  - { id: one/talk, fallbacks: ${list}, serves: [{ provider: one }] }
-  - { id: two/talk, serves: [{ provider: two }] }
+  - { id: one/talk, fallbacks: ${list}, pricing: free, serves: [{ provider: one }] }
+  - { id: two/talk, pricing: free, serves: [{ provider: two }] }
 `).map((line) => line.replace("switchyard.yaml: ", ""));
   assertEquals(withFallbacks("[two/talk]"), []);
   assertEquals(withFallbacks("[one/talk]"), [
@@ -154,8 +154,8 @@ Deno.test("config check refuses fallbacks that can serve none of the model's req
   const problemsFor = (first: string, second: string) =>
     problemsOf(`${PROVIDERS}
 models:
-  - { id: one/first, ${first}, fallbacks: [one/second], serves: [{ provider: one }] }
-  - { id: one/second, ${second}, serves: [{ provider: one }] }
+  - { id: one/first, ${first}, pricing: free, fallbacks: [one/second], serves: [{ provider: one }] }
+  - { id: one/second, ${second}, pricing: free, serves: [{ provider: one }] }
 `).map((line) => line.replace("switchyard.yaml: ", ""));
   assertEquals(problemsFor("created: 1", "created: 1"), []);
   assertEquals(problemsFor(image, image), []);
@@ -175,10 +175,11 @@ Deno.test("config check reports a redirect to a name that no provider of the mod
     problemsOf(`${PROVIDERS}
 models:
   - id: one/old
+    pricing: free
     redirected_to: { model: ${target}, from: 2026-12-01 }
     serves: [{ provider: one }]
-  - { id: one/new, serves: [{ provider: one }] }
-  - { id: two/other, serves: [{ provider: two }] }
+  - { id: one/new, pricing: free, serves: [{ provider: one }] }
+  - { id: two/other, pricing: free, serves: [{ provider: two }] }
 ${more}`);
   assertEquals(redirectProblems("new"), []);
   for (const target of ["other", "old", "missing"]) {

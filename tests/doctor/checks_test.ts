@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readConfig } from "../../src/config/config.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import { checkFacts } from "../../src/doctor/fact_checks.ts";
-import { checkListedModels, checkPrices } from "../../src/doctor/catalog_checks.ts";
+import { checkListedModels, checkPrices, checkUnpricedModels } from "../../src/doctor/catalog_checks.ts";
 import { writeFinding } from "../../src/doctor/finding.ts";
 import {
   checkDescriptors,
@@ -212,4 +212,25 @@ Deno.test("a name that cannot be resolved is named as such, and other failures h
   assertEquals(unnamed.text, "the name in http://nowhere.invalid cannot be resolved");
   const refused = found(`${request}tcp connect error: Connection refused (os error 111)`);
   assertEquals(refused.text, "http://nowhere.invalid cannot be reached");
+});
+
+Deno.test("listed models that have no price are named, as they are not served", () => {
+  const config = readConfig(
+    `
+providers:
+  acme: { kind: openai, base_url: "http://127.0.0.1:1/v1" }
+  openai: { kind: openai, api_key: key }
+models:
+  - { id: "acme/*" }
+  - { id: "openai/gpt-*" }
+`,
+    "test.yaml",
+    () => undefined,
+  );
+  const listed = new Map([["acme", new Set(["mini"])], ["openai", new Set(["gpt-6-sol", "gpt-99", "other"])]]);
+  const found = checkUnpricedModels(config, listed);
+  assertEquals(found.level, "warning");
+  assertStringIncludes(found.text, "no price: mini (acme/*); gpt-99 (openai/gpt-*)");
+  const priced = { ...config, modelPatterns: config.modelPatterns.map((each) => ({ ...each, servesUnpriced: true })) };
+  assertEquals(checkUnpricedModels(priced, listed).level, "ok");
 });

@@ -21,7 +21,7 @@ Deno.test("doctor says what works and what to do, and ends with 1 if there is a 
       wrong: { kind: "anthropic", base_url: vendor.address, api_key: "not-the-key-of-the-vendor" },
       away: { kind: "openai", base_url: `${closedOrigin()}/v1`, api_key: "some-key-of-the-vendor" },
     };
-    config.models = [{ id: "a/b", serves: [{ provider: "good", model: "no-such-model" }] }];
+    config.models = [{ id: "a/b", pricing: "free", serves: [{ provider: "good", model: "no-such-model" }] }];
     await Deno.writeTextFile(place.path, JSON.stringify(config));
     const { code, said } = await place.run("doctor", "--config", place.path);
     assertEquals(code, 1);

@@ -9,6 +9,7 @@ import { paint } from "../../src/sandbox/pictures/paint.ts";
 import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";
 import type { Pixels } from "../../src/sandbox/pictures/pixels.ts";
 import { startApps, TEST_ISOLATES } from "../support/apps.ts";
+import { freeUnlessPriced } from "../support/free_model.ts";
 
 /** Token prices with simple sums. */
 export const TOKEN_PRICING = {
@@ -91,7 +92,7 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
       serves: [{ provider: "replicate", model: "black-forest-labs/flux-2-pro" }],
     }),
     { id: "sandbox/chat-1", pricing: TOKEN_PRICING, serves: [{ provider: "one" }] },
-    ...options.models ?? [],
+    ...(options.models ?? []).map(freeUnlessPriced),
   ];
   const { openai, google, ark, xai, bfl, fal, replicate } = sandbox.baseUrls;
   const key = newApiKey();

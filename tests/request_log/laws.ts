@@ -46,6 +46,7 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
       images: 2,
       cost: 90_071_992_547_409_930n,
       routes: [{ model: "v", pin: null, candidates: [{ provider: "vendor", weight: 1, state: "ready" }] }],
+      priceReasons: ["above 272000 prompt tokens"],
       charged: [{
         quantities: { prompt: 10, completion: 0, per_image: 1, request: 1 },
         tariff: { prompt: 7n, per_image: 0n, request: 9n },
@@ -87,6 +88,7 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
       cost: 90_071_992_547_409_930n,
       routes: record.routes,
       charged: [{ price: "prompt", quantity: 10, rate: 7n }, { price: "request", quantity: 1, rate: 9n }],
+      priceReasons: ["above 272000 prompt tokens"],
       requestBytes: 100,
       responseBytes: 200,
       remote: "10.0.0.1",

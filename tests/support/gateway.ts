@@ -6,6 +6,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { startApps, TEST_ISOLATES } from "./apps.ts";
+import { freeUnlessPriced } from "./free_model.ts";
 
 /** A gateway in front of the sandbox vendor, for tests. */
 export interface TestGateway {
@@ -102,6 +103,7 @@ function testTree(
   options: TestGatewayOptions,
 ): Record<string, unknown> {
   const { openai, anthropic, google } = sandbox.baseUrls;
+  const { models } = options.config ?? {};
   return {
     server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? TEST_ISOLATES },
     store: options.store ?? "kv::memory:",
@@ -125,6 +127,7 @@ function testTree(
     ],
     egress: { allow: ["127.0.0.1/32"] },
     ...options.config,
+    ...Array.isArray(models) && { models: models.map(freeUnlessPriced) },
   };
 }
 

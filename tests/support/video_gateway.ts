@@ -7,6 +7,7 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { startApps, TEST_ISOLATES } from "./apps.ts";
 import { callerOf, type GatewayCall } from "./gateway_call.ts";
+import { freeUnlessPriced } from "./free_model.ts";
 
 /** A gateway in front of the sandbox's video vendor, for tests. */
 export interface VideoGateway {
@@ -169,7 +170,7 @@ function treeOf(
         serves: [{ provider: "ark-bad", weight: 1 }, { provider: "ark-two", weight: 0 }],
       },
       { id: "sandbox/chat-1", serves: [{ provider: "sandbox-openai" }] },
-      ...options.added?.models ?? [],
+      ...(options.added?.models ?? []).map(freeUnlessPriced),
     ],
     limits: {
       vendor_polling: { first: 0.02, least: 0.02, most: 0.05, per_second: 1_000 },

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { readModel } from "../../src/catalog/model.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
-import { reservedTariff } from "../../src/texts/service_tier.ts";
+import { reachableTiers } from "../../src/texts/service_tier.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { bodyOf, requestOf } from "./support.ts";
@@ -12,26 +12,20 @@ const PRICES = {
   pricing_tiers: { flex: { prompt: "0.0005" }, priority: { prompt: "0.01" } },
 };
 const MODEL = readModel({ id: "acme/m", ...PRICES, serves: [{ provider: "one", model: "vm" }] });
-const { flex, priority } = MODEL.tiers;
 
 for (
-  const [tier, isTaken, tariff] of [
-    ["flex", true, flex],
-    ["priority", true, priority],
-    ["priority", false, priority],
-    ["default", false, MODEL.tariff],
+  const [tier, isTaken, tiers] of [
+    ["flex", true, ["flex"]],
+    ["priority", true, ["priority"]],
+    ["priority", false, ["priority", null]],
+    ["default", false, [null]],
   ] as const
 ) {
-  Deno.test(`reservedTariff() reserves for ${tier} if it ${isTaken ? "is" : "may not be"} supported`, () => {
+  Deno.test(`reachableTiers() has ${tier} if it ${isTaken ? "is" : "may not be"} supported`, () => {
     const request = { body: { service_tier: tier }, format: chat.caller };
-    assertEquals(reservedTariff(request, MODEL, () => isTaken), tariff);
+    assertEquals(reachableTiers(request, MODEL, () => isTaken), tiers);
   });
 }
-
-Deno.test("reservedTariff() reserves the default prices if a cheaper tier may not be supported", () => {
-  const request = { body: { service_tier: "flex" }, format: chat.caller };
-  assertEquals(reservedTariff(request, MODEL, () => false).prompt, MODEL.tariff.prompt);
-});
 
 Deno.test("TextService requests the tier from a vendor of another format in its own term, and reserves by it", async () => {
   const estimates: bigint[] = [];
@@ -60,5 +54,5 @@ Deno.test("TextService translates the terms for tiers between formats", async ()
     assertEquals(itemAt(gateway.sent, 0).body.service_tier, sentAs);
   }
   const request = { body: { service_tier: "standard_only" }, format: messages.caller };
-  assertEquals(reservedTariff(request, MODEL, () => true), MODEL.tariff);
+  assertEquals(reachableTiers(request, MODEL, () => true), [null]);
 });

@@ -195,6 +195,7 @@ export function attemptOf(
     endpoint,
     settlement: new Settlement(facts, recorder.admission, parts),
     measure: MEASURE,
+    begunAt: 7_000,
   };
 }
 

@@ -26,7 +26,7 @@ const MODEL = readModel({
 
 function measured(form: CallerFormatName, body: JsonObject, { takesAnyFile = false } = {}) {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  return { bytes: bytes.length, ...measureOf({ format: CODECS[form].caller, body, bytes }, MODEL, takesAnyFile) };
+  return { bytes: bytes.length, ...measureOf({ format: CODECS[form].caller, body, bytes }, MODEL, { takesAnyFile }) };
 }
 
 const said = (content: unknown) => ({ model: "acme/m", messages: [{ role: "user", content }] });
@@ -76,4 +76,17 @@ Deno.test("measureOf() counts choices, searches and reasoning beyond the caller'
 Deno.test("measureOf() prices a prompt with an hour's cache lifetime as such", () => {
   const parts = [{ type: "text", text: "hi", cache_control: { type: "ephemeral", ttl: "1h" } }];
   assertEquals(measured("messages", said(parts)).rates.prompt, readRate("0.000006"));
+});
+
+Deno.test("measureOf() prices a prompt with twelve hours' cache lifetime as such", () => {
+  const priced = { input_cache_write_30m: "0.0000025", input_cache_write_12h: "0.000005", prompt: "0.000002" };
+  const model = readModel({ id: "acme/m", serves: [{ provider: "acme" }], pricing: priced });
+  const promptRate = (options: JsonObject) => {
+    const body = { ...said("hi"), ...options };
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    return measureOf({ format: CODECS.chat.caller, body, bytes }, model, { takesAnyFile: false }).rates.prompt;
+  };
+  assertEquals(promptRate({}), readRate("0.0000025"));
+  assertEquals(promptRate({ prompt_cache_options: { ttl: "30m" } }), readRate("0.0000025"));
+  assertEquals(promptRate({ prompt_cache_options: { ttl: "12h" } }), readRate("0.000005"));
 });

@@ -18,10 +18,23 @@ export const Architecture = z.object({
 export const Pricing = z.record(z.string(), usd("The price of one token, or of what the name states"))
   .meta({ id: "Pricing", description: "US dollars by price: `prompt`, `completion`, `per_image` and others." });
 
-/** The prices of a model that are still to come. */
+/** The prices of a model under conditions, and those that are still to come. */
 export const PriceChanges = about(
-  z.array(z.object({ from: z.string() }).catchall(z.string())),
-  "The prices that are still to come: each with `from`, a time in UTC, and the prices of `pricing` that change then.",
+  z.array(
+    z.object({
+      min_prompt_tokens: z.int().exactOptional(),
+      utc_start: z.string().exactOptional(),
+      utc_end: z.string().exactOptional(),
+      days: z.array(z.string()).exactOptional(),
+      except: z.array(z.string()).exactOptional(),
+      from: z.string().exactOptional(),
+      until: z.string().exactOptional(),
+      service_tier: z.string().exactOptional(),
+      region: z.string().exactOptional(),
+      batch: z.boolean().exactOptional(),
+    }).catchall(z.string()),
+  ),
+  "Prices under conditions, and prices to come: each with its conditions, and the prices of `pricing` that differ then.",
 );
 
 /** The model that the vendor answers with. */

@@ -186,5 +186,9 @@ export const Traffic = written<TrafficAnswer>()(z.object({
     open_streams: z.int(),
     memory: about(z.object({ in_use: z.int(), limit: z.int() }), "Bytes."),
     jobs: about(z.record(z.string(), z.number()), "By kind."),
+    unpriced: about(
+      z.array(z.object({ model: z.string(), dimension: z.string(), count: z.int() })),
+      "Requests with reported usage that has no price, since the start of the gateway.",
+    ),
   }),
 })).meta({ id: "Traffic" });

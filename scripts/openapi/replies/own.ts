@@ -137,6 +137,7 @@ const request = {
   images: z.int(),
   cost: usd().nullable(),
   charged: z.array(z.object({ price: z.string(), quantity: z.number(), rate: usd("The price of one") })),
+  price_conditions: about(z.array(z.string()), "The conditions that decided on the rates, in a few words each."),
   request_bytes: z.int().nullable(),
   response_bytes: z.int().nullable(),
   client_address: z.string().nullable(),

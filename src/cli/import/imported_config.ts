@@ -207,11 +207,12 @@ export class ImportedConfig {
     this.#dropLostNames();
     for (const { id, isPriced } of this.#models.values()) {
       if (!isPriced) {
-        this.drop(`the model "${id}"`, 'it has no price, so its requests are free until it has "pricing"');
+        this.drop(`the model "${id}"`, 'it has no price, so it is written as "pricing: free" until you replace that');
       }
     }
     const models = [...this.#models.values()].map(({ id, fields, serves, fallbacks }): Written => ({
       id,
+      ...(fields.pricing === undefined && fields.video === undefined && { pricing: "free" }),
       ...fields,
       ...(fallbacks.length > 0 && { fallbacks }),
       serves: serves.map((each) => ({ ...each })),

@@ -82,11 +82,11 @@ export interface ModelFields {
 export function modelFields(vendorModel: VendorModel, use: ModelUse, facts: SourceMap): ModelFields {
   const builtIn = builtInOf(vendorModel);
   const section = sectionFor(vendorModel, use, builtIn, facts);
-  const { pricing, tiers, dropped } = readPrices(facts, pricedUse(use, section));
+  const { pricing, overrides, tiers, dropped } = readPrices(facts, pricedUse(use, section));
   const context = numberIn(facts.max_input_tokens);
   const own: Record<string, Written> = pricing === null ? {} : {
     ...(context !== null && context > 0 && { context_length: context }),
-    pricing,
+    pricing: overrides.length === 0 ? pricing : { ...pricing, overrides },
     ...(Object.keys(tiers).length > 0 && { pricing_tiers: tiers }),
   };
   const fits = builtIn !== null && (use === "text" || builtIn[use] !== undefined);

@@ -31,16 +31,24 @@ const NAMES: Readonly<Record<string, PriceName>> = {
 
 /** Fields with prices, known or not. */
 const PRICE = /^(in|out)put_cost_per_|_token_cost|_cost_per_/;
-/** Requests in batches are not offered. */
-const BATCHES = /_batches$/;
 const TIERS = ["priority", "flex"] as const;
+/** What the end of a field's name says of its price: `…_above_200k_tokens_priority`, `…_batches`. */
+const ENDING = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(priority|flex|batches))?$/;
+
+/** Prices under conditions, as an operator writes them. */
+export type WrittenOverride = Readonly<Record<string, string | number | boolean>>;
+
+/** Prices of a tier, as an operator writes them. */
+export type WrittenTier = Readonly<Record<string, string | readonly WrittenOverride[]>>;
 
 /** The prices of a model. */
 export interface ReadPrices {
   /** Null without a price that is charged for the use. */
   readonly pricing: WrittenPrices | null;
+  /** Bands of long prompts, and batches. */
+  readonly overrides: readonly WrittenOverride[];
   /** By service tier; empty without one. */
-  readonly tiers: Readonly<Record<string, WrittenPrices>>;
+  readonly tiers: Readonly<Record<string, WrittenTier>>;
   /** The fields with prices that have no counterpart. */
   readonly dropped: readonly string[];
 }
@@ -52,32 +60,83 @@ export interface PricedUse {
   readonly kinds: readonly ChargeKind[];
 }
 
+/** The prices of one tier, or of batches. */
+interface TierPrices {
+  readonly usual: Record<string, string>;
+  /** By the tokens above which they apply. */
+  readonly bands: Map<number, Record<string, string>>;
+}
+
 /** Reads prices in LiteLLM's fields. Free prices are prices too. */
 export function readPrices(source: SourceMap, { use, kinds }: PricedUse): ReadPrices {
   const fields = use === "image" ? withImagePrices(source) : source;
-  const pricing: Record<string, string> = {};
-  const tiers: Record<string, Record<string, string>> = {};
+  const byTier = new Map<string, TierPrices>();
+  const pricesOf = (tier: string): TierPrices => {
+    const known: TierPrices = byTier.get(tier) ?? { usual: {}, bands: new Map() };
+    byTier.set(tier, known);
+    return known;
+  };
   const dropped: string[] = [];
   for (const [field, value] of Object.entries(fields)) {
     const amount = numberIn(value);
-    if (!PRICE.test(field) || amount === null || BATCHES.test(field)) continue;
-    const tier = TIERS.find((each) => field.endsWith(`_${each}`));
-    const name = NAMES[tier === undefined ? field : field.slice(0, -tier.length - 1)];
+    if (!PRICE.test(field) || amount === null) continue;
+    const { base, above, tier } = endingOf(field);
+    const name = NAMES[base];
     const price = decimalOf(amount);
     const isKept = name !== undefined && price !== null && isChargeable(name, kinds) && !isRepeated(name, fields) &&
-      (tier === undefined || use === "text");
+      ((tier === DEFAULT_TIER && above === null) || use === "text");
     if (!isKept) {
       if (amount !== 0) dropped.push(field);
-    } else if (tier !== undefined) (tiers[tier] ??= {})[name] = price;
+      continue;
+    }
+    const { usual, bands } = pricesOf(tier);
+    const prices = above === null ? usual : bands.get(above) ?? {};
+    if (above !== null) bands.set(above, prices);
     // Two fields with one price, of which one may be 0.
-    else if (pricing[name] === undefined || Number(pricing[name]) === 0) pricing[name] = price;
+    if (prices[name] === undefined || Number(prices[name]) === 0) prices[name] = price;
   }
+  const { usual: pricing, bands } = pricesOf(DEFAULT_TIER);
   const search = searchPriceIn(fields);
   if (search !== null && use === "text") pricing.web_search = search;
   const hasPrice = use === "text"
     ? pricing.prompt !== undefined || pricing.completion !== undefined
     : Object.keys(pricing).length > 0;
-  return { pricing: hasPrice ? pricing : null, tiers: hasPrice ? tiers : {}, dropped };
+  if (!hasPrice) return { pricing: null, overrides: [], tiers: {}, dropped };
+  const batches = byTier.get("batches");
+  const tiers = TIERS.flatMap((tier) => {
+    const own = byTier.get(tier);
+    return own === undefined ? [] : [[tier, tierOf(own)] as const];
+  });
+  return {
+    pricing,
+    overrides: [...overridesOf(bands), ...batches === undefined ? [] : batchOverridesOf(batches)],
+    tiers: Object.fromEntries(tiers),
+    dropped,
+  };
+}
+
+const DEFAULT_TIER = "";
+
+/** `output_cost_per_token_above_272k_tokens_flex`: the price of an output token in a band of a tier. */
+function endingOf(field: string): { readonly base: string; readonly above: number | null; readonly tier: string } {
+  if (NAMES[field] !== undefined) return { base: field, above: null, tier: DEFAULT_TIER };
+  const [, base = field, thousands, tier = DEFAULT_TIER] = ENDING.exec(field) ?? [];
+  return { base, above: thousands === undefined ? null : Number(thousands) * 1_000, tier };
+}
+
+/** The smallest band first, since a later entry wins. */
+function overridesOf(bands: TierPrices["bands"], more: Readonly<Record<string, boolean>> = {}): WrittenOverride[] {
+  return [...bands].sort(([one], [other]) => one - other)
+    .map(([above, prices]) => ({ min_prompt_tokens: above, ...more, ...prices }));
+}
+
+function batchOverridesOf({ usual, bands }: TierPrices): WrittenOverride[] {
+  const own = Object.keys(usual).length === 0 ? [] : [{ batch: true, ...usual }];
+  return [...own, ...overridesOf(bands, { batch: true })];
+}
+
+function tierOf({ usual, bands }: TierPrices): WrittenTier {
+  return { ...usual, ...bands.size > 0 && { overrides: overridesOf(bands) } };
 }
 
 /**

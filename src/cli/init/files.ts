@@ -61,7 +61,7 @@ function modelEntries({ vendor, models, price }: VendorAnswers): string[] {
   const prices = price === null ? null : `{ prompt: "${price.prompt}", completion: "${price.completion}" }`;
   if (vendor.models === "listed") return [`  - { id: "${vendor.name}/*", pricing: ${prices ?? "free"} }\n`];
   return models.map((model) => {
-    const pricing = prices === null ? "" : `, pricing: ${prices}`;
+    const pricing = `, pricing: ${prices ?? "free"}`;
     const serves = `serves: [{ provider: ${vendor.name}, model: ${JSON.stringify(model)} }]`;
     return `  - { id: ${JSON.stringify(`${vendor.name}/${model}`)}${pricing}, ${serves} }\n`;
   });

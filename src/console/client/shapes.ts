@@ -39,6 +39,8 @@ export interface TrafficAnswer {
     readonly memory: { readonly in_use: number; readonly limit: number };
     /** By kind. */
     readonly jobs: Readonly<Record<string, number>>;
+    /** Requests with usage that has no price. Absent in answers of earlier versions. */
+    readonly unpriced?: readonly { readonly model: string; readonly dimension: string; readonly count: number }[];
   };
 }
 
@@ -287,8 +289,8 @@ export interface ListedModel {
   };
   /** USD by what they apply to. */
   readonly pricing: Readonly<Record<string, string>>;
-  /** The prices that are still to come, each with the time in `from`. */
-  readonly pricing_overrides?: readonly (Readonly<Record<string, string>> & { readonly from: string })[];
+  /** The prices under conditions, and those that are still to come: conditions and prices by their names. */
+  readonly pricing_overrides?: readonly Readonly<Record<string, string | number | boolean | readonly string[]>>[];
   /** The model that the vendor answers with in its place, from a time on; null or absent for none. */
   readonly redirected_to?: { readonly model: string; readonly from: string } | null;
   /** The date on which the vendor ends it; null or absent for none. */

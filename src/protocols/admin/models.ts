@@ -3,7 +3,7 @@ import type { DatedCatalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import {
   writeArchitecture,
-  writePriceChanges,
+  writePriceOverrides,
   writePricing,
   writeRedirect,
   writeVideo,
@@ -59,7 +59,7 @@ function writeModel(
     context_length: contextLength,
     architecture: writeArchitecture(architecture),
     pricing: writePricing(model),
-    pricing_overrides: writePriceChanges(model) ?? [],
+    pricing_overrides: writePriceOverrides(model) ?? [],
     redirected_to: writeRedirect(model),
     expiration_date: model.expirationDate,
     providers: serves.map((serving) => ({

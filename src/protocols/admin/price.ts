@@ -1,8 +1,16 @@
 import * as z from "zod";
-import { costOf, PRICE_KEYS, type PriceKey, type Tariff, videoSecondTariff } from "../../billing/tariff.ts";
+import {
+  costOf,
+  PRICE_KEYS,
+  type PriceKey,
+  type Quantities,
+  type Tariff,
+  videoSecondTariff,
+} from "../../billing/tariff.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { pricePerSecondOf } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
+import { pricedTiers, pricesIn } from "../../catalog/price_list.ts";
 import type { Handler } from "../../http/inbound.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -23,7 +31,9 @@ export const Calculation = z.strictObject({
   quantities: z.strictObject(Object.fromEntries(PRICE_KEYS.map((key) => [key, quantity.optional()])), {
     error: (issue) => issue.code === "invalid_type" ? 'quantities by price, such as {"prompt": 1000}' : undefined,
   }).default({}),
+  prompt_tokens: z.int("a number of tokens").min(0, "a number of tokens").optional(),
   tier: z.string("the name of a service tier").optional(),
+  region: z.string("the name of a region").optional(),
   resolution: z.string("a resolution of the model").optional(),
   audio: z.boolean("true or false").default(false),
 });
@@ -35,15 +45,18 @@ export interface PriceOptions {
 }
 
 /**
- * `POST /admin/v1/models/price` `{model, quantities?, tier?, resolution?, audio?}`: the cost of quantities by the
- * model's tariff, with the arithmetic of charges. Nothing is charged. Source: docs/api/admin.md#models.
+ * `POST /admin/v1/models/price` `{model, quantities?, prompt_tokens?, tier?, region?, resolution?, audio?}`: the cost
+ * of quantities by the model's tariff, with the arithmetic of charges. Nothing is charged. Source:
+ * docs/api/admin.md#models.
  */
 export function priceHandler({ catalog, readJson }: PriceOptions): Handler {
   return async (inbound) => {
-    const { model: id, quantities, tier, resolution, audio } = readFields(Calculation, await readJson(inbound));
+    const fields = readFields(Calculation, await readJson(inbound));
+    const { model: id, quantities, tier, region, resolution, audio } = fields;
     const model = catalog.at(inbound.receivedAt).models.find((each) => each.id === id);
     if (model === undefined) throw new GatewayError("not_found", "Cannot find the model: no such id in the catalog");
-    const tariff = tariffFor(model, { tier, resolution, audio });
+    const promptTokens = fields.prompt_tokens ?? promptTokensIn(quantities);
+    const tariff = tariffFor(model, { at: inbound.receivedAt, promptTokens, tier, region, resolution, audio });
     const given = PRICE_KEYS.filter((key) => (quantities[key] ?? 0) > 0);
     return answerJson({
       model: id,
@@ -55,21 +68,34 @@ export function priceHandler({ catalog, readJson }: PriceOptions): Handler {
   };
 }
 
+/** The quantities that are tokens of a prompt. */
+const PROMPT_KEYS = PRICE_KEYS.filter((key) =>
+  /^(?:prompt|input_cache_|image_input|audio$|audio_cache_read)/.test(key)
+);
+
+function promptTokensIn(quantities: Quantities): number {
+  return PROMPT_KEYS.reduce((sum, key) => sum + (quantities[key] ?? 0), 0);
+}
+
 interface Variant {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly promptTokens: number;
   readonly tier: string | undefined;
+  readonly region: string | undefined;
   readonly resolution: string | undefined;
   readonly audio: boolean;
 }
 
-function tariffFor(model: Model, { tier, resolution, audio }: Variant): Tariff {
-  const tariff = tier === undefined ? model.tariff : Object.hasOwn(model.tiers, tier) ? model.tiers[tier] : undefined;
-  if (tariff === undefined) {
-    const known = Object.keys(model.tiers);
+function tariffFor(model: Model, { at, promptTokens, tier, region, resolution, audio }: Variant): Tariff {
+  const known = pricedTiers(model.prices);
+  if (tier !== undefined && !known.includes(tier)) {
     throw invalidField("tier", `expected ${known.length === 0 ? "none: the model has no tiers" : known.join(" or ")}`);
   }
+  const { tariff } = pricesIn(model.prices, { at, promptTokens, serviceTier: tier ?? null, region: region ?? null });
   if (model.video === null || resolution === undefined) return tariff;
-  const known = model.video.resolutions.find((each) => each === resolution);
-  const perSecond = known === undefined ? null : pricePerSecondOf(model.video, known, audio);
+  const priced = model.video.resolutions.find((each) => each === resolution);
+  const perSecond = priced === undefined ? null : pricePerSecondOf(model.video, priced, audio);
   if (perSecond === null) throw invalidField("resolution", `expected one of ${model.video.resolutions.join(", ")}`);
   return { ...tariff, video_second: videoSecondTariff(readRate(perSecond)).video_second };
 }

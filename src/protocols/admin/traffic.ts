@@ -9,6 +9,7 @@ import {
   type TrafficSpan,
   type TrafficStep,
 } from "../../metrics/traffic_history.ts";
+import type { UnpricedCount } from "../../metrics/request_counts.ts";
 import { quantileOf } from "../../metrics/traffic_totals.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
@@ -18,6 +19,8 @@ export interface TrafficNow {
   readonly openStreams: number;
   /** Memory that requests hold, and may hold, in bytes. */
   readonly memory: { readonly inUse: number; readonly limitBytes: number };
+  /** Requests with reported usage that has no price, since the start of the gateway. */
+  readonly unpriced: readonly UnpricedCount[];
 }
 
 /** The dependencies of {@linkcode trafficReader}. */
@@ -45,12 +48,17 @@ export function trafficReader(
     }
     const { jobs } = counted;
     const { steps, total } = (await history()).read(span);
-    const { openStreams, memory } = now();
+    const { openStreams, memory, unpriced } = now();
     return {
       span,
       data: steps.map(writeStep),
       total: writeStep(total),
-      now: { open_streams: openStreams, memory: { in_use: memory.inUse, limit: memory.limitBytes }, jobs },
+      now: {
+        open_streams: openStreams,
+        memory: { in_use: memory.inUse, limit: memory.limitBytes },
+        jobs,
+        unpriced: unpriced.map((each) => ({ ...each })),
+      },
     };
   };
 }

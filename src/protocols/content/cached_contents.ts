@@ -79,11 +79,12 @@ async function list(inbound: Inbound, { caches, authenticate }: CachedContentPar
 }
 
 async function patch(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  const caller = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
   const { body } = await readJsonObject(inbound, bodyLimits);
   const query = new URLSearchParams(inbound.query);
+  const { requestId, receivedAt } = inbound;
   const updateMask = query.get("updateMask") || query.get("update_mask") || null;
-  return answerWith(await caches.patch({ keyId, name: nameIn(inbound), body, updateMask }));
+  return answerWith(await caches.patch({ ...caller, requestId, receivedAt, name: nameIn(inbound), body, updateMask }));
 }
 
 async function remove(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {

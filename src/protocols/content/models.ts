@@ -4,7 +4,7 @@ import type { Model } from "../../catalog/model.ts";
 import {
   outputLimitOf,
   writeArchitecture,
-  writePriceChanges,
+  writePriceOverrides,
   writePricing,
   writeRedirect,
   writeTopProvider,
@@ -41,7 +41,7 @@ export function contentModelRoutes(
  * `thinking` and the defaults: Gemini API reference, "Models".
  */
 function writeContentModel(model: Model): Record<string, unknown> {
-  const changes = writePriceChanges(model, pricingOf);
+  const changes = writePriceOverrides(model, pricingOf);
   const redirect = writeRedirect(model);
   return {
     name: `models/${model.id}`,

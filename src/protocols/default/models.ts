@@ -4,7 +4,7 @@ import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import {
   writeArchitecture,
-  writePriceChanges,
+  writePriceOverrides,
   writePricing,
   writeRedirect,
   writeTopProvider,
@@ -32,7 +32,7 @@ export function defaultModelRoutes(
  */
 function writeDefaultModel(model: Model): Record<string, unknown> {
   const video = writeVideo(model);
-  const changes = writePriceChanges(model);
+  const changes = writePriceOverrides(model);
   const redirect = writeRedirect(model);
   return {
     id: model.id,

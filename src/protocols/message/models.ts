@@ -3,7 +3,7 @@ import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import {
   writeArchitecture,
-  writePriceChanges,
+  writePriceOverrides,
   writePricing,
   writeRedirect,
   writeTopProvider,
@@ -38,7 +38,7 @@ export function messageModelRoutes(
  * Source: docs/api/models.md#message-style; Messages API reference, "Models", `ModelInfo`.
  */
 function writeMessageModel(model: Model, service: MessageService): Record<string, unknown> {
-  const changes = writePriceChanges(model);
+  const changes = writePriceOverrides(model);
   const redirect = writeRedirect(model);
   return {
     type: "model",

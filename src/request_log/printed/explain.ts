@@ -131,11 +131,12 @@ function replyLines({ status, error, first_byte_ms, duration_ms, end }: PrintedR
   return [ended === undefined ? times : `${times} ${ended}`, ...failure];
 }
 
-function priceLines({ cost, charged, usage }: PrintedRequest): string[] {
+function priceLines({ cost, charged, usage, price_conditions: conditions = [] }: PrintedRequest): string[] {
   if (cost === null) return ["Nothing was charged."];
   const estimated = usage?.is_estimated ? " The vendor reported no usage, so the gateway counted the tokens." : "";
   return [
     `It cost ${shortAmount(cost)} USD.${estimated}`,
+    ...conditions.length === 0 ? [] : [`The prices are those for: ${conditions.map(plain).join("; ")}.`],
     ...charged.map(({ price, quantity, rate }) =>
       `  ${price}: ${quantity} × ${rate} USD = ${exactText(exactCostOf(quantity, readRate(rate)))} USD`
     ),

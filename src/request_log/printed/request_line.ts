@@ -52,6 +52,8 @@ export interface PrintedRequest {
   readonly images: number;
   readonly cost: string | null;
   readonly charged: readonly { readonly price: string; readonly quantity: number; readonly rate: string }[];
+  /** Absent in answers of earlier versions. */
+  readonly price_conditions?: readonly string[];
   readonly client_address: string;
 }
 

@@ -133,7 +133,7 @@ Deno.test("import litellm carries models of every mode that is served, with thei
   assertEquals(fields["gemini/nano"], { pricing: { per_image: "0.039" }, image: { series: "multimodal" } });
   assertEquals(fields["fal_ai/flux"]?.pricing, { per_image: "0.006" });
   assert(fields["runwayml/film"]?.video !== undefined, "the section of a video is built in");
-  assertEquals(fields["voyage/voyage-3"], { embedding: { dimensions: 1_024 } });
+  assertEquals(fields["voyage/voyage-3"], { pricing: "free", embedding: { dimensions: 1_024 } });
   const key = { kind: "openai", api_key: "${COHERE_API_KEY}" };
   assertEquals(providers.cohere_chat, { ...key, base_url: "https://api.cohere.ai/compatibility/v1" });
   assertEquals(providers["cohere-rerank"], { ...key, base_url: "https://api.cohere.com/v2" });
@@ -141,8 +141,8 @@ Deno.test("import litellm carries models of every mode that is served, with thei
   assertEquals(providers.voyage.base_url, "https://api.voyageai.com/v1");
   assertEquals(Object.keys(aliases).length, models.length);
   assertEquals(result.dropped, [
-    'the model "cohere/own-ranks": it has no price, so its requests are free until it has "pricing"',
-    'the model "voyage/voyage-3": it has no price, so its requests are free until it has "pricing"',
+    'the model "cohere/own-ranks": it has no price, so it is written as "pricing: free" until you replace that',
+    'the model "voyage/voyage-3": it has no price, so it is written as "pricing: free" until you replace that',
   ]);
 });
 

@@ -87,7 +87,7 @@ Deno.test("models import names what it leaves out", () => {
   const entry = (vendor: string, mode: string) => ({ litellm_provider: vendor, mode, input_cost_per_token: 1e-6 });
   const result = importPriceMap(
     {
-      "gpt-9": { ...entry("openai", "chat"), input_cost_per_token_above_200k_tokens: 2e-6 },
+      "gpt-9": { ...entry("openai", "chat"), output_cost_per_video_per_second: 2e-6 },
       "azure/gpt-9": entry("azure", "chat"),
       "azure/eu/gpt-9": entry("azure", "chat"),
       "ft:gpt-9": entry("openai", "chat"),
@@ -122,11 +122,54 @@ Deno.test("models import names what it leaves out", () => {
   assertEquals(providers.azure, { kind: "azure", base_url: "${AZURE_API_BASE}", api_key: "${AZURE_API_KEY}" });
   assertEquals(providers.vertex.project, "${VERTEXAI_PROJECT}");
   assertEquals(result.dropped, [
-    "prices called input_cost_per_token_above_…: they have no counterpart for text",
+    "prices called output_cost_per_video_per_second: they have no counterpart for text",
     "3 entries: it stands for several models, or for one region, size or quality",
     "1 entry: models for images are not served at vertex",
     "1 entry: mode realtime is not served",
     "1 entry: it has no price that this gateway charges for",
     "entries of other vendors: snowflake 1",
   ]);
+});
+
+Deno.test("models import carries bands of long prompts, tiers and batches, also together", () => {
+  const result = importPriceMap(
+    {
+      "gpt-9": {
+        litellm_provider: "openai",
+        mode: "chat",
+        input_cost_per_token: 2e-6,
+        output_cost_per_token: 1e-5,
+        cache_read_input_token_cost: 2e-7,
+        input_cost_per_token_above_272k_tokens: 4e-6,
+        output_cost_per_token_above_272k_tokens: 1.5e-5,
+        cache_read_input_token_cost_above_272k_tokens: 4e-7,
+        input_cost_per_token_above_200k_tokens: 3e-6,
+        input_cost_per_token_flex: 1e-6,
+        input_cost_per_token_above_272k_tokens_flex: 2e-6,
+        input_cost_per_token_priority: 4e-6,
+        input_cost_per_token_batches: 1e-6,
+        output_cost_per_token_batches: 5e-6,
+        input_cost_per_token_above_272k_tokens_batches: 2e-6,
+      },
+    },
+    "prices.json",
+    null,
+  );
+  const [model] = written(result).models;
+  assertEquals(model.pricing, {
+    prompt: "0.000002",
+    completion: "0.00001",
+    input_cache_read: "0.0000002",
+    overrides: [
+      { min_prompt_tokens: 200_000, prompt: "0.000003" },
+      { min_prompt_tokens: 272_000, prompt: "0.000004", completion: "0.000015", input_cache_read: "0.0000004" },
+      { batch: true, prompt: "0.000001", completion: "0.000005" },
+      { min_prompt_tokens: 272_000, batch: true, prompt: "0.000002" },
+    ],
+  });
+  assertEquals(model.pricing_tiers, {
+    priority: { prompt: "0.000004" },
+    flex: { prompt: "0.000001", overrides: [{ min_prompt_tokens: 272_000, prompt: "0.000002" }] },
+  });
+  assertEquals(result.dropped, []);
 });

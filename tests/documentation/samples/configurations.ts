@@ -48,7 +48,7 @@ function withNamedParts(sections: Section): Section {
   const added = [...new Set(named)].filter((id) => !ids.has(id) && !ids.has(id.replace(/\/.*$/, "/*"))).map((id) => ({
     id,
     serves: [{ provider: providerOf(id) }],
-    ...id.endsWith("/*") && { pricing: "free" },
+    pricing: "free",
   }));
   const all = [...models, ...added];
   const providers = { ...record(sections.providers) };

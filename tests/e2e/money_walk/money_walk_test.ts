@@ -21,6 +21,19 @@ const BALANCES = { cent: "0.01", dime: "0.1", dollar: "1", five: "5" } as const;
 
 /** Three dollars a million tokens in, fifteen out. */
 const TOKENS = { prompt: "0.000003", completion: "0.000015" };
+/** The same with a band, hours, a change while the test runs, and tiers. At most four times as much. */
+const varied = (now: number) => ({
+  ...TOKENS,
+  overrides: [
+    { min_prompt_tokens: 1_500, prompt: "0.000006", completion: "0.0000225" },
+    { from: `${new Date(now + 2_000).toISOString().slice(0, 19)}Z`, factor: "1.2" },
+    { utc_start: timeAt(now + 60_000), utc_end: timeAt(now + 120_000), factor: "1.1" },
+    { utc_start: timeAt(now - 60_000), utc_end: timeAt(now + 60_000), factor: "0.5" },
+    { service_tier: "flex", factor: "0.5" },
+  ],
+});
+const TIERS = { fast: { prompt: "0.0000045", overrides: [{ min_prompt_tokens: 2_000, prompt: "0.000009" }] } };
+const timeAt = (at: number) => new Date(at).toISOString().slice(11, 16);
 const IMAGE_TOKENS = { prompt: "0.000005", image_output: "0.00004" };
 const MAX_OUTPUT_TOKENS = 4_000;
 const MAX_CHOICES = 4;
@@ -29,8 +42,8 @@ const MAX_CHOICES = 4;
 const PICTURE_TOKENS = 6_240;
 const MAX_PICTURES = 3;
 
-/** The highest possible cost of one call: three images, each with a context and an output of its own. */
-const CEILING = readMoney("1.0488");
+/** Above the cost of any call: three images, each with a context and an output of its own, or a text at all factors. */
+const CEILING = readMoney("1.3");
 
 interface Walker {
   readonly account: string;
@@ -129,9 +142,10 @@ function textCall(random: SeededRandom): Call {
   const limit = random.chance(0.5) ? { max_tokens: random.between(1, MAX_OUTPUT_TOKENS) } : {};
   const n = random.chance(0.3) ? { n: random.between(1, MAX_CHOICES) } : {};
   const stream = random.chance(0.5);
+  const tier = random.chance(0.5) ? { service_tier: random.pick(["fast", "flex"]) } : {};
   return {
     path: "/v1/chat/completions",
-    body: { model: "walk/text", stream, messages: [{ role: "user", content: words }], ...limit, ...n },
+    body: { model: "walk/text", ...tier, stream, messages: [{ role: "user", content: words }], ...limit, ...n },
   };
 }
 
@@ -179,8 +193,8 @@ function treeOf(walkers: readonly Walker[], files: string, vendor: string, ark: 
       ark: { kind: "ark", base_url: ark, api_key: "sandbox-key-ark" },
     },
     models: [
-      { id: "walk/text", ...limits, pricing: TOKENS, serves: serves("openai", "m") },
-      { id: "walk/cache", ...limits, pricing: TOKENS, serves: serves("google", "m") },
+      { id: "walk/text", ...limits, pricing: varied(Date.now()), pricing_tiers: TIERS, serves: serves("openai", "m") },
+      { id: "walk/cache", ...limits, pricing: varied(Date.now()), serves: serves("google", "m") },
       {
         id: "walk/image",
         context_length: CONTEXT_TOKENS,

@@ -28,7 +28,10 @@ export function startWalkVendor(random: SeededRandom, manner: VendorBehaviour): 
       return Response.json({ error: { message: "busy" } }, { status: random.pick([429, 500, 503]) });
     }
     const usage = new Usage(random, manner, text.length, body);
-    if (pathname.endsWith("/chat/completions")) return body.stream ? chatStream(usage, random) : chatReply(usage);
+    if (pathname.endsWith("/chat/completions")) {
+      const tier = body.service_tier === undefined ? {} : { service_tier: body.service_tier };
+      return body.stream ? chatStream(usage, random, tier) : chatReply(usage, tier);
+    }
     if (pathname.endsWith("/images/generations")) return pictures(usage, body.n ?? 1);
     if (pathname.endsWith("/cachedContents")) return cache(usage, random);
     return contentReply(usage);
@@ -72,19 +75,22 @@ class Usage {
 
 const TEXT = "one two three";
 
-function chatReply(usage: Usage): Response {
+/** The tier that served, which is the requested one. */
+type Served = Readonly<Record<string, unknown>>;
+
+function chatReply(usage: Usage, tier: Served): Response {
   const message = { role: "assistant", content: TEXT };
   const { prompt: prompt_tokens, output: completion_tokens } = usage;
   return Response.json({
-    ...{ id: "c", object: "chat.completion", created: 1, model: "m" },
+    ...{ id: "c", object: "chat.completion", created: 1, model: "m", ...tier },
     choices: [{ index: 0, message, finish_reason: "stop" }],
     usage: { prompt_tokens, completion_tokens },
   });
 }
 
 /** A stream that may end after any frame. */
-function chatStream(usage: Usage, random: SeededRandom): Response {
-  const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+function chatStream(usage: Usage, random: SeededRandom, tier: Served): Response {
+  const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m", ...tier };
   const frames = [
     ...TEXT.split(" ").map((content) => ({
       ...chunk,

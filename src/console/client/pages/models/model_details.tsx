@@ -128,17 +128,27 @@ function Prices({ pricing }: Pick<ListedModel, "pricing">) {
   );
 }
 
+/** The members of an entry that are no prices. */
+const CONDITIONS: ReadonlySet<string> = new Set([
+  ...["min_prompt_tokens", "utc_start", "utc_end", "days", "except", "from", "until"],
+  ...["service_tier", "region", "batch"],
+]);
+
 function ComingPrices({ coming }: { readonly coming: NonNullable<ListedModel["pricing_overrides"]> }) {
-  const rows = coming.flatMap(({ from, ...prices }) =>
-    Object.entries(prices).map(([price, rate]) => ({ from, price, rate }))
-  );
+  const rows = coming.flatMap((entry) => {
+    const conditions = Object.entries(entry).filter(([name]) => CONDITIONS.has(name));
+    const when = conditions.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(", ") : value}`)
+      .join("; ");
+    return Object.entries(entry).filter(([name]) => !CONDITIONS.has(name))
+      .map(([price, rate]) => ({ when, price, rate: String(rate) }));
+  });
   return (
     <DataTable
       label={TEXTS.models.comingPrices}
       rows={rows}
-      keyOf={({ from, price }) => `${from} ${price}`}
+      keyOf={({ when, price }) => `${when} ${price}`}
       columns={[
-        { title: TEXTS.models.from, cell: ({ from }) => from },
+        { title: TEXTS.models.condition, cell: ({ when }) => when },
         { title: TEXTS.models.price, cell: ({ price }) => <code>{price}</code> },
         { title: TEXTS.models.rate, isNumeric: true, cell: ({ rate }) => rate },
       ]}

@@ -14,6 +14,7 @@ import { ProvidersCard } from "./providers_card.tsx";
 import { QueuesCard } from "./queues_card.tsx";
 import { TrafficCharts } from "./traffic_charts.tsx";
 import { TrafficStats } from "./traffic_stats.tsx";
+import { UnpricedCard } from "./unpriced_card.tsx";
 
 const SPANS = ["hour", "day", "week", "month"] as const;
 
@@ -77,6 +78,11 @@ function Traffic({ answer, providers }: { readonly answer: TrafficAnswer; readon
       <Card title={TEXTS.overview.queues}>
         <QueuesCard jobs={answer.now.jobs} />
       </Card>
+      {(answer.now.unpriced ?? []).length > 0 && (
+        <Card title={TEXTS.overview.unpriced}>
+          <UnpricedCard unpriced={answer.now.unpriced ?? []} />
+        </Card>
+      )}
       <Card title={TEXTS.overview.providers}>
         <ProvidersCard providers={providers.data} />
       </Card>

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
+  lifetimesIn,
   mediumTokensOf,
   outputSideOf,
   promptTokensOf,
@@ -22,12 +23,15 @@ export function readUsage(body: unknown): Usage | null {
   if (!usage || (typeof usage.prompt_tokens !== "number" && typeof usage.completion_tokens !== "number")) return null;
   const promptDetails = objectOf(usage.prompt_tokens_details);
   const prompt = readCounter(usage.prompt_tokens);
-  const cached = promptDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
+  const cached = promptDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ??
+    usage.num_cached_tokens;
   const cacheRead = Math.min(readCounter(cached), prompt);
   const cacheWrite = Math.min(readCounter(promptDetails?.cache_write_tokens), prompt - cacheRead);
   const completion = readCounter(usage.completion_tokens);
   const uncounted = Math.max(0, readCounter(usage.total_tokens) - prompt - completion);
   const output = completion + uncounted;
+  // A total without reasoning beside the completion shows that it is part of it.
+  const isInside = readCounter(usage.total_tokens) > 0 && readCounter(usage.total_tokens) >= prompt + completion;
   const reasoning = objectOf(usage.completion_tokens_details)?.reasoning_tokens ?? usage.reasoning_tokens;
   const tokens: Usage = {
     freshTokens: prompt - cacheRead - cacheWrite,
@@ -35,9 +39,9 @@ export function readUsage(body: unknown): Usage | null {
     cacheWrite5mTokens: cacheWrite,
     cacheWrite1hTokens: 0,
     toolPromptTokens: 0,
-    ...outputSideOf(output, readCounter(reasoning) || Math.min(uncounted, output)),
+    ...outputSideOf(output, readCounter(reasoning) || Math.min(uncounted, output), isInside),
   };
-  const extras = { imagesMade: 0, webSearches: 0 };
+  const extras: ContentCounters = { imagesMade: 0, webSearches: 0 };
   noteExtras(extras, reply);
   const webSearches = searchesIn(usage) ?? extras.webSearches;
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
@@ -49,8 +53,17 @@ export function readUsage(body: unknown): Usage | null {
     promptDetails?.cache_write_tokens,
     reasoning,
   ];
-  const read = withCounters(tokens, { ...mediaIn(usage, tokens), ...extras, webSearches });
-  return withTier(checkedCounters(read, counters), reply?.service_tier);
+  const read = withCounters(tokens, {
+    ...mediaIn(usage, tokens),
+    ...lifetimesIn(promptDetails?.cache_write_tokens_details, cacheWrite),
+    ...extras,
+    webSearches,
+    webFetches: toolCallsIn(usage, "web_fetch_requests"),
+    ocrPages: toolCallsIn(usage, "ocr_pages"),
+    // Source: Mistral API reference, "UsageInfo".
+    audioSeconds: readCounter(usage.prompt_audio_seconds),
+  });
+  return withTier(checkedCounters(read, counters), reply?.service_tier ?? usage.service_tier);
 }
 
 /** Tokens by medium, from the details of both sides. `cached_tokens_details` counts those read from a cache. */
@@ -78,9 +91,17 @@ function mediaIn(usage: JsonObject, tokens: Usage) {
  * (`num_search_queries`); xAI API reference, "usage" (`num_sources_used`: live search is billed by source).
  */
 function searchesIn(usage: JsonObject): number | null {
-  const details = objectOf(usage.server_tool_use_details) ?? objectOf(usage.server_tool_use);
+  const details = serverToolsIn(usage);
   const count = details?.web_search_requests ?? usage.num_search_queries ?? usage.num_sources_used;
   return typeof count === "number" ? readCounter(count) : null;
+}
+
+function serverToolsIn(usage: JsonObject): JsonObject | null {
+  return objectOf(usage.server_tool_use_details) ?? objectOf(usage.server_tool_use);
+}
+
+function toolCallsIn(usage: JsonObject, name: string): number {
+  return readCounter(serverToolsIn(usage)?.[name]);
 }
 
 /**

@@ -88,12 +88,14 @@ export interface Shown {
    * reply with web grounding but without queries counts as one, the empty one. Null before the first.
    */
   queries: Set<string> | null;
+  /** Whether a map was searched, which the reply does not count. */
+  hasMaps: boolean;
   images: number;
 }
 
 /** No content. */
 export function newShown(): Shown {
-  return { queries: null, images: 0 };
+  return { queries: null, hasMaps: false, images: 0 };
 }
 
 /** Adds the billable content of a reply or one chunk of it. */
@@ -101,7 +103,8 @@ export function noteShown(shown: Shown, body: unknown): void {
   for (const { groundingMetadata: grounding, content } of objectsIn(isObject(body) ? body.candidates : null)) {
     shown.images += objectsIn(isObject(content) ? content.parts : null).filter(isImage).length;
     if (!isObject(grounding)) continue;
-    const named = Array.isArray(grounding.webSearchQueries) ? grounding.webSearchQueries : [];
+    const named = [grounding.webSearchQueries, grounding.imageSearchQueries].filter(Array.isArray).flat();
+    shown.hasMaps ||= objectsIn(grounding.groundingChunks).some(({ maps }) => isObject(maps));
     const queries = named.filter((query) => typeof query === "string" && query !== "");
     const isGrounded = objectsIn(grounding.groundingChunks).some(({ web }) => isObject(web));
     if (isGrounded && queries.length === 0) queries.push("");
@@ -110,10 +113,11 @@ export function noteShown(shown: Shown, body: unknown): void {
 }
 
 /** The same as counters. */
-export function extrasOf({ queries, images }: Shown) {
-  if (queries === null) return { webSearches: 0, imagesMade: images };
+export function extrasOf({ queries, hasMaps, images }: Shown) {
+  const others = { mapSearches: hasMaps ? 1 : 0, imagesMade: images };
+  if (queries === null) return { webSearches: 0, ...others };
   const unnamed = queries.size > 1 && queries.has("") ? 1 : 0;
-  return { webSearches: queries.size - unnamed, imagesMade: images };
+  return { webSearches: queries.size - unnamed, ...others };
 }
 
 function shownIn(body: unknown): Shown {

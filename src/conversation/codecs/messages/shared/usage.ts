@@ -6,6 +6,7 @@ import {
   readCounter,
   type Usage,
   withCounters,
+  withRegion,
   withTier,
 } from "../../../usage.ts";
 import { isObject } from "../../../wire_value.ts";
@@ -24,13 +25,22 @@ export function readUsage(body: unknown): Usage | null {
 export function usageOf(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
   if (typeof usage.input_tokens !== "number" && typeof usage.output_tokens !== "number") return null;
-  const searches = isObject(usage.server_tool_use) ? readCounter(usage.server_tool_use.web_search_requests) : 0;
-  return withTier(withCounters(tokensOf(usage), { webSearches: searches }), tierOf(usage));
+  const calls = isObject(usage.server_tool_use) ? usage.server_tool_use : {};
+  const counted = withCounters(tokensOf(usage), {
+    webSearches: readCounter(calls.web_search_requests),
+    webFetches: readCounter(calls.web_fetch_requests),
+  });
+  return withRegion(withTier(counted, tierOf(usage)), regionIn(usage));
 }
 
 /** The service tier. Fast mode is reported in its own field, and is the more expensive of the two. */
 function tierOf({ service_tier, speed }: JsonObject): unknown {
   return speed === "fast" ? speed : service_tier;
+}
+
+/** The region that served; `not_available` stands for none. Source: Messages API reference, `usage.inference_geo`. */
+function regionIn({ inference_geo }: JsonObject): unknown {
+  return inference_geo === "not_available" ? null : inference_geo;
 }
 
 function tokensOf(usage: JsonObject): Usage {
@@ -65,7 +75,8 @@ function countersOf(usage: JsonObject): Usage {
     cacheReadTokens: readCounter(usage.cache_read_input_tokens),
     cacheWrite5mTokens: all - Math.min(all, writtenFor1h),
     cacheWrite1hTokens: Math.min(all, writtenFor1h),
-    ...outputSideOf(readCounter(usage.output_tokens), readCounter(details.thinking_tokens)),
+    // Documented as part of the output, which has no total beside it.
+    ...outputSideOf(readCounter(usage.output_tokens), readCounter(details.thinking_tokens), true),
   };
   return checkedCounters(read, [
     usage.input_tokens,
@@ -109,8 +120,19 @@ export function writeUsage(usage: Usage | null): JsonObject {
       ephemeral_1h_input_tokens: cacheWrite1hTokens,
     },
     output_tokens: output.outputTokens,
-    ...(output.webSearches ? { server_tool_use: { web_search_requests: output.webSearches } } : {}),
+    ...(output.region === undefined ? {} : { inference_geo: output.region }),
+    ...writeToolCalls(output),
     ...(output.reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: output.reasoningTokens } } : {}),
+  };
+}
+
+function writeToolCalls({ webSearches = 0, webFetches = 0 }: Pick<Usage, "webSearches" | "webFetches">): JsonObject {
+  if (webSearches + webFetches === 0) return {};
+  return {
+    server_tool_use: {
+      web_search_requests: webSearches,
+      ...webFetches > 0 && { web_fetch_requests: webFetches },
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import {
   checkedCounters,
   type ContentCounters,
+  lifetimesIn,
   mediumTokensOf,
   outputSideOf,
   promptTokensOf,
@@ -30,13 +31,14 @@ export function readUsage(body: unknown): Usage | null {
   const output = readCounter(usage.output_tokens);
   const reasoning = readCounter(outputDetails.reasoning_tokens);
   const missing = readCounter(usage.total_tokens) - prompt - output;
+  const isInside = readCounter(usage.total_tokens) > 0 && missing >= 0;
   const tokens: Usage = {
     freshTokens: prompt - read - written,
     cacheReadTokens: read,
     cacheWrite5mTokens: written,
     cacheWrite1hTokens: 0,
     toolPromptTokens: 0,
-    ...outputSideOf(missing > 0 && missing === reasoning ? output + missing : output, reasoning),
+    ...outputSideOf(missing > 0 && missing === reasoning ? output + missing : output, reasoning, isInside),
   };
   const medium = (name: string) => mediumTokensOf(readCounter(inputDetails[name]), null, tokens);
   const [audio, image] = [medium("audio_tokens"), medium("image_tokens")];
@@ -47,6 +49,7 @@ export function readUsage(body: unknown): Usage | null {
     imageCacheReadTokens: image.cached,
     audioOutputTokens: readCounter(outputDetails.audio_tokens),
     imageOutputTokens: readCounter(outputDetails.image_tokens),
+    ...lifetimesIn(inputDetails.cache_write_tokens_details, written),
     webSearches: searchesIn(usage),
   };
   const hosted = newHostedWork();
@@ -70,7 +73,7 @@ function searchesIn({ server_side_tool_usage_details: details }: JsonObject): nu
 
 /** Counters of a response without hosted work. */
 export function newHostedWork(): ContentCounters {
-  return { webSearches: 0, imagesMade: 0 };
+  return { webSearches: 0, imagesMade: 0, fileSearches: 0 };
 }
 
 /** Counts a finished output item. Opening or searching a page that was found is not a web search. */
@@ -79,12 +82,21 @@ export function noteHosted(work: ContentCounters, item: unknown): void {
   const isSearch = item.type === "web_search_call" &&
     (!isObject(item.action) || (item.action.type ?? "search") === "search");
   if (isSearch || item.type === "x_search_call") work.webSearches++;
+  if (item.type === "file_search_call") work.fileSearches = (work.fileSearches ?? 0) + 1;
   if (item.type === "image_generation_call" && typeof item.result === "string") work.imagesMade++;
 }
 
 /** The usage with counts raised to those of the output items. */
 export function withHosted<U extends Usage | null>(usage: U, work: ContentCounters): U {
   return withAtLeast(usage, work);
+}
+
+/** The cache writes by their lifetime, if the vendor counts them so. */
+function writeLifetimes({ cacheWrite30mTokens = 0, cacheWrite12hTokens = 0 }: Usage): JsonObject {
+  if (cacheWrite30mTokens + cacheWrite12hTokens === 0) return {};
+  return {
+    cache_write_tokens_details: { ttl_30m_tokens: cacheWrite30mTokens, ttl_12h_tokens: cacheWrite12hTokens },
+  };
 }
 
 /** The inverse of {@linkcode readUsage}. Cache writes of both lifetimes, and prompts of tools, are added up. */
@@ -95,6 +107,7 @@ export function writeUsage(usage: Usage): JsonObject {
     input_tokens_details: {
       cached_tokens: usage.cacheReadTokens,
       cache_write_tokens: usage.cacheWrite5mTokens + usage.cacheWrite1hTokens,
+      ...writeLifetimes(usage),
     },
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
