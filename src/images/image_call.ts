@@ -107,8 +107,8 @@ export class ImageCalls {
     link.detach();
     if (request.stream) return await this.#openStream(attempt);
     const work = await this.#make(attempt);
-    const { consumption } = work.outcome;
-    await chargeImages(bill, { provider, made: work.images.length, consumption, state: "completed" });
+    const { outcome: { consumption }, charged: made, look } = work;
+    await chargeImages(bill, { provider, made, look, consumption, state: "completed" });
     return imageResponse(request, work, provider, this.parts.clock.now());
   }
 
@@ -155,14 +155,13 @@ export class ImageCalls {
     { request, provider, bill, link, memory }: ImageAttempt,
   ): Promise<FinishedImages> {
     const fetching = { signal: link.signal, reserve: memory.reserveResult };
-    // Only requested pictures are charged.
-    const asked = outcome.images.slice(0, request.count);
-    const images = await Promise.all(asked.map((image) => this.parts.finish(image, provider, fetching)));
-    return {
-      outcome,
-      images,
-      consumption: consumptionOf(bill, { consumption: outcome.consumption, made: images.length }),
-    };
+    const images = await Promise.all(outcome.images.map((image) => this.parts.finish(image, provider, fetching)));
+    // The vendor's tokens count all pictures, so all are returned; the price of a picture applies to ordered ones.
+    const charged = Math.min(images.length, request.count);
+    const sizes = images.slice(0, charged).map((image) => image.measure());
+    const look = { sizes, quality: outcome.quality };
+    const { consumption } = outcome;
+    return { outcome, images, charged, look, consumption: consumptionOf(bill, { consumption, made: charged, look }) };
   }
 }
 

@@ -38,9 +38,36 @@ export function generatedImageOf(
  * readable, all are zero and `isUnreadable` is set.
  */
 export function consumptionOf(consumption: ImageConsumption): ImageConsumption | null {
-  if (Object.values(consumption).some(Number.isNaN)) {
-    return { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0, isUnreadable: true };
+  if (consumption.isUnreadable || Object.values(consumption).some(Number.isNaN)) {
+    return { ...NO_CONSUMPTION, isUnreadable: true };
   }
   const { textTokens, imageTokens, outputTokens } = consumption;
   return textTokens + imageTokens + outputTokens === 0 ? null : consumption;
+}
+
+/** No consumption. */
+export const NO_CONSUMPTION: ImageConsumption = {
+  textTokens: 0,
+  imageTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  outputTextTokens: 0,
+};
+
+/** The total consumption of several replies; null if none of them reported any. */
+export function sumOfConsumptions(parts: readonly (ImageConsumption | null)[]): ImageConsumption | null {
+  const known = parts.filter((part) => part !== null);
+  if (known.length === 0) return null;
+  const total = (count: (part: ImageConsumption) => number) => known.reduce((sum, part) => sum + count(part), 0);
+  return {
+    textTokens: total((part) => part.textTokens),
+    imageTokens: total((part) => part.imageTokens),
+    cachedTokens: total((part) => part.cachedTokens),
+    ...known.every(({ cachedImageTokens }) => cachedImageTokens !== undefined)
+      ? { cachedImageTokens: total((part) => part.cachedImageTokens ?? 0) }
+      : {},
+    outputTokens: total((part) => part.outputTokens),
+    outputTextTokens: total((part) => part.outputTextTokens),
+    ...known.some(({ isUnreadable }) => isUnreadable) ? { isUnreadable: true } : {},
+  };
 }

@@ -56,8 +56,12 @@ export interface ImageConsumption {
   readonly imageTokens: number;
   /** Tokens read from a cache, included in the two counts above. */
   readonly cachedTokens: number;
-  /** Tokens of the output, including thoughts where the vendor counts them. */
+  /** The part of `cachedTokens` that are input images; absent where the vendor does not report it. */
+  readonly cachedImageTokens?: number;
+  /** All tokens of the output, including thoughts where the vendor counts them. */
   readonly outputTokens: number;
+  /** The part of `outputTokens` that is text or thoughts. The rest are images. */
+  readonly outputTextTokens: number;
   /** True if a counter of the vendor was negative, fractional or not a number. All counters are zero then. */
   readonly isUnreadable?: boolean;
 }

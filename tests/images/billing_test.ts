@@ -112,8 +112,8 @@ Deno.test("cached tokens are charged at the prices of cached tokens", async () =
   };
   await withGateway(stubbed(vendor.address, { pricing }), async (gateway) => {
     await (await ask(gateway, { model: "stub/painter-1" })).body?.cancel();
-    // 50 × 10 + 50 × 1 + 150 × 20 + 150 × 2 + 10 × 100 millionths
-    assertEquals(await gateway.balance(), "24.9951500000");
+    // 100 × 1 + 200 × 20 + 100 × 2 + 10 × 100 millionths: as many images as possible are fresh.
+    assertEquals(await gateway.balance(), "24.9947000000");
   });
 });
 
@@ -200,4 +200,35 @@ Deno.test("a pinned request goes only to its provider", async () => {
     assertEquals([other.status, error.type], [400, "provider_type_unavailable"]);
     assertStringIncludes(error.message, '"one"');
   });
+});
+
+Deno.test("images whose tokens are charged are all returned", async () => {
+  const b64_json = (await imageFile()).toBase64();
+  const usage = { input_tokens: 10, output_tokens: 200 };
+  await using vendor = startStubVendor(() => Response.json({ data: [{ b64_json }, { b64_json }], usage }));
+  await withGateway(stubbed(vendor.address), async (gateway) => {
+    const answer = await ask(gateway, { model: "stub/painter-1" });
+    assertEquals((await answer.json()).data.length, 2);
+    assertEquals(await gateway.balance(), "24.9979900000"); // 10 × 1 + 200 × 10 millionths
+  });
+});
+
+Deno.test("an image without reported tokens is charged as what was made, never above what was ordered", async () => {
+  const pricing = { image_output: "0.00001" };
+  for (
+    const [made, reported, tokens] of [
+      [{ width: 512, height: 512 }, {}, 1_040], // a quarter of 4,160
+      [{ width: 1024, height: 1024 }, {}, 4_160],
+      [{ width: 2048, height: 2048 }, {}, 4_160],
+      [{ width: 1024, height: 1024 }, { quality: "medium" }, 1_056],
+    ] as const
+  ) {
+    const b64_json = (await imageFile(made)).toBase64();
+    await using vendor = startStubVendor(() => Response.json({ data: [{ b64_json }], ...reported }));
+    await withGateway(stubbed(vendor.address, { pricing }), async (gateway) => {
+      const answer = await ask(gateway, { model: "stub/painter-1", quality: "high", size: "1024x1024" });
+      assertEquals((await answer.json()).usage.output_tokens, tokens);
+      assertEquals(await gateway.balance(), (25 - tokens / 1e5).toFixed(10));
+    });
+  }
 });

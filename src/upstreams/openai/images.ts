@@ -19,8 +19,10 @@ const Usage = z.object({
     text_tokens: z.number().nonnegative().nullish(),
     image_tokens: tokenCount,
     cached_tokens: tokenCount,
+    cached_tokens_details: z.object({ image_tokens: tokenCount }).nullish(),
   }).nullish(),
   output_tokens: tokenCount,
+  output_tokens_details: z.object({ text_tokens: tokenCount }).nullish(),
 }).nullish();
 
 const ResponseBody = z.object({
@@ -144,10 +146,13 @@ function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): Imag
 function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {
   if (!usage) return null;
   const imageTokens = usage.input_tokens_details?.image_tokens ?? 0;
+  const cachedDetails = usage.input_tokens_details?.cached_tokens_details;
   return consumptionOf({
     textTokens: usage.input_tokens_details?.text_tokens ?? Math.max(usage.input_tokens - imageTokens, 0),
     imageTokens,
     cachedTokens: usage.input_tokens_details?.cached_tokens ?? 0,
+    ...cachedDetails ? { cachedImageTokens: cachedDetails.image_tokens } : {},
     outputTokens: usage.output_tokens,
+    outputTextTokens: Math.min(usage.output_tokens_details?.text_tokens ?? 0, usage.output_tokens),
   });
 }

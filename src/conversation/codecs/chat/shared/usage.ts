@@ -6,6 +6,7 @@ import {
   promptTokensOf,
   readCounter,
   withCounters,
+  withPictureTokens,
   withTier,
 } from "../../../usage.ts";
 import type { ContentCounters, Usage } from "../../../usage.ts";
@@ -49,7 +50,7 @@ export function readUsage(body: unknown): Usage | null {
     promptDetails?.cache_write_tokens,
     reasoning,
   ];
-  const read = withCounters(tokens, { ...mediaIn(usage, tokens), ...extras, webSearches });
+  const read = withPictureTokens(withCounters(tokens, { ...mediaIn(usage, tokens), ...extras, webSearches }));
   return withTier(checkedCounters(read, counters), reply?.service_tier);
 }
 
