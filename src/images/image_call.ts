@@ -154,7 +154,8 @@ export class ImageCalls {
     outcome: ImageOutcome,
     { request, provider, bill, link, memory }: ImageAttempt,
   ): Promise<FinishedImages> {
-    const fetching = { signal: link.signal, reserve: memory.reserveResult };
+    const takesSvg = request.outputFormat === "svg";
+    const fetching = { signal: link.signal, reserve: memory.reserveResult, takesSvg };
     const images = await Promise.all(outcome.images.map((image) => this.parts.finish(image, provider, fetching)));
     // The vendor's tokens count all pictures, so all are returned; the price of a picture applies to ordered ones.
     const charged = Math.min(images.length, request.count);

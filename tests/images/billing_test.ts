@@ -232,3 +232,48 @@ Deno.test("an image without reported tokens is charged as what was made, never a
     });
   }
 });
+
+const NO_IMAGES = [
+  ["text/html", "<html>login</html>"],
+  ["application/json", '{"error":"expired"}'],
+  ["application/xml", "<Error><Code>AccessDenied</Code></Error>"],
+  ["image/png", "Not found"],
+  ["image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'></svg>"],
+  ["image/png", ""],
+] as const;
+
+for (const kind of ["at an address", "as base64", "as a data URI"]) {
+  Deno.test(`what is no image is 502 and free ${kind}, whole and streamed`, async () => {
+    let address = "";
+    let [type, text]: readonly [string, string] = NO_IMAGES[0];
+    await using vendor = startStubVendor((request) => {
+      if (request.method === "GET") return new Response(text, { headers: { "content-type": type } });
+      const inline = btoa(text);
+      const image = kind === "at an address"
+        ? { url: `${address}/made.png` }
+        : { b64_json: kind === "as base64" ? inline : `data:${type};base64,${inline}` };
+      return Response.json({ data: [image], usage: { input_tokens: 5, output_tokens: 100 } });
+    });
+    address = vendor.address;
+    await withGateway(stubbed(address), async (gateway) => {
+      for ([type, text] of NO_IMAGES) {
+        for (const stream of [false, true]) {
+          const answer = await ask(gateway, { model: "stub/painter-1", stream });
+          assertEquals([answer.status, (await answer.json()).error.type], [502, "upstream_error"], text);
+        }
+      }
+      assertEquals(await gateway.balance(), "25.0000000000");
+    });
+  });
+}
+
+Deno.test("an image of an unknown kind is returned, and logged once for its provider", async () => {
+  const b64_json = Uint8Array.of(1, 2, 3, 4, 250).toBase64();
+  await using vendor = startStubVendor(() => Response.json({ data: [{ b64_json }], output_format: "x-new" }));
+  await withGateway(stubbed(vendor.address), async (gateway) => {
+    for (let i = 0; i < 2; i++) {
+      assertEquals((await (await ask(gateway, { model: "stub/painter-1" })).json()).data[0].b64_json, b64_json);
+    }
+    assertEquals(gateway.logLines.filter((line) => line.includes("medium_unknown")).length, 1);
+  });
+});
