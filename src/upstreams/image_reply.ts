@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { plainBase64, readDataUri } from "../lib/data_uri.ts";
 import { MAX_COUNTER_TOKENS } from "../conversation/usage.ts";
 import type { GeneratedImage, ImageConsumption } from "./image_upstream.ts";
 
@@ -24,12 +25,11 @@ export function generatedImageOf(
   { b64_json, url }: z.infer<typeof listedImage>,
   mediaType: string | null,
 ): GeneratedImage | null {
-  const [head, writtenType] = /^data:([^;,]+);base64,/.exec((b64_json || url || "").slice(0, 100)) ?? [];
-  if (head !== undefined && writtenType !== undefined) {
-    const data = (b64_json || url || "").slice(head.length);
-    return { result: { kind: "base64", data }, mediaType: mediaType ?? writtenType };
+  const written = readDataUri(b64_json || url || "");
+  if (written !== null) {
+    return { result: { kind: "base64", data: written.base64 }, mediaType: mediaType ?? written.mediaType };
   }
-  if (b64_json) return { result: { kind: "base64", data: b64_json }, mediaType };
+  if (b64_json) return { result: { kind: "base64", data: plainBase64(b64_json) }, mediaType };
   return url ? { result: { kind: "url", url }, mediaType } : null;
 }
 
