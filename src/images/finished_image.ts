@@ -1,4 +1,5 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import { plainBase64 } from "../lib/data_uri.ts";
 import type { Log } from "../lib/log.ts";
 import { judgeMedium, MEDIUM_HEAD_BYTES } from "../lib/medium.ts";
 import { OnceFor } from "../lib/once_for.ts";
@@ -49,8 +50,9 @@ export function createImageFinisher(policy: EgressPolicy, log: Log): ImageFinish
   }
   return async ({ result, mediaType }, provider, { takesSvg, ...fetch }) => {
     if (result.kind === "base64") {
-      const image = fromText(result.data, provider);
-      await judge(firstBytesOf(result.data, MEDIUM_HEAD_BYTES), mediaType, provider, takesSvg);
+      const data = plainBase64(result.data);
+      const image = fromText(data, provider);
+      await judge(firstBytesOf(data, MEDIUM_HEAD_BYTES), mediaType, provider, takesSvg);
       return image;
     }
     const { bytes, mediaType: declaredType } = await fetched(result.url, provider, fetch, policy);
@@ -63,9 +65,8 @@ export function createImageFinisher(policy: EgressPolicy, log: Log): ImageFinish
   };
 }
 
-function fromText(data: string, provider: string): FinishedImage {
-  if (!isBase64(data)) throw broken(provider, "sent an image that is no base64");
-  const text = /[-_]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/") : data;
+function fromText(text: string, provider: string): FinishedImage {
+  if (!isBase64(text)) throw broken(provider, "sent an image that is no base64");
   return {
     base64Length: text.length,
     pieces: () => piecesOfText(text),

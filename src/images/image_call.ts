@@ -17,6 +17,7 @@ import type {
   ImageSource,
   ImageUpstream,
 } from "../upstreams/image_upstream.ts";
+import { droppedOptionsOf } from "../upstreams/image_options.ts";
 import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { type FinishedImages, imageResponse } from "./image_response.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
@@ -87,10 +88,13 @@ export class ImageCalls {
           reserve: memory.reserveReference,
         });
         return (candidate) => {
-          const { request, measure } = optionOf(candidate);
+          const { request: asked, measure } = optionOf(candidate);
           const upstream = imageUpstreamOf(candidate, this.parts)!;
-          const images = request.references.length === 0 ? request.images : read;
-          const order = orderOf(request, candidate.model, images);
+          const images = asked.references.length === 0 ? asked.images : read;
+          const order = orderOf(asked, candidate.model, images);
+          const droppedFields = [...new Set([...asked.droppedFields, ...droppedOptionsOf(upstream, order)])];
+          const request = { ...asked, droppedFields };
+          record.dropped = droppedFields;
           const bill = { settlement: settlement.servedBy(request.model, null), measure };
           memory.beginAttempt();
           const provider = providerNameOf(candidate.provider);
@@ -194,7 +198,10 @@ function callOf({ link, memory, recorded }: ImageAttempt): ImageCall {
   };
 }
 
-function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {
+/** The order of a request for a vendor's model. */
+export function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {
   const { prompt, quality, count, size, mask, outputFormat, background, inputFidelity, partialImages } = request;
-  return { model, prompt, quality, count, size, images, mask, outputFormat, background, inputFidelity, partialImages };
+  const { extras } = request;
+  const look = { quality, count, size, outputFormat, background, inputFidelity, partialImages };
+  return { model, prompt, images, mask, ...look, extras };
 }

@@ -1,3 +1,4 @@
+import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
 import { iteratorStream } from "../lib/output_stream.ts";
 import type { ImageConsumption, ImageOutcome } from "../upstreams/image_upstream.ts";
 import type { MadeImages } from "./consumption.ts";
@@ -29,7 +30,7 @@ export function imageResponseHeaders(
     ["x-service-provider", provider],
     ["x-service-model", model.id],
   ];
-  if (droppedFields.length > 0) headers.push(["x-service-dropped", droppedFields.join(", ")]);
+  if (droppedFields.length > 0) headers.push(["x-service-dropped", droppedFieldsHeader(droppedFields)]);
   return headers;
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { plainBase64, readDataUri } from "../lib/data_uri.ts";
+import { readDataUri } from "../lib/data_uri.ts";
 import { MAX_COUNTER_TOKENS } from "../conversation/usage.ts";
 import type { GeneratedImage, ImageConsumption } from "./image_upstream.ts";
 
@@ -29,7 +29,7 @@ export function generatedImageOf(
   if (written !== null) {
     return { result: { kind: "base64", data: written.base64 }, mediaType: mediaType ?? written.mediaType };
   }
-  if (b64_json) return { result: { kind: "base64", data: plainBase64(b64_json) }, mediaType };
+  if (b64_json) return { result: { kind: "base64", data: b64_json }, mediaType };
   return url ? { result: { kind: "url", url }, mediaType } : null;
 }
 

@@ -1,3 +1,4 @@
+import type { ImageExtras, ImageOptionName } from "./image_options.ts";
 import type { JsonRequestOptions } from "./outbound_call.ts";
 
 /** An image in memory or in a file of the gateway, which is read while it is sent. */
@@ -38,6 +39,8 @@ export interface ImageOrder {
   readonly inputFidelity: string | null;
   /** The number of partial images, 0 to 3. Only for streams. */
   readonly partialImages: number;
+  /** Further fields by their names in the default protocol. */
+  readonly extras: ImageExtras;
 }
 
 /** A finished image. */
@@ -111,4 +114,6 @@ export interface ImageUpstream {
     | null;
   /** The maximum number of images per request. More images are created by several requests. */
   readonly maxPerCall: number;
+  /** The optional fields of an order that are sent, besides partial images. Default: none. */
+  readonly sentOptions?: (order: ImageOrder) => readonly ImageOptionName[];
 }

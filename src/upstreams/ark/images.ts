@@ -35,6 +35,7 @@ export function arkImages(outbound: Outbound): ImageUpstream {
     edit: editWithoutMask(outbound, generate),
     stream: null, // The vendor's streams report complete images only.
     maxPerCall: 1,
+    sentOptions: (order) => formatFor(order) === null ? [] : ["output_format"],
   };
 }
 

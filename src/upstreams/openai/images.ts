@@ -81,7 +81,7 @@ function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { endpoi
 
 /** `auto` is not sent: it is the default of every model, and not all compatible vendors know it. */
 function fieldsOf(order: ImageOrder, edits: boolean): Fields {
-  const { model, prompt, count, outputFormat, background, inputFidelity } = order;
+  const { model, prompt, count, outputFormat, background, inputFidelity, extras } = order;
   const size = sizeFor(order);
   const quality = qualityFor(order);
   return {
@@ -93,6 +93,7 @@ function fieldsOf(order: ImageOrder, edits: boolean): Fields {
     ...(background !== null && { background }),
     ...(outputFormat !== null && { output_format: outputFormat }),
     ...(edits && inputFidelity !== null && { input_fidelity: inputFidelity }),
+    ...extras,
   };
 }
 
