@@ -4,7 +4,7 @@ import { isAdmitted, type ProbedAdmission, probedAdmission } from "../calls/dry_
 import { elementAt } from "../lib/element_at.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { Money } from "../lib/money.ts";
-import { droppedOptionsOf } from "../upstreams/image_options.ts";
+import { droppedOptionsOf } from "../upstreams/dropped_image_options.ts";
 import { byWeight, type Candidate } from "../routing/candidates.ts";
 import type { ImageParts } from "./image_call.ts";
 import { orderOf } from "./image_call.ts";

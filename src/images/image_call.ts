@@ -17,7 +17,7 @@ import type {
   ImageSource,
   ImageUpstream,
 } from "../upstreams/image_upstream.ts";
-import { droppedOptionsOf } from "../upstreams/image_options.ts";
+import { droppedOptionsOf } from "../upstreams/dropped_image_options.ts";
 import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { type FinishedImages, imageResponse } from "./image_response.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
