@@ -20,6 +20,14 @@ const output = {
   background: z.enum(["transparent", "opaque", "auto"]).nullish(),
 };
 
+/** Sent to vendors that have them. */
+const imageExtras = {
+  output_compression: z.int().min(0).max(100),
+  moderation: z.enum(["auto", "low"]),
+  user: z.string(),
+  safety_identifier: z.string(),
+};
+
 /** `POST /v1/images/generations`. */
 export const ImageGeneration = z.looseObject({
   model: z.string(),
@@ -32,6 +40,10 @@ export const ImageGeneration = z.looseObject({
   ...output,
   stream: flag(),
   partial_images: about(z.int().min(0).max(3), "For streams.").nullish(),
+  output_compression: imageExtras.output_compression.nullish(),
+  moderation: imageExtras.moderation.nullish(),
+  user: imageExtras.user.nullish(),
+  safety_identifier: imageExtras.safety_identifier.nullish(),
   extra_body: extraBody(),
 }).meta({ id: "ImageGeneration" });
 
@@ -52,6 +64,10 @@ export const ImageEdit = z.looseObject({
   background: z.enum(["transparent", "opaque", "auto"]).optional(),
   stream: z.boolean().optional(),
   partial_images: z.int().min(0).max(3).optional(),
+  output_compression: imageExtras.output_compression.optional(),
+  moderation: imageExtras.moderation.optional(),
+  user: imageExtras.user.optional(),
+  safety_identifier: imageExtras.safety_identifier.optional(),
 }).meta({ id: "ImageEdit" });
 
 const mediaOf = <Name extends string>(type: Name, more: z.ZodRawShape = {}) =>

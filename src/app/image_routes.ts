@@ -14,7 +14,7 @@ export function buildImageRoutes(services: Services): Route[] {
     ...shared,
     openStreams: openStreams,
     readReferences: createReferenceReader(egress, media),
-    finish: createImageFinisher(egress),
+    finish: createImageFinisher(egress, shared.log),
   });
   return defaultImageRoutes({
     images,

@@ -36,7 +36,7 @@ export async function measureTranscript(
 
 /** The call for a request to write audio down. */
 export function transcriptCall(
-  { models, modelName, translates, audio, mediaType, filename, format, fields }: TranscriptRequest,
+  { models, modelName, translates, audio, mediaType, filename, format, fields, droppedFields }: TranscriptRequest,
   measure: TranscriptMeasure,
   { log }: Pick<CallParts, "log">,
 ): WholeCall<TranscriptUpstream, Pick<TranscriptOutcome, "bytes">> {
@@ -49,7 +49,7 @@ export function transcriptCall(
     capability: "writes audio down",
     load: ({ lazy, outbound }) => lazy?.transcripts?.(outbound),
     mistakeAt: (upstream) => mistakeOf(upstream.unsupported({ format })),
-    droppedAt: (upstream) => upstream.dropped({ fields }),
+    droppedAt: (upstream) => [...droppedFields, ...upstream.dropped({ fields })],
     boundOf: (model) => {
       const most = maxConsumption(measure, model);
       const tokens = most.textTokens + most.audioTokens + most.outputTokens;

@@ -25,12 +25,21 @@ export interface TranscriptRequest extends Pick<TranscriptOrder, "translates" | 
   readonly mediaType: string;
   /** The characters of the prompt. */
   readonly promptCharacters: number;
+  /** The fields that no vendor receives. */
+  readonly droppedFields: readonly string[];
 }
 
 /** Source: OpenAI API reference, "Create transcription". */
 const TRANSCRIPTION_TEXTS = ["language", "prompt", "temperature", "chunking_strategy"] as const;
 const TRANSLATION_TEXTS = ["prompt", "temperature"] as const;
-const LISTS = ["timestamp_granularities[]", "include[]"] as const;
+const LISTS = [
+  "timestamp_granularities[]",
+  "include[]",
+  "keywords[]",
+  "languages[]",
+  "known_speaker_names[]",
+  "known_speaker_references[]",
+] as const;
 
 const PARTS: UploadFormParts = {
   texts: new Set(["model", "response_format", "stream", ...TRANSCRIPTION_TEXTS]),
@@ -105,6 +114,7 @@ export async function readTranscriptRequest(
     format,
     fields: sentFields(form, translates),
     promptCharacters: fields.get("prompt")?.length ?? 0,
+    droppedFields: [...form.unknown, ...translates ? untranslatedFields(form) : []].filter((name) => name !== ""),
   };
 }
 
@@ -147,4 +157,10 @@ function sentFields({ fields, lists }: UploadForm, translates: boolean): readonl
   });
   if (translates) return sent;
   return [...sent, ...LISTS.flatMap((name) => (lists.get(name) ?? []).map((text) => [name, text] as const))];
+}
+
+/** The fields that only transcriptions have. */
+function untranslatedFields({ fields, lists }: UploadForm): string[] {
+  const others = TRANSCRIPTION_TEXTS.filter((name) => !(TRANSLATION_TEXTS as readonly string[]).includes(name));
+  return [...others.filter((name) => fields.has(name)), ...LISTS.filter((name) => (lists.get(name) ?? []).length > 0)];
 }

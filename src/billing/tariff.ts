@@ -21,7 +21,7 @@ export const CHARGED_BY = {
   /** One prompt token. */
   prompt: ["text", "image", "embedding", "moderation", "rerank", "speech", "transcription"],
   /** One output token, reasoning included. */
-  completion: ["text", "transcription"],
+  completion: ["text", "image", "transcription"],
   /** One prompt token read from a cache. */
   input_cache_read: ["text", "image"],
   /** One prompt token written to a cache that lives five minutes. */

@@ -42,6 +42,8 @@ export interface UploadForm {
   readonly lists: ReadonlyMap<string, readonly string[]>;
   /** In the order of the form. */
   readonly uploads: readonly Upload[];
+  /** The names of ignored parts. */
+  readonly unknown: ReadonlySet<string>;
 }
 
 /**
@@ -87,6 +89,7 @@ class FormBuilder implements UploadForm {
   readonly fields = new Map<string, string>();
   readonly lists = new Map<string, string[]>();
   readonly uploads: Upload[] = [];
+  readonly unknown = new Set<string>();
   #part: OpenPart = { kind: "unknown" };
 
   constructor(readonly parts: UploadFormParts, readonly fileBytes: number, readonly room: RequestSpool) {}
@@ -102,6 +105,8 @@ class FormBuilder implements UploadForm {
     } else if (isList || texts.has(name)) {
       if (isFile) throw closingError(invalidField(name, "expected text, got a file upload"));
       this.#part = { kind: "text", text: new FormText(name), isList };
+    } else {
+      this.unknown.add(name);
     }
   }
 

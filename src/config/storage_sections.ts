@@ -16,10 +16,26 @@ const STORE_EXPECTATION = `"kv:" and a path, such as "${DEFAULT_STORE}", "kv::me
 /** What a `postgres:` address must look like. Its value is not printed, since it can have a password. */
 const DATABASE_EXPECTATION = "postgres://USER:PASSWORD@HOST/DATABASE, such as with ?sslmode=verify-full";
 
+/** For characters that end a part of an address. */
+const ENCODING_HINT = 'in a name or password, write "#" as %23, "?" as %3F, "/" as %2F, "@" as %40 and "%" as %25';
+
+/** Whether an address has a fragment, which none has, or a percent sign that is no escape. */
+function hasUnencoded(address: string): boolean {
+  return address.includes("#") || /%(?![0-9a-f]{2})/i.test(address);
+}
+
 /** The schema of the setting `store`. */
 export const storeSchema: z.ZodType<string> = z.string(STORE_EXPECTATION)
   .regex(/^(kv:[^\p{Cc}]+$|postgres(ql)?:)/u, STORE_EXPECTATION)
-  .refine((address) => address.startsWith("kv:") || isDatabaseAddress(address), DATABASE_EXPECTATION)
+  .superRefine((address, context) => {
+    if (!/^postgres(ql)?:/.test(address)) return;
+    const message = hasUnencoded(address)
+      ? `${DATABASE_EXPECTATION}; ${ENCODING_HINT}`
+      : isDatabaseAddress(address)
+      ? null
+      : DATABASE_EXPECTATION;
+    if (message !== null) context.addIssue({ code: "custom", message });
+  })
   .default(DEFAULT_STORE);
 
 function isDatabaseAddress(address: string): boolean {

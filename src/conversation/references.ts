@@ -1,3 +1,4 @@
+import { isDataUri } from "../lib/data_uri.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ContextReference, ReferenceKind } from "./context_reference.ts";
 import { rejectOtherCase } from "./letter_case.ts";
@@ -130,7 +131,7 @@ const ADDRESS_KEY =
  */
 function kindOfAddress(name: string, value: string): ReferenceKind | null {
   const text = value.length > 4096 ? value.slice(0, 4096).trim() : value.trim();
-  if (/^data:/i.test(text)) return null;
+  if (isDataUri(text)) return null;
   const scheme = /^([a-z][a-z0-9+._-]*):/i.exec(text)?.[1]?.toLowerCase();
   // The content format also accepts the plain name of an uploaded file.
   if (scheme === undefined) return name === "fileUri" ? "file" : null;

@@ -1,8 +1,15 @@
 import type { EndState, Settlement } from "../calls/settlement.ts";
 import { NO_USAGE } from "../conversation/usage.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
+import { NO_CONSUMPTION } from "../upstreams/image_reply.ts";
 import { checkConsumption } from "./checked_consumption.ts";
-import { estimatedConsumption, type ImageMeasure, imageQuantitiesOf } from "./consumption.ts";
+import {
+  consumptionMade,
+  estimatedConsumption,
+  type ImageMeasure,
+  imageQuantitiesOf,
+  type MadeImages,
+} from "./consumption.ts";
 
 /** The billing data of an image request. */
 export interface ImageBill {
@@ -14,11 +21,11 @@ export interface ImageBill {
 export interface BilledImages {
   readonly provider: string;
   readonly made: number;
+  /** Size and quality of what was made; absent where nothing is known but the order. */
+  readonly look?: MadeImages;
   readonly consumption: ImageConsumption | null;
   readonly state: EndState;
 }
-
-const NOTHING_REPORTED: ImageConsumption = { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
 /**
  * The consumption to report and charge. Without a vendor report, the catalog's price per picture applies. If pictures
@@ -26,13 +33,14 @@ const NOTHING_REPORTED: ImageConsumption = { textTokens: 0, imageTokens: 0, cach
  */
 export function consumptionOf(
   bill: ImageBill,
-  { consumption: reported, made }: Pick<BilledImages, "consumption" | "made">,
+  { consumption: reported, made, look }: Pick<BilledImages, "consumption" | "made" | "look">,
 ): ImageConsumption {
   const { settlement, measure } = bill;
   const consumption = reported === null ? null : checkConsumption(bill, reported, made).consumption;
   if (consumption !== null) return consumption;
   const { tariff } = settlement.facts.model;
-  return tariff.per_image > 0n ? NOTHING_REPORTED : estimatedConsumption({ ...measure, count: made });
+  if (tariff.per_image > 0n) return NO_CONSUMPTION;
+  return look ? consumptionMade(measure, look) : estimatedConsumption({ ...measure, count: made });
 }
 
 /** Charges an image request. Resolves when the charge is durable. A second call has no effect. */
@@ -41,12 +49,13 @@ export async function chargeImages(bill: ImageBill, work: BilledImages): Promise
   const { provider, made, state } = work;
   const consumption = consumptionOf(bill, work);
   logImplausible(bill, work);
-  const { textTokens, imageTokens, cachedTokens, outputTokens } = consumption;
+  const { textTokens, imageTokens, cachedTokens, outputTokens, outputTextTokens } = consumption;
   const usage = {
     ...NO_USAGE,
     freshTokens: Math.max(0, textTokens + imageTokens - cachedTokens),
     cacheReadTokens: cachedTokens,
     outputTokens,
+    ...outputTextTokens > 0 ? { imageOutputTokens: outputTokens - outputTextTokens } : {},
     ...made > 0 ? { imagesMade: made } : {},
     ...work.consumption === null ? { estimated: true } : {},
   };

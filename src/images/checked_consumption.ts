@@ -50,5 +50,11 @@ export function checkConsumption(
 function cappedTo(reported: ImageConsumption, promptTokens: number, outputTokens: number): ImageConsumption {
   const textTokens = Math.min(reported.textTokens, promptTokens);
   const imageTokens = Math.min(reported.imageTokens, promptTokens - textTokens);
-  return { textTokens, imageTokens, cachedTokens: Math.min(reported.cachedTokens, promptTokens), outputTokens };
+  return {
+    textTokens,
+    imageTokens,
+    cachedTokens: Math.min(reported.cachedTokens, promptTokens),
+    outputTokens,
+    outputTextTokens: Math.min(reported.outputTextTokens, outputTokens),
+  };
 }

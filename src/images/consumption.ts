@@ -1,4 +1,5 @@
 import type { QuantitiesBy } from "../billing/tariff.ts";
+import { mediumTokensOf } from "../conversation/usage.ts";
 import { ownValue } from "../lib/own_value.ts";
 import type { ImageConsumption } from "../upstreams/image_upstream.ts";
 
@@ -47,6 +48,7 @@ export function maxConsumption(order: ImageOrderMeasure): ImageConsumption {
     imageTokens: calls * (given + (hasMask ? 1 : 0)) * MAX_GIVEN_IMAGE_TOKENS,
     cachedTokens: 0,
     outputTokens: outputTokens + count * partialImages * PARTIAL_TOKENS,
+    outputTextTokens: 0,
   };
 }
 
@@ -59,12 +61,38 @@ export function estimatedConsumption({ prompt, quality, size, count, given }: Im
     imageTokens: given * GIVEN_IMAGE_TOKENS,
     cachedTokens: 0,
     outputTokens: Math.ceil(count * square * Number(width) * Number(height) / SQUARE_PIXELS),
+    outputTextTokens: 0,
   };
 }
 
+/** What the vendor made, as far as it is known. */
+export interface MadeImages {
+  /** The size of each picture, `<width>x<height>`; null where it is not known. */
+  readonly sizes: readonly (string | null)[];
+  /** As the vendor reports it; null if it reports none. */
+  readonly quality: string | null;
+}
+
 /**
- * The chargeable quantities: tokens, pictures and the request. A vendor reports the number of cached tokens without
- * their type; they are divided between text and pictures in proportion.
+ * The likely consumption of pictures that were made, for vendors without a report. A picture that is smaller or of a
+ * lower quality than ordered counts as what it is. A larger one counts as ordered, and so does any if the vendor was to
+ * choose the size.
+ */
+export function consumptionMade(measure: ImageMeasure, { sizes, quality }: MadeImages): ImageConsumption {
+  const ordered = estimatedConsumption({ ...measure, count: 1 }).outputTokens;
+  const isSizeOrdered = /^\d/.test(measure.size ?? "");
+  const tokensOf = (made: string | null) => {
+    const size = isSizeOrdered ? made ?? measure.size : measure.size;
+    const look = { size, quality: quality ?? measure.quality };
+    return Math.min(estimatedConsumption({ ...measure, ...look, count: 1 }).outputTokens, ordered);
+  };
+  const outputTokens = sizes.reduce((sum, size) => sum + tokensOf(size), 0);
+  return { ...estimatedConsumption({ ...measure, count: 0 }), outputTokens };
+}
+
+/**
+ * The chargeable quantities: tokens, pictures and the request. If a vendor reports the number of cached tokens without
+ * their type, as many tokens of pictures as possible count as fresh, which is never cheaper.
  *
  * @param pictures The numbers of made and of input pictures.
  */
@@ -78,30 +106,19 @@ export function imageQuantitiesOf(
     input_cache_read: cacheTextTokens,
     image_input: consumption.imageTokens - cacheImageTokens,
     image_input_cache_read: cacheImageTokens,
-    image_output: consumption.outputTokens,
+    completion: consumption.outputTextTokens,
+    image_output: consumption.outputTokens - consumption.outputTextTokens,
     per_image: made,
     per_input_image: given,
     request: 1,
   };
 }
 
-/** The total consumption of several calls; null if none of them reported any. */
-export function sumOfConsumptions(parts: readonly (ImageConsumption | null)[]): ImageConsumption | null {
-  const known = parts.filter((part) => part !== null);
-  if (known.length === 0) return null;
-  const total = (count: (part: ImageConsumption) => number) => known.reduce((sum, part) => sum + count(part), 0);
-  return {
-    textTokens: total((part) => part.textTokens),
-    imageTokens: total((part) => part.imageTokens),
-    cachedTokens: total((part) => part.cachedTokens),
-    outputTokens: total((part) => part.outputTokens),
-    ...known.some(({ isUnreadable }) => isUnreadable) ? { isUnreadable: true } : {},
-  };
-}
-
-function cachedParts({ textTokens, imageTokens, cachedTokens }: ImageConsumption) {
+/** The tokens of input pictures, split as for texts, so that one reply has one price at all endpoints. */
+function cachedParts({ textTokens, imageTokens, cachedTokens, cachedImageTokens }: ImageConsumption) {
   const all = textTokens + imageTokens;
   const cached = Math.min(cachedTokens, all);
-  const cacheImageTokens = all === 0 ? 0 : Math.round(cached * imageTokens / all);
+  const usage = { freshTokens: all - cached, toolPromptTokens: 0, cacheReadTokens: cached };
+  const { cached: cacheImageTokens } = mediumTokensOf(imageTokens, cachedImageTokens ?? null, usage);
   return { cacheTextTokens: cached - cacheImageTokens, cacheImageTokens };
 }

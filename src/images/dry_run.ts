@@ -4,9 +4,11 @@ import { isAdmitted, type ProbedAdmission, probedAdmission } from "../calls/dry_
 import { elementAt } from "../lib/element_at.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { Money } from "../lib/money.ts";
-import { byWeight } from "../routing/candidates.ts";
+import { droppedOptionsOf } from "../upstreams/dropped_image_options.ts";
+import { byWeight, type Candidate } from "../routing/candidates.ts";
 import type { ImageParts } from "./image_call.ts";
-import { imageOptionsOf } from "./image_option.ts";
+import { orderOf } from "./image_call.ts";
+import { imageOptionsOf, imageUpstreamOf } from "./image_option.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 
 /** The result of a dry run: at the named model, or at the first fallback that can serve the request. */
@@ -45,5 +47,12 @@ export async function dryRunImages(
   }
   const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
   const providers = [...new Set(likely.map(({ provider }) => providerNameOf(provider)))];
-  return { request, providers, maxCost: amount, admission };
+  return { request: { ...request, droppedFields: droppedAt(elementAt(likely, 0), request, parts) }, providers, maxCost: amount, admission };
+}
+
+/** The dropped fields at the provider that is tried first. */
+function droppedAt(candidate: Candidate, request: ImageRequest, parts: ImageParts): readonly string[] {
+  const upstream = imageUpstreamOf(candidate, parts);
+  const dropped = upstream === null ? [] : droppedOptionsOf(upstream, orderOf(request, candidate.model, request.images));
+  return [...new Set([...request.droppedFields, ...dropped])];
 }

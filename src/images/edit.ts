@@ -7,6 +7,7 @@ import type { EditForm } from "./edit_form.ts";
 import {
   BACKGROUNDS,
   booleanOf,
+  extrasOf,
   integerOr,
   MAX_IMAGES,
   MAX_PARTIAL_IMAGES,
@@ -28,11 +29,12 @@ const DEFAULT_HEAD_BYTES = 65_536;
  *
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */
-export async function readEdit({ fields, images, mask }: EditForm, catalog: Catalog): Promise<ImageRequest> {
+export async function readEdit({ fields, images, mask, unknown }: EditForm, catalog: Catalog): Promise<ImageRequest> {
   const modelName = fields.get("model") ?? "";
   const model = editingModel(catalog, modelName);
   const stream = booleanOf("stream", truthIn(fields.get("stream")));
   const partialImages = integerOr("partial_images", numberIn(fields.get("partial_images")), 0, MAX_PARTIAL_IMAGES, 0);
+  const fidelity = fidelityOf(fields.get("input_fidelity"), model);
   return {
     kind: "edit",
     model,
@@ -44,7 +46,9 @@ export async function readEdit({ fields, images, mask }: EditForm, catalog: Cata
     references: [],
     outputFormat: oneOfOrNull("output_format", fields.get("output_format"), OUTPUT_FORMATS),
     background: oneOfOrNull("background", fields.get("background"), BACKGROUNDS),
-    ...fidelityOf(fields.get("input_fidelity"), model),
+    inputFidelity: fidelity.value,
+    extras: extrasOf((name) => name === "output_compression" ? numberIn(fields.get(name)) : fields.get(name)),
+    droppedFields: [...fidelity.dropped, ...unknown, ...formatDropped(fields.get("response_format"))],
     stream,
     partialImages: stream ? partialImages : 0,
     bodyPin: null,
@@ -57,10 +61,15 @@ export async function readEdit({ fields, images, mask }: EditForm, catalog: Cata
 function fidelityOf(
   value: string | undefined,
   { image }: ImageModel,
-): Pick<ImageRequest, "inputFidelity" | "droppedFields"> {
-  if (value === undefined) return { inputFidelity: null, droppedFields: [] };
-  if (image.inputFidelity.length === 0) return { inputFidelity: null, droppedFields: ["input_fidelity"] };
-  return { inputFidelity: oneOf("input_fidelity", value, image.inputFidelity), droppedFields: [] };
+): { readonly value: string | null; readonly dropped: readonly string[] } {
+  if (value === undefined) return { value: null, dropped: [] };
+  if (image.inputFidelity.length === 0) return { value: null, dropped: ["input_fidelity"] };
+  return { value: oneOf("input_fidelity", value, image.inputFidelity), dropped: [] };
+}
+
+/** Every image is returned as base64. */
+function formatDropped(format: string | undefined): readonly string[] {
+  return format === undefined || format === "b64_json" ? [] : ["response_format"];
 }
 
 /** Checks an uploaded picture by its content. Source: docs/api/images.md#edits. */

@@ -1,6 +1,7 @@
 import { readUploadForm, type Upload, type UploadFormLimits, type UploadFormParts } from "../calls/upload_form.ts";
 import type { RequestSpool, Spooled } from "../files/spool.ts";
 import type { BodySource } from "../http/body.ts";
+import { IMAGE_EXTRAS } from "../upstreams/image_options.ts";
 import { closingError } from "../http/form_text.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 
@@ -11,10 +12,15 @@ export interface EditForm {
   /** In the order of the form. */
   readonly images: readonly Spooled[];
   readonly mask: Spooled | null;
+  /** The names of parts that are not read, once each. */
+  readonly unknown: readonly string[];
 }
 
 /** Clients write a list with either name. */
 const IMAGE_FIELDS: readonly string[] = ["image", "image[]"];
+const MASK_FIELDS: readonly string[] = ["mask", "mask[]"];
+/** A field that is ignored. Source: docs/api/routing.md#pin. */
+const IGNORED_FIELD = "extra_body";
 
 /** Source: docs/api/images.md#edits; OpenAI API reference, "Create image edit", for the other fields. */
 const PARTS: UploadFormParts = {
@@ -29,10 +35,12 @@ const PARTS: UploadFormParts = {
     "input_fidelity",
     "stream",
     "partial_images",
+    "response_format",
+    ...IMAGE_EXTRAS,
   ]),
   uploadField(name, uploads) {
     if (IMAGE_FIELDS.includes(name)) return `image[${uploads.filter(isImage).length}]`;
-    if (name !== "mask") return null;
+    if (!MASK_FIELDS.includes(name)) return null;
     if (!uploads.every(isImage)) throw closingError(invalidField("mask", "expected one file, got two"));
     return "mask";
   },
@@ -49,12 +57,18 @@ export async function readEditForm(
   limits: UploadFormLimits,
   room: RequestSpool,
 ): Promise<EditForm> {
-  const { fields, uploads } = await readUploadForm(source, { limits, parts: PARTS, room });
+  const { fields, uploads, unknown } = await readUploadForm(source, { limits, parts: PARTS, room });
   const images = uploads.filter(isImage).map(({ file }) => file);
   if (images.length === 0) throw invalidField("image", "expected at least one file upload");
-  return { fields, images, mask: uploads.find((upload) => !isImage(upload))?.file ?? null };
+  const mask = uploads.find((upload) => !isImage(upload))?.file ?? null;
+  return { fields, images, mask, unknown: [...unknown].filter((name) => !isIgnored(name)) };
 }
 
 function isImage({ name }: Upload): boolean {
-  return name !== "mask";
+  return !MASK_FIELDS.includes(name);
+}
+
+/** A form can have `extra_body` as a field for each of its members. */
+function isIgnored(name: string): boolean {
+  return name === "" || name === IGNORED_FIELD || name.startsWith(`${IGNORED_FIELD}[`);
 }

@@ -1,3 +1,4 @@
+import { IMAGE_EXTRAS, type ImageExtra, type ImageExtras } from "../upstreams/image_options.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 
 /** The file types of pictures. Source: docs/api/images.md#generations. */
@@ -38,6 +39,32 @@ export function booleanOf(field: string, value: unknown): boolean {
   if (typeof value === "boolean") return value;
   throw invalidField(field, `expected true or false${got(value)}`);
 }
+
+/**
+ * The members of OpenAI's Images API that are sent as they are, where the vendor has them.
+ *
+ * @param valueOf The value of a field; undefined or null for a missing one.
+ * @throws {GatewayError} `invalid_request`, naming the field.
+ */
+export function extrasOf(valueOf: (name: ImageExtra) => unknown): ImageExtras {
+  const read: Partial<Record<ImageExtra, string | number>> = {};
+  for (const name of IMAGE_EXTRAS) {
+    const value = valueOf(name);
+    if (value !== undefined && value !== null) read[name] = extraOf(name, value);
+  }
+  return read;
+}
+
+function extraOf(name: ImageExtra, value: unknown): string | number {
+  if (name === "output_compression") return integerOr(name, value, 0, MAX_COMPRESSION, 0);
+  if (name === "moderation") return oneOf(name, value, MODERATIONS);
+  if (typeof value === "string") return value;
+  throw invalidField(name, "expected text");
+}
+
+/** Source: OpenAI API reference, "Create image". */
+const MAX_COMPRESSION = 100;
+const MODERATIONS = ["auto", "low"];
 
 /** A prompt: text that is not blank. Errors never contain the text. */
 export function promptOf(value: unknown): string {

@@ -1,4 +1,8 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import { plainBase64 } from "../lib/data_uri.ts";
+import type { Log } from "../lib/log.ts";
+import { judgeMedium, MEDIUM_HEAD_BYTES } from "../lib/medium.ts";
+import { OnceFor } from "../lib/once_for.ts";
 import { PICTURE_HEAD_BYTES, pictureFactsOf } from "../lib/picture_head.ts";
 import { download } from "../net/download.ts";
 import type { MediaFetch } from "../net/media_inliner.ts";
@@ -21,17 +25,38 @@ export interface FinishedImage {
  * Obtains a vendor's picture from its response or address. Rejects with {@linkcode UpstreamFailure}, and with what
  * `reserve` throws as a `GatewayError`.
  */
-export type ImageFinisher = (image: GeneratedImage, provider: string, fetch: MediaFetch) => Promise<FinishedImage>;
+export type ImageFinisher = (image: GeneratedImage, provider: string, fetch: ResultFetch) => Promise<FinishedImage>;
+
+/** The context of one picture. */
+export interface ResultFetch extends MediaFetch {
+  /** Whether the request orders SVG. */
+  readonly takesSvg: boolean;
+}
 
 const MAX_RESULT_BYTES = 64_000_000;
 const MAX_DOWNLOAD_MS = 60_000;
 const DEFAULT_HEAD_BYTES = 65_536;
 
-/** Creates a finisher. Addresses come from the vendor and are downloaded under the egress rules. */
-export function createImageFinisher(policy: EgressPolicy): ImageFinisher {
-  return async ({ result }, provider, fetch) => {
-    if (result.kind === "base64") return fromText(result.data, provider);
-    const bytes = await fetched(result.url, provider, fetch, policy);
+/**
+ * Creates a finisher. Addresses come from the vendor and are downloaded under the egress rules. What is no picture by
+ * its first bytes is a failure of the vendor. An unknown kind is logged once for each provider.
+ */
+export function createImageFinisher(policy: EgressPolicy, log: Log): ImageFinisher {
+  const unknown = new OnceFor();
+  async function judge(head: Uint8Array, declaredType: string | null, provider: string, takesSvg: boolean) {
+    const { problem, isUnknown } = await judgeMedium(head, { kind: "image", declaredType, takesSvg });
+    if (problem !== null) throw broken(provider, `sent something else than an image: ${problem}`);
+    if (isUnknown && unknown.isFirst(provider)) log.warn("medium_unknown", { provider, reason: `declared as ${declaredType || "nothing"}` });
+  }
+  return async ({ result, mediaType }, provider, { takesSvg, ...fetch }) => {
+    if (result.kind === "base64") {
+      const data = plainBase64(result.data);
+      const image = fromText(data, provider);
+      await judge(firstBytesOf(data, MEDIUM_HEAD_BYTES), mediaType, provider, takesSvg);
+      return image;
+    }
+    const { bytes, mediaType: declaredType } = await fetched(result.url, provider, fetch, policy);
+    await judge(bytes.subarray(0, MEDIUM_HEAD_BYTES), declaredType, provider, takesSvg);
     return {
       base64Length: base64Length(bytes.length),
       pieces: () => piecesOfBytes(bytes),
@@ -40,9 +65,8 @@ export function createImageFinisher(policy: EgressPolicy): ImageFinisher {
   };
 }
 
-function fromText(data: string, provider: string): FinishedImage {
-  if (!isBase64(data)) throw broken(provider, "sent an image that is no base64");
-  const text = /[-_]/.test(data) ? data.replaceAll("-", "+").replaceAll("_", "/") : data;
+function fromText(text: string, provider: string): FinishedImage {
+  if (!isBase64(text)) throw broken(provider, "sent an image that is no base64");
   return {
     base64Length: text.length,
     pieces: () => piecesOfText(text),
@@ -53,9 +77,7 @@ function fromText(data: string, provider: string): FinishedImage {
 async function fetched(url: string, provider: string, fetch: MediaFetch, policy: EgressPolicy) {
   try {
     const options = { maxBytes: MAX_RESULT_BYTES, timeoutMs: MAX_DOWNLOAD_MS, accept: "image/*", ...fetch };
-    const { bytes } = await download(url, options, policy);
-    if (bytes.length === 0) throw new RangeError("Cannot use an empty image");
-    return bytes;
+    return await download(url, options, policy);
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
     if (fetch.signal.aborted) throw failure(provider, "cancelled", "was cancelled", cause);

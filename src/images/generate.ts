@@ -1,9 +1,11 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { invalidField } from "../lib/gateway_error.ts";
+import { IMAGE_EXTRAS } from "../upstreams/image_options.ts";
 import { readBodyPin } from "../routing/pin.ts";
 import {
   BACKGROUNDS,
   booleanOf,
+  extrasOf,
   integerOr,
   MAX_IMAGES,
   MAX_PARTIAL_IMAGES,
@@ -18,7 +20,7 @@ import { qualityFor, sizeFor } from "./size_and_quality.ts";
 const MAX_REFERENCES = 3;
 
 /**
- * Reads a generation request. Unknown fields are ignored, including `image`, `images` and `image_urls`.
+ * Reads a generation request. Unknown fields are dropped; `image`, `images` and `image_urls` are ignored.
  * `partial_images` is read if the response is streamed. Source: docs/api/images.md#generations.
  *
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
@@ -45,8 +47,22 @@ export function readGeneration(body: { readonly [key: string]: unknown }, catalo
     stream,
     partialImages: stream ? partialImages : 0,
     bodyPin: readBodyPin(body),
-    droppedFields: [],
+    extras: extrasOf((name) => body[name]),
+    droppedFields: droppedOf(body),
   };
+}
+
+/** The fields that are read, and other spellings of `input_images`, which are ignored. */
+const READ: ReadonlySet<string> = new Set([
+  ...["model", "prompt", "quality", "n", "size", "input_images", "output_format", "background", "stream"],
+  ...["partial_images", "extra_body", "image", "images", "image_urls", ...IMAGE_EXTRAS],
+]);
+
+/** Every image is returned as base64, so that a request for it is served. */
+function droppedOf(body: { readonly [key: string]: unknown }): readonly string[] {
+  return Object.keys(body).filter((name) =>
+    !READ.has(name) && body[name] !== null && !(name === "response_format" && body[name] === "b64_json")
+  );
 }
 
 function countOf(n: unknown, { id, image }: ImageModel): number {

@@ -17,6 +17,7 @@ import type {
   ImageSource,
   ImageUpstream,
 } from "../upstreams/image_upstream.ts";
+import { droppedOptionsOf } from "../upstreams/dropped_image_options.ts";
 import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { type FinishedImages, imageResponse } from "./image_response.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
@@ -87,10 +88,13 @@ export class ImageCalls {
           reserve: memory.reserveReference,
         });
         return (candidate) => {
-          const { request, measure } = optionOf(candidate);
+          const { request: asked, measure } = optionOf(candidate);
           const upstream = imageUpstreamOf(candidate, this.parts)!;
-          const images = request.references.length === 0 ? request.images : read;
-          const order = orderOf(request, candidate.model, images);
+          const images = asked.references.length === 0 ? asked.images : read;
+          const order = orderOf(asked, candidate.model, images);
+          const droppedFields = [...new Set([...asked.droppedFields, ...droppedOptionsOf(upstream, order)])];
+          const request = { ...asked, droppedFields };
+          record.dropped = droppedFields;
           const bill = { settlement: settlement.servedBy(request.model, null), measure };
           memory.beginAttempt();
           const provider = providerNameOf(candidate.provider);
@@ -107,8 +111,8 @@ export class ImageCalls {
     link.detach();
     if (request.stream) return await this.#openStream(attempt);
     const work = await this.#make(attempt);
-    const { consumption } = work.outcome;
-    await chargeImages(bill, { provider, made: work.images.length, consumption, state: "completed" });
+    const { outcome: { consumption }, charged: made, look } = work;
+    await chargeImages(bill, { provider, made, look, consumption, state: "completed" });
     return imageResponse(request, work, provider, this.parts.clock.now());
   }
 
@@ -154,15 +158,15 @@ export class ImageCalls {
     outcome: ImageOutcome,
     { request, provider, bill, link, memory }: ImageAttempt,
   ): Promise<FinishedImages> {
-    const fetching = { signal: link.signal, reserve: memory.reserveResult };
-    // Only requested pictures are charged.
-    const asked = outcome.images.slice(0, request.count);
-    const images = await Promise.all(asked.map((image) => this.parts.finish(image, provider, fetching)));
-    return {
-      outcome,
-      images,
-      consumption: consumptionOf(bill, { consumption: outcome.consumption, made: images.length }),
-    };
+    const takesSvg = request.outputFormat === "svg";
+    const fetching = { signal: link.signal, reserve: memory.reserveResult, takesSvg };
+    const images = await Promise.all(outcome.images.map((image) => this.parts.finish(image, provider, fetching)));
+    // The vendor's tokens count all pictures, so all are returned; the price of a picture applies to ordered ones.
+    const charged = Math.min(images.length, request.count);
+    const sizes = images.slice(0, charged).map((image) => image.measure());
+    const look = { sizes, quality: outcome.quality };
+    const { consumption } = outcome;
+    return { outcome, images, charged, look, consumption: consumptionOf(bill, { consumption, made: charged, look }) };
   }
 }
 
@@ -194,7 +198,10 @@ function callOf({ link, memory, recorded }: ImageAttempt): ImageCall {
   };
 }
 
-function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {
+/** The order of a request for a vendor's model. */
+export function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {
   const { prompt, quality, count, size, mask, outputFormat, background, inputFidelity, partialImages } = request;
-  return { model, prompt, quality, count, size, images, mask, outputFormat, background, inputFidelity, partialImages };
+  const { extras } = request;
+  const look = { quality, count, size, outputFormat, background, inputFidelity, partialImages };
+  return { model, prompt, images, mask, ...look, extras };
 }

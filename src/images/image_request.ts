@@ -3,6 +3,7 @@ import type { GatewayError } from "../lib/gateway_error.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
+import type { ImageExtras } from "../upstreams/image_options.ts";
 import type { ImageModel } from "./series.ts";
 
 /** The caller, and what a protocol knows of a request besides its body. */
@@ -49,6 +50,8 @@ export interface ImageRequest {
   /** The number of partial pictures; 0 unless streamed. */
   readonly partialImages: number;
   readonly bodyPin: string | null;
+  /** Further fields that are sent to vendors that have them. */
+  readonly extras: ImageExtras;
   /** The fields that this model does not receive. */
   readonly droppedFields: readonly string[];
 }

@@ -1,12 +1,19 @@
+import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
 import { iteratorStream } from "../lib/output_stream.ts";
 import type { ImageConsumption, ImageOutcome } from "../upstreams/image_upstream.ts";
+import type { MadeImages } from "./consumption.ts";
 import type { FinishedImage } from "./finished_image.ts";
 import type { ImageRequest } from "./image_request.ts";
 
 /** A vendor's result with its pictures and the consumption. */
 export interface FinishedImages {
   readonly outcome: ImageOutcome;
+  /** All pictures that the vendor made. */
   readonly images: readonly FinishedImage[];
+  /** The number of pictures to charge: at most the requested number. */
+  readonly charged: number;
+  /** Size and quality of the charged pictures. */
+  readonly look: MadeImages;
   readonly consumption: ImageConsumption;
 }
 
@@ -23,7 +30,7 @@ export function imageResponseHeaders(
     ["x-service-provider", provider],
     ["x-service-model", model.id],
   ];
-  if (droppedFields.length > 0) headers.push(["x-service-dropped", droppedFields.join(", ")]);
+  if (droppedFields.length > 0) headers.push(["x-service-dropped", droppedFieldsHeader(droppedFields)]);
   return headers;
 }
 
@@ -77,7 +84,7 @@ export function qualityUsed(request: ImageRequest, outcome: ImageOutcome): strin
 
 /** Source: docs/api/images.md#response, `usage`. */
 export function writeUsage(request: ImageRequest, consumption: ImageConsumption): Record<string, unknown> {
-  const { textTokens, imageTokens, outputTokens } = consumption;
+  const { textTokens, imageTokens, outputTokens, outputTextTokens } = consumption;
   const isEdit = request.kind === "edit";
   const given = isEdit ? request.images.length : request.references.length;
   return {
@@ -85,6 +92,9 @@ export function writeUsage(request: ImageRequest, consumption: ImageConsumption)
     input_tokens_details: { text_tokens: textTokens, ...isEdit ? { image_tokens: imageTokens } : {} },
     ...given > 0 ? { num_input_images: given } : {},
     output_tokens: outputTokens,
+    ...outputTextTokens > 0
+      ? { output_tokens_details: { text_tokens: outputTextTokens, image_tokens: outputTokens - outputTextTokens } }
+      : {},
     total_tokens: textTokens + imageTokens + outputTokens,
   };
 }

@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+import { bytesOfBase64, bytesOfDataUri, isDataUri, plainBase64 } from "../lib/data_uri.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { type PictureFacts, pictureFactsOf } from "../lib/picture_head.ts";
 import { download, type DownloadOptions, DownloadRefused } from "../net/download.ts";
@@ -6,7 +6,6 @@ import { EgressError } from "../net/egress_error.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { MediaWork } from "../workers/media_work.ts";
-import { isBase64 } from "./base64.ts";
 
 /** Obtains the input pictures of a caller. */
 export type ReferenceReader = (
@@ -28,6 +27,9 @@ export const MAX_PIXELS = 64_000_000;
 
 /** The maximum size of one reference. */
 const MAX_REFERENCE_BYTES = 20_000_000;
+
+/** Base64 with escapes, line breaks and a head. */
+const MAX_CHARACTERS_PER_BYTE = 2;
 
 const MAX_DOWNLOAD_MS = 30_000;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
@@ -58,26 +60,19 @@ export function createReferenceReader(policy: EgressPolicy, media: MediaWork): R
 type ReferenceFetch = Pick<DownloadOptions, "signal" | "reserve">;
 
 function bytesOf(field: string, value: string, policy: EgressPolicy, fetch: ReferenceFetch) {
-  if (/^data:/i.test(value)) return decoded(field, payloadOf(field, value));
+  if (isDataUri(value)) return decoded(field, value, bytesOfDataUri);
   if (ADDRESS.test(value.slice(0, 40))) return fetched(field, value, policy, fetch);
-  return decoded(field, value);
+  return decoded(field, value, (text) => bytesOfBase64(plainBase64(text)));
 }
 
-/** The part of a data URI after the comma. Source: RFC 2397. */
-function payloadOf(field: string, uri: string): string {
-  const comma = uri.indexOf(",");
-  if (comma < 0 || comma > 200 || !/;\s*base64$/i.test(uri.slice(0, comma))) {
-    throw invalidField(field, "expected a data URI in base64");
-  }
-  return uri.slice(comma + 1);
-}
-
-function decoded(field: string, text: string): Uint8Array<ArrayBuffer> {
-  if (text.length > MAX_REFERENCE_BYTES / 3 * 4 + 4) throw tooLarge(field);
-  if (!isBase64(text)) {
-    throw invalidField(field, "expected an address, a data URI or valid base64");
-  }
-  const bytes = Buffer.from(text, "base64");
+function decoded(
+  field: string,
+  text: string,
+  read: (text: string) => Uint8Array<ArrayBuffer> | null,
+): Uint8Array<ArrayBuffer> {
+  if (text.length > MAX_REFERENCE_BYTES * MAX_CHARACTERS_PER_BYTE) throw tooLarge(field);
+  const bytes = read(text);
+  if (bytes === null) throw invalidField(field, "expected an address, a data URI or valid base64");
   if (bytes.length > MAX_REFERENCE_BYTES) throw tooLarge(field);
   return bytes;
 }

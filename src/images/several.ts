@@ -1,6 +1,6 @@
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../upstreams/image_upstream.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import { sumOfConsumptions } from "./consumption.ts";
+import { sumOfConsumptions } from "../upstreams/image_reply.ts";
 
 /** The type of vendor call. */
 export type ImageKind = "generate" | "edit";

@@ -164,9 +164,9 @@ class ImageStream implements StreamSource, Relay {
       return step;
     }
     this.#isOver = true;
-    const { outcome, images } = step.work;
+    const { outcome: { consumption }, charged: made, look } = step.work;
     const state = this.#hasLeft ? "left" : "completed";
-    await chargeImages(bill, { provider, made: images.length, consumption: outcome.consumption, state });
+    await chargeImages(bill, { provider, made, look, consumption, state });
     return step;
   }
 

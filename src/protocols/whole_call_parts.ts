@@ -7,7 +7,8 @@ import type { BodyLimits } from "../http/body.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { writeMoney } from "../lib/money.ts";
 import { readHeaderPin } from "../routing/pin.ts";
-import { droppedFieldsHeader, jsonBytes, wholeResponse } from "../texts/response_headers.ts";
+import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
+import { jsonBytes, wholeResponse } from "../texts/response_headers.ts";
 
 /** The dependencies of endpoints that answer a request in one piece. */
 export interface WholeCallParts {

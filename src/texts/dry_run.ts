@@ -12,7 +12,7 @@ import type { TextAttempt, TextParts, TextRequest } from "./attempt.ts";
 import { errorOfCache } from "./cached_request.ts";
 import { droppedInPassThrough } from "./pass_through.ts";
 import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
-import { droppedFieldsHeader } from "./response_headers.ts";
+import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
 import type { TextOption } from "./text_options.ts";
 import { fitWithin, highestCost, textReservation } from "./text_reservation.ts";
 import { droppedInTranslation } from "./translate.ts";

@@ -1,3 +1,4 @@
+import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
 import { Buffer } from "node:buffer";
 import { writeMoney } from "../lib/money.ts";
 import { addReportedHeaders } from "../http/headers.ts";
@@ -7,8 +8,6 @@ import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
 import { wellFormedJson } from "../lib/well_formed_json.ts";
 
-const MAX_NAMES = 32;
-const MAX_NAME_CHARACTERS = 80;
 
 /** The media type of a streamed response. */
 export function streamMediaType(framing: "sse" | "json_array"): string {
@@ -77,19 +76,4 @@ export function wholeResponse(
 /** Returns a JSON value as bytes, without halves of characters. */
 export function jsonBytes(value: unknown): Uint8Array<ArrayBuffer> {
   return Buffer.from(wellFormedJson(value)) as Uint8Array<ArrayBuffer>;
-}
-
-/**
- * Returns the names of dropped fields as a header value, each once. A caller can send thousands of unknown fields, and
- * clients reject a response head beyond some kilobytes.
- */
-export function droppedFieldsHeader(droppedFields: readonly string[]): string {
-  const names = [...new Set(droppedFields.map(fieldName))];
-  const shown = names.slice(0, MAX_NAMES).join(", ");
-  return names.length > MAX_NAMES ? `${shown}, ...` : shown;
-}
-
-/** Returns a name as a header can carry it: a caller may send any text as a key. */
-function fieldName(name: string): string {
-  return name.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?").slice(0, MAX_NAME_CHARACTERS) || "?";
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readDataUri } from "../lib/data_uri.ts";
 import { MAX_COUNTER_TOKENS } from "../conversation/usage.ts";
 import type { GeneratedImage, ImageConsumption } from "./image_upstream.ts";
 
@@ -24,10 +25,9 @@ export function generatedImageOf(
   { b64_json, url }: z.infer<typeof listedImage>,
   mediaType: string | null,
 ): GeneratedImage | null {
-  const [head, writtenType] = /^data:([^;,]+);base64,/.exec((b64_json || url || "").slice(0, 100)) ?? [];
-  if (head !== undefined && writtenType !== undefined) {
-    const data = (b64_json || url || "").slice(head.length);
-    return { result: { kind: "base64", data }, mediaType: mediaType ?? writtenType };
+  const written = readDataUri(b64_json || url || "");
+  if (written !== null) {
+    return { result: { kind: "base64", data: written.base64 }, mediaType: mediaType ?? written.mediaType };
   }
   if (b64_json) return { result: { kind: "base64", data: b64_json }, mediaType };
   return url ? { result: { kind: "url", url }, mediaType } : null;
@@ -38,9 +38,36 @@ export function generatedImageOf(
  * readable, all are zero and `isUnreadable` is set.
  */
 export function consumptionOf(consumption: ImageConsumption): ImageConsumption | null {
-  if (Object.values(consumption).some(Number.isNaN)) {
-    return { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0, isUnreadable: true };
+  if (consumption.isUnreadable || Object.values(consumption).some(Number.isNaN)) {
+    return { ...NO_CONSUMPTION, isUnreadable: true };
   }
   const { textTokens, imageTokens, outputTokens } = consumption;
   return textTokens + imageTokens + outputTokens === 0 ? null : consumption;
+}
+
+/** No consumption. */
+export const NO_CONSUMPTION: ImageConsumption = {
+  textTokens: 0,
+  imageTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  outputTextTokens: 0,
+};
+
+/** The total consumption of several replies; null if none of them reported any. */
+export function sumOfConsumptions(parts: readonly (ImageConsumption | null)[]): ImageConsumption | null {
+  const known = parts.filter((part) => part !== null);
+  if (known.length === 0) return null;
+  const total = (count: (part: ImageConsumption) => number) => known.reduce((sum, part) => sum + count(part), 0);
+  return {
+    textTokens: total((part) => part.textTokens),
+    imageTokens: total((part) => part.imageTokens),
+    cachedTokens: total((part) => part.cachedTokens),
+    ...known.every(({ cachedImageTokens }) => cachedImageTokens !== undefined)
+      ? { cachedImageTokens: total((part) => part.cachedImageTokens ?? 0) }
+      : {},
+    outputTokens: total((part) => part.outputTokens),
+    outputTextTokens: total((part) => part.outputTextTokens),
+    ...known.some(({ isUnreadable }) => isUnreadable) ? { isUnreadable: true } : {},
+  };
 }

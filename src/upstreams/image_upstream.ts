@@ -1,3 +1,4 @@
+import type { ImageExtras, ImageOptionName } from "./image_options.ts";
 import type { JsonRequestOptions } from "./outbound_call.ts";
 
 /** An image in memory or in a file of the gateway, which is read while it is sent. */
@@ -38,6 +39,8 @@ export interface ImageOrder {
   readonly inputFidelity: string | null;
   /** The number of partial images, 0 to 3. Only for streams. */
   readonly partialImages: number;
+  /** Further fields by their names in the default protocol. */
+  readonly extras: ImageExtras;
 }
 
 /** A finished image. */
@@ -56,8 +59,12 @@ export interface ImageConsumption {
   readonly imageTokens: number;
   /** Tokens read from a cache, included in the two counts above. */
   readonly cachedTokens: number;
-  /** Tokens of the output, including thoughts where the vendor counts them. */
+  /** The part of `cachedTokens` that are input images; absent where the vendor does not report it. */
+  readonly cachedImageTokens?: number;
+  /** All tokens of the output, including thoughts where the vendor counts them. */
   readonly outputTokens: number;
+  /** The part of `outputTokens` that is text or thoughts. The rest are images. */
+  readonly outputTextTokens: number;
   /** True if a counter of the vendor was negative, fractional or not a number. All counters are zero then. */
   readonly isUnreadable?: boolean;
 }
@@ -107,4 +114,6 @@ export interface ImageUpstream {
     | null;
   /** The maximum number of images per request. More images are created by several requests. */
   readonly maxPerCall: number;
+  /** The optional fields of an order that are sent, besides partial images. Default: none. */
+  readonly sentOptions?: (order: ImageOrder) => readonly ImageOptionName[];
 }

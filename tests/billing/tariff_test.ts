@@ -190,7 +190,14 @@ Deno.test("every price key is charged by an endpoint that counts it", () => {
     estimated: true,
     isUnreadable: false,
   };
-  const consumption = { textTokens: 5, imageTokens: 5, cachedTokens: 4, outputTokens: 5 };
+  const consumption = {
+    textTokens: 5,
+    imageTokens: 5,
+    cachedTokens: 4,
+    cachedImageTokens: 2,
+    outputTokens: 5,
+    outputTextTokens: 2,
+  };
   const counted: Record<ChargeKind, Quantities> = {
     text: textQuantitiesOf(everything, 1),
     image: imageQuantitiesOf(consumption, { made: 1, given: 1 }),

@@ -361,6 +361,11 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
     "store: postgres://user:sesame@db.example.com",
     "store: expected postgres://USER:PASSWORD@HOST/DATABASE, such as with ?sslmode=verify-full, got text of 37 characters",
   ],
+  "a database whose password has an unencoded #": [
+    "store: 'postgres://user:ses#me@db.example.com/switchyard'",
+    "store: expected postgres://USER:PASSWORD@HOST/DATABASE, such as with ?sslmode=verify-full; in a name or password, " +
+    'write "#" as %23, "?" as %3F, "/" as %2F, "@" as %40 and "%" as %25, got text of 48 characters',
+  ],
   "a field called __proto__": [
     "webhooks: { __proto__: { timeout: 1 } }",
     'webhooks.__proto__: expected a known field (timeout), got "__proto__"',

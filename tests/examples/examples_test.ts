@@ -57,6 +57,18 @@ programTest("examples/python/video.py saves the video", {
   },
 });
 
+programTest("examples/node/video.mjs saves the video by OpenAI's client", {
+  program: "node",
+  packages: ["openai"],
+  run: async () => {
+    const saved = join(scratch, "node.mp4");
+    const program = await linkNodePackages(join(EXAMPLES, "node/video.mjs"), ["openai"], scratch);
+    const output = await outputOf("node", [...ARGUMENTS.node, program, saved]);
+    assertMatch(output, /^Created: 5 seconds\nEnded: completed\nSaved: \d+ bytes\n$/);
+    assert(output.includes(`Saved: ${(await Deno.stat(saved)).size} bytes`));
+  },
+});
+
 programTest("examples/curl/chat.sh prints the models, a whole reply and a stream", {
   program: "curl",
   run: async () => {

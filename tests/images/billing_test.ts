@@ -112,8 +112,8 @@ Deno.test("cached tokens are charged at the prices of cached tokens", async () =
   };
   await withGateway(stubbed(vendor.address, { pricing }), async (gateway) => {
     await (await ask(gateway, { model: "stub/painter-1" })).body?.cancel();
-    // 50 × 10 + 50 × 1 + 150 × 20 + 150 × 2 + 10 × 100 millionths
-    assertEquals(await gateway.balance(), "24.9951500000");
+    // 100 × 1 + 200 × 20 + 100 × 2 + 10 × 100 millionths: as many images as possible are fresh.
+    assertEquals(await gateway.balance(), "24.9947000000");
   });
 });
 
@@ -199,5 +199,81 @@ Deno.test("a pinned request goes only to its provider", async () => {
     const { error } = await other.json();
     assertEquals([other.status, error.type], [400, "provider_type_unavailable"]);
     assertStringIncludes(error.message, '"one"');
+  });
+});
+
+Deno.test("images whose tokens are charged are all returned", async () => {
+  const b64_json = (await imageFile()).toBase64();
+  const usage = { input_tokens: 10, output_tokens: 200 };
+  await using vendor = startStubVendor(() => Response.json({ data: [{ b64_json }, { b64_json }], usage }));
+  await withGateway(stubbed(vendor.address), async (gateway) => {
+    const answer = await ask(gateway, { model: "stub/painter-1" });
+    assertEquals((await answer.json()).data.length, 2);
+    assertEquals(await gateway.balance(), "24.9979900000"); // 10 × 1 + 200 × 10 millionths
+  });
+});
+
+Deno.test("an image without reported tokens is charged as what was made, never above what was ordered", async () => {
+  const pricing = { image_output: "0.00001" };
+  for (
+    const [made, reported, tokens] of [
+      [{ width: 512, height: 512 }, {}, 1_040], // a quarter of 4,160
+      [{ width: 1024, height: 1024 }, {}, 4_160],
+      [{ width: 2048, height: 2048 }, {}, 4_160],
+      [{ width: 1024, height: 1024 }, { quality: "medium" }, 1_056],
+    ] as const
+  ) {
+    const b64_json = (await imageFile(made)).toBase64();
+    await using vendor = startStubVendor(() => Response.json({ data: [{ b64_json }], ...reported }));
+    await withGateway(stubbed(vendor.address, { pricing }), async (gateway) => {
+      const answer = await ask(gateway, { model: "stub/painter-1", quality: "high", size: "1024x1024" });
+      assertEquals((await answer.json()).usage.output_tokens, tokens);
+      assertEquals(await gateway.balance(), (25 - tokens / 1e5).toFixed(10));
+    });
+  }
+});
+
+const NO_IMAGES = [
+  ["text/html", "<html>login</html>"],
+  ["application/json", '{"error":"expired"}'],
+  ["application/xml", "<Error><Code>AccessDenied</Code></Error>"],
+  ["image/png", "Not found"],
+  ["image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'></svg>"],
+  ["image/png", ""],
+] as const;
+
+for (const kind of ["at an address", "as base64", "as a data URI"]) {
+  Deno.test(`what is no image is 502 and free ${kind}, whole and streamed`, async () => {
+    let address = "";
+    let [type, text]: readonly [string, string] = NO_IMAGES[0];
+    await using vendor = startStubVendor((request) => {
+      if (request.method === "GET") return new Response(text, { headers: { "content-type": type } });
+      const inline = btoa(text);
+      const image = kind === "at an address"
+        ? { url: `${address}/made.png` }
+        : { b64_json: kind === "as base64" ? inline : `data:${type};base64,${inline}` };
+      return Response.json({ data: [image], usage: { input_tokens: 5, output_tokens: 100 } });
+    });
+    address = vendor.address;
+    await withGateway(stubbed(address), async (gateway) => {
+      for ([type, text] of NO_IMAGES) {
+        for (const stream of [false, true]) {
+          const answer = await ask(gateway, { model: "stub/painter-1", stream });
+          assertEquals([answer.status, (await answer.json()).error.type], [502, "upstream_error"], text);
+        }
+      }
+      assertEquals(await gateway.balance(), "25.0000000000");
+    });
+  });
+}
+
+Deno.test("an image of an unknown kind is returned, and logged once for its provider", async () => {
+  const b64_json = Uint8Array.of(1, 2, 3, 4, 250).toBase64();
+  await using vendor = startStubVendor(() => Response.json({ data: [{ b64_json }], output_format: "x-new" }));
+  await withGateway(stubbed(vendor.address), async (gateway) => {
+    for (let i = 0; i < 2; i++) {
+      assertEquals((await (await ask(gateway, { model: "stub/painter-1" })).json()).data[0].b64_json, b64_json);
+    }
+    assertEquals(gateway.logLines.filter((line) => line.includes("medium_unknown")).length, 1);
   });
 });

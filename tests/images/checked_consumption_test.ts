@@ -12,6 +12,7 @@ const reported = (counters: Partial<ImageConsumption>): ImageConsumption => ({
   imageTokens: 0,
   cachedTokens: 0,
   outputTokens: 1_056,
+  outputTextTokens: 0,
   ...counters,
 });
 

@@ -3,9 +3,8 @@ import { costOf } from "../../src/billing/tariff.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import { imageQuantitiesOf } from "../../src/images/consumption.ts";
 import { writeMoney } from "../../src/lib/money.ts";
+import { NO_CONSUMPTION } from "../../src/upstreams/image_reply.ts";
 import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
-
-const NO_CONSUMPTION: ImageConsumption = { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
 function costWith(pricing: Record<string, string>, consumed: Partial<ImageConsumption>, made: number, given: number) {
   const model = readModel({ id: "acme/m", image: {}, serves: [{ provider: "acme" }], pricing });
@@ -22,7 +21,7 @@ Deno.test("imageQuantitiesOf() bills tokens, images and the request", () => {
   );
 });
 
-Deno.test("imageQuantitiesOf() divides cached tokens between text and images in proportion", () => {
+Deno.test("imageQuantitiesOf() counts as many tokens of images as possible as fresh", () => {
   const pricing = {
     prompt: "0.00001",
     input_cache_read: "0.000001",
@@ -30,7 +29,9 @@ Deno.test("imageQuantitiesOf() divides cached tokens between text and images in 
     image_input_cache_read: "0.00001",
   };
   const consumed = { textTokens: 100, imageTokens: 300, cachedTokens: 200 };
-  // Of 200 cached tokens 50 are text and 150 images.
-  assertEquals(costWith(pricing, consumed, 0, 0), "0.0170500000");
+  // Of 200 cached tokens 100 are text and 100 images.
+  assertEquals(costWith(pricing, consumed, 0, 0), "0.0211000000");
+  // As the vendor reports them: 50 are text and 150 images.
+  assertEquals(costWith(pricing, { ...consumed, cachedImageTokens: 150 }, 0, 0), "0.0170500000");
   assertEquals(costWith(pricing, { ...consumed, cachedTokens: 900 }, 0, 0), "0.0031000000");
 });

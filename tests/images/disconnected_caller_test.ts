@@ -16,12 +16,14 @@ import { imageModel } from "./image_gateway.ts";
 
 const model = readModel(imageModel("a/b", {}, ["p"]));
 const PARTIAL: ImageStep = { type: "partial", index: 0, data: "AAAA", mediaType: null };
-const CONSUMPTION = { textTokens: 5, imageTokens: 0, cachedTokens: 0, outputTokens: 272 };
+const CONSUMPTION = { textTokens: 5, imageTokens: 0, cachedTokens: 0, outputTokens: 272, outputTextTokens: 0 };
 const COMPLETED: ImageStep = {
   type: "completed",
   work: {
     outcome: { createdAt: 1, images: [], size: null, quality: null, consumption: CONSUMPTION },
     images: [],
+    charged: 0,
+    look: { sizes: [], quality: null },
     consumption: CONSUMPTION,
   },
 };

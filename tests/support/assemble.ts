@@ -8,8 +8,9 @@ import type { ReasoningSignature } from "../../src/conversation/reasoning_signat
 /** The reply with only the usage that its format's own counters report. */
 export function asCounted(reply: Reply): Reply {
   if (reply.usage === null) return reply;
-  const { imagesMade: _, webSearches: __, otherModels: ___, serviceTier: ____, ...usage } = reply.usage;
-  return { ...reply, usage };
+  const { imagesMade, webSearches: _, otherModels: __, serviceTier: ___, ...usage } = reply.usage;
+  const { imageOutputTokens: ____, ...withoutImages } = usage;
+  return { ...reply, usage: imagesMade ? withoutImages : usage };
 }
 
 interface OpenPart {

@@ -102,6 +102,7 @@ export function orderOf(fields: Partial<ImageOrder> = {}): ImageOrder {
     background: null,
     inputFidelity: null,
     partialImages: 0,
+    extras: {},
     ...fields,
   };
 }

@@ -103,6 +103,51 @@ onResultStage("a copy is made from a new address if the vendor issues one", asyn
   assertEquals([on.names(), (await read(on, id)).unsigned_urls], [[`${id}-0.mp4`], [itemAt(results, 0).url]]);
 });
 
+/** What a vendor's host answers in place of a result. */
+const NO_MEDIA = [
+  ["text/html", "<html>Link expired</html>"],
+  ["application/json", '{"error":"expired"}'],
+  ["application/xml", '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'],
+  ["video/mp4", "<!DOCTYPE html><html>Sign in</html>"],
+  ["video/mp4", "Not found"],
+] as const;
+
+onResultStage("a page, JSON or text in place of a result is not kept, and the copy is tried again", async (on) => {
+  const { stage, host } = on;
+  const id = await on.complete();
+  for (const [type, text] of NO_MEDIA) {
+    host.answer = () => new Response(text, { headers: { "content-type": type } });
+    await on.run("video_mirror");
+    assertEquals([on.names(), (await readTask(stage.store, id))?.value.mirroring], [[], true], text);
+    stage.clock.advance(300_000);
+  }
+  host.answer = () => new Response(SAMPLE_VIDEO, { headers: { "content-type": "text/html" } });
+  await on.run("video_mirror");
+  assertEquals([on.names(), (await readTask(stage.store, id))?.value.mirroring], [[`${id}-0.mp4`], false]);
+});
+
+onResultStage("a copy that was a page is made from a new address if the vendor issues one", async (on) => {
+  const { stage, host } = on;
+  stage.vendor.renewsUrls = true;
+  host.answer = (request) => new Response(request.url.endsWith("new.mp4") ? SAMPLE_VIDEO : "<html>expired</html>");
+  const id = await on.complete([{ url: `${host.url}/old.mp4`, needsCredential: false }]);
+  const results = [{ url: `${host.url}/new.mp4`, needsCredential: false }];
+  stage.vendor.progress = () => ({ ...DONE, results }) as typeof DONE;
+  await on.run("video_mirror");
+  assertEquals(on.names(), []);
+  stage.clock.advance(60_000);
+  await on.run("video_mirror");
+  assertEquals(on.names(), [`${id}-0.mp4`]);
+});
+
+onResultStage("a file of an unknown kind is kept", async (on) => {
+  const unknown = new Uint8Array(5_000).fill(3);
+  on.host.answer = () => new Response(unknown, { headers: { "content-type": "video/x-new" } });
+  const id = await on.complete();
+  await on.run("video_mirror");
+  assertEquals(on.names(), [`${id}-0.mp4`]);
+});
+
 onResultStage("bytes inside a vendor's response are copied through the adapter", async (on) => {
   on.stage.vendor.open = ({ url }, job) =>
     Promise.resolve({ bytes: url === null && job.id.startsWith("job-") ? whole() : cut() });

@@ -117,6 +117,31 @@ onResultStage(
   },
 );
 
+onResultStage("a page in place of a result is not served: it is renewed, else the vendor's failure", async (on) => {
+  const { stage, host } = on;
+  host.answer = (request) => {
+    const headers = { "content-type": "video/mp4" };
+    return new Response(request.url.endsWith("new.mp4") ? SAMPLE_VIDEO : "<html>expired</html>", { headers });
+  };
+  const name = `${await on.complete([{ url: `${host.url}/old.mp4`, needsCredential: false }])}-0.mp4`;
+  const error = await assertRejects(() => on.stream(name), GatewayError);
+  assertEquals([error.code, error.message], [
+    "upstream_error",
+    "Cannot stream the result: the provider returned something else",
+  ]);
+  stage.vendor.renewsUrls = true;
+  const results = [{ url: `${host.url}/new.mp4`, needsCredential: false }];
+  stage.vendor.progress = () => ({ ...DONE, results }) as typeof DONE;
+  assertEquals(await on.stream(name), SAMPLE_VIDEO);
+});
+
+onResultStage("the first bytes of a file are a range like any other", async (on) => {
+  const name = `${await on.complete()}-0.mp4`;
+  for (const last of [0, 5, 63, 100]) {
+    assertEquals(await on.stream(name, `bytes=0-${last}`), SAMPLE_VIDEO.slice(0, last + 1));
+  }
+});
+
 onResultStage("a copy name that its task does not have is not requested from a vendor", async (on) => {
   const id = await on.complete();
   for (const name of ["abc.mp4", `${crypto.randomUUID()}-0.mp4`, `${id}-1.mp4`, `${id}-extra-0.png`, `${id}.mp4`]) {

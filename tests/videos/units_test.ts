@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { bytesOfDataUri } from "../../src/videos/request/data_uri.ts";
 import { writeMoney } from "../../src/lib/money.ts";
 import { modeOf } from "../../src/videos/request/mode.ts";
 import { DEFAULT_POLL_SCHEDULE, nextPollMs } from "../../src/videos/polling/poll_schedule.ts";
@@ -77,23 +76,4 @@ Deno.test("usageOf() uses a vendor's cost above the price if no seconds are repo
   assertEquals(costOf(5, "0.81"), [5, "0.5000000000", null]);
   for (const odd of ["", "-1", "1e3", "NaN", "99999999", "0x9"]) assertEquals(costOf(null, odd)[1], "0.5000000000");
   assertEquals(usageOf({ ...PRICE, perSecond: 0n }, { seconds: null, costUsd: "0.81" }).cost, 0n);
-});
-
-Deno.test("bytesOfDataUri() decodes base64 for all bytes and rejects malformed input", () => {
-  fc.assert(fc.property(fc.uint8Array({ minLength: 1, maxLength: 300 }), (bytes) => {
-    assertEquals(bytesOfDataUri(`data:image/png;base64,${bytes.toBase64()}`), new Uint8Array(bytes));
-  }));
-  for (
-    const bad of [
-      "data:,",
-      "data:image/png;base64,",
-      "data:image/png;base64,@@",
-      "data:image/png;base64,abc",
-      "data:image/png,abcd",
-      "data:image/png;base64,ab=d",
-      "data",
-    ]
-  ) {
-    assertEquals(bytesOfDataUri(bad), null, bad);
-  }
 });

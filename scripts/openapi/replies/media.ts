@@ -6,6 +6,10 @@ const ImageUsage = z.object({
   input_tokens_details: z.object({ text_tokens: z.int(), image_tokens: z.int().exactOptional() }),
   num_input_images: z.int().exactOptional(),
   output_tokens: z.int(),
+  output_tokens_details: about(
+    z.object({ text_tokens: z.int(), image_tokens: z.int() }),
+    "Where the vendor counts text or thoughts in the output.",
+  ).exactOptional(),
   total_tokens: z.int(),
 }).meta({ id: "ImageUsage" });
 

@@ -158,24 +158,59 @@ function streamOf(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let response: HttpResponse | null = null;
   let left = last - first + 1;
+  let skip = 0;
   return outputStream({
     async pull(output) {
       try {
         if (left === 0) return output.close();
         const headers = { range: `bytes=${first}-${last}`, "if-match": etag };
-        response ??= await client.send({ method: "GET", name, headers });
+        if (response === null) {
+          response = await client.send({ method: "GET", name, headers });
+          skip = skippedBytes(response, first);
+        }
         if (output.isOver) return response.cancel(); // the reader left before the response came
-        const piece = await client.read(response);
-        if (piece === null) return output.error(new Error("Cannot read the file to its end"));
+        const piece = await nextPiece(client, response, { skip, left });
+        skip = 0;
         left -= piece.length;
         output.enqueue(piece);
-        if (left === 0) await finish(client, response);
+        if (left > 0) return;
+        // After a whole file in place of a part, the rest is not read.
+        if (response.status === 206 || last === bytes - 1) await finish(client, response);
+        else response.cancel();
       } catch (error) {
         output.error(error);
       }
     },
     cancel: () => response?.cancel(),
   }, { highWaterMark: 0 });
+}
+
+/**
+ * The bytes before the part in the body: none, or those before it in a whole file, since a server may ignore `Range`.
+ * Source: RFC 9110, 14.2.
+ *
+ * @throws {Error} If the body is another part.
+ */
+function skippedBytes(response: HttpResponse, first: number): number {
+  if (response.status !== 206) return first;
+  const start = /^bytes (\d+)-/.exec(response.head.get("content-range") ?? "")?.[1];
+  if (Number(start) === first) return 0;
+  response.cancel();
+  throw new Error("Cannot read the file: the bucket returned another part of it");
+}
+
+/** The next piece of a part after `skip` bytes, at most `left` bytes. Throws if the body ends before. */
+async function nextPiece(
+  client: BucketClient,
+  response: HttpResponse,
+  { skip, left }: { readonly skip: number; readonly left: number },
+): Promise<Uint8Array<ArrayBuffer>> {
+  let toSkip = skip;
+  for (let piece = await client.read(response); piece !== null; piece = await client.read(response)) {
+    if (piece.length > toSkip) return piece.subarray(toSkip, toSkip + left);
+    toSkip -= piece.length;
+  }
+  throw new Error("Cannot read the file to its end");
 }
 
 function addressOf(client: BucketClient, { name, mediaType }: StoredFile): Promise<string> {

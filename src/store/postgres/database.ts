@@ -41,6 +41,7 @@ function openPool({ url, maxConnections, statementTimeoutMs, schema, isLasting =
   return postgres(url, {
     max: maxConnections,
     ...verifiedAddress(url),
+    ...namedDatabase(url),
     ...isLasting && { max_lifetime: null },
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
@@ -76,6 +77,13 @@ function verifiedAddress(url: string): { readonly ssl?: { readonly host: string 
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   const isVerified = ["verify-full", "verify-ca"].includes(searchParams.get("sslmode") ?? "");
   return isVerified && isIP(host) !== 0 ? { ssl: { host } } : {};
+}
+
+/** The name of the database, decoded: the client decodes the user and the password only. */
+function namedDatabase(url: string): { readonly database?: string } {
+  if (!URL.canParse(url)) return {};
+  const name = decodeURIComponent(new URL(url).pathname.slice(1));
+  return name === "" ? {} : { database: name };
 }
 
 /** `user@host:port/database` of an address, for messages: without the password and the parameters. */

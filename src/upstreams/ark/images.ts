@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { editWithoutMask } from "../image_edit.ts";
 import { imageRequestOptions } from "../image_request_options.ts";
-import { consumptionOf, generatedImageOf, listedImage, tokenCount } from "../image_reply.ts";
+import { consumptionOf, generatedImageOf, listedImage, NO_CONSUMPTION, tokenCount } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
 import { dataUriOf, jsonBody } from "../json_body.ts";
@@ -35,6 +35,7 @@ export function arkImages(outbound: Outbound): ImageUpstream {
     edit: editWithoutMask(outbound, generate),
     stream: null, // The vendor's streams report complete images only.
     maxPerCall: 1,
+    sentOptions: (order) => formatFor(order) === null ? [] : ["output_format"],
   };
 }
 
@@ -95,7 +96,7 @@ function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): Imag
     images: generated.map(({ image }) => image),
     size: first.size ?? sizeFor(order),
     quality: null,
-    consumption: consumptionOf({ textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens }),
+    consumption: consumptionOf({ ...NO_CONSUMPTION, outputTokens }),
   };
 }
 

@@ -46,6 +46,7 @@ export function bflImages(outbound: Outbound, clock: Clock): ImageUpstream {
     edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 1,
+    sentOptions: ({ outputFormat }) => isSentFormat(outputFormat) ? ["output_format"] : [],
   };
 }
 
@@ -68,7 +69,7 @@ function requestFor(order: ImageOrder, outbound: Outbound) {
     prompt: order.prompt,
     ...Object.fromEntries(images.map((each, nth) => [nth === 0 ? image : `${image}_${nth + 1}`, base64Of(each)])),
     ...shape,
-    ...((outputFormat === "png" || outputFormat === "jpeg") && { output_format: outputFormat }),
+    ...(isSentFormat(outputFormat) && { output_format: outputFormat }),
   });
   return { body, size: sizeOf(shape) };
 }
@@ -117,7 +118,7 @@ function failedWith(failure: UpstreamFailure): ImageProgress {
 }
 
 function outcomeOf(url: string, { outputFormat }: ImageOrder, size: string | null): ImageOutcome {
-  const mediaType = outputFormat === "png" || outputFormat === "jpeg" ? `image/${outputFormat}` : null;
+  const mediaType = isSentFormat(outputFormat) ? `image/${outputFormat}` : null;
   return {
     createdAt: null,
     images: [{ result: { kind: "url", url }, mediaType }],
@@ -125,4 +126,8 @@ function outcomeOf(url: string, { outputFormat }: ImageOrder, size: string | nul
     quality: null,
     consumption: null,
   };
+}
+
+function isSentFormat(format: string | null): boolean {
+  return format === "png" || format === "jpeg";
 }

@@ -63,6 +63,13 @@ export function falImages(outbound: Outbound, clock: Clock): ImageUpstream {
     edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 1,
+    sentOptions(order) {
+      const inputs = imageEndpointFor(order.model, order.images.length)?.inputs ?? {};
+      return [
+        ...(inputs.formats?.includes(order.outputFormat ?? "") ? ["output_format" as const] : []),
+        ...(inputs.backgrounds?.includes(order.background ?? "") ? ["background" as const] : []),
+      ];
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { content } from "../../conversation/codecs/content/mod.ts";
-import { type Candidate, emptyReplyFailure, GeneratedContent, tokensOfModality } from "../generated_content.ts";
+import { promptTokensOf } from "../../conversation/usage.ts";
+import { type Candidate, emptyReplyFailure, GeneratedContent } from "../generated_content.ts";
 import { imageRequestOptions } from "../image_request_options.ts";
 import { consumptionOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
@@ -67,7 +68,7 @@ function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
   const response = GeneratedContent.parse(body);
   const images = response.candidates?.flatMap(imagesOf) ?? [];
   if (images.length === 0) throw emptyReplyFailure(response, "image", outbound);
-  return { createdAt: null, images, size: null, quality: null, consumption: readConsumption(response.usageMetadata) };
+  return { createdAt: null, images, size: null, quality: null, consumption: readConsumption(body) };
 }
 
 /** Drafts are marked as thoughts and left out. */
@@ -78,14 +79,19 @@ function imagesOf({ content }: Candidate): GeneratedImage[] {
   });
 }
 
-/** Thought tokens are not included in the candidates' count, and billed at the same price. */
-function readConsumption(usage: GeneratedContent["usageMetadata"]): ImageConsumption | null {
-  if (!usage) return null;
-  const imageTokens = tokensOfModality(usage.promptTokensDetails, "IMAGE");
+/** Reads the usage as the text endpoints do, so that a reply has one price at all endpoints. */
+function readConsumption(body: unknown): ImageConsumption | null {
+  const usage = content.upstream.readUsage(body);
+  if (usage === null) return null;
+  const cachedImageTokens = usage.imageCacheReadTokens ?? 0;
+  const imageTokens = (usage.imageInputTokens ?? 0) + cachedImageTokens;
   return consumptionOf({
-    textTokens: Math.max(usage.promptTokenCount + usage.toolUsePromptTokenCount - imageTokens, 0),
+    textTokens: promptTokensOf(usage) - imageTokens,
     imageTokens,
-    cachedTokens: usage.cachedContentTokenCount,
-    outputTokens: usage.candidatesTokenCount + usage.thoughtsTokenCount,
+    cachedTokens: usage.cacheReadTokens,
+    ...usage.cacheReadTokens > 0 ? { cachedImageTokens } : {},
+    outputTokens: usage.outputTokens,
+    outputTextTokens: usage.outputTokens - Math.min(usage.imageOutputTokens ?? 0, usage.outputTokens),
+    ...usage.isUnreadable ? { isUnreadable: true } : {},
   });
 }

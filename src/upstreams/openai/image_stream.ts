@@ -2,8 +2,8 @@ import * as z from "zod";
 import { createFrameReader, MAX_PICTURE_FRAME_BYTES } from "../../lib/sse.ts";
 import type { Frame } from "../../lib/frame.ts";
 import type { FailureKind } from "../failure.ts";
-import { IMAGE_REPLY_CAP_BYTES } from "../image_reply.ts";
-import type { ImageConsumption, ImageEvent, ImageOutcome } from "../image_upstream.ts";
+import { IMAGE_REPLY_CAP_BYTES, sumOfConsumptions } from "../image_reply.ts";
+import type { ImageEvent, ImageOutcome } from "../image_upstream.ts";
 import type { Outbound, OutboundResponse } from "../outbound_call.ts";
 import { readJsonResponse } from "../outbound_json.ts";
 import { readImageError } from "./image_error.ts";
@@ -103,17 +103,7 @@ function merged(first: ImageOutcome | null, next: ImageOutcome): ImageOutcome {
   return {
     ...next,
     images: [...first.images, ...next.images],
-    consumption: sumOf(first.consumption, next.consumption),
-  };
-}
-
-function sumOf(first: ImageConsumption | null, next: ImageConsumption | null): ImageConsumption | null {
-  if (first === null || next === null) return first ?? next;
-  return {
-    textTokens: first.textTokens + next.textTokens,
-    imageTokens: first.imageTokens + next.imageTokens,
-    cachedTokens: first.cachedTokens + next.cachedTokens,
-    outputTokens: first.outputTokens + next.outputTokens,
+    consumption: sumOfConsumptions([first.consumption, next.consumption]),
   };
 }
 

@@ -19,8 +19,10 @@ const Usage = z.object({
     text_tokens: z.number().nonnegative().nullish(),
     image_tokens: tokenCount,
     cached_tokens: tokenCount,
+    cached_tokens_details: z.object({ image_tokens: tokenCount }).nullish(),
   }).nullish(),
   output_tokens: tokenCount,
+  output_tokens_details: z.object({ text_tokens: tokenCount }).nullish(),
 }).nullish();
 
 const ResponseBody = z.object({
@@ -79,7 +81,7 @@ function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { endpoi
 
 /** `auto` is not sent: it is the default of every model, and not all compatible vendors know it. */
 function fieldsOf(order: ImageOrder, edits: boolean): Fields {
-  const { model, prompt, count, outputFormat, background, inputFidelity } = order;
+  const { model, prompt, count, outputFormat, background, inputFidelity, extras } = order;
   const size = sizeFor(order);
   const quality = qualityFor(order);
   return {
@@ -91,6 +93,7 @@ function fieldsOf(order: ImageOrder, edits: boolean): Fields {
     ...(background !== null && { background }),
     ...(outputFormat !== null && { output_format: outputFormat }),
     ...(edits && inputFidelity !== null && { input_fidelity: inputFidelity }),
+    ...extras,
   };
 }
 
@@ -144,10 +147,13 @@ function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): Imag
 function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {
   if (!usage) return null;
   const imageTokens = usage.input_tokens_details?.image_tokens ?? 0;
+  const cachedDetails = usage.input_tokens_details?.cached_tokens_details;
   return consumptionOf({
     textTokens: usage.input_tokens_details?.text_tokens ?? Math.max(usage.input_tokens - imageTokens, 0),
     imageTokens,
     cachedTokens: usage.input_tokens_details?.cached_tokens ?? 0,
+    ...cachedDetails ? { cachedImageTokens: cachedDetails.image_tokens } : {},
     outputTokens: usage.output_tokens,
+    outputTextTokens: Math.min(usage.output_tokens_details?.text_tokens ?? 0, usage.output_tokens),
   });
 }

@@ -1,4 +1,5 @@
 import type { EndpointPaths } from "../endpoint_paths.ts";
+import { IMAGE_EXTRAS } from "../image_options.ts";
 import type { ImageUpstream } from "../image_upstream.ts";
 import type { Outbound } from "../outbound_call.ts";
 
@@ -15,5 +16,6 @@ export function lazyImages(outbound: Outbound, pathOf: EndpointPaths): ImageUpst
       yield* (await load()).stream(order, call, kind);
     },
     maxPerCall: 10,
+    sentOptions: () => ["background", "output_format", "input_fidelity", ...IMAGE_EXTRAS],
   };
 }

@@ -1,3 +1,4 @@
+import { bytesOfBase64, readDataUri } from "../../lib/data_uri.ts";
 import * as z from "zod";
 import { UpstreamFailure } from "../failure.ts";
 import type { ImageSource } from "../image_upstream.ts";
@@ -40,13 +41,13 @@ export async function withUploads(outbound: Outbound, order: VideoOrder): Promis
   };
 }
 
-/** Decodes a `data:` URI; null if it is not base64. */
+/** Decodes a `data:` URI; null if it is malformed. */
 function decodeDataUri(uri: string): FormFile | null {
-  const head = /^data:([^;,]*)[^,]{0,100};base64,/.exec(uri.slice(0, 300));
-  if (head === null) return null;
-  const bytes = Uint8Array.fromBase64(uri.slice(head[0].length));
+  const read = readDataUri(uri);
+  const bytes = read && bytesOfBase64(read.base64);
+  if (read === null || bytes === null) return null;
   return {
-    mediaType: head[1] || "application/octet-stream",
+    mediaType: read.mediaType,
     lengthBytes: bytes.length,
     async *open() {
       yield bytes;

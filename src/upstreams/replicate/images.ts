@@ -56,6 +56,13 @@ export function replicateImages(outbound: Outbound, clock: Clock): ImageUpstream
     edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 1,
+    sentOptions({ model, outputFormat, background }) {
+      const inputs = imageInputsOf(model);
+      return [
+        ...(inputs.formats?.[outputFormat ?? ""] ? ["output_format" as const] : []),
+        ...(inputs.backgrounds?.includes(background ?? "") ? ["background" as const] : []),
+      ];
+    },
   };
 }
 

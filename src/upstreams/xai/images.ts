@@ -38,6 +38,7 @@ export function xaiImages(outbound: Outbound): ImageUpstream {
     edit: editWithoutMask(outbound, generate),
     stream: null,
     maxPerCall: 10,
+    sentOptions: () => ["user"],
   };
 }
 
@@ -52,6 +53,7 @@ function requestFor(order: ImageOrder) {
     ...(order.count > 1 && { n: order.count }),
     ...shapeFor(order),
     ...(quality !== null && { quality }),
+    ...(order.extras.user !== undefined && { user: order.extras.user }),
     response_format: "b64_json",
   });
 }

@@ -7,7 +7,7 @@ import { EgressError } from "../../net/egress_error.ts";
 import { checkTargetUrl } from "../../net/target.ts";
 import type { Store } from "../../store/store.ts";
 import { audioSecondsAt, isTooLong, MAX_AUDIO_SECONDS } from "./audio_length.ts";
-import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
+import { bytesOfDataUri, isDataUri } from "../../lib/data_uri.ts";
 import { prepareImages } from "./real_person.ts";
 import { readTask } from "../tasks/records.ts";
 import type { SentReference } from "../request/references.ts";
@@ -113,7 +113,7 @@ async function store(
     return { medium, at: "url", url };
   }
   const bytes = bytesOfDataUri(url);
-  if (bytes === null) throw invalidField(path, "expected a base64 data: URI");
+  if (bytes === null) throw invalidField(path, "expected a data: URI with contents in base64");
   const mediaType = await mediaTypeOf(bytes) ?? "";
   if (!isOf(medium, mediaType)) throw invalidField(path, `expected ${medium} data`);
   if (medium !== "audio") return await write(parts, taskId, medium, bytes, mediaType, names);

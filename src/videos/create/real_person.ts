@@ -4,7 +4,7 @@ import { download, DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import type { EgressPolicy } from "../../net/target.ts";
 import type { MediaWork } from "../../workers/media_work.ts";
-import { bytesOfDataUri, isDataUri } from "../request/data_uri.ts";
+import { bytesOfDataUri, isDataUri } from "../../lib/data_uri.ts";
 import type { SentReference } from "../request/references.ts";
 
 /** Why an image cannot be prepared. Source: docs/api/errors.md#reason-codes. */

@@ -2,6 +2,7 @@ import { FilesUnavailableError } from "../../files/files.ts";
 import { FilesFullError } from "../../files/quota.ts";
 import { DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
+import { OnceFor } from "../../lib/once_for.ts";
 import type { JobHandler } from "../../store/job_runner.ts";
 import type { Commit, CommitResult, Job } from "../../store/store.ts";
 import { isDiskFailure } from "../../store/write_health.ts";
@@ -19,6 +20,7 @@ import {
 } from "./result_source.ts";
 import { withStallLimit } from "./stall_limit.ts";
 import type { VideoTask } from "../tasks/task.ts";
+import { judged, NoMediumError } from "./judged_result.ts";
 import { removeAnyCopies } from "./task_files.ts";
 import type { VideoParts } from "../video_parts.ts";
 import { laterBy } from "../../store/store_time.ts";
@@ -28,6 +30,13 @@ const COPY_MS = 7_200_000;
 /** Maximum time without a byte. */
 const STALL_MS = 30_000;
 const MAX_WAIT_MS = 300_000;
+
+/** The context of one attempt. */
+interface CopyContext {
+  readonly signal: AbortSignal;
+  /** Providers whose unknown kind of file was logged. */
+  readonly unknown: OnceFor;
+}
 
 /** Progress of one attempt. */
 interface Attempt {
@@ -47,6 +56,7 @@ interface Attempt {
 export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHandler {
   const { store } = parts;
   const lanes = new CopyLimiter();
+  const unknown = new OnceFor();
   return async (job, { signal }) => {
     const { taskId, run } = readCopyRef(job.ref);
     const entry = await readTask(store, taskId);
@@ -60,7 +70,7 @@ export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHa
       return await store.commit(null, { postponeJobs: [{ job, dueAt, attempt: job.attempt }] });
     }
     try {
-      return await runAttempt(parts, await withValidAddress(parts, entry, job, renewal), job, { signal, permit });
+      return await runAttempt(parts, await withValidAddress(parts, entry, job, renewal), job, { signal, permit, unknown });
     } finally {
       permit.release();
     }
@@ -86,7 +96,7 @@ async function runAttempt(
   parts: VideoParts,
   entry: TaskEntry,
   job: Job,
-  { signal, permit }: { readonly signal: AbortSignal; readonly permit: CopyPermit },
+  { signal, permit, unknown }: CopyContext & { readonly permit: CopyPermit },
 ): Promise<CommitResult> {
   const { store, clock, log, files } = parts;
   const { value: task } = entry;
@@ -94,7 +104,7 @@ async function runAttempt(
   const stopTimer = clock.after(LONG_AFTER_MS, () => permit.markLong());
   let attempt: Attempt;
   try {
-    attempt = await copyAll(parts, task, signal);
+    attempt = await copyAll(parts, task, { signal, unknown });
   } finally {
     stopTimer();
   }
@@ -111,16 +121,16 @@ async function runAttempt(
 }
 
 /** Copies in order until one fails. Files that an earlier attempt copied are skipped. */
-async function copyAll(parts: VideoParts, task: VideoTask, signal: AbortSignal): Promise<Attempt> {
+async function copyAll(parts: VideoParts, task: VideoTask, context: CopyContext): Promise<Attempt> {
   const things = generatedFilesOf(task);
   for (const [index, thing] of things.entries()) {
     try {
       const isThere = task.recopy ? index < task.recopy.done : await parts.files.find(thing.name) !== null;
       if (isThere) continue;
-      await copy(parts, task, thing, signal);
+      await copy(parts, task, thing, context);
     } catch (error) {
       const reason = reasonOf(error);
-      if (reason === null || signal.aborted) throw error;
+      if (reason === null || context.signal.aborted) throw error;
       const isFinal = error instanceof RangeError ||
         (error instanceof EgressError && (error.kind === "too_large" || error.kind === "refused"));
       return { done: index, reason, isFinal };
@@ -133,24 +143,19 @@ async function copy(
   parts: VideoParts,
   task: VideoTask,
   { name, result }: GeneratedFile,
-  signal: AbortSignal,
+  { signal, unknown }: CopyContext,
 ): Promise<void> {
   const { files, clock, log } = parts;
   const opened = await openAtVendor(parts, task, result, { signal, timeoutMs: COPY_MS });
-  const body = rejectEmpty(withStallLimit(opened.body, clock, STALL_MS));
+  const { mediaType } = opened;
+  const source = withStallLimit(opened.body, clock, STALL_MS);
+  const { problem, isUnknown, body } = await judged(source, { declaredType: mediaType });
+  if (problem !== null) throw new NoMediumError(problem);
+  const { provider } = laneOf(task);
+  if (isUnknown && unknown.isFirst(provider)) log.warn("medium_unknown", { provider, reason: `declared as ${mediaType ?? "nothing"}` });
   const options = { capBytes: MAX_RESULT_BYTES, keepsQuota: true, announcedBytes: opened.bytes };
   const bytes = await files.write(name, body, options);
   log.info("video_mirrored", { ref: task.id, bytes });
-}
-
-/** Throws {@linkcode DownloadRefused} at the end if there was no byte: an empty file must not replace a copy. */
-async function* rejectEmpty(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let isEmpty = true;
-  for await (const piece of source) {
-    isEmpty &&= piece.length === 0;
-    yield piece;
-  }
-  if (isEmpty) throw new DownloadRefused(204);
 }
 
 /** Completes the copying with the copies that exist. */
@@ -175,6 +180,7 @@ function reasonOf(error: unknown): string | null {
   if (error instanceof EgressError) return `${error.kind}: ${error.message}`;
   if (error instanceof UpstreamFailure) return `${error.kind}: ${error.message}`;
   if (error instanceof DownloadRefused || error instanceof RangeError) return error.message;
+  if (error instanceof NoMediumError) return error.message;
   if (error instanceof FilesFullError || error instanceof FilesUnavailableError) return error.message;
   return isDiskFailure(error) ? (error as Error).message : null;
 }

@@ -6,6 +6,7 @@ import { DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import { readTask, type TaskEntry } from "../tasks/records.ts";
+import { judged, NoMediumError } from "./judged_result.ts";
 import type { AddressRenewal } from "./renew_addresses.ts";
 import { type GeneratedFile, generatedFilesOf, openAtVendor, type OpenedFile } from "./result_source.ts";
 import { taskIdIn } from "../tasks/task_id.ts";
@@ -59,10 +60,10 @@ export class ResultStreamer {
     const { mirrors = [], extraMirrors = [], account = "" } = entry?.value ?? {};
     if (entry === null || ![...mirrors, ...extraMirrors].includes(name)) return null;
     const leave = this.#enter(account);
-    let opened: OpenedFile | null;
+    let opened: OpenedResult | null;
     try {
       opened = await this.#openOrRenew(entry, name, request);
-      if (opened !== null) return await streamOf(opened, leave);
+      if (opened !== null) return streamOf(opened, leave);
     } catch (error) {
       leave();
       throw error;
@@ -71,21 +72,28 @@ export class ResultStreamer {
     return null;
   }
 
-  async #openOrRenew(entry: TaskEntry, name: string, request: StreamRequest): Promise<OpenedFile | null> {
+  async #openOrRenew(entry: TaskEntry, name: string, request: StreamRequest): Promise<OpenedResult | null> {
     const opened = await this.#openOnce(entry, name, request);
-    if (opened !== null) return opened;
+    if (opened !== null && opened !== "no_medium") return opened;
     const renewed = await this.renewal.renew(entry);
-    return renewed && await this.#openOnce(renewed, name, request);
+    const reopened = renewed === null ? opened : await this.#openOnce(renewed, name, request);
+    if (reopened !== "no_medium") return reopened;
+    throw new GatewayError("upstream_error", "Cannot stream the result: the provider returned something else");
   }
 
-  /** Null if the vendor responds that it does not exist. */
-  async #openOnce({ value: task }: TaskEntry, name: string, request: StreamRequest): Promise<OpenedFile | null> {
+  /** Null if the vendor responds that it does not exist, `no_medium` if it returns something else, such as a page. */
+  async #openOnce(
+    { value: task }: TaskEntry,
+    name: string,
+    request: StreamRequest,
+  ): Promise<OpenedResult | "no_medium" | null> {
     const thing: GeneratedFile | undefined = generatedFilesOf(task).find((each) => each.name === name);
     if (!thing) return null;
     try {
-      return await openAtVendor(this.parts, task, thing.result, { ...request, timeoutMs: STREAM_MS });
+      return await openedMedium(await openAtVendor(this.parts, task, thing.result, { ...request, timeoutMs: STREAM_MS }));
     } catch (error) {
       if (error instanceof DownloadRefused && error.status === 416) throw unsatisfiable();
+      if (error instanceof NoMediumError) return "no_medium";
       const isGone = (error instanceof DownloadRefused && error.status >= 400 && error.status < 500) ||
         (error instanceof UpstreamFailure && error.kind === "invalid");
       if (isGone) return null;
@@ -128,15 +136,38 @@ export class ResultStreamer {
   }
 }
 
+/** An open result whose first bytes have been read. */
+interface OpenedResult extends Pick<OpenedFile, "bytes" | "part"> {
+  readonly source: AsyncIterator<Uint8Array>;
+  /** By the first bytes, else the vendor's; null if unknown. */
+  readonly mediaType: string | null;
+}
+
+/** The kinds of media are distinguished by so many bytes; more are not waited for. */
+const HEAD_BYTES = 64;
+
+/**
+ * Reads the first bytes: a vendor that fails before them results in an error status instead of a broken body, and a
+ * page instead of the result is not served. A range without the first bytes is not judged.
+ */
+async function openedMedium({ bytes, part, body, mediaType }: OpenedFile): Promise<OpenedResult> {
+  const isStart = part === null || Number(/^bytes 0-(\d+)\//.exec(part)?.[1] ?? 0) >= HEAD_BYTES - 1;
+  try {
+    const read = await judged(body, { declaredType: mediaType, minBytes: HEAD_BYTES, isStart });
+    if (read.problem !== null) throw new NoMediumError(read.problem);
+    const ownType = part === null ? await mediaTypeOf(read.head) : null;
+    return { bytes, part, source: read.body, mediaType: ownType ?? mediaType };
+  } catch (error) {
+    if (error instanceof NoMediumError) throw error;
+    throw new GatewayError("upstream_error", "Cannot stream the result: the provider closed the connection", {
+      cause: error,
+    });
+  }
+}
+
 /** Returns the body as a stream that is read on demand, with its media type. */
-async function streamOf(opened: OpenedFile, onEnd: () => void): Promise<StreamedResult> {
-  const { bytes, part, body } = opened;
-  const source = body[Symbol.asyncIterator]();
-  // A vendor that fails before the first byte results in an error status instead of a broken body.
-  const first = await firstPiece(source);
-  const ownType = part === null && first ? await mediaTypeOf(first) : null;
-  const mediaType = servedTypeOf(ownType ?? opened.mediaType);
-  let next: Uint8Array | null = first;
+function streamOf({ bytes, part, source, mediaType: type }: OpenedResult, onEnd: () => void): StreamedResult {
+  const mediaType = servedTypeOf(type);
   return {
     mediaType,
     bytes,
@@ -144,8 +175,7 @@ async function streamOf(opened: OpenedFile, onEnd: () => void): Promise<Streamed
     body: outputStream({
       async pull(output) {
         try {
-          const piece = next ?? (await source.next()).value ?? null;
-          next = null;
+          const piece = (await source.next()).value ?? null;
           if (piece !== null) return output.enqueue(new Uint8Array(piece));
           onEnd();
           output.close();
@@ -160,17 +190,6 @@ async function streamOf(opened: OpenedFile, onEnd: () => void): Promise<Streamed
       },
     }, { highWaterMark: 0 }),
   };
-}
-
-async function firstPiece(source: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
-  try {
-    const { done, value } = await source.next();
-    return done ? null : value;
-  } catch (error) {
-    throw new GatewayError("upstream_error", "Cannot stream the result: the provider closed the connection", {
-      cause: error,
-    });
-  }
 }
 
 function unsatisfiable(): GatewayError {

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { arkImages } from "../../../src/upstreams/ark/images.ts";
+import { NO_CONSUMPTION } from "../../../src/upstreams/image_reply.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/vendor_stage.ts";
@@ -127,7 +128,7 @@ Deno.test({
         mediaType: null,
       }]);
       assertEquals([outcome.createdAt, outcome.size], [1_793_491_200, "2848x1600"]);
-      assertEquals(outcome.consumption, { textTokens: 0, imageTokens: 0, cachedTokens: 0, outputTokens: 17_800 });
+      assertEquals(outcome.consumption, { ...NO_CONSUMPTION, outputTokens: 17_800 });
     });
   },
 });

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
 import { googleImages } from "../../../src/upstreams/google/images.ts";
+import { NO_CONSUMPTION } from "../../../src/upstreams/image_reply.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/vendor_stage.ts";
@@ -96,9 +97,9 @@ Deno.test("Gemini images: a size below the minimum is rejected without a request
 
 for (
   const [name, mediaType, consumption] of [
-    ["google-gemini/gemini-3-pro-image-text-and-image-1", "image/jpeg", [14, 1283 + 174]],
-    ["google-gemini/gemini-image-and-text-1", "image/png", [17, 1336]],
-    ["google-vertex/gemini-image-vertex-1", "image/png", [9, 1295]],
+    ["google-gemini/gemini-3-pro-image-text-and-image-1", "image/jpeg", [14, 1283 + 174, 337]],
+    ["google-gemini/gemini-image-and-text-1", "image/png", [17, 1336, 46]],
+    ["google-vertex/gemini-image-vertex-1", "image/png", [9, 1295, 5]],
   ] as const
 ) {
   Deno.test({
@@ -108,8 +109,8 @@ for (
       await withImageVendor("google", recordedAnswer(name), async (images) => {
         const outcome = await images.generate(orderOf(), CALL);
         assertEquals(outcome.images.map(({ result, mediaType }) => [result.kind, mediaType]), [["base64", mediaType]]);
-        const [textTokens, outputTokens] = consumption;
-        assertEquals(outcome.consumption, { textTokens, imageTokens: 0, cachedTokens: 0, outputTokens });
+        const [textTokens, outputTokens, outputTextTokens] = consumption;
+        assertEquals(outcome.consumption, { ...NO_CONSUMPTION, textTokens, outputTokens, outputTextTokens });
         assertEquals([outcome.size, outcome.quality, outcome.createdAt], [null, null, null]);
       });
     },
@@ -152,7 +153,9 @@ Deno.test("Gemini images: usage distinguishes image and text input, and counts t
       textTokens: 62,
       imageTokens: 258,
       cachedTokens: 100,
+      cachedImageTokens: 38,
       outputTokens: 1200,
+      outputTextTokens: 80,
     });
   });
 });

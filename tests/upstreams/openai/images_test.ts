@@ -111,7 +111,13 @@ Deno.test({
       assertEquals(outcome.createdAt, 1_793_491_200);
       assertEquals([outcome.size, outcome.quality], ["1536x1024", "medium"]);
       assertEquals(outcome.images.map(({ result, mediaType }) => [result.kind, mediaType]), [["base64", "image/png"]]);
-      assertEquals(outcome.consumption, { textTokens: 14, imageTokens: 0, cachedTokens: 0, outputTokens: 1568 });
+      assertEquals(outcome.consumption, {
+        textTokens: 14,
+        imageTokens: 0,
+        cachedTokens: 0,
+        outputTokens: 1568,
+        outputTextTokens: 0,
+      });
     });
   },
 });
@@ -199,6 +205,19 @@ Deno.test("OpenAI images: a URL, and a data: URI in either field, are read", asy
   });
 });
 
+Deno.test("OpenAI images: output tokens of text are counted apart from those of images", async () => {
+  const usage = {
+    input_tokens: 34,
+    input_tokens_details: { text_tokens: 34, image_tokens: 0 },
+    output_tokens: 6543,
+    output_tokens_details: { text_tokens: 335, image_tokens: 6208 },
+  };
+  await withImageVendor("openai", { body: { ...PLAIN, usage } }, async (images) => {
+    const { consumption } = await images.generate(orderOf(), CALL);
+    assertEquals([consumption?.outputTokens, consumption?.outputTextTokens], [6543, 335]);
+  });
+});
+
 Deno.test("OpenAI images: usage without details counts as text, and nulls as zero", async () => {
   const answers = [{ input_tokens: 20, output_tokens: 100 }, { input_tokens: null, output_tokens: null }, {
     input_tokens: 50,
@@ -207,9 +226,21 @@ Deno.test("OpenAI images: usage without details counts as text, and nulls as zer
   }].map((usage) => ({ body: { ...PLAIN, usage } }));
   await withImageVendor("openai", answers, async (images) => {
     const consumed = async () => (await images.generate(orderOf(), CALL)).consumption;
-    assertEquals(await consumed(), { textTokens: 20, imageTokens: 0, cachedTokens: 0, outputTokens: 100 });
+    assertEquals(await consumed(), {
+      textTokens: 20,
+      imageTokens: 0,
+      cachedTokens: 0,
+      outputTokens: 100,
+      outputTextTokens: 0,
+    });
     assertEquals(await consumed(), null);
-    assertEquals(await consumed(), { textTokens: 20, imageTokens: 30, cachedTokens: 10, outputTokens: 7 });
+    assertEquals(await consumed(), {
+      textTokens: 20,
+      imageTokens: 30,
+      cachedTokens: 10,
+      outputTokens: 7,
+      outputTextTokens: 0,
+    });
   });
 });
 
@@ -295,7 +326,7 @@ Deno.test("OpenAI images: a stream returns partial images, then the outcome with
             images: [{ result: { kind: "base64", data: "DONE" }, mediaType: "image/png" }],
             size: "1024x1024",
             quality: "low",
-            consumption: { textTokens: 5, imageTokens: 0, cachedTokens: 0, outputTokens: 40 },
+            consumption: { textTokens: 5, imageTokens: 0, cachedTokens: 0, outputTokens: 40, outputTextTokens: 0 },
           },
         },
       ] satisfies ImageEvent[],

@@ -1,3 +1,5 @@
+import { isPictureUri } from "../../../picture_uri.ts";
+import { isDataUri, readDataUri } from "../../../../lib/data_uri.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { GatewayError } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -141,14 +143,15 @@ function checkImage(image: unknown, i: number, k: number): void {
   if (typeof url !== "string" || url === "") {
     throw invalidPart(i, k, ".image_url.url", "expected a URL or a data: URL");
   }
-  if (!url.startsWith("data:")) return;
-  const comma = url.indexOf(",");
-  const head = url.slice(5, Math.max(comma, 5)).toLowerCase();
-  if (comma < 0 || !head.endsWith(";base64")) {
+  if (!isDataUri(url)) return;
+  const head = url.slice(0, Math.max(url.indexOf(","), 0)).toLowerCase();
+  const isPlain = /; *base64 *$/.test(head) && !url.includes("%");
+  const read = isPlain ? null : readDataUri(url);
+  if (!isPlain && !(read?.isBase64 || isPictureUri(url))) {
     throw invalidPart(i, k, ".image_url.url", "expected data:<media type>;base64,<data>");
   }
-  if (head.startsWith("text/")) throw invalidPart(i, k, ".image_url.url", "expected an image's media type");
-  const data = url.slice(comma + 1);
+  if (/^data: *text\//.test(head)) throw invalidPart(i, k, ".image_url.url", "expected an image's media type");
+  const data = read?.base64 ?? url.slice(head.length + 1);
   const ends = data.length <= 2 * CHECKED_CHARACTERS
     ? data
     : data.slice(0, CHECKED_CHARACTERS) + data.slice(-CHECKED_CHARACTERS);

@@ -1,6 +1,6 @@
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
-import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
+import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../usage.ts";
 import { isObject, listOf, objectOf, parsedOrNull } from "../../../wire_value.ts";
 import { noteExtras, readUsage } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
@@ -35,7 +35,7 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
       noteExtras(extras, chunk);
       isEnded ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
     },
-    usage: () => withAtLeast(usage, extras),
+    usage: () => withPictureTokens(withAtLeast(usage, extras)),
     isComplete: () => isEnded,
     isFinal: () => isFinal,
     mayEndUsage: (data) => wantsUsage && isEnded && USAGE.test(data),

@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+import { isDataUri, plainBase64, readDataUri } from "../../../../lib/data_uri.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { CacheMark, FilePart, ImagePart, Part, ReasoningPart, Source, TextPart } from "../../../conversation.ts";
@@ -94,30 +94,9 @@ function mediaFrom(address: string, kind: "image" | "file" | "video"): ImagePart
 
 /** The source of media: the contents of a data: URL, or the URL. */
 export function readSource(address: string): Source {
-  if (!address.startsWith("data:")) return { kind: "url", url: address, mediaType: null };
-  const comma = address.indexOf(",");
-  const [mediaType, ...parameters] = address.slice(5, comma).split(";");
-  const data = address.slice(comma + 1);
-  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === "base64");
-  return {
-    kind: "base64",
-    mediaType: mediaType!.trim().toLowerCase() || "application/octet-stream",
-    data: isBase64 ? plainBase64(data) : Buffer.from(decodedText(data)).toString("base64"),
-  };
-}
-
-function decodedText(data: string): string {
-  try {
-    return decodeURIComponent(data);
-  } catch {
-    return data; // a percent sign that is not an escape: use the text as it is
-  }
-}
-
-/** Standard base64 without line breaks; callers also send the URL-safe alphabet. */
-function plainBase64(data: string): string {
-  const oneLine = /\s/.test(data) ? data.replace(/\s+/g, "") : data;
-  return /[-_]/.test(oneLine) ? oneLine.replaceAll("-", "+").replaceAll("_", "/") : oneLine;
+  const read = readDataUri(address);
+  if (read === null) return { kind: "url", url: address, mediaType: null };
+  return { kind: "base64", mediaType: read.mediaType, data: read.base64 };
 }
 
 const AUDIO_TYPES: Readonly<Record<string, string>> = { mp3: "audio/mpeg", wav: "audio/wav" };
@@ -125,7 +104,7 @@ const AUDIO_TYPES: Readonly<Record<string, string>> = { mp3: "audio/mpeg", wav: 
 function readAudio(audio: JsonObject): Part {
   const format = textOf(audio.format).toLowerCase();
   const data = textOf(audio.data);
-  if (data.startsWith("data:")) return { kind: "audio", source: readSource(data) };
+  if (isDataUri(data)) return { kind: "audio", source: readSource(data) };
   const mediaType = AUDIO_TYPES[format] ?? `audio/${format}`;
   return { kind: "audio", source: { kind: "base64", mediaType, data: plainBase64(data) } };
 }
@@ -146,7 +125,7 @@ function readFile(
   }
   if (textOf(file.file_id) !== "") unsupportedFields.add("messages.content.file.file_id");
   const name = textOf(file.filename) || null;
-  if (data.startsWith("data:") || /^https?:\/\//.test(data)) {
+  if (isDataUri(data) || /^https?:\/\//.test(data)) {
     return { kind: "file", source: readSource(data), name, ...cache };
   }
   const mediaType = name?.toLowerCase().endsWith(".txt") ? "text/plain" : "application/pdf";

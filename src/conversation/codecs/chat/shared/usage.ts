@@ -7,6 +7,7 @@ import {
   promptTokensOf,
   readCounter,
   withCounters,
+  withPictureTokens,
   withTier,
 } from "../../../usage.ts";
 import type { ContentCounters, Usage } from "../../../usage.ts";
@@ -53,7 +54,7 @@ export function readUsage(body: unknown): Usage | null {
     promptDetails?.cache_write_tokens,
     reasoning,
   ];
-  const read = withCounters(tokens, {
+  const read = withPictureTokens(withCounters(tokens, {
     ...mediaIn(usage, tokens),
     ...lifetimesIn(promptDetails?.cache_write_tokens_details, cacheWrite),
     ...extras,
@@ -62,7 +63,7 @@ export function readUsage(body: unknown): Usage | null {
     ocrPages: toolCallsIn(usage, "ocr_pages"),
     // Source: Mistral API reference, "UsageInfo".
     audioSeconds: readCounter(usage.prompt_audio_seconds),
-  });
+  }));
   return withTier(checkedCounters(read, counters), reply?.service_tier ?? usage.service_tier);
 }
 

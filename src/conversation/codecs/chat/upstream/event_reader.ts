@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation, ReasoningPart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { type ContentCounters, laterReport, type Usage, withAtLeast } from "../../../usage.ts";
+import { type ContentCounters, laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../usage.ts";
 import { callsClosed, newCalls, readCallDelta, signFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
 import { RepeatedText } from "../../../repeated_text.ts";
@@ -281,7 +281,7 @@ function finish(reading: Reading): void {
   reading.finished = true;
   close(reading);
   reading.events.push(...callsClosed(reading.calls));
-  const usage = withAtLeast(reading.usage, reading.extras);
+  const usage = withPictureTokens(withAtLeast(reading.usage, reading.extras));
   reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.content), usage });
 }
 

@@ -1,6 +1,6 @@
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
-import { laterReport, type Usage, withAtLeast } from "../../../usage.ts";
+import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../usage.ts";
 import { isObject, parsedOrNull, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 import { COUNTS_NOTHING, extrasOf, newShown, noteShown, readUsage } from "../shared/usage.ts";
@@ -22,7 +22,7 @@ export function watcher(): StreamWatcher {
   }
   function usage(): Usage | null {
     parseLast();
-    return withAtLeast(known, extrasOf(shown));
+    return withPictureTokens(withAtLeast(known, extrasOf(shown)));
   }
   return {
     // Quotes within JSON strings are escaped, so these match only keys.

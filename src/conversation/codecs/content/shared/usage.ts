@@ -8,6 +8,7 @@ import {
   readTier,
   type Usage,
   withCounters,
+  withPictureTokens,
   withTier,
 } from "../../../usage.ts";
 import { isObject } from "../../../wire_value.ts";
@@ -39,7 +40,7 @@ export function readUsage(body: unknown): Usage | null {
     outputTokens: readCounter(usage.candidatesTokenCount) + reasoning,
     reasoningTokens: reasoning,
   };
-  const read = withCounters(tokens, { ...mediaIn(usage, tokens), ...extrasOf(shownIn(body)) });
+  const read = withPictureTokens(withCounters(tokens, { ...mediaIn(usage, tokens), ...extrasOf(shownIn(body)) }));
   return withTier(checkedCounters(read, COUNTERS.map((name) => usage[name])), tierIn(usage));
 }
 
@@ -126,8 +127,10 @@ function shownIn(body: unknown): Shown {
   return shown;
 }
 
-function isImage({ inlineData }: JsonObject): boolean {
-  return isObject(inlineData) && typeof inlineData.mimeType === "string" && inlineData.mimeType.startsWith("image/");
+/** Drafts are marked as thoughts: they are no result, and image endpoints do not return them. */
+function isImage({ inlineData, thought }: JsonObject): boolean {
+  return thought !== true && isObject(inlineData) && typeof inlineData.mimeType === "string" &&
+    inlineData.mimeType.startsWith("image/");
 }
 
 /** Writes `usageMetadata`. Cache writes count as prompt tokens, because this format has no counter for them. */

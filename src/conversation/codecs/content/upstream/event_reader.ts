@@ -4,7 +4,7 @@ import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import { stopFor } from "../../../reply.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { laterReport, withAtLeast } from "../../../usage.ts";
+import { laterReport, withAtLeast, withPictureTokens } from "../../../usage.ts";
 import { inputOf } from "../../../call_input.ts";
 import { newCallId, newReplyId } from "../shared/calls.ts";
 import { logprobsField } from "../../../logprobs.ts";
@@ -68,7 +68,8 @@ export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
   if (chunk.error !== undefined && chunk.error !== null) return readFailure(progress, chunk);
   if (!isReply(chunk)) return [];
   noteShown(progress.shown, chunk);
-  progress.usage = withAtLeast(laterReport(progress.usage, readUsage(chunk)), extrasOf(progress.shown));
+  const usage = withAtLeast(laterReport(progress.usage, readUsage(chunk)), extrasOf(progress.shown));
+  progress.usage = withPictureTokens(usage);
   const events: ReplyEvent[] = [];
   if (progress.id === null) events.push(startOf(progress, chunk));
   const candidates = objectsIn(chunk.candidates);

@@ -1,3 +1,4 @@
+import { isDataUri } from "../../../../lib/data_uri.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import { isAbsent, isObject } from "../../../wire_value.ts";
@@ -96,7 +97,7 @@ function checkImage(part: JsonObject, path: string): void {
   if (typeof url !== "string" || url === "") {
     throw invalidField(`${path}.image_url`, "expected a URL or a data URL");
   }
-  if (url.startsWith("data:") && !url.startsWith("data:image/")) {
+  if (isDataUri(url) && !/^data: *image\//i.test(url)) {
     throw invalidField(`${path}.image_url`, "expected a data URL of an image");
   }
 }

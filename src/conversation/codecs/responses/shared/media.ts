@@ -1,4 +1,6 @@
 import { Buffer } from "node:buffer";
+import { isPictureUri } from "../../../picture_uri.ts";
+import { isDataUri, plainBase64, readDataUri } from "../../../../lib/data_uri.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
 import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
@@ -37,7 +39,7 @@ export function readFile(part: JsonObject, path: string): FilePart {
   const name = textOrNull(part.filename);
   const data = textOf(part.file_data);
   if (data === "") return { kind: "file", source: readAddress(textOf(part.file_url), `${path}.file_url`), name };
-  if (data.startsWith("data:")) return { kind: "file", source: readAddress(data, `${path}.file_data`), name };
+  if (isDataUri(data)) return { kind: "file", source: readAddress(data, `${path}.file_data`), name };
   return { kind: "file", source: base64Source(mediaTypeOf(name), data, `${path}.file_data`), name };
 }
 
@@ -47,23 +49,20 @@ function mediaTypeOf(name: string | null): string {
 }
 
 function readAddress(url: string, path: string): Source {
-  if (url.startsWith("data:")) return readDataUrl(url, path);
+  if (isDataUri(url)) return readDataUrl(url, path);
   if (/^https?:\/\//i.test(url)) return { kind: "url", url, mediaType: null };
   throw invalidField(path, "expected an http or https URL or a data URL");
 }
 
-/** Reads a data URL (RFC 2397). Parameters between the media type and `;base64` are ignored. */
 function readDataUrl(url: string, path: string): Source {
-  const comma = url.indexOf(",");
-  const [mediaType, ...parameters] = url.slice("data:".length, Math.max(comma, 0)).split(";");
-  if (comma < 0 || !mediaType || parameters.at(-1) !== "base64") {
-    throw invalidField(path, 'expected "data:<media type>;base64,<data>"');
-  }
-  return base64Source(mediaType.toLowerCase(), url.slice(comma + 1), path);
+  const read = readDataUri(url);
+  const isRead = read !== null && (read.isBase64 || !read.mediaType.startsWith("image/") || isPictureUri(url));
+  if (!isRead) throw invalidField(path, 'expected "data:<media type>;base64,<data>"');
+  return base64Source(read.mediaType, read.base64, path);
 }
 
 function base64Source(mediaType: string, text: string, path: string): Source {
-  const data = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
+  const data = plainBase64(text);
   if (data === "" || !BASE64.test(data)) throw invalidField(path, "expected base64 data");
   return { kind: "base64", mediaType, data };
 }
