@@ -47,12 +47,19 @@ export async function dryRunImages(
   }
   const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
   const providers = [...new Set(likely.map(({ provider }) => providerNameOf(provider)))];
-  return { request: { ...request, droppedFields: droppedAt(elementAt(likely, 0), request, parts) }, providers, maxCost: amount, admission };
+  return {
+    request: { ...request, droppedFields: droppedAt(elementAt(likely, 0), request, parts) },
+    providers,
+    maxCost: amount,
+    admission,
+  };
 }
 
 /** The dropped fields at the provider that is tried first. */
 function droppedAt(candidate: Candidate, request: ImageRequest, parts: ImageParts): readonly string[] {
   const upstream = imageUpstreamOf(candidate, parts);
-  const dropped = upstream === null ? [] : droppedOptionsOf(upstream, orderOf(request, candidate.model, request.images));
+  const dropped = upstream === null
+    ? []
+    : droppedOptionsOf(upstream, orderOf(request, candidate.model, request.images));
   return [...new Set([...request.droppedFields, ...dropped])];
 }

@@ -46,7 +46,9 @@ export function createImageFinisher(policy: EgressPolicy, log: Log): ImageFinish
   async function judge(head: Uint8Array, declaredType: string | null, provider: string, takesSvg: boolean) {
     const { problem, isUnknown } = await judgeMedium(head, { kind: "image", declaredType, takesSvg });
     if (problem !== null) throw broken(provider, `sent something else than an image: ${problem}`);
-    if (isUnknown && unknown.isFirst(provider)) log.warn("medium_unknown", { provider, reason: `declared as ${declaredType || "nothing"}` });
+    if (isUnknown && unknown.isFirst(provider)) {
+      log.warn("medium_unknown", { provider, reason: `declared as ${declaredType || "nothing"}` });
+    }
   }
   return async ({ result, mediaType }, provider, { takesSvg, ...fetch }) => {
     if (result.kind === "base64") {

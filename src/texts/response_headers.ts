@@ -8,7 +8,6 @@ import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
 import { wellFormedJson } from "../lib/well_formed_json.ts";
 
-
 /** The media type of a streamed response. */
 export function streamMediaType(framing: "sse" | "json_array"): string {
   return framing === "sse" ? "text/event-stream" : "application/json";

@@ -70,7 +70,11 @@ export function mirrorHandler(parts: VideoParts, renewal: AddressRenewal): JobHa
       return await store.commit(null, { postponeJobs: [{ job, dueAt, attempt: job.attempt }] });
     }
     try {
-      return await runAttempt(parts, await withValidAddress(parts, entry, job, renewal), job, { signal, permit, unknown });
+      return await runAttempt(parts, await withValidAddress(parts, entry, job, renewal), job, {
+        signal,
+        permit,
+        unknown,
+      });
     } finally {
       permit.release();
     }
@@ -152,7 +156,9 @@ async function copy(
   const { problem, isUnknown, body } = await judged(source, { declaredType: mediaType });
   if (problem !== null) throw new NoMediumError(problem);
   const { provider } = laneOf(task);
-  if (isUnknown && unknown.isFirst(provider)) log.warn("medium_unknown", { provider, reason: `declared as ${mediaType ?? "nothing"}` });
+  if (isUnknown && unknown.isFirst(provider)) {
+    log.warn("medium_unknown", { provider, reason: `declared as ${mediaType ?? "nothing"}` });
+  }
   const options = { capBytes: MAX_RESULT_BYTES, keepsQuota: true, announcedBytes: opened.bytes };
   const bytes = await files.write(name, body, options);
   log.info("video_mirrored", { ref: task.id, bytes });

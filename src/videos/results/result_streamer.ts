@@ -90,7 +90,9 @@ export class ResultStreamer {
     const thing: GeneratedFile | undefined = generatedFilesOf(task).find((each) => each.name === name);
     if (!thing) return null;
     try {
-      return await openedMedium(await openAtVendor(this.parts, task, thing.result, { ...request, timeoutMs: STREAM_MS }));
+      return await openedMedium(
+        await openAtVendor(this.parts, task, thing.result, { ...request, timeoutMs: STREAM_MS }),
+      );
     } catch (error) {
       if (error instanceof DownloadRefused && error.status === 416) throw unsatisfiable();
       if (error instanceof NoMediumError) return "no_medium";
