@@ -145,7 +145,8 @@ inGateway(
     const asked = await gateway.send("sandbox/content-1", json.name);
     assertEquals(asked.status, 200);
     const sent = gateway.seen(":generateContent").at(-1)!.body as Record<string, unknown>;
-    assertEquals(sent, { contents: [{ role: "user", parts: [{ text: "Which colour?" }] }], cachedContent: kept.name });
+    const contents = [{ role: "user", parts: [{ text: "Which colour?" }] }];
+    assertEquals(sent, { contents, cachedContent: kept.name, store: false });
     await gateway.call("DELETE", `/gencompat/v1beta/${json.name}`);
     await eventually(async () => (await vendorCaches(gateway)).cachedContents === undefined);
   },

@@ -8,8 +8,9 @@ import { type RequestRecord, unobservedRecord } from "../../src/http/request_rec
 import { silentLog } from "../../src/lib/log.ts";
 import { type AdmissionRecorder, admissionRecorder, USAGE } from "../texts/support.ts";
 
-const tariff = readTariff({ prompt: "0.001", completion: "0.002" });
-const model = { id: "acme/m", tariff } as Model;
+const pricing = { prompt: "0.001", completion: "0.002" };
+const tariff = readTariff(pricing);
+const model = { id: "acme/m", pricing, tariff } as Model;
 const meter = { invalidate() {} };
 
 function chargeOf(usage: Usage, state: EndState = "completed"): CallCharge {
@@ -86,7 +87,7 @@ Deno.test("Settlement stays open when the commit with its charge fails, and adds
 Deno.test("Settlement of another model charges the call at that model's name, and ends it for all", async () => {
   const recorder = admissionRecorder();
   const settlement = settlementOf(recorder);
-  const other = { id: "acme/other", tariff } as Model;
+  const other = { id: "acme/other", pricing, tariff } as Model;
   const served = settlement.servedBy(other, 77);
   assertEquals([served.facts.model.id, served.admission.reserved.outputLimit], ["acme/other", 77]);
   assertEquals(settlement.servedBy(model, settlement.admission.reserved.outputLimit), settlement);

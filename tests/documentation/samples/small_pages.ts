@@ -71,8 +71,8 @@ models:
 const ALIASES = `
 providers: { openai: { kind: openai, api_key: key }, anthropic: { kind: anthropic, api_key: key } }
 models:
-  - { id: anthropic/claude-opus-5-5, serves: [{ provider: anthropic }] }
-  - { id: openai/gpt-6-sol, serves: [{ provider: openai }] }
+  - { id: anthropic/claude-opus-5-5, pricing: free, serves: [{ provider: anthropic }] }
+  - { id: openai/gpt-6-sol, pricing: free, serves: [{ provider: openai }] }
 aliases:
   claude-opus-4-8: anthropic/claude-opus-5.5
   one: two

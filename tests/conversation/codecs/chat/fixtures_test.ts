@@ -86,7 +86,7 @@ function assertUsage(reply: Reply, usage: Loose): void {
   assert(reply.usage);
   assertEquals(promptTokensOf(reply.usage), usage.prompt_tokens);
   assertEquals(promptTokensOf(reply.usage) + reply.usage.outputTokens, usage.total_tokens);
-  assertEquals(reply.usage.cacheReadTokens, usage.prompt_tokens_details?.cached_tokens ?? 0);
+  assertEquals(reply.usage.cacheReadTokens, usage.prompt_tokens_details?.cached_tokens ?? usage.num_cached_tokens ?? 0);
 }
 
 Deno.test({
