@@ -25,6 +25,12 @@ const FAMILIES: readonly Family[] = [
   ...of("anthropic", true, "claude-opus-5", "claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-4-5"),
   ...of("google", true, "gemini-4-argon", "gemini-4-neon", "gemini-3.8-flash", "gemini-3.6-flash"),
   ...of("google", false, "gemini-2.5-flash-lite"),
+  ...of("xai", false, "grok-4.7"),
+  ...of("alibaba", false, "qwen3.8-max"),
+  ...of("deepseek", false, "deepseek-v4-pro"),
+  ...of("moonshot", false, "kimi-k3"),
+  ...of("zai", false, "glm-5.3"),
+  ...of("groq", false, "gpt-oss-120b"),
 ];
 
 function of(vendor: string, searches: boolean, ...names: readonly string[]): readonly Family[] {

@@ -4,7 +4,8 @@ import type { FactEntry } from "./fact_entry.ts";
 export const MOONSHOT_FACTS: readonly FactEntry[] = [
   {
     models: ["kimi-*"],
-    source: "Moonshot, K3.1 Pro quickstart; pydantic/pydantic-ai#6208; continuedev/continue#11806 (reasoning_content)",
+    source:
+      "Moonshot, K3.1 Pro quickstart; pydantic/pydantic-ai#6208 (temperature 1 only); continuedev/continue#11806 (reasoning_content)",
     seen: "2026-11",
     facts: {
       hasCompatibleChat: true,
@@ -13,6 +14,7 @@ export const MOONSHOT_FACTS: readonly FactEntry[] = [
       thinkingOff: "never",
       forcedCalls: "never",
       reasoningHistory: "tool_turns",
+      samplingSupport: "never",
     },
   },
   {
@@ -31,6 +33,6 @@ export const MOONSHOT_FACTS: readonly FactEntry[] = [
     models: ["kimi-k2", "kimi-k2-*", "kimi-latest*", "kimi-thinking*"],
     source: "Moonshot API documentation, Tool use: models before K2.5",
     seen: "2026-11",
-    facts: { canReason: null, efforts: null, thinkingOff: null, reasoningHistory: null },
+    facts: { canReason: null, efforts: null, thinkingOff: null, reasoningHistory: null, samplingSupport: null },
   },
 ];
