@@ -4,7 +4,7 @@ import { download, DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import type { EgressPolicy } from "../../net/target.ts";
 import type { MediaWork } from "../../workers/media_work.ts";
-import { bytesOfDataUri, isDataUri } from "../../lib/data_uri.ts";
+import { bytesOfBase64, isDataUri, readDataUri } from "../../lib/data_uri.ts";
 import type { SentReference } from "../request/references.ts";
 
 /** Why an image cannot be prepared. Source: docs/api/errors.md#reason-codes. */
@@ -67,8 +67,11 @@ async function bytesOf(
   { egress, reserve }: ImageSources,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (isDataUri(reference.url)) {
-    const bytes = bytesOfDataUri(reference.url);
-    if (bytes === null) throw fault("bad_data_uri", reference);
+    const read = readDataUri(reference.url);
+    const bytes = read && bytesOfBase64(read.base64);
+    // Pictures are written in base64: text that is none of them was meant to be.
+    const isText = bytes !== null && !read?.isBase64 && pictureFactsOf(bytes) === null;
+    if (bytes === null || isText) throw fault("bad_data_uri", reference);
     if (bytes.length > MAX_IMAGE_BYTES) throw fault("too_large", reference);
     return bytes;
   }

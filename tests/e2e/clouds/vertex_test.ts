@@ -10,7 +10,7 @@ import { itemNamed } from "./named.ts";
 import { startVertexServer, type VertexServer } from "./vertex_server.ts";
 
 const CLAUDE = "vertex/claude-sonnet-4-5@20250929";
-const GEMINI = "vertex/gemini-2.5-pro";
+const GEMINI = "vertex/gemini-2.5-flash-lite";
 
 interface Stage {
   readonly gateway: TestGateway;
@@ -126,7 +126,7 @@ Deno.test("vertex: prompts are counted at the counter of the model's publisher",
     }
     assertEquals(vertex.seen.map(({ path }) => path.replace(/^.*models\//, "")), [
       "count-tokens:rawPredict",
-      "gemini-2.5-pro:countTokens",
+      "gemini-2.5-flash-lite:countTokens",
     ]);
     assertEquals(vertex.seen[0]?.body.model, "claude-sonnet-4-5@20250929");
   });
