@@ -58,7 +58,7 @@ Deno.test("rerank: a vendor with the quirk gets the number of results as top_k",
     assertEquals((await answer.json()).results.map(({ index }: Result) => index), [1]);
     const { query, documents } = REQUEST;
     assertEquals(bodies, [{ model: "rerank-1", query, documents, top_k: 1 }]);
-  }, { models: [ranker("stub/rerank-1", "stub", {})], quirks: ["top_k_ranks"] });
+  }, { models: [ranker("stub/rerank-1", "stub", { search_unit: "0.001" })], quirks: ["top_k_ranks"] });
 });
 
 Deno.test("rerank: bad requests are refused with the field, and nothing is sent", async () => {

@@ -23,6 +23,7 @@ for (const { maker, entries, probes } of FAMILIES) {
       let refused = 0;
       for (const model of namesOf(entries)) {
         const facts = factsOf(entries, model);
+        if (facts.hasCompatibleChat) continue; // other vendors serve it
         for (const probe of Object.values(probes).flatMap((each) => each(facts))) {
           if (ACCEPTED.includes(`${model}: ${probe.what}`)) continue;
           refused += Number(probe.isRefused);
@@ -43,6 +44,10 @@ for (const { maker, entries, probes } of FAMILIES) {
 /** Facts by which nothing is refused: they say what the gateway may use, or another format enforces them. */
 const UNREFUSED: readonly string[] = [
   "OpenAI reasoningControl",
+  "OpenAI hasInstructionsInInput",
+  "OpenAI hasCompatibleChat",
+  "Anthropic defaultEffort",
+  "Google defaultEffort",
   "Anthropic hasOutputSchemasWithTools",
   "Anthropic hasMediaInToolResults",
   "Google hasOutputSchemas",
