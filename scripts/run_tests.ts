@@ -15,6 +15,9 @@ const MAX_FILES_PER_GROUP = 12;
 /** Hooks and changed globals, which would hold for the other files of a group. */
 const ALONE = /\bDeno\.test\.(?:before|after)|\bObject\.defineProperty\((?:Deno|globalThis)\b|mistaken_connect/;
 
+/** Folders whose files share state in the modules of their stages, so that each file needs its own. */
+const APART: ReadonlySet<string> = new Set(["videos"]);
+
 const options = Deno.args.filter((argument) => argument.startsWith("-"));
 const named = Deno.args.filter((argument) => !argument.startsWith("-"));
 const folder = await Deno.makeTempDir({ prefix: "switchyard-tests-" });
@@ -34,11 +37,11 @@ async function writeGroups(folder: string): Promise<string[]> {
   const groups = new Map<string, string[]>();
   const paths: string[] = [];
   for (const path of await testFiles(join(ROOT, "tests"))) {
-    if (ALONE.test(await Deno.readTextFile(path))) {
+    const [area = ""] = relative(join(ROOT, "tests"), path).split("/");
+    if (APART.has(area) || ALONE.test(await Deno.readTextFile(path))) {
       paths.push(path);
       continue;
     }
-    const [area = ""] = relative(join(ROOT, "tests"), path).split("/");
     groups.set(area, [...groups.get(area) ?? [], path]);
   }
   for (const [area, files] of groups) {
