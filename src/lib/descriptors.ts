@@ -21,22 +21,37 @@ export function hasFreeDescriptors(count: number): boolean {
   return openSome(count, Infinity).length === count;
 }
 
+/** What is opened to get a descriptor: the first that can be. A minimal container may have no devices. */
+const OPENED = ["/dev/null", "/"];
+
 /**
  * Opens descriptors and closes them again. Takes about ten microseconds each.
  *
  * @param below The number at which it stops, so that some are left for other threads.
- * @returns The numbers of those that were free, ascending.
+ * @returns The numbers of those that were free, ascending. All, if nothing can be opened for another reason than a
+ * limit.
  */
 function openSome(count: number, below: number): number[] {
-  if (!IS_POSIX) return Array.from({ length: count }, (_, number) => number);
+  if (IS_POSIX) {
+    for (const path of OPENED) {
+      const opened = openSomeOf(path, count, below);
+      if (opened !== null) return opened;
+    }
+  }
+  return Array.from({ length: count }, (_, number) => number);
+}
+
+/** As {@linkcode openSome} for one path; null if it cannot be opened for another reason than a limit. */
+function openSomeOf(path: string, count: number, below: number): number[] | null {
   const opened: number[] = [];
+  let isAtLimit = true;
   try {
-    while (opened.length < count && (opened.at(-1) ?? 0) < below) opened.push(openSync("/dev/null", "r"));
-  } catch {
-    // None is left.
+    while (opened.length < count && (opened.at(-1) ?? 0) < below) opened.push(openSync(path, "r"));
+  } catch (error) {
+    isAtLimit = error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
   }
   for (const descriptor of opened) closeSync(descriptor);
-  return opened;
+  return isAtLimit || opened.length > 0 ? opened : null;
 }
 
 /** How many descriptors a process has open. */
