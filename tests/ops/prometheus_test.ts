@@ -74,13 +74,17 @@ Deno.test({
       const metrics = alerts.flatMap(({ place, expression }) =>
         [...metricsIn(expression), "up"].map((name) => ({ place, expression: name }))
       );
-      await untilAllReturnData(prometheus, gateway, [...await dashboardQueries(), ...metrics]);
+      const dashboards = (await dashboardQueries()).filter(({ expression }) => !RARE.test(expression));
+      await untilAllReturnData(prometheus, gateway, [...dashboards, ...metrics]);
     } finally {
       await prometheus.stop();
       await gateway.stop();
     }
   },
 });
+
+/** Metrics that a database has, or what no simulated vendor does by itself. Their own tests have their values. */
+const RARE = /switchyard_(?:store_clock_ahead_seconds|unknown_refusals_total|unpriced_usage_total)/;
 
 /** A rate needs several scrapes; after so many, a query without data is wrong. */
 const MAX_SCRAPES = 30;
