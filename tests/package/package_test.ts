@@ -123,7 +123,7 @@ test("docs/installing.md: its commands build and install the package, and start 
     };
     for (const { command, shown } of commandsIn(present(block, "the block").text)) {
       const script = command.endsWith(" dev")
-        ? `cd "$HOME"; ${command} > printed & until grep -q "ready at" printed; do sleep 0.1; done; kill $!; cat printed`
+        ? `cd "$HOME"; ${command} > printed & until grep -q "other commands" printed; do sleep 0.1; done; kill $!; cat printed`
         : command;
       const output = (await run(script, { cwd: ROOT, env })).replace(COMMIT, "commit 9da93cc1a257,");
       if (shown !== "") assertEquals(compareTexts(shown, output).problem, null, command);
