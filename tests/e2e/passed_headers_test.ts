@@ -139,7 +139,7 @@ Deno.test("features that a client asks for reach a vendor of its format, and no 
   assertEquals(await sentBy(messageHeaders("sandbox/messages-1", false, betas)), [
     null,
     betas.join(","),
-    "2023-06-01",
+    "2026-10-21", // of the client, which passes through
   ]);
   assertEquals(await sentBy(messageHeaders("sandbox/chat-1", false, betas)), [null, null, null]);
   const foreign = { headers: { "openai-beta": "responses=v1" } };
