@@ -1,8 +1,10 @@
 import { editJson, type JsonEdit } from "../lib/json_edits.ts";
 import { withCuts } from "../lib/json_cuts.ts";
 import { type JsonScan, scanJson } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json_object.ts";
 import { halfCharacterCuts } from "../lib/well_formed_json.ts";
 import { isIssuedBy, type ReasoningSignature, WRAPPED_SIGNATURE_PREFIX } from "./reasoning_signature.ts";
+import { objectOf } from "./wire_value.ts";
 
 /**
  * The edits of a pass-through request whose history comes partly from other vendors. A vendor receives its own
@@ -62,6 +64,14 @@ function withWholeCharacters(body: ScannedBody): ScannedBody {
 
 /** No edits. */
 export const NO_EDITS: BodyEdits = { edits: [], droppedFields: [] };
+
+/** The value of a request's body after edits, which is parsed only if it is asked for. */
+export function editedValue(
+  { bytes: original, wholeBody }: { readonly bytes: Uint8Array; readonly wholeBody: () => JsonObject },
+  bytes: Uint8Array,
+): JsonObject {
+  return bytes === original ? wholeBody() : objectOf(JSON.parse(new TextDecoder().decode(bytes))) ?? {};
+}
 
 /** Edits of different parts of a body together. */
 export function joinedEdits(first: BodyEdits, second: BodyEdits): BodyEdits {

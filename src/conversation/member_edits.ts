@@ -10,5 +10,12 @@ export interface MemberEdits {
   readonly droppedFields: readonly string[];
 }
 
+/** The {@linkcode MemberEdits} of one request while they are found. */
+export interface MemberChanges extends MemberEdits {
+  readonly set: Record<string, unknown>;
+  readonly remove: string[];
+  readonly droppedFields: string[];
+}
+
 /** A request that passes through as it is. */
 export const NO_EDITS: MemberEdits = { set: {}, remove: [], droppedFields: [] };

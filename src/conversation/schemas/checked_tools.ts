@@ -1,4 +1,5 @@
 import { KnownBytes } from "../../lib/known_bytes.ts";
+import { type BodyEdits, NO_EDITS } from "../body_edits.ts";
 import type { PassThroughRequest } from "../pass_through.ts";
 
 /** How many bytes of definitions of tools are kept for each format and thread. */
@@ -16,6 +17,14 @@ export class CheckedTools {
     const tools = toolsOf(request);
     if (tools === null || !this.#known.has(tools)) return request;
     return { ...request, body: { ...request.body, tools: null } };
+  }
+
+  /** The edits of a request. Tools without any are known from then on. */
+  editsOf(request: PassThroughRequest, find: (searched: PassThroughRequest) => BodyEdits): BodyEdits {
+    const searched = this.toSearch(request);
+    const edits = find(searched);
+    if (edits === NO_EDITS && searched === request) this.add(request);
+    return edits;
   }
 
   /** Notes that the tools of a request need no change. */

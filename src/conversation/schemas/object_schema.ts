@@ -3,7 +3,7 @@ import { listOf, objectOf, objectsOf } from "../wire_value.ts";
 import { targetOf } from "./schema_references.ts";
 
 /** Keywords that combine several schemas. */
-const CHOICES = ["anyOf", "oneOf", "allOf"] as const;
+export const COMBINATIONS = ["anyOf", "oneOf", "allOf"] as const;
 /** Maximum depth of the walk: references and combinations can nest without end. */
 const MAX_DEPTH = 16;
 /** Minimum number of shapes, properties and required names to read: references can multiply them at every step. */
@@ -31,7 +31,7 @@ export interface PlainSchema {
  */
 export function plainSchema(schema: JsonSchema | null, refused: readonly string[] = []): PlainSchema {
   if (schema === null) return { schema: objectSchema(null), isRelaxed: false };
-  const removed = [...CHOICES, ...refused].filter((keyword) => schema[keyword] !== undefined);
+  const removed = [...COMBINATIONS, ...refused].filter((keyword) => schema[keyword] !== undefined);
   const isRelaxed = removed.length > 0 || !mayBeObject(schema);
   if (removed.length === 0) return { schema: objectSchema(schema), isRelaxed };
   const { properties, required } = shapeOf(schema, budgetFor(schema), 0);

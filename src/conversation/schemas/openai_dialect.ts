@@ -2,13 +2,14 @@ import type { JsonSchema } from "../conversation.ts";
 import { isObject, listOf } from "../wire_value.ts";
 import { describedKeywords, FORMATS, isSimplePattern } from "./described_keywords.ts";
 import { objectSchema, plainSchema } from "./object_schema.ts";
-import type { AcceptedSchema, SchemaDialect } from "./schema_dialect.ts";
+import type { RequestTarget } from "../upstream_format.ts";
+import { type AcceptedSchema, dialectFor, type SchemaDialect } from "./schema_dialect.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
 import { mapSchema } from "./schema_walk.ts";
 import { isStrictSchema } from "./strict_schema.ts";
 
 /** Keywords besides combinations that OpenAI rejects at the top of a function's parameters. */
-const REFUSED_AT_TOP = ["enum", "not"];
+export const REFUSED_BESIDE_COMBINATIONS = ["enum", "not"];
 
 /**
  * What OpenAI accepts, and vendors of its formats.
@@ -23,11 +24,16 @@ export function openAiDialect({ takesUnions }: { readonly takesUnions: boolean }
       const complete = parameters && withItems(parameters);
       const { schema, isRelaxed } = takesUnions
         ? { schema: objectSchema(complete), isRelaxed: false }
-        : plainSchema(complete, REFUSED_AT_TOP);
+        : plainSchema(complete, REFUSED_BESIDE_COMBINATIONS);
       return enforced(schema, isStrict, isRelaxed);
     },
     output: (schema, isStrict) => enforced(withItems(schema), isStrict, false),
   };
+}
+
+/** What a vendor of OpenAI's formats accepts for a model. */
+export function openAiDialectFor({ facts, quirks }: Pick<RequestTarget, "facts" | "quirks">): SchemaDialect {
+  return dialectFor(facts, openAiDialect({ takesUnions: quirks.has("union_schemas") }));
 }
 
 function enforced(schema: JsonSchema, isStrict: boolean, isChanged: boolean): AcceptedSchema {

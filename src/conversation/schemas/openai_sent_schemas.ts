@@ -2,14 +2,15 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { type BodyEdits, NO_EDITS } from "../body_edits.ts";
 import type { PassThroughRequest } from "../pass_through.ts";
 import type { CheckedTools } from "./checked_tools.ts";
-import { openAiDialect } from "./openai_dialect.ts";
+import { COMBINATIONS } from "./object_schema.ts";
+import { openAiDialect, REFUSED_BESIDE_COMBINATIONS } from "./openai_dialect.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
 import { type SentSchema, sentSchemaEdits } from "./sent_schemas.ts";
 
 const DIALECT = openAiDialect({ takesUnions: false });
 
 /** Keywords that OpenAI refuses at the top of a tool's schema. */
-const REFUSED_AT_TOP = ["anyOf", "oneOf", "allOf", "enum", "not"];
+const REFUSED_AT_TOP = [...COMBINATIONS, ...REFUSED_BESIDE_COMBINATIONS];
 
 /**
  * Edits the schemas of a request in a format of OpenAI that OpenAI refuses. Compatible vendors accept more.
@@ -23,10 +24,7 @@ export function openAiSchemaEdits(
   checked: CheckedTools,
 ): BodyEdits {
   if (request.quirks.has("union_schemas")) return NO_EDITS;
-  const searched = checked.toSearch(request);
-  const edits = sentSchemaEdits(searched, { find, mayBeRefused, dialect: DIALECT });
-  if (edits === NO_EDITS && searched === request) checked.add(request);
-  return edits;
+  return checked.editsOf(request, (searched) => sentSchemaEdits(searched, { find, mayBeRefused, dialect: DIALECT }));
 }
 
 function mayBeRefused(schema: JsonObject): boolean {

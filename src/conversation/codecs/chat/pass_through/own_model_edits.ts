@@ -1,15 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import { editedValue } from "../../../body_edits.ts";
+import { type MemberChanges, type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
+import { describedSchema } from "../../../schemas/described_schema.ts";
 import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
-import { describedSchema, forcedCallPlan, isOwnModel, wantsSchema, withToolReasoning } from "../shared/model_rules.ts";
-
-/** The changes of one request so far. */
-interface Changes {
-  readonly set: Record<string, unknown>;
-  readonly remove: string[];
-  readonly droppedFields: string[];
-}
+import { forcedCallPlan, isOwnModel, wantsSchema, withToolReasoning } from "../shared/model_rules.ts";
 
 /**
  * Changes what a compatible vendor refuses for its own models: the switch of reasoning, forced calls, penalties, the
@@ -21,7 +16,7 @@ interface Changes {
 export function ownModelEditsOf(request: PassThroughRequest, replaced: JsonObject, bytes: Uint8Array): MemberEdits {
   const { body, facts } = request;
   if (!isOwnModel(request)) return NO_EDITS;
-  const changes: Changes = { set: {}, remove: [], droppedFields: [] };
+  const changes: MemberChanges = { set: {}, remove: [], droppedFields: [] };
   const sent = { ...body, ...replaced };
   const reasons = changeChoice(sent, request, changeSwitch(sent, request, changes), changes);
   if (facts.hasPenalties === false) removePenalties(body, changes);
@@ -34,7 +29,7 @@ export function ownModelEditsOf(request: PassThroughRequest, replaced: JsonObjec
 }
 
 /** Writes the switch of reasoning as the model has it, and returns whether the model reasons. */
-function changeSwitch(body: JsonObject, { facts }: PassThroughRequest, changes: Changes): boolean {
+function changeSwitch(body: JsonObject, { facts }: PassThroughRequest, changes: MemberChanges): boolean {
   const isOff = objectOf(body.thinking)?.type === "disabled";
   const isNone = body.reasoning_effort === "none";
   if (!isOff && !isNone) return facts.canReason === true;
@@ -51,13 +46,18 @@ function changeSwitch(body: JsonObject, { facts }: PassThroughRequest, changes: 
 }
 
 /** Vendors refuse the switch beside an effort. Undefined removes an effort that other edits set, too. */
-function switchOff(body: JsonObject, { set }: Changes): void {
+function switchOff(body: JsonObject, { set }: MemberChanges): void {
   set.thinking = { type: "disabled" };
   if (!isAbsent(body.reasoning_effort)) set.reasoning_effort = undefined;
 }
 
 /** Returns whether the model reasons about the changed request. */
-function changeChoice(body: JsonObject, { facts }: PassThroughRequest, reasons: boolean, changes: Changes): boolean {
+function changeChoice(
+  body: JsonObject,
+  { facts }: PassThroughRequest,
+  reasons: boolean,
+  changes: MemberChanges,
+): boolean {
   const choice = body.tool_choice;
   if (choice !== "required" && !isForcing(objectOf(choice))) return reasons;
   const plan = forcedCallPlan(facts, reasons);
@@ -76,7 +76,7 @@ function isForcing(choice: JsonObject | null): boolean {
   return choice !== null && (choice.type !== "allowed_tools" || objectOf(choice.allowed_tools)?.mode === "required");
 }
 
-function removePenalties(body: JsonObject, { remove, droppedFields }: Changes): void {
+function removePenalties(body: JsonObject, { remove, droppedFields }: MemberChanges): void {
   for (const name of ["presence_penalty", "frequency_penalty"]) {
     if (isAbsent(body[name])) continue;
     remove.push(name);
@@ -84,13 +84,18 @@ function removePenalties(body: JsonObject, { remove, droppedFields }: Changes): 
   }
 }
 
-function changeMessages(request: PassThroughRequest, reasons: boolean, bytes: Uint8Array, changes: Changes): void {
-  const { body, facts, wholeBody } = request;
+function changeMessages(
+  request: PassThroughRequest,
+  reasons: boolean,
+  bytes: Uint8Array,
+  changes: MemberChanges,
+): void {
+  const { body, facts } = request;
   const describesSchema = facts.hasChatSchemas === false && wantsSchema(body);
   const needsReasoning = facts.reasoningHistory === "tool_turns" && reasons &&
     withToolReasoning(listOf(body.messages)) !== body.messages;
   if (!describesSchema && !needsReasoning) return;
-  const whole = bytes === request.bytes ? wholeBody() : objectOf(JSON.parse(new TextDecoder().decode(bytes))) ?? {};
+  const whole = editedValue(request, bytes);
   const messages = listOf(whole.messages);
   const completed = needsReasoning ? withToolReasoning(messages) : messages;
   if (!describesSchema) {

@@ -28,11 +28,6 @@ export function wantsSchema({ response_format }: JsonObject): boolean {
   return textOf(objectOf(response_format)?.type) === "json_schema";
 }
 
-/** The instruction for a reply whose schema chat completions does not enforce. Vendors want the word "JSON" in it. */
-export function describedSchema(schema: unknown): string {
-  return `Answer with JSON that matches this JSON Schema and nothing else:\n${JSON.stringify(schema)}`;
-}
-
 /** How a forced call is sent to a model that refuses it while it reasons, or at all. */
 export type ForcedCallPlan =
   /** As it is. */

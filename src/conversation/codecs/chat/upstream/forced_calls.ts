@@ -1,19 +1,14 @@
 import type { Conversation, ToolChoice } from "../../../conversation.ts";
+import { requiresCall } from "../../../required_call.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import { forcedCallPlan, isOwnModel } from "../shared/model_rules.ts";
-
-/** Whether the caller requires a tool call. */
-export function forcesCall({ toolChoice }: Pick<Conversation, "toolChoice">): boolean {
-  return toolChoice?.kind === "required" || toolChoice?.kind === "tool" ||
-    (toolChoice?.kind === "allowed" && toolChoice.mode === "required");
-}
 
 /**
  * The choice of tools that a model takes: one that cannot be forced decides itself. Reasoning is switched off for a
  * model that takes a forced call only then.
  */
 export function takenChoice({ toolChoice, reasoning }: Conversation, target: RequestTarget): ToolChoice | null {
-  if (toolChoice === null || !isOwnModel(target) || !forcesCall({ toolChoice })) return toolChoice;
+  if (toolChoice === null || !isOwnModel(target) || !requiresCall(toolChoice)) return toolChoice;
   const reasons = target.facts.canReason === true &&
     (reasoning?.effort !== "none" || target.facts.thinkingOff === "never");
   if (forcedCallPlan(target.facts, reasons) !== "auto") return toolChoice;

@@ -3,7 +3,7 @@ import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
-import { describedSchema } from "../shared/model_rules.ts";
+import { describedSchema } from "../../../schemas/described_schema.ts";
 import { writeSearch } from "../shared/search_options.ts";
 import { writeMessages } from "./write_messages.ts";
 import { writeSettings } from "./write_settings.ts";

@@ -3,10 +3,10 @@ import type { RequestTarget } from "../../../upstream_format.ts";
 import type { Conversation, Effort, Sampling } from "../../../conversation.ts";
 import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { shortHash, truncateName } from "../../../sanitized_name.ts";
+import { requiresCall } from "../../../required_call.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { effectiveEffort, effortsInChat, takesTools, toolsRefusedInChat } from "../shared/refused_in_chat.ts";
 import { forcedCallPlan, isOwnModel, isRelayed, refusesStop } from "../shared/model_rules.ts";
-import { forcesCall } from "./forced_calls.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
 
@@ -124,7 +124,7 @@ function withoutForcedReasoning(
   { target, droppedFields }: Writing,
 ): ReasoningSettings {
   const reasons = target.facts.canReason === true && settings.effort !== "none";
-  if (!forcesCall(conversation) || !isOwnModel(target)) return settings;
+  if (!requiresCall(conversation.toolChoice) || !isOwnModel(target)) return settings;
   if (forcedCallPlan(target.facts, reasons) !== "without_reasoning") return settings;
   if (conversation.reasoning !== null) droppedFields.add("reasoning");
   return { effort: "none", fields: SWITCHED_OFF };

@@ -2,9 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import { objectOf } from "../../../wire_value.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
-import { openAiDialect } from "../../../schemas/openai_dialect.ts";
-import { dialectFor, type SchemaDialect } from "../../../schemas/schema_dialect.ts";
+import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { takenChoice } from "./forced_calls.ts";
 import { isOwnModel } from "../shared/model_rules.ts";
@@ -63,7 +61,7 @@ function writeFunction(
   { target, droppedFields }: Writing,
 ): JsonObject {
   if (tool.cache) droppedFields.add("cache_control");
-  const { schema, isStrict, isChanged } = dialectOf(target).parameters(tool.parameters, tool.strict === true);
+  const { schema, isStrict, isChanged } = openAiDialectFor(target).parameters(tool.parameters, tool.strict === true);
   if (isChanged) droppedFields.add("tool_schema");
   if (tool.strict === true && !isStrict) droppedFields.add("tool_strict");
   const isNeeded = tool.parameters !== null || target.quirks.has("union_schemas");
@@ -73,10 +71,6 @@ function writeFunction(
     ...(isNeeded && { parameters: schema }),
     ...(tool.strict !== null && { strict: isStrict }),
   };
-}
-
-function dialectOf({ facts, quirks }: RequestTarget): SchemaDialect {
-  return dialectFor(facts, openAiDialect({ takesUnions: quirks.has("union_schemas") }));
 }
 
 function writeDescription(name: string, text: string | null, { target }: Writing, overflow: Overflow): JsonObject {
@@ -148,7 +142,10 @@ export function writeOutputFormat(format: OutputFormat | null, writing: Writing)
     writing.droppedFields.add("output_format"); // requested in the instructions only, so not enforced
     return { response_format: { type: "json_object" } };
   }
-  const { schema, isStrict, isChanged } = dialectOf(writing.target).output(format.schema, format.strict === true);
+  const { schema, isStrict, isChanged } = openAiDialectFor(writing.target).output(
+    format.schema,
+    format.strict === true,
+  );
   if (isChanged) writing.droppedFields.add("output_schema");
   if (format.strict === true && !isStrict) writing.droppedFields.add("output_strict");
   const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "reply";

@@ -1,6 +1,6 @@
 import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, joinedEdits, NO_EDITS } from "../../../body_edits.ts";
+import { type BodyEdits, joinedEdits } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { geminiDialect } from "../../../schemas/gemini_dialect.ts";
@@ -26,12 +26,11 @@ const CHECKED = new CheckedTools();
 
 /** Edits the JSON Schemas that Gemini refuses, and removes declarations with a name that an earlier one has. */
 export function schemaEditsOf(request: PassThroughRequest): BodyEdits {
-  const searched = CHECKED.toSearch(request);
-  const repeated = repeatedDeclarations(searched.body);
-  const schemas = sentSchemaEdits(searched, SCHEMAS);
-  if (repeated.length === 0 && schemas === NO_EDITS && searched === request) CHECKED.add(request);
-  if (repeated.length === 0) return schemas;
-  return joinedEdits({ edits: repeated, droppedFields: ["tools"] }, schemas);
+  return CHECKED.editsOf(request, (searched) => {
+    const repeated = repeatedDeclarations(searched.body);
+    const schemas = sentSchemaEdits(searched, SCHEMAS);
+    return repeated.length === 0 ? schemas : joinedEdits({ edits: repeated, droppedFields: ["tools"] }, schemas);
+  });
 }
 
 /** A function declaration with its path. */

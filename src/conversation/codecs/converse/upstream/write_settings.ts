@@ -1,5 +1,6 @@
 import type { Conversation, OutputFormat } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
+import { describedSchema } from "../../../schemas/described_schema.ts";
 import { writeTier } from "../../../service_tier.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -100,7 +101,7 @@ const MAX_NAME_CHARACTERS = 64;
 export function describedFormat(format: OutputFormat | null, accepted: Pick<Writing, "format">): string | null {
   if (format?.kind === "json") return "Answer with a single valid JSON object and nothing else.";
   if (format === null || accepted.format?.isStrict) return null;
-  return `Answer with JSON that matches this JSON Schema and nothing else:\n${JSON.stringify(format.schema)}`;
+  return describedSchema(format.schema);
 }
 
 const MAX_METADATA = 16;

@@ -1,16 +1,10 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type Effort, EFFORTS } from "../../../conversation.ts";
 import { EFFORT_SHARES } from "../../../effort.ts";
+import type { MemberChanges } from "../../../member_edits.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
 import { isAbsent, listOf, numberOrNull, objectOf } from "../../../wire_value.ts";
 import { MIN_BUDGET_TOKENS } from "../shared/thinking_budget.ts";
-
-/** The changes of one request so far. */
-export interface Changes {
-  readonly set: Record<string, unknown>;
-  readonly remove: string[];
-  readonly droppedFields: string[];
-}
 
 /**
  * Changes the settings of thinking for a model that takes a budget of tokens and no effort, or that does not think.
@@ -21,7 +15,7 @@ export interface Changes {
 export function changeToBudget(
   body: JsonObject,
   { canReason, hasThinkingDisplay }: ModelFacts,
-  changes: Changes,
+  changes: MemberChanges,
 ): boolean {
   const thinking = objectOf(body.thinking);
   const effort = EFFORTS.find((each) => each === objectOf(body.output_config)?.effort) ?? null;
@@ -51,7 +45,7 @@ export function changeToBudget(
 }
 
 /** What a budget excludes. Source: Messages API reference, "Extended thinking", feature compatibility. */
-function removeSampling(body: JsonObject, { remove, droppedFields }: Changes): void {
+function removeSampling(body: JsonObject, { remove, droppedFields }: MemberChanges): void {
   for (const name of ["temperature", "top_p", "top_k"]) {
     if (isAbsent(body[name]) || body[name] === 1) continue;
     remove.push(name);
@@ -60,7 +54,7 @@ function removeSampling(body: JsonObject, { remove, droppedFields }: Changes): v
 }
 
 /** An effort is named unless it becomes a budget. */
-function removeEffort(body: JsonObject, effort: Effort | null, isAdaptive: boolean, changes: Changes): void {
+function removeEffort(body: JsonObject, effort: Effort | null, isAdaptive: boolean, changes: MemberChanges): void {
   const config = objectOf(body.output_config);
   if (config === null || isAbsent(config.effort)) return;
   const { effort: _effort, ...others } = config;

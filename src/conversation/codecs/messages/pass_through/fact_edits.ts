@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type Effort, EFFORTS } from "../../../conversation.ts";
 import { effortForShare, nearestEffort } from "../../../effort.ts";
-import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import { type MemberChanges, type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectOf } from "../../../wire_value.ts";
 import { continuedTurn } from "../shared/continued_turn.ts";
-import { type Changes, changeToBudget } from "./budget_edits.ts";
+import { changeToBudget } from "./budget_edits.ts";
 
 /** Assumed length of the reply, to convert a budget when the request sets no limit. */
 const DEFAULT_OUTPUT_TOKENS = 8_192;
@@ -21,7 +21,7 @@ const SAMPLING_DEFAULTS: Readonly<Record<string, unknown>> = { temperature: 1, t
 export function factEditsOf({ body, facts: known, quirks, wholeBody }: PassThroughRequest): MemberEdits {
   const facts = quirks.has("no_system_turns") ? { ...known, hasSystemTurns: false } : known;
   if (facts.canReason === null && facts.samplingSupport === null && facts.forcedCalls === null) return NO_EDITS;
-  const changes: Changes = { set: {}, remove: [], droppedFields: [] };
+  const changes: MemberChanges = { set: {}, remove: [], droppedFields: [] };
   removeSampling(body, facts, changes);
   const thinks = changeThinking(body, facts, changes);
   changeChoice(body, facts, thinks, changes);
@@ -29,7 +29,7 @@ export function factEditsOf({ body, facts: known, quirks, wholeBody }: PassThrou
   return changes;
 }
 
-function removeSampling(body: JsonObject, { samplingSupport }: ModelFacts, changes: Changes): void {
+function removeSampling(body: JsonObject, { samplingSupport }: ModelFacts, changes: MemberChanges): void {
   const names = samplingSupport === "never"
     ? Object.keys(SAMPLING_DEFAULTS)
     : samplingSupport === "one" && !isAbsent(body.temperature)
@@ -43,7 +43,7 @@ function removeSampling(body: JsonObject, { samplingSupport }: ModelFacts, chang
 }
 
 /** Returns whether the model thinks about the changed request. */
-function changeThinking(body: JsonObject, facts: ModelFacts, changes: Changes): boolean {
+function changeThinking(body: JsonObject, facts: ModelFacts, changes: MemberChanges): boolean {
   if (facts.canReason === false || facts.reasoningControl === "budget") return changeToBudget(body, facts, changes);
   const thinking = objectOf(body.thinking);
   const config = objectOf(body.output_config) ?? {};
@@ -73,7 +73,7 @@ function switchOff(
   thinking: JsonObject,
   effort: Effort | null,
   { thinkingOff, offEfforts, efforts }: ModelFacts,
-  changes: Changes,
+  changes: MemberChanges,
 ): Effort | null {
   if (thinkingOff === "never") {
     changes.remove.push("thinking");
@@ -92,7 +92,7 @@ function effortOfBudget(budget: number | null, body: JsonObject, { efforts }: Mo
 }
 
 /** A call cannot be forced at some models, and beside thinking not at others. */
-function changeChoice(body: JsonObject, { forcedCalls }: ModelFacts, thinks: boolean, changes: Changes): void {
+function changeChoice(body: JsonObject, { forcedCalls }: ModelFacts, thinks: boolean, changes: MemberChanges): void {
   const choice = objectOf(body.tool_choice);
   if (choice?.type !== "any" && choice?.type !== "tool") return;
   if (forcedCalls === "never") {
@@ -109,7 +109,7 @@ function changeMessages(
   body: JsonObject,
   wholeBody: () => JsonObject,
   { canPrefill, hasSystemTurns }: ModelFacts,
-  { set, droppedFields }: Changes,
+  { set, droppedFields }: MemberChanges,
 ): void {
   const outline = listOf(body.messages);
   const isPrefilled = canPrefill === false && objectOf(outline.at(-1))?.role === "assistant";

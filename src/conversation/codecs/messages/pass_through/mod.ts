@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { type BodyEdits, joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
+import { type BodyEdits, editedValue, joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
 import type { PassThrough, PassThroughRequest, ReplyRestorer } from "../../../pass_through.ts";
 import { CheckedTools } from "../../../schemas/checked_tools.ts";
-import { isObject } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { nameEditsOf } from "./property_names.ts";
@@ -37,9 +36,8 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
       const { changed, model, outputLimit, version } = request;
       const signatures = signatureEditsOf(request);
       const { edits, restorer } = toolEditsOf(request);
-      const edited = joinedEdits(signatures, edits);
-      const { bytes, scan, droppedFields } = withEdits(request, edited);
-      const sent = edited.edits.length === 0 ? request : { ...request, wholeBody: () => bodyOf(bytes) };
+      const { bytes, scan, droppedFields } = withEdits(request, joinedEdits(signatures, edits));
+      const sent = { ...request, wholeBody: () => editedValue(request, bytes) };
       const isSwitchedOff = droppedFields.includes("reasoning");
       const known = factEditsOf(isSwitchedOff ? { ...sent, body: { ...request.body, ...OFF } } : sent);
       const envelope = envelopeOf(model);
@@ -72,10 +70,4 @@ function toolEditsOf(request: PassThroughRequest): { edits: BodyEdits; restorer:
   }
   if (schemas === NO_EDITS && searched === request) CHECKED.add(request);
   return { edits: schemas, restorer: null };
-}
-
-/** The value of a body after edits. */
-function bodyOf(bytes: Uint8Array): JsonObject {
-  const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  return isObject(body) ? body : {};
 }

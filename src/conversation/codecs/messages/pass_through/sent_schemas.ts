@@ -2,21 +2,19 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { BodyEdits } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
+import { COMBINATIONS } from "../../../schemas/object_schema.ts";
 import { FEATURES, featuresOf } from "../../../schemas/schema_features.ts";
 import { sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas.ts";
 import { isObject, listOf } from "../../../wire_value.ts";
-
-/** Keywords that the vendor refuses at the top of a tool's schema. */
-const REFUSED_AT_TOP = ["anyOf", "oneOf", "allOf"];
 
 const SCHEMAS: SentSchemas = {
   find: (body) =>
     listOf(body.tools).flatMap((owner, index) =>
       isObject(owner) ? [{ owner, path: ["tools", index], name: "input_schema", isTool: true }] : []
     ),
-  // Keywords that draft 2020-12 does not have are ignored by the vendor.
+  // The vendor refuses combinations at the top of a tool's schema, and ignores keywords that draft 2020-12 lacks.
   mayBeRefused: (schema) =>
-    REFUSED_AT_TOP.some((name) => schema[name] !== undefined) ||
+    COMBINATIONS.some((name) => schema[name] !== undefined) ||
     (featuresOf(schema) & FEATURES.refusedValues) !== 0,
   dialect: anthropicDialect({ takesSchemas: false }),
 };

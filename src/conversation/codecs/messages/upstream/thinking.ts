@@ -1,6 +1,7 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, ReasoningRequest, Turn } from "../../../conversation.ts";
+import { requiresCall } from "../../../required_call.ts";
 import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
 import type { FieldNames } from "../shared/fields.ts";
 import { MIN_BUDGET_TOKENS } from "../shared/thinking_budget.ts";
@@ -93,10 +94,9 @@ function displayOf({ visible }: ReasoningRequest, traits: ModelTraits): { displa
   return { display: visible ? "summarized" : "omitted" };
 }
 
-/** Whether the caller requires a tool call. */
+/** Whether the caller requires a tool call, or a search. */
 export function forcesCall({ toolChoice, webSearch }: Pick<Conversation, "toolChoice" | "webSearch">): boolean {
-  return webSearch?.isForced === true || toolChoice?.kind === "required" || toolChoice?.kind === "tool" ||
-    (toolChoice?.kind === "allowed" && toolChoice.mode === "required");
+  return webSearch?.isForced === true || requiresCall(toolChoice);
 }
 
 /**

@@ -14,6 +14,7 @@ import { forcesCall, planThinking } from "./thinking.ts";
 import { wireCallId, wireToolName, writeTools, type Writing } from "./write_tools.ts";
 import { withAcceptedNames } from "../../../schemas/accepted_names.ts";
 import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
+import { describedSchema } from "../../../schemas/described_schema.ts";
 import { dialectFor } from "../../../schemas/schema_dialect.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { addDroppedFormatFields } from "../../../output_format_name.ts";
@@ -220,8 +221,7 @@ function writeSystem(conversation: Conversation, { traits, format }: Writing): J
   if (outputFormat?.kind === "json") {
     blocks.push(writeText({ text: "Answer with a single valid JSON object and nothing else." }));
   } else if (outputFormat && !format?.isStrict) {
-    const schema = JSON.stringify(outputFormat.schema);
-    blocks.push(writeText({ text: `Answer with JSON that matches this JSON Schema and nothing else:\n${schema}` }));
+    blocks.push(writeText({ text: describedSchema(outputFormat.schema) }));
   }
   return blocks;
 }

@@ -4,8 +4,8 @@ import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
 import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
 import type { Quirks } from "../../../quirks.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
-import { openAiDialect } from "../../../schemas/openai_dialect.ts";
-import { dialectFor, type SchemaDialect } from "../../../schemas/schema_dialect.ts";
+import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
+import type { SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import type { WrittenSearch } from "./search_tool.ts";
 import { selectedTools } from "../../../selected_tools.ts";
 import { uniqueTools } from "../../../unique_tools.ts";
@@ -133,11 +133,6 @@ function writeAsFunction(
   return { type: "function", name, ...description, parameters: CUSTOM_PARAMETERS, strict: false };
 }
 
-/** What the vendors of this format accept in a schema. */
-export function dialectOf({ facts, quirks }: Pick<RequestTarget, "facts" | "quirks">): SchemaDialect {
-  return dialectFor(facts, openAiDialect({ takesUnions: quirks.has("union_schemas") }));
-}
-
 /** The tools and tool choice of a request. */
 export interface WrittenTools {
   readonly fields: JsonObject;
@@ -165,7 +160,7 @@ export function writeTools(
     return name;
   };
   const choice = conversation.toolChoice;
-  const dialect = dialectOf(target);
+  const dialect = openAiDialectFor(target);
   const { quirks } = target;
   const offersOnlyAllowed = quirks.has("no_allowed_tools");
   const tools = uniqueTools(conversation.tools, droppedFields);

@@ -5,10 +5,11 @@ import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } f
 import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
+import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
 import type { SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import { objectsOf, textOf } from "../../../wire_value.ts";
 import { writeSearch } from "../shared/search_tool.ts";
-import { dialectOf, writeTools } from "../shared/tools.ts";
+import { writeTools } from "../shared/tools.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import { systemRole, writeItems } from "./write_items.ts";
 
@@ -153,7 +154,7 @@ function textField(
   droppedFields: Set<string>,
 ): JsonObject {
   const text = {
-    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, dialectOf(target), droppedFields) }),
+    ...(outputFormat === null ? {} : { format: writeFormat(outputFormat, openAiDialectFor(target), droppedFields) }),
     ...(verbosity === null ? {} : { verbosity }),
   };
   return Object.keys(text).length > 0 ? { text } : {};
