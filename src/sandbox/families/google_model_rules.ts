@@ -32,7 +32,6 @@ export function checkContentModel(body: JsonObject, model: string): void {
     checkFormat(body, config, facts);
   }
   checkResults(body, facts);
-  checkReferences(body);
 }
 
 /** @throws {SimulatedError} If the model has no explicit caches and the value names one. */
@@ -100,19 +99,4 @@ function checkResults(body: JsonObject, { hasMediaInToolResults }: ModelFacts): 
       throw new SimulatedError(400, "Multimodal function responses are not supported for this model.");
     }
   }
-}
-
-/** A member `$ref` of a result is read as a reference to media. Source: vercel/ai#14369. */
-function checkReferences(body: JsonObject): void {
-  const parts = listIn(body.contents).flatMap((content) => listIn(content.parts));
-  for (const part of parts) {
-    const result = fieldOf(part, "functionResponse");
-    if (!isObject(result) || !hasReference(result.response)) continue;
-    throw new SimulatedError(400, "Unresolved reference in function_response.response: $ref must name a part.");
-  }
-}
-
-function hasReference(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(hasReference);
-  return isObject(value) && ("$ref" in value || Object.values(value).some(hasReference));
 }
