@@ -51,8 +51,8 @@ export function heldHoursOf(models: readonly Model[], at: number): string {
 export function pricedAt(model: Model, at: number): Model {
   const { prices, video } = model;
   if (prices.overrides.length === 0 && Object.keys(prices.tiers).length === 0) return model;
-  const { pricing, tariff, pricePerSecond } = pricesAt(prices, at);
   if (model.pricedAt === at) return model;
+  const { pricing, tariff, pricePerSecond } = pricesAt(prices, at);
   return {
     ...model,
     pricing,

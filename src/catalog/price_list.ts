@@ -56,16 +56,13 @@ const applied = new WeakMap<ModelPrices, Map<string, AppliedPrices>>();
 
 /** The prices of a situation. The same object as long as the same conditions hold. */
 export function pricesIn(prices: ModelPrices, situation: PriceSituation): AppliedPrices {
-  const tier = situation.serviceTier;
-  const own = tier === null ? undefined : ownValue(prices.tiers, tier);
-  const isMet = (each: PriceOverride) => areConditionsMet(each, situation);
-  const held = prices.overrides.filter(isMet);
-  const heldOfTier = own?.overrides.filter(isMet) ?? [];
+  const all = heldEntries(prices, situation.serviceTier, (each) => areConditionsMet(each, situation));
+  const { held, tier, own, heldOfTier } = all;
   const key = own === undefined ? keyOf(prices, held) : `${tier} ${keyOf(prices, held)} ${keyOf(own, heldOfTier)}`;
   let made = applied.get(prices);
   if (made === undefined) applied.set(prices, made = new Map());
   let found = made.get(key);
-  if (found === undefined) made.set(key, found = apply({ prices, held, tier, own, heldOfTier }));
+  if (found === undefined) made.set(key, found = apply(all));
   return found;
 }
 
@@ -73,12 +70,19 @@ function keyOf({ overrides }: PriceList, held: readonly PriceOverride[]): string
   return held.map((each) => overrides.indexOf(each)).join();
 }
 
+/** The entries that hold, of the model and of a tier. */
 interface Held {
   readonly prices: ModelPrices;
   readonly held: readonly PriceOverride[];
   readonly tier: string | null;
   readonly own: PriceList | undefined;
   readonly heldOfTier: readonly PriceOverride[];
+}
+
+function heldEntries(prices: ModelPrices, tier: string | null, isMet: (each: PriceOverride) => boolean): Held {
+  const own = tier === null ? undefined : ownValue(prices.tiers, tier);
+  const heldOfTier = own?.overrides.filter(isMet) ?? [];
+  return { prices, held: prices.overrides.filter(isMet), tier, own, heldOfTier };
 }
 
 function apply({ prices, held, tier, own, heldOfTier }: Held): AppliedPrices {
@@ -167,30 +171,24 @@ export function pricesWith(
   tier: string | null,
 ): AppliedPrices {
   const situation = { at, promptTokens: 0, serviceTier: tier, region: null };
-  const own = tier === null ? undefined : ownValue(prices.tiers, tier);
-  const isMet = (each: PriceOverride) => each === entry || areConditionsMet(each, situation);
-  return apply({
-    prices,
-    held: prices.overrides.filter(isMet),
-    tier,
-    own,
-    heldOfTier: own?.overrides.filter(isMet) ?? [],
-  });
+  return apply(heldEntries(prices, tier, (each) => each === entry || areConditionsMet(each, situation)));
+}
+
+/** Whether any list of prices of a model fulfills a test, whatever its conditions. */
+function hasPricing({ pricing, overrides, tiers }: ModelPrices, isMet: (pricing: Pricing) => boolean): boolean {
+  return [{ pricing, overrides }, ...Object.values(tiers)].some((list) =>
+    isMet(list.pricing) || list.overrides.some((each) => isMet(each.pricing))
+  );
 }
 
 /** Whether any price is set: under some condition, or always. */
-export function hasAnyPrice({ pricing, overrides, tiers }: ModelPrices): boolean {
-  const isPriced = (list: PriceList) =>
-    Object.keys(list.pricing).length > 0 || list.overrides.some((each) => Object.keys(each.pricing).length > 0);
-  return isPriced({ pricing, overrides }) || Object.values(tiers).some(isPriced);
+export function hasAnyPrice(prices: ModelPrices): boolean {
+  return hasPricing(prices, (pricing) => Object.keys(pricing).length > 0);
 }
 
 /** Whether a price is set: under some condition, or always. */
-export function hasPriceOf({ pricing, overrides, tiers }: ModelPrices, name: PriceName): boolean {
-  return Object.hasOwn(pricing, name) || overrides.some((each) => Object.hasOwn(each.pricing, name)) ||
-    Object.values(tiers).some((tier) =>
-      Object.hasOwn(tier.pricing, name) || tier.overrides.some((each) => Object.hasOwn(each.pricing, name))
-    );
+export function hasPriceOf(prices: ModelPrices, name: PriceName): boolean {
+  return hasPricing(prices, (pricing) => Object.hasOwn(pricing, name));
 }
 
 /** Whether an entry has taken effect for good or has lost it, so that a catalog no longer shows it. */
