@@ -5,12 +5,11 @@ import type { Pricing } from "../catalog/price_list.ts";
 import type { Config } from "../config/config.ts";
 import { builtInFamilyOf } from "../config/environment.ts";
 import { ownValue } from "../lib/own_value.ts";
-import { type Finding, ok, warning } from "./finding.ts";
+import { enumerated, type Finding, ok, warning } from "./finding.ts";
 
 /** The names of a provider's models in the vendor's list. */
 export type ListedNames = ReadonlyMap<string, ReadonlySet<string>>;
 
-const MAX_NAMED = 10;
 const VERSION_SUFFIX = /^-(?:20\d{2}-?\d{2}-?\d{2}|latest|\d{3})$/;
 
 /**
@@ -112,9 +111,4 @@ export function checkUnpricedModels(
     `offered by the vendor, but not served, as they have no price: ${enumerated(unpriced)}`,
     "give the entry with the star pricing, or pricing: free, or add an entry for the model",
   );
-}
-
-function enumerated(items: readonly string[]): string {
-  const shown = items.slice(0, MAX_NAMED).join("; ");
-  return items.length > MAX_NAMED ? `${shown}; and ${items.length - MAX_NAMED} more` : shown;
 }

@@ -1,9 +1,8 @@
 import type { Config } from "../config/config.ts";
 import { factLayers } from "../conversation/known_models.ts";
 import { ownValue } from "../lib/own_value.ts";
-import { type Finding, ok } from "./finding.ts";
+import { enumerated, type Finding, ok } from "./finding.ts";
 
-const MAX_NAMED = 10;
 
 /** Tells what is known of the configured text models, and where it comes from. */
 export function checkFacts({ models, providers }: Pick<Config, "models" | "providers">): Finding {
@@ -25,9 +24,4 @@ export function checkFacts({ models, providers }: Pick<Config, "models" | "provi
     ...unknown.length > 0 ? [`nothing is known of ${enumerated(unknown)}, whose requests are not adapted`] : [],
   ];
   return ok("facts", texts.length === 0 ? "there are no text models" : texts.join("; "));
-}
-
-function enumerated(names: readonly string[]): string {
-  const more = names.length - MAX_NAMED;
-  return names.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
 }

@@ -30,3 +30,12 @@ export function writeFinding({ level, check, text, advice }: Finding): string {
   const line = `${level.padEnd(7)}  ${check}: ${text}`;
   return advice === undefined ? line : `${line}\n         → ${advice}`;
 }
+
+/** Maximum number of names in one finding. */
+const MAX_NAMED = 10;
+
+/** Writes what a finding names: the first ten of it, and how many more there are. */
+export function enumerated(items: readonly string[]): string {
+  const shown = items.slice(0, MAX_NAMED).join("; ");
+  return items.length > MAX_NAMED ? `${shown}; and ${items.length - MAX_NAMED} more` : shown;
+}
