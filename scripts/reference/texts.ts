@@ -125,7 +125,7 @@ function vendorLimits(path: string, whose: string): Record<string, SettingText> 
       otherwise: NO_LIMIT,
     },
     [`${path}.concurrency`]: {
-      text: `Requests open at once through ${whose}, each to the end of its reply`,
+      text: `Simultaneous requests through ${whose}, each to the end of its reply`,
       example: 100,
       otherwise: NO_LIMIT,
     },

@@ -80,8 +80,8 @@ const COMMON = {
 };
 
 /**
- * A model for each family whose vendor refuses something of its own. The families' facts apply to them, so that they
- * state no parameters.
+ * A model for each family whose vendor refuses something that others accept. The families' facts apply to them, so
+ * that they state no parameters.
  *
  * @param pricing In US dollars per token, as in the configuration.
  */

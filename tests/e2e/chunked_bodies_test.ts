@@ -154,7 +154,7 @@ for (const isolates of [1, 2]) {
     }));
 
   longTest(
-    `a body of more than 100,000 chunks of a few bytes is 400, ${isolates} threads`,
+    `a body of more than 100,000 chunks of a few bytes returns 400, ${isolates} threads`,
     () =>
       withGateway(isolates, async (gateway) => {
         const [text] = READINGS;

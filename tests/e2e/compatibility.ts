@@ -27,7 +27,7 @@ export function cellName(client: Client, vendor: VendorModel, feature: Feature):
  * @throws {AssertionError} If the committed table differs.
  */
 export function checkCompatibility(tried: Tried, found: Findings): void {
-  // The section of families has a test of its own.
+  // The section of families has its own test.
   const [, families = ""] = Deno.readTextFileSync(TABLE).split(/\n(?=## )/);
   const written = tableOf(tried, found) + (families === "" ? "" : `\n${families}`);
   if (Deno.env.get("SWITCHYARD_WRITE_COMPATIBILITY") === "1") Deno.writeTextFileSync(TABLE, written);

@@ -7,7 +7,7 @@ const ADMIN_KEY = "an-admin-key-of-this-test";
 const CALLS = 12;
 
 for (const isolates of [1, 2]) {
-  Deno.test(`a mistake of the gateway is 500 internal_error, is logged, and opens no circuit: ${isolates} threads`, async () => {
+  Deno.test(`a mistake of the gateway returns 500 internal_error, is logged, and opens no circuit: ${isolates} threads`, async () => {
     const gateway = await startTestGateway({
       isolates,
       isolateEntry: new URL("./mistaken_thread.ts", import.meta.url),

@@ -95,7 +95,7 @@ function bodiesOf(face: CallerProtocol, stream: boolean): { given: string; sent:
     ? ""
     : `, "extra_body" : {"provider":{"type":"${face === MESSAGES ? "anthropic" : "openai"}"}}`;
   const text = (model: string, own: string) => `{ ${good.replace("MODEL", `"${model}"`)}, ${odd}${options}${own} }`;
-  // Google stores requests unless it is told otherwise.
+  // Google stores requests by default.
   const added = face === CONTENT ? ',"store":false' : "";
   return { given: text(face.ownModel, pin), sent: text("vendor-model", added) };
 }

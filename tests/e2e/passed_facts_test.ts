@@ -30,7 +30,7 @@ async function post(protocol: typeof CHAT, model: string, fields: Json): Promise
   return { status: response.status, text, sent: gateway.sandbox.requests.at(-1)?.body, dropped };
 }
 
-Deno.test("a chat request that passes to a model without reasoning loses its effort, and says so", async () => {
+Deno.test("a chat request that passes to a model without reasoning loses its effort, which is reported", async () => {
   const { status, text, sent, dropped } = await post(CHAT, "gpt-4.1", { reasoning_effort: "high" });
   assertEquals([status, sent.reasoning_effort, dropped], [200, undefined, "reasoning_effort"], text);
   const silent = await post(CHAT, "gpt-4.1", { reasoning_effort: "none" });
@@ -46,7 +46,7 @@ Deno.test("a budget of OpenRouter's object that passes to a model without reason
   );
 });
 
-Deno.test("a response request that passes to a model without reasoning loses its effort, and says so", async () => {
+Deno.test("a response request that passes to a model without reasoning loses its effort, which is reported", async () => {
   const { status, text, sent, dropped } = await post(RESPONSES, "gpt-4.1", {
     reasoning: { effort: "high", summary: "auto" },
     include: ["reasoning.encrypted_content", "message.output_text.logprobs"],

@@ -184,7 +184,7 @@ Deno.test("schemas: of two declarations with one name the first is sent, and ano
     const first = toolsFor(face, obj({ a: STRING }));
     for (const [second, dropped] of [[first, null], [toolsFor(face, obj({ b: STRING })), "tools"]] as const) {
       for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
-        if (model === face.ownModel && face.name === "messages") continue; // the vendor says so itself
+        if (model === face.ownModel && face.name === "messages") continue; // the vendor refuses it itself
         if (face.name === "responses" && dropped !== null) continue; // later definitions replace earlier ones there
         const { status, headers, text } = await sendAs(face, gateway, {
           model,

@@ -16,7 +16,7 @@ interface Family {
   readonly searches: boolean;
 }
 
-/** Models of every family that refuses something of its own. */
+/** Models of every family whose vendor refuses something that others accept. */
 const FAMILIES: readonly Family[] = [
   ...of("openai", true, "gpt-4.1", "gpt-5", "gpt-5.4", "gpt-5.5", "gpt-5.6-terra", "gpt-6-sol", "gpt-6.2-sol"),
   ...of("azure", false, "gpt-6.1-sol"),

@@ -46,7 +46,7 @@ Deno.test("ChunkReader returns every byte in order, whatever the sizes of the ch
 });
 
 Deno.test("ChunkReader joins small chunks that have arrived together, and takes a turn in 32 of any size", async () => {
-  // A busy machine takes turns earlier, and can count two at once.
+  // A busy machine takes turns earlier, and can count two together.
   for (const [size, most] of [[1, 320], [1_023, 320], [1_024, 640], [16_384, 640]] as const) {
     using turns = new EventLoopTurns();
     const chunks = await readAll(new ChunkReader(arrived(times(640, size)), () => {}));

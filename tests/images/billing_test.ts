@@ -243,7 +243,7 @@ const NO_IMAGES = [
 ] as const;
 
 for (const kind of ["at an address", "as base64", "as a data URI"]) {
-  Deno.test(`what is no image is 502 and free ${kind}, whole and streamed`, async () => {
+  Deno.test(`what is no image returns 502 and costs nothing ${kind}, whole and streamed`, async () => {
     let address = "";
     let [type, text]: readonly [string, string] = NO_IMAGES[0];
     await using vendor = startStubVendor((request) => {

@@ -112,7 +112,7 @@ Deno.test("partial images are named where the vendor streams none", async () => 
   }
 });
 
-Deno.test("options with wrong values are 400 and name the field", async () => {
+Deno.test("options with wrong values return 400 and name the field", async () => {
   await withStub(async (gateway, bodies) => {
     for (
       const [name, value] of [

@@ -4,7 +4,7 @@ import type { FactEntry } from "./fact_entry.ts";
 
 /** What a version of Anthropic's API refuses of every model. */
 export interface VersionFacts {
-  /** The document or the public report that says so. */
+  /** The document or the public report that states it. */
   readonly source: string;
   /** The month in which the source was read, as `2026-11`. */
   readonly seen: string;

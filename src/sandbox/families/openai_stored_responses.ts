@@ -43,7 +43,7 @@ function storedBy(vendors: SimulatedVendors): Stored {
   return stored;
 }
 
-/** Every key is an organization of its own. */
+/** Every key is its own organization. */
 function nameOf(id: unknown, { headers }: Call): string {
   return `${headers.get("authorization")} ${id}`;
 }

@@ -55,7 +55,7 @@ Deno.test("references that multiply, and long chains of them, are inlined within
   }
 });
 
-Deno.test("withoutReferences() leaves a recursion open, and says so", () => {
+Deno.test("withoutReferences() leaves a recursion open, and reports it", () => {
   const N = { type: "object", properties: { next: { $ref: "#/$defs/N", description: "d" } } };
   assertEquals(withoutReferences({ properties: { a: { $ref: "#/$defs/N" } }, $defs: { N } }), {
     schema: { properties: { a: {} } },

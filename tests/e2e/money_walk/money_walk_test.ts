@@ -42,7 +42,7 @@ const MAX_CHOICES = 4;
 const PICTURE_TOKENS = 6_240;
 const MAX_PICTURES = 3;
 
-/** Above the cost of any call: three images, each with a context and an output of its own, or a text at all factors. */
+/** Above the cost of any call: three images, each with its own context and output, or a text at all factors. */
 const CEILING = readMoney("1.3");
 
 interface Walker {
