@@ -3,7 +3,6 @@ import { factLayers } from "../conversation/known_models.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { enumerated, type Finding, ok } from "./finding.ts";
 
-
 /** Tells what is known of the configured text models, and where it comes from. */
 export function checkFacts({ models, providers }: Pick<Config, "models" | "providers">): Finding {
   const sources = new Map<string, number>();

@@ -29,7 +29,7 @@ const gateway = await startTestGateway({
       two: provider(two.baseUrl, {}),
     },
     models: [
-      { ...textModel("acme/free", ["two"]), pricing: {} },
+      { ...textModel("acme/free", ["two"]), pricing: "free" },
       textModel("acme/one", ["one"]),
       textModel("acme/two", ["two"]),
       textModel("acme/both", ["one", "two"]),

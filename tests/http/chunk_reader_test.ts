@@ -51,7 +51,7 @@ Deno.test("ChunkReader joins small chunks that have arrived together, and takes 
     using turns = new EventLoopTurns();
     const chunks = await readAll(new ChunkReader(arrived(times(640, size)), () => {}));
     assert(chunks.length <= most, `${chunks.length} chunks of ${size} bytes`);
-    assert(turns.count >= 16, `${turns.count} turns for chunks of ${size} bytes`);
+    turns.assertAbout(16, `chunks of ${size} bytes`);
   }
 });
 

@@ -118,7 +118,7 @@ Deno.test("readAll() takes a turn of the event loop in 32 chunks, and joins them
   using turns = new EventLoopTurns();
   const body = await readAll(arrived(6_400), 10_000);
   assertEquals([...body], Array.from({ length: 6_400 }, (_, at) => (6_399 - at) % 251));
-  assert(turns.count >= 200, `${turns.count} turns`);
+  turns.assertAbout(200);
   await assertRejects(() => readAll(arrived(6_400), 6_399), ConnectionError, "its body is too long");
 });
 
@@ -128,7 +128,7 @@ Deno.test("read() takes a turn of the event loop in 32 chunks that have arrived"
   let read = 0;
   for (let bytes = await from.read(); bytes !== null; bytes = await from.read()) read += bytes.length;
   assertEquals(read, 3_200);
-  assert(turns.count >= 100, `${turns.count} turns`);
+  turns.assertAbout(100);
 });
 
 Deno.test("a read after cancel() fails, so that the part that was read is not taken for the whole", async () => {
