@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { ByteStream } from "../../../src/net/byte_stream.ts";
 import { Connection } from "../../../src/net/http1/connection.ts";
 import { ConnectionError } from "../../../src/net/http1/connection_error.ts";
