@@ -4,10 +4,12 @@
  *     deno task test --junit-path=tests.xml
  *     deno task test tests/net tests/e2e/images_test.ts --filter=redirect
  *
- * When all run, files share isolates in groups: a small file takes most of its time to compile the gateway. Source:
- * docs/decisions/0195-tests-in-groups.md.
+ * When all run, files share isolates in groups, and threads and processes run a bundle: a small file takes most of its
+ * time to compile the gateway. Source: docs/decisions/0195-tests-in-groups.md,
+ * docs/decisions/0196-tests-with-a-bundle.md.
  */
 import { join, relative } from "node:path";
+import { writeBundle } from "./bundle.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 const FLAGS = ["--lock=tests/deno.lock", "--no-check", "--parallel", "-P=tests", "--quiet"];
@@ -23,9 +25,12 @@ const named = Deno.args.filter((argument) => !argument.startsWith("-"));
 const folder = await Deno.makeTempDir({ prefix: "switchyard-tests-" });
 try {
   const paths = named.length > 0 ? named : await writeGroups(folder);
+  const bundle = named.length > 0 ? null : join(folder, "bundle");
+  if (bundle !== null) await writeBundle(bundle);
   const { code } = await new Deno.Command(Deno.execPath(), {
     args: ["test", ...FLAGS, ...options, ...paths],
     cwd: ROOT,
+    env: bundle === null ? {} : { SWITCHYARD_TEST_BUNDLE: bundle },
   }).spawn().status;
   Deno.exitCode = code;
 } finally {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast } from "../support/items.ts";
+import { PROGRAM } from "../support/program.ts";
 import { CHAT, sendAs } from "./caller_protocols.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -44,7 +45,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.test(`${signal} to the group of a task runner, which forwards it, lets every stream finish`, async () => {
     const folder = await Deno.makeTempDir();
     const command = `deno run --quiet --no-check --config ${ROOT}deno.json --allow-net --allow-env --allow-read ` +
-      `--allow-write=./data ${ROOT}main.ts dev`;
+      `--allow-write=./data ${PROGRAM} dev`;
     await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { dev: command } }));
     const child = new Deno.Command("setsid", {
       args: [Deno.execPath(), "task", "--quiet", "dev"],
@@ -79,7 +80,7 @@ Deno.test({
   async fn() {
     const folder = await Deno.makeTempDir();
     const command = `deno run --quiet --no-check --config ${ROOT}deno.json --allow-net --allow-env --allow-read ` +
-      `--allow-write=./data ${ROOT}main.ts dev`;
+      `--allow-write=./data ${PROGRAM} dev`;
     await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { dev: command } }));
     // npm starts a shell that stays, passes it signals, and ends when it does.
     await Deno.symlink("/bin/bash", `${folder}/npm`);

@@ -1,5 +1,6 @@
 import { type RunningApp, startApp } from "../../src/app/app.ts";
 import type { ServiceOptions } from "../../src/app/services.ts";
+import "./program.ts";
 import { checkReplies, describedApi } from "./reply_checks.ts";
 import { withConnection } from "./postgres_server.ts";
 

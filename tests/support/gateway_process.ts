@@ -1,4 +1,5 @@
 import { NO_UPDATE_CHECK } from "../../scripts/run_flags.ts";
+import { PROGRAM } from "./program.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -19,8 +20,8 @@ export interface GatewayProcess {
 /** Options of the process. */
 export interface ProcessOptions {
   readonly args: readonly string[];
-  /** The program that takes the arguments. Default: `main.ts`. */
-  readonly program?: URL;
+  /** The path of the module that takes the arguments. Default: the program. */
+  readonly program?: string;
   /** The working folder, which it may write to. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -32,10 +33,9 @@ export interface ProcessOptions {
   readonly redirects?: string;
 }
 
-/** Starts `main.ts` with the permissions that its tasks give it. */
+/** Starts the program with the permissions that its tasks give it. */
 export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
-  const { args, folder, env, descriptors, umask, redirects = "" } = options;
-  const { program = new URL("main.ts", `file://${ROOT}`) } = options;
+  const { args, folder, env, descriptors, umask, redirects = "", program = PROGRAM } = options;
   const run = [
     "run",
     "--quiet",
@@ -46,7 +46,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
     "--allow-read",
     `--allow-write=${folder}`,
     "--allow-sys=uid,statfs,systemMemoryInfo",
-    program.pathname,
+    program,
     ...args,
   ];
   const limit = (descriptors === undefined ? "" : `ulimit -n ${descriptors}; `) +

@@ -49,7 +49,7 @@ export async function withOrderedGateway(
   };
   await Deno.writeTextFile(`${folder}/switchyard.json`, JSON.stringify(config));
   const process = startGatewayProcess({
-    program: new URL("./ordered_program.ts", import.meta.url),
+    program: new URL("./ordered_program.ts", import.meta.url).pathname,
     args: ["serve", "--config", `${folder}/switchyard.json`],
     folder,
   });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ROOT } from "../../architecture/source_files.ts";
+import { PROGRAM } from "../../support/program.ts";
 
 /** A shell with a home folder and with programs of its own. */
 export interface Shell {
@@ -15,7 +16,7 @@ export interface Shell {
 /** The `switchyard` command of this repository. */
 export const SWITCHYARD: string =
   `exec '${Deno.execPath()}' run --quiet --no-check --cached-only --config='${ROOT}deno.json' ` +
-  `--allow-all '${ROOT}main.ts' "$@"`;
+  `--allow-all '${PROGRAM}' "$@"`;
 
 /**
  * Gives a test a shell that finds programs by their names before those of the system.
