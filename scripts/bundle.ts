@@ -1,9 +1,10 @@
 /**
- * `deno task bundle`: bundles the gateway into `dist/app`, plain JavaScript that Deno runs without this repository, its
- * packages or a network. `compile.ts`, `package.ts` and the container start from it.
+ * `deno task bundle [--output=FOLDER]`: bundles the gateway into `dist/app`, plain JavaScript that Deno runs without this
+ * repository, its packages or a network. `compile.ts`, `package.ts` and the container start from it.
  */
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { buildConsoleBundle, CONSOLE_BUNDLE } from "../src/console/bundle.ts";
 import { DESCRIPTION_FILE, readDescription } from "../src/documentation/api_description.ts";
 import { PAGES_FILE, readPageTexts } from "../src/documentation/texts.ts";
@@ -74,11 +75,28 @@ async function outputOf(program: string, ...args: string[]): Promise<string | nu
   }
 }
 
+/**
+ * Returns the folder if it is missing, empty, or has an earlier bundle, which a new one replaces.
+ *
+ * @throws {Error} If it has other files.
+ */
+function emptyOrBundle(folder: string): string {
+  try {
+    const names = [...Deno.readDirSync(folder)].map(({ name }) => name);
+    if (names.length === 0 || names.includes(MAIN)) return folder;
+  } catch (error) {
+    ignoreMissing(error);
+    return folder;
+  }
+  throw new Error(`--output: expected a new folder or one with a bundle, got ${folder}, which has other files`);
+}
+
 function ignoreMissing(error: unknown): void {
   if (!(error instanceof Deno.errors.NotFound)) throw error;
 }
 
 if (import.meta.main) {
-  await writeBundle(BUNDLE);
-  console.log(`Bundled ${join(BUNDLE, MAIN)}`);
+  const { values: { output } } = parseArgs({ options: { output: { type: "string", default: BUNDLE } } });
+  await writeBundle(emptyOrBundle(resolve(output)));
+  console.log(`Bundled ${join(output, MAIN)}`);
 }
