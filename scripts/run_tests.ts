@@ -13,12 +13,10 @@ import { writeBundle } from "./bundle.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 const FLAGS = ["--lock=tests/deno.lock", "--no-check", "--parallel", "-P=tests", "--quiet"];
-const MAX_FILES_PER_GROUP = 12;
-/** Hooks and changed globals, which would hold for the other files of a group. */
-const ALONE = /\bDeno\.test\.(?:before|after)|\bObject\.defineProperty\((?:Deno|globalThis)\b|mistaken_connect/;
-
-/** Folders whose files share state in the modules of their stages, so that each file needs its own. */
-const APART: ReadonlySet<string> = new Set(["videos"]);
+const MAX_FILES_PER_GROUP = 18;
+/** Hooks and changed globals, which would hold for the other files of a group, and files that say so themselves. */
+const ALONE =
+  /\bDeno\.test\.(?:before|after)|\bObject\.defineProperty\((?:Deno|globalThis)\b|mistaken_connect|Needs its own isolate/;
 
 const options = Deno.args.filter((argument) => argument.startsWith("-"));
 const named = Deno.args.filter((argument) => !argument.startsWith("-"));
@@ -43,7 +41,7 @@ async function writeGroups(folder: string): Promise<string[]> {
   const paths: string[] = [];
   for (const path of await testFiles(join(ROOT, "tests"))) {
     const [area = ""] = relative(join(ROOT, "tests"), path).split("/");
-    if (APART.has(area) || ALONE.test(await Deno.readTextFile(path))) {
+    if (ALONE.test(await Deno.readTextFile(path))) {
       paths.push(path);
       continue;
     }

@@ -11,6 +11,8 @@ import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type
 /**
  * The state machine with a failing store and vendor, and a process killed at any operation. At the end, every
  * acknowledged task has ended once and the vendor had it at most once. Ledger, events and responses match.
+ *
+ * Needs its own isolate: what a killed process has taken of a module is never given back.
  */
 
 const SEEDS = 200;
