@@ -126,10 +126,20 @@ function streamFrames(face: CallerProtocol, reports: readonly Counters[]): (stri
 interface Stage {
   readonly gateway: TestGateway;
   say(bytes: string): void;
+  stop(): Promise<void>;
+}
+
+const stages = new Map<CallerProtocol, Promise<Stage>>();
+
+/** The stage of a vendor, which its tests share. */
+function stageOf(face: CallerProtocol): Promise<Stage> {
+  const stage = stages.get(face) ?? openStage(face);
+  stages.set(face, stage);
+  return stage;
 }
 
 /** The model has a context of 100,000 tokens and 10,000 of output. */
-async function withVendor(face: CallerProtocol, test: (stage: Stage) => Promise<void>): Promise<void> {
+async function openStage(face: CallerProtocol): Promise<Stage> {
   let bytes = "";
   const vendor = startScriptedUpstream(async (side) => {
     while (await side.request() !== null) {
@@ -141,18 +151,21 @@ async function withVendor(face: CallerProtocol, test: (stage: Stage) => Promise<
   const speaks = face.name === "chat" || face.name === "responses" ? { speaks: face.name } : {};
   const model = { ...textModel("vendor/m", ["vendor"]), context_length: 100_000 };
   const gateway = await startTestGateway({
+    balance: "1000.00",
     config: {
       providers: { vendor: { ...provider, ...speaks } },
       models: [{ ...model, top_provider: { max_completion_tokens: 10_000 } }],
     },
   });
   skipReplyChecks(gateway.address);
-  try {
-    await test({ gateway, say: (next) => bytes = next });
-  } finally {
-    await gateway.stop();
-    await vendor.stop();
-  }
+  return {
+    gateway,
+    say: (next) => void (bytes = next),
+    async stop() {
+      await gateway.stop();
+      await vendor.stop();
+    },
+  };
 }
 
 /** Sends a request and returns its charge. */
@@ -184,15 +197,14 @@ for (const vendor of [CHAT, RESPONSES, MESSAGES, CONTENT]) {
   for (const face of CALLER_PROTOCOLS) {
     for (const stream of [false, true]) {
       Deno.test(`an impossible usage of a ${vendor.name} vendor is not charged: ${face.name} ${stream ? "stream" : "whole"}`, async () => {
-        await withVendor(vendor, async ({ gateway, say }) => {
-          for (const [name, counters, least, most] of WRONG) {
-            const logged = loggedIn(gateway);
-            say(stream ? streamed(vendor, [counters]) : answer(200, whole(vendor, counters)));
-            const charged = await chargeOf(gateway, face, stream);
-            assert(charged >= least && charged <= most, `${name}: ${charged}`);
-            assertEquals(loggedIn(gateway), logged + 1, name);
-          }
-        });
+        const { gateway, say } = await stageOf(vendor);
+        for (const [name, counters, least, most] of WRONG) {
+          const logged = loggedIn(gateway);
+          say(stream ? streamed(vendor, [counters]) : answer(200, whole(vendor, counters)));
+          const charged = await chargeOf(gateway, face, stream);
+          assert(charged >= least && charged <= most, `${name}: ${charged}`);
+          assertEquals(loggedIn(gateway), logged + 1, name);
+        }
       });
     }
   }
@@ -200,21 +212,24 @@ for (const vendor of [CHAT, RESPONSES, MESSAGES, CONTENT]) {
 
 for (const vendor of [CHAT, MESSAGES, CONTENT]) {
   Deno.test(`a last report of zero does not replace an earlier one of a ${vendor.name} stream`, async () => {
-    await withVendor(vendor, async ({ gateway, say }) => {
-      say(streamed(vendor, [[1_000, 500], [0, 0]]));
-      for (const face of CALLER_PROTOCOLS) {
-        assertEquals(await chargeOf(gateway, face, true), 1_000n * 10_000n + 500n * 20_000n, face.name);
-      }
-    });
+    const { gateway, say } = await stageOf(vendor);
+    say(streamed(vendor, [[1_000, 500], [0, 0]]));
+    for (const face of CALLER_PROTOCOLS) {
+      assertEquals(await chargeOf(gateway, face, true), 1_000n * 10_000n + 500n * 20_000n, face.name);
+    }
   });
 }
 
 Deno.test("a plausible usage is charged unchanged, and nothing is logged", async () => {
   for (const face of CALLER_PROTOCOLS) {
-    await withVendor(face, async ({ gateway, say }) => {
-      say(answer(200, whole(face, [99_000, 9_000])));
-      assertEquals(await chargeOf(gateway, face, false), 99_000n * 10_000n + 9_000n * 20_000n, face.name);
-      assertEquals(loggedIn(gateway), 0);
-    });
+    const { gateway, say } = await stageOf(face);
+    const logged = loggedIn(gateway);
+    say(answer(200, whole(face, [99_000, 9_000])));
+    assertEquals(await chargeOf(gateway, face, false), 99_000n * 10_000n + 9_000n * 20_000n, face.name);
+    assertEquals(loggedIn(gateway), logged);
   }
+});
+
+Deno.test("the gateways of these tests stop", async () => {
+  for (const stage of stages.values()) await (await stage).stop();
 });
