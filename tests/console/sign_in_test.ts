@@ -17,8 +17,11 @@ async function start(config: Record<string, unknown> = {}, options: TestGatewayO
   return { gateway, browser: () => new ConsoleBrowser(gateway.app.adminAddress) };
 }
 
+/** The gateway of the tests that need no configuration and no clock of their own. */
+const shared = await start();
+
 Deno.test("console: an admin key signs in, and the session has its name and role", async () => {
-  const { gateway, browser } = await start();
+  const { gateway, browser } = shared;
   const visitor = browser();
   assertEquals((await visitor.send("GET", "/console/session")).json, { session: null });
   const signedIn = await visitor.signIn(READ);
@@ -29,11 +32,10 @@ Deno.test("console: an admin key signs in, and the session has its name and role
   assert(token.length >= 32 && expiresAt > Date.now() / 1_000);
   assertEquals((await visitor.send("GET", "/console/session")).json, signedIn.json);
   assertEquals((await visitor.send("GET", "/console/api/admin/v1/accounts")).json.data[0].id, "demo");
-  await gateway.stop();
 });
 
 Deno.test("console: the cookie is for the console alone, and scripts and other sites cannot use it", async () => {
-  const { gateway, browser } = await start();
+  const { browser } = shared;
   const visitor = browser();
   const { headers } = await visitor.signIn(OWNER);
   assertMatch(
@@ -47,7 +49,6 @@ Deno.test("console: the cookie is for the console alone, and scripts and other s
     headers: { "x-forwarded-proto": "https" },
   });
   assertMatch(behindProxy.headers.get("set-cookie") ?? "", /^__Secure-switchyard_console=.*; Secure$/);
-  await gateway.stop();
 });
 
 Deno.test("console: the cookie is Secure if the public address is https", async () => {
@@ -82,7 +83,7 @@ Deno.test("console: a wrong key is 401, and later and later", async () => {
 });
 
 Deno.test("console: a request of another site is refused, with and without a session", async () => {
-  const { gateway, browser } = await start();
+  const { browser } = shared;
   const visitor = browser();
   const other = { "sec-fetch-site": null, origin: "https://evil.example" };
   for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, other]) {
@@ -103,11 +104,10 @@ Deno.test("console: a request of another site is refused, with and without a ses
   }
   const plainHttp = { "sec-fetch-site": null };
   assertEquals((await visitor.send("GET", "/console/api/admin/v1/accounts", { headers: plainHttp })).status, 200);
-  await gateway.stop();
 });
 
 Deno.test("console: a change needs the token of its own session", async () => {
-  const { gateway, browser } = await start();
+  const { browser } = shared;
   const [visitor, other] = [browser(), browser()];
   await visitor.signIn(OWNER);
   await other.signIn(OWNER);
@@ -122,11 +122,10 @@ Deno.test("console: a change needs the token of its own session", async () => {
   assertEquals((await visitor.send("POST", "/console/api/admin/v1/accounts", { body: { id: "new" } })).status, 201);
   const { json } = await visitor.send("GET", "/console/api/admin/v1/audit?account=new");
   assertEquals([json.data[0].actor, json.data[0].path], ["default", "/admin/v1/accounts"]);
-  await gateway.stop();
 });
 
 Deno.test("console: a role allows what it allows in the admin API", async () => {
-  const { gateway, browser } = await start();
+  const { browser } = shared;
   const statuses: number[][] = [];
   for (const key of [READ, WRITE, OWNER]) {
     const visitor = browser();
@@ -139,7 +138,6 @@ Deno.test("console: a role allows what it allows in the admin API", async () => 
     ]);
   }
   assertEquals(statuses, [[200, 403, 403], [200, 200, 403], [200, 200, 200]]);
-  await gateway.stop();
 });
 
 Deno.test("console: an API key shows its own account, and calls the endpoints of the playground alone", async () => {
@@ -177,7 +175,7 @@ Deno.test("console: an API key shows its own account, and calls the endpoints of
 });
 
 Deno.test("console: logging out ends the session at the gateway", async () => {
-  const { gateway, browser } = await start();
+  const { gateway, browser } = shared;
   const visitor = browser();
   await visitor.signIn(OWNER);
   const { cookie } = visitor;
@@ -187,7 +185,6 @@ Deno.test("console: logging out ends the session at the gateway", async () => {
   visitor.cookie = cookie;
   assertEquals((await visitor.send("GET", "/console/session")).json, { session: null });
   assertEquals((await visitor.send("GET", "/console/api/admin/v1/accounts")).status, 401);
-  await gateway.stop();
 });
 
 Deno.test("console: a session ends when nothing was requested for 30 minutes, and after 12 hours", async () => {
@@ -209,7 +206,7 @@ Deno.test("console: a session ends when nothing was requested for 30 minutes, an
 });
 
 Deno.test("console: the sessions of a key end with its revocation", async () => {
-  const { gateway, browser } = await start();
+  const { browser } = shared;
   const [owner, operator, caller] = [browser(), browser(), browser()];
   await owner.signIn(OWNER);
   const admin = await owner.send("POST", "/console/api/admin/v1/admin-keys", { body: { name: "ci", role: "read" } });
@@ -225,7 +222,6 @@ Deno.test("console: the sessions of a key end with its revocation", async () => 
     assertEquals([status, json.error.message], [401, "The session has ended: sign in again"]);
     assertEquals((await visitor.send("GET", "/console/session")).json, { session: null });
   }
-  await gateway.stop();
 });
 
 Deno.test("console: a reload that removes an admin key ends its sessions, and others go on", async () => {
@@ -242,14 +238,13 @@ Deno.test("console: a reload that removes an admin key ends its sessions, and ot
 });
 
 Deno.test("console: a link signs in once, as the highest admin key", async () => {
-  const { gateway, browser } = await start();
+  const { gateway, browser } = shared;
   const link = await gateway.app.createConsoleLink();
   const token = /^http:\/\/127\.0\.0\.1:\d+\/console#link=(\w+)$/.exec(link ?? "")?.[1];
   const { status, json } = await browser().signIn({ link: token });
   assertEquals([status, json.session.name, json.session.role], [201, "default", "owner"]);
   const again = await browser().signIn({ link: token });
   assertEquals([again.status, again.json.error.field], [401, "link"]);
-  await gateway.stop();
 });
 
 Deno.test("console: a link ends after 15 minutes", async () => {
@@ -262,7 +257,7 @@ Deno.test("console: a link ends after 15 minutes", async () => {
 });
 
 Deno.test("console: no key and no token is in a response, in an address or in the log", async () => {
-  const { gateway, browser } = await start();
+  const { gateway, browser } = shared;
   const visitor = browser();
   const answers = [
     await visitor.signIn(gateway.key),
@@ -276,5 +271,6 @@ Deno.test("console: no key and no token is in a response, in an address or in th
   for (const secret of [gateway.key, OWNER, "wrong-key-of-a-visitor", visitor.cookie.split("=")[1] ?? "-"]) {
     assert(!seen.includes(secret), secret);
   }
-  await gateway.stop();
 });
+
+Deno.test("the gateway of these tests stops", () => shared.gateway.stop());
