@@ -175,7 +175,7 @@ Deno.test("console: an API key shows its own account, and calls the endpoints of
 });
 
 Deno.test("console: logging out ends the session at the gateway", async () => {
-  const { gateway, browser } = shared;
+  const { browser } = shared;
   const visitor = browser();
   await visitor.signIn(OWNER);
   const { cookie } = visitor;
