@@ -20,6 +20,7 @@ import { ThreadUse } from "../lib/thread_use.ts";
 import { readCidr } from "../net/address.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { isStateError } from "../store/store_errors.ts";
+import { useReplyRunner } from "../texts/large_replies/reply_runner.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import { RemoteState } from "../thread_state/remote_state.ts";
 import { traceBySampling } from "../tracing/sampling.ts";
@@ -58,6 +59,7 @@ const openStreams = new OpenStreams(use);
 const keys = createKeyRing({ store, clock });
 const replies = await openIsolateReplies({ config: data.config, state, clock });
 useTokenCounter((text) => state.countTokens(text));
+useReplyRunner(state.runReplyJob);
 const live = await LiveIsolate.open(data, {
   state,
   meter,
@@ -139,8 +141,8 @@ function acknowledge({ id }: { readonly id: number }): void {
 }
 
 /** What the main thread only counts or writes can wait for messages that a request waits for. */
-function post(message: FromIsolate): void {
+function post(message: FromIsolate, transfer: readonly ArrayBuffer[] = []): void {
   const canWait = message.type === "attempt" || (message.type === "attempted" && message.failure === null);
   if (canWait) outbox.postLater(message);
-  else outbox.post(message);
+  else outbox.post(message, transfer);
 }

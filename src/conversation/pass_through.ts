@@ -7,7 +7,7 @@ import type { IssuedId, StatePolicy } from "./issued_ids.ts";
 import type { ModelFacts } from "./model_facts.ts";
 import type { Quirks } from "./quirks.ts";
 import type { Usage } from "./usage.ts";
-import type { WriteResult } from "./write_result.ts";
+import type { ToolPropertyNames, WriteResult } from "./write_result.ts";
 
 /** A checked request that is passed through to a vendor of the caller's own format. */
 export interface PassThroughRequest {
@@ -103,6 +103,8 @@ export interface PreparedRequest extends WriteResult<ByteParts> {
 
 /** Writes replies that pass through with the caller's names. */
 export interface ReplyRestorer {
+  /** The names that it restores, from which `PassThrough.restorerOf` creates it in another thread. */
+  readonly names: ToolPropertyNames;
   /**
    * Returns the bytes for the caller.
    *
@@ -128,6 +130,8 @@ export interface PassThrough {
   prepare(request: PassThroughRequest): PreparedRequest;
   /** Creates the observer of a stream. */
   watch(body: JsonObject): StreamWatcher;
+  /** Creates a restorer. Absent in formats whose requests keep the caller's names. */
+  restorerOf?(names: ToolPropertyNames): ReplyRestorer;
   /** Finds ids of vendor state in replies; null in formats that have none. */
   readonly issuedIds: IssuedIdReader | null;
 }

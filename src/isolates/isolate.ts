@@ -105,7 +105,7 @@ export class Isolate {
     lessors.add(lessor);
     this.#lessor = lessor;
     this.#state = new SharedState(options, {
-      result: (message) => this.post(message),
+      result: (message, transfer) => this.#outbox.post(message, transfer),
       overdrawn: (admission) => this.post({ type: "overdrawn", admission }),
       requestOf: () => null,
       onIdle() {},

@@ -7,8 +7,12 @@ import { encodeFrames } from "../lib/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
+import { piecesStream } from "../lib/pieces_stream.ts";
 import type { AttemptTarget } from "../routing/circuit_breaker.ts";
 import type { FromThread, RequestMessage } from "./messages.ts";
+
+/** A larger body is not given to the platform in one step. */
+const MAX_STEP_BYTES = 1_048_576;
 
 /** The fields of a large request. */
 export interface LargeRequestFacts {
@@ -94,6 +98,7 @@ export class LargeRequest {
     if (body !== null) {
       this.responseBytes = body.byteLength;
       this.record.capture?.addResponse(new Uint8Array(body));
+      if (body.byteLength > MAX_STEP_BYTES) return this.#head.resolve(new Response(piecesStream([body]), init));
       return this.#head.resolve(new Response(body.byteLength === 0 && status === 204 ? null : body, init));
     }
     this.#isList = !headers.some(([name, value]) => name === "content-type" && value === "text/event-stream");

@@ -11,6 +11,7 @@ export const THREAD_KINDS = [
   "main",
   "isolate",
   "large requests",
+  "large replies",
   "media",
   "tokens",
   "configuration",

@@ -21,6 +21,7 @@ export const THREAD_MODULES = [
   "request_log/postgres/log_entry",
   "request_log/sqlite/log_entry",
   "store/journal/journal_entry",
+  "texts/large_replies/reply_entry",
   "workers/media_entry",
   "workers/token_entry",
 ] as const;

@@ -8,6 +8,8 @@ import { StopSequenceFilter } from "./stop_sequence_filter.ts";
  * the first tool call if parallel calls are not wanted.
  */
 export interface Emulation {
+  /** What it does, from which {@linkcode emulationOf} creates it in another thread. */
+  readonly rule: EmulationRule;
   reply(reply: Reply): Reply;
   /** Whether the events of a stream stay as they are. */
   readonly keepsEvents: boolean;
@@ -15,7 +17,16 @@ export interface Emulation {
   events(): (event: ReplyEvent) => ReplyEvent[];
 }
 
+/** What an emulation does. */
+export interface EmulationRule {
+  /** The stop sequences that end the text; empty if none does. */
+  readonly stop: readonly string[];
+  /** Whether only the first tool call is kept. */
+  readonly keepsOneCall: boolean;
+}
+
 const NO_EMULATION: Emulation = {
+  rule: { stop: [], keepsOneCall: false },
   keepsEvents: true,
   reply: (reply) => reply,
   events: () => (event) => [event],
@@ -32,20 +43,29 @@ export function emulationFor(
   const emulated = new Set([...cutsText ? ["stop"] : [], ...keepsOneCall ? ["parallel_tool_calls"] : []]);
   return {
     droppedFields: droppedFields.filter((field) => !emulated.has(field)),
-    emulation: {
-      keepsEvents: false,
-      reply(reply) {
-        const single = keepsOneCall ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;
-        return cutsText ? cutReply(single, sampling.stop) : single;
-      },
-      events() {
-        const single = keepsOneCall ? laterCallDropper() : null;
-        const cutter = cutsText ? new StopSequenceFilter(sampling.stop) : null;
-        return (event) => {
-          const kept = single ? single(event) : [event];
-          return cutter ? kept.flatMap((one) => cutter.push(one)) : kept;
-        };
-      },
+    emulation: emulationOf({ stop: cutsText ? sampling.stop : [], keepsOneCall }),
+  };
+}
+
+/** Returns the emulation of a rule. */
+export function emulationOf(rule: EmulationRule): Emulation {
+  const { stop, keepsOneCall } = rule;
+  const cutsText = stop.length > 0;
+  if (!cutsText && !keepsOneCall) return NO_EMULATION;
+  return {
+    rule,
+    keepsEvents: false,
+    reply(reply) {
+      const single = keepsOneCall ? { ...reply, parts: withoutLaterCalls(reply.parts) } : reply;
+      return cutsText ? cutReply(single, stop) : single;
+    },
+    events() {
+      const single = keepsOneCall ? laterCallDropper() : null;
+      const cutter = cutsText ? new StopSequenceFilter(stop) : null;
+      return (event) => {
+        const kept = single ? single(event) : [event];
+        return cutter ? kept.flatMap((one) => cutter.push(one)) : kept;
+      };
     },
   };
 }

@@ -21,22 +21,30 @@ export interface ParsedReply {
 }
 
 /**
- * Records the ids of a whole reply for the account that receives it. Returns a promise if there are any; it resolves
- * when the record is durable.
+ * Returns the ids of a whole reply, at most {@linkcode MAX_IDS_PER_REPLY}.
  *
  * @param reply The reply as the vendor sent it.
+ * @param reader Of the vendor's format; null if its replies have no ids.
+ */
+export function issuedIdsIn(
+  { text, value }: ParsedReply,
+  reader: IssuedIdReader | null,
+  policy: StatePolicy,
+): readonly IssuedId[] {
+  if (reader === null || !reader.mayIssue(text, policy)) return [];
+  return reader.issuedIn(value, policy).slice(0, MAX_IDS_PER_REPLY);
+}
+
+/**
+ * Records the ids of a whole reply for the account that receives it. Returns a promise if there are any; it resolves
+ * when the record is durable.
  */
 export function keepIssuedIds(
-  { text, value }: ParsedReply,
+  ids: readonly IssuedId[],
   attempt: TextAttempt,
   parts: IssuedIdsParts,
 ): Promise<void> | void {
-  const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
-  if (reader === null) return;
-  const policy = statePolicyOf(attempt.request.body);
-  if (!reader.mayIssue(text, policy)) return;
-  const ids = reader.issuedIn(value, policy);
-  if (ids.length > 0) return parts.vendorState.keep(ownerOf(attempt), ids.slice(0, MAX_IDS_PER_REPLY));
+  if (ids.length > 0) return parts.vendorState.keep(ownerOf(attempt), ids);
 }
 
 /** Returns the relay for a passed-through stream. It keeps ids if the format has any. */

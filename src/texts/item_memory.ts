@@ -12,6 +12,8 @@ export interface ItemMemory {
   load(accountId: string, body: JsonObject): Promise<void> | null;
   /** Keeps the items of a whole reply. */
   keepReply(accountId: string, reply: JsonObject): void;
+  /** Keeps items that another thread found in a reply: keys, texts, and the characters that they count as. */
+  keepValues(values: readonly (readonly [string, string, number])[]): void;
   /** Keeps the item that a frame completes, if there is one. */
   keepFrame(accountId: string, frame: Frame): void;
   /** Returns the account's item with that id, or null if none is kept. */
@@ -53,6 +55,9 @@ export function itemMemoryOver(memory: KeptValues<string>): ItemMemory {
     },
     keepReply(accountId, reply) {
       if (Array.isArray(reply.output)) reply.output.forEach((item) => keep(accountId, item));
+    },
+    keepValues(values) {
+      for (const [key, value, characters] of values) memory.put(key, value, characters);
     },
     keepFrame(accountId, { event, data }) {
       if (event === ITEM_DONE) keep(accountId, (JSON.parse(data) as { item?: unknown }).item);

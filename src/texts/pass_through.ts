@@ -1,6 +1,6 @@
 import { relayStream } from "../calls/stream_relay.ts";
 import type { PassThrough, PreparedRequest } from "../conversation/pass_through.ts";
-import type { Reply } from "../conversation/reply.ts";
+import { statePolicyOf } from "../conversation/issued_ids.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
@@ -9,8 +9,9 @@ import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
-import { keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_relay.ts";
+import { issuedIdsIn, keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
+import { passedTextOf } from "./reply_text.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
@@ -27,7 +28,8 @@ import { readWholeReply } from "./whole_reply.ts";
 export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const { request, provider, endpoint, candidate } = attempt;
   const forwarded = forwardedFields(attempt);
-  const { body, droppedFields, version, restorer } = prepared(attempt, pass, forwarded, parts);
+  const sent = prepared(attempt, pass, forwarded, parts);
+  const { body, droppedFields, version, restorer } = sent;
   const received = await provider.outbound.send({
     method: "POST",
     path: endpoint.path(candidate.model, request.stream),
@@ -43,21 +45,11 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   if (!request.stream) {
     const reading = readWholeReply(received, attempt);
     const bytes = reading instanceof Promise ? await reading : reading;
-    const reply = parsedReplyOf(bytes, received, attempt);
-    const usage = usageOfWhole(reply, received, attempt);
-    const charged = chargeText(attempt, usage instanceof Promise ? await usage : usage, "completed");
-    const kept = keepIssuedIds(reply, attempt, parts);
-    if (charged || kept) await Promise.all([charged, kept]);
-    // The usage was read or estimated, and the request is not sent again: a reply is complete. A connection that has
-    // not sent all of it was closed.
-    returnBodyBuffer(request.bytes);
-    for (const part of body.parts) freeBytes(part); // others only if the body was edited
-    const own = restorer === undefined ? bytes : restorer.whole(bytes, reply.value);
-    const lost = endpoint.format.readDroppedFields?.(reply.value) ?? [];
-    const dropped = lost.length === 0
-      ? droppedFields
-      : [...new Set([...droppedFields, ...request.format.droppedFields(request.body, lost)])];
-    return wholeResponse(request.record, own, responseHeaders(attempt, received, "application/json", dropped));
+    if (bytes instanceof Uint8Array) return await answerWhole(bytes, received, { attempt, sent, parts });
+    const { passLargeReply } = await import("./large_replies/large_reply.ts");
+    const response = await passLargeReply({ bytes, response: received, attempt }, sent, parts);
+    freeSent(request, sent);
+    return response;
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
@@ -70,6 +62,44 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
     headers,
   });
+}
+
+/** What answering a whole reply needs. */
+interface WholeReply {
+  readonly attempt: TextAttempt;
+  readonly sent: PreparedRequest;
+  readonly parts: TextParts;
+}
+
+async function answerWhole(
+  bytes: Uint8Array<ArrayBuffer>,
+  received: OutboundResponse,
+  { attempt, sent, parts }: WholeReply,
+): Promise<Response> {
+  const { request, endpoint } = attempt;
+  const { droppedFields, restorer } = sent;
+  const reply = parsedReplyOf(bytes, received, attempt);
+  const usage = usageOfWhole(reply, received, attempt);
+  const charged = chargeText(attempt, usage instanceof Promise ? await usage : usage, "completed");
+  const policy = statePolicyOf(request.body);
+  const kept = keepIssuedIds(issuedIdsIn(reply, endpoint.passThrough?.issuedIds ?? null, policy), attempt, parts);
+  if (charged || kept) await Promise.all([charged, kept]);
+  freeSent(request, sent);
+  const own = restorer === undefined ? bytes : restorer.whole(bytes, reply.value);
+  const lost = endpoint.format.readDroppedFields?.(reply.value) ?? [];
+  const dropped = lost.length === 0
+    ? droppedFields
+    : [...new Set([...droppedFields, ...request.format.droppedFields(request.body, lost)])];
+  return wholeResponse(request.record, own, responseHeaders(attempt, received, "application/json", dropped));
+}
+
+/**
+ * Frees the request's bytes. Its usage was read or estimated, and it is not sent again: a reply is complete. A
+ * connection that has not sent all of it was closed.
+ */
+function freeSent({ bytes }: Pick<TextAttempt["request"], "bytes">, { body }: PreparedRequest): void {
+  returnBodyBuffer(bytes);
+  for (const part of body.parts) freeBytes(part); // others only if the body was edited
 }
 
 /** Returns the fields that the vendor would not be sent, for a dry run. */
@@ -141,7 +171,7 @@ function usageOfWhole(
     response.cancel();
     throw unreadableReply(attempt, cause);
   };
-  const countReply = async () => await outputTokensOf(format.readReply(value));
+  const countReply = async () => await countTextTokens(passedTextOf(format.readReply(value)));
   try {
     const reported = format.readUsage(value);
     if (reported === null) return countReply().then((tokens) => estimatedUsageOf(request, tokens)).catch(failed);
@@ -155,7 +185,3 @@ function usageOfWhole(
   }
 }
 
-async function outputTokensOf({ parts }: Reply): Promise<number> {
-  const produced = parts.map((part) => "text" in part ? part.text : JSON.stringify(part));
-  return await countTextTokens(produced.join("\n"));
-}

@@ -19,6 +19,8 @@ export interface ReasoningMemory {
    * @param signatures Which signatures the caller's format does not carry.
    */
   keep(accountId: string, parts: readonly ReplyPart[], signatures: ReplayPolicy["signatures"]): void;
+  /** Keeps values that another thread found in a reply: keys, values, and the characters that they count as. */
+  keepValues(values: readonly (readonly [string, KeptReasoning, number])[]): void;
   /** Reads what other processes have kept for a conversation. Null if there is nothing to read. */
   load(accountId: string, conversation: Conversation): Promise<void> | null;
   /** Returns the conversation with the kept reasoning and signatures restored before and on its calls and texts. */
@@ -71,6 +73,9 @@ export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): Reasonin
       for (const part of parts) if (part.kind === "text") put(accountId, part, []);
       if (signatures === "all") keepCalls(accountId, parts);
       else keepLast(accountId, parts);
+    },
+    keepValues(values) {
+      for (const [key, value, characters] of values) memory.put(key, value, characters);
     },
     load(accountId, { turns }) {
       if (memory.load === undefined) return null;

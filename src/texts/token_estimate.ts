@@ -29,11 +29,27 @@ export function useTokenCounter(other: TokenCounter): () => void {
   };
 }
 
+/** The beginning of a text, from which its tokens are extrapolated. */
+export interface TextSample {
+  /** At most 200,000 characters. */
+  readonly text: string;
+  /** The number of characters of the whole text. */
+  readonly characters: number;
+}
+
+/** Returns the sample of a text. */
+export function sampleOf(text: string): TextSample {
+  return { text: text.slice(0, SAMPLE_CHARACTERS), characters: text.length };
+}
+
 /** Returns the number of tokens of a text. A text above 200,000 characters is extrapolated from its beginning. */
 export async function countTextTokens(text: string): Promise<number> {
-  if (text === "") return 0;
-  const sample = text.slice(0, SAMPLE_CHARACTERS);
-  return Math.ceil(await counter(sample) * text.length / sample.length);
+  return await countSampledTokens(sampleOf(text));
+}
+
+/** Returns the number of tokens of a sampled text. */
+export async function countSampledTokens({ text, characters }: TextSample): Promise<number> {
+  return text === "" ? 0 : Math.ceil(await counter(text) * characters / text.length);
 }
 
 /**

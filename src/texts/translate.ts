@@ -22,6 +22,7 @@ import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
 import { inlineMedia, isTextOnly } from "./inline_media.ts";
 import { toCallerReply } from "./caller_reply.ts";
+import { textOf } from "./reply_text.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { Translation } from "./translation.ts";
@@ -200,6 +201,10 @@ async function answerWhole(
   const { request } = attempt;
   const reading = readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
+  if (!(bytes instanceof Uint8Array)) {
+    const { translateLargeReply } = await import("./large_replies/large_reply.ts");
+    return await translateLargeReply({ bytes, response, attempt }, translation, parts);
+  }
   const { reply: vendorReply, lost } = replyIn(bytes, response, attempt);
   const reply = translation.emulation.reply(toCallerReply(vendorReply, translation.names));
   parts.reasoning.keep(request.accountId, reply.parts, request.format.replay.signatures);
@@ -238,7 +243,3 @@ function replyIn(
 
 /** Removes a byte order mark. */
 const DECODER = new TextDecoder();
-
-function textOf(reply: Reply): string {
-  return reply.parts.map((part) => part.kind === "tool_call" ? part.input : "text" in part ? part.text : "").join("\n");
-}

@@ -1,8 +1,8 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { JoinedBytes } from "../lib/joined_bytes.ts";
 import { hasMoreValuesThan } from "../lib/json_values.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
-import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
 import { estimatedUsageOf } from "./request_usage.ts";
 
@@ -13,35 +13,35 @@ const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 const REPLY_MEMORY_FACTOR = 3;
 const BYTES_PER_TOKEN = 4;
 
-/**
- * The maximum number of JSON values in a whole reply. Parsing more would delay other callers for more than a tenth of a
- * second.
- */
-const MAX_REPLY_VALUES = 400_000;
+/** A larger reply is read in a thread: each of its steps, even joining its bytes, would delay other callers. */
+const MAX_OWN_BYTES = 1_048_576;
+/** A reply with more JSON values is read in a thread too: the time of parsing depends on their number. */
+const MAX_OWN_VALUES = 20_000;
 
 /**
  * Reads a vendor's whole reply within the account's memory. The result is immediate if the reply has arrived already. A
  * reply that does not fit is charged by an estimate of the received part. The vendor has done its work, and callers
  * that exhaust their own memory must not be served for free.
  *
+ * @returns Its bytes; in pieces if they are too many to be read in this thread.
  * @throws {GatewayError} `overloaded`.
- * @throws {UpstreamFailure} As `OutboundResponse.readAll`, and for more than {@linkcode MAX_REPLY_VALUES}.
+ * @throws {UpstreamFailure} As `OutboundResponse.readBody`.
  */
 export function readWholeReply(
   response: OutboundResponse,
   attempt: TextAttempt,
-): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
+): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer> | JoinedBytes> {
   const { memory } = attempt.request;
   let receivedBytes = 0;
   const reserve = (bytes: number) => {
     receivedBytes += bytes;
     memory.reserve(bytes * REPLY_MEMORY_FACTOR);
   };
-  const onFailure = (error: unknown) => chargeReceived(error, receivedBytes, attempt);
+  const onFailure = (error: unknown) => refuse(error, receivedBytes, attempt);
   try {
     const arrived = response.takeArrived();
     if (arrived === null) {
-      return response.readAll(MAX_REPLY_BYTES, reserve).then((bytes) => withFewValues(bytes, attempt), onFailure);
+      return response.readBody(MAX_REPLY_BYTES, reserve).then(joinedIfSmall, onFailure);
     }
     // It came in one read, so it is too short for too many values.
     reserve(arrived.length);
@@ -51,16 +51,22 @@ export function readWholeReply(
   }
 }
 
-async function withFewValues(bytes: Uint8Array<ArrayBuffer>, attempt: TextAttempt): Promise<Uint8Array<ArrayBuffer>> {
-  if (!await hasMoreValuesThan(bytes, MAX_REPLY_VALUES)) return bytes;
-  throw unreadableReply(attempt, new RangeError(`Reply has more than ${MAX_REPLY_VALUES} JSON values`));
+async function joinedIfSmall(reply: JoinedBytes): Promise<Uint8Array<ArrayBuffer> | JoinedBytes> {
+  if (reply.length > MAX_OWN_BYTES) return reply;
+  const bytes = reply.joined();
+  return await hasMoreValuesThan(bytes, MAX_OWN_VALUES) ? reply : bytes;
+}
+
+/** Charges a reply that cannot be read by the number of its bytes. */
+export async function chargeReceived(receivedBytes: number, attempt: TextAttempt): Promise<void> {
+  const usage = await estimatedUsageOf(attempt.request, Math.ceil(receivedBytes / BYTES_PER_TOKEN));
+  await chargeText(attempt, usage, "cut");
 }
 
 /** Charges the received part of a reply that does not fit into memory, and throws the error for the caller. */
-async function chargeReceived(error: unknown, receivedBytes: number, attempt: TextAttempt): Promise<never> {
+async function refuse(error: unknown, receivedBytes: number, attempt: TextAttempt): Promise<never> {
   if (!(error instanceof GatewayError)) throw error;
-  const usage = await estimatedUsageOf(attempt.request, Math.ceil(receivedBytes / BYTES_PER_TOKEN));
-  await chargeText(attempt, usage, "cut");
+  await chargeReceived(receivedBytes, attempt);
   throw new GatewayError(
     "overloaded",
     "Not enough memory for the reply: too many requests are in progress; retry later",

@@ -7,6 +7,7 @@ import type { RatesLeft } from "../limits/account_limiter.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { AttemptTarget, Availability } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
+import type { ReplyJob } from "../texts/large_replies/reply_jobs.ts";
 import type { FailureFacts, FailureKind } from "../upstreams/failure.ts";
 
 /** The messages between a thread that answers requests and the state on the main thread. Values are plain. */
@@ -72,6 +73,8 @@ export type Call =
   | { readonly name: "rates-left"; readonly caller: LimitedCaller }
   /** Returns the number of tokens of a text. */
   | { readonly name: "count-tokens"; readonly text: string }
+  /** Returns a `ReplyJobOutcome`. The buffers of the job move, and those of the result. */
+  | { readonly name: "reply-job"; readonly job: ReplyJob; readonly accountId: string }
   /** Delays the error of a wrong key, then fails with it. */
   | { readonly name: "wrong-key"; readonly address: string; readonly error: PlainError }
   /** Returns the slot's number. */

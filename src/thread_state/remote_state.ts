@@ -23,6 +23,8 @@ import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
+import type { ReplyJobOutcome } from "../texts/large_replies/reply_jobs.ts";
+import type { ReplyRunner } from "../texts/large_replies/reply_runner.ts";
 import type {
   Admitted,
   BlockingCall,
@@ -40,8 +42,8 @@ import { sharedStoreClock } from "./shared_store_time.ts";
 
 /** The thread's connection to the main thread. */
 export interface StateLink {
-  /** Sends a message, at once or at the end of the turn of the event loop. */
-  post(message: FromStateThread): void;
+  /** Sends a message, at once or at the end of the turn of the event loop. Buffers of it can move. */
+  post(message: FromStateThread, transfer?: readonly ArrayBuffer[]): void;
   /** Sends what was posted before. */
   flush(): void;
   /** A request waits for something other than this thread. */
@@ -169,6 +171,10 @@ export class RemoteState {
   async countTokens(text: string): Promise<number> {
     return await this.#call({ name: "count-tokens", text }) as number;
   }
+
+  /** Does work on a large reply, in the main thread's thread for that. */
+  readonly runReplyJob: ReplyRunner = async (job, accountId) =>
+    await this.#send({ name: "reply-job", job, accountId }, job.pieces).result as ReplyJobOutcome;
 
   /** Delays the error of a wrong key. Failures are counted on the main thread, for all threads together. */
   readonly wrongKeys: Pick<WrongKeys, "refuse"> = {
@@ -354,11 +360,14 @@ export class RemoteState {
     return this.#send(what).result;
   }
 
-  #send(what: Call): { readonly call: number; readonly result: Promise<unknown> } {
+  #send(
+    what: Call,
+    transfer: readonly ArrayBuffer[] = [],
+  ): { readonly call: number; readonly result: Promise<unknown> } {
     const call = this.#nextId++;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(call, pending);
-    this.link.post({ type: "call", call, request: this.#request(), what });
+    this.link.post({ type: "call", call, request: this.#request(), what }, transfer);
     return { call, result: pending.promise };
   }
 

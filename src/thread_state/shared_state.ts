@@ -27,6 +27,8 @@ import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
+import type { ReplyJobOutcome } from "../texts/large_replies/reply_jobs.ts";
+import { runJob } from "../texts/large_replies/reply_runner.ts";
 import { countTextTokens, estimatedUsage } from "../texts/token_estimate.ts";
 import type {
   Admitted,
@@ -59,7 +61,7 @@ export interface SharedParts {
 
 /** The connection between the state and its thread. */
 export interface SharedLinks {
-  result(message: ToStateThread & { readonly type: "result" }): void;
+  result(message: ToStateThread & { readonly type: "result" }, transfer?: readonly ArrayBuffer[]): void;
   overdrawn(admission: number): void;
   /** Returns an open request of the thread, or null if there is none. */
   requestOf(id: number): ThreadRequest | null;
@@ -199,7 +201,7 @@ export class SharedState {
   async #carryOut({ call, request, what }: CallMessage): Promise<void> {
     try {
       const value = await this.#valueOf(call, what, request === null ? null : this.links.requestOf(request));
-      this.links.result({ type: "result", call, value });
+      this.links.result({ type: "result", call, value }, what.name === "reply-job" ? buffersIn(value) : []);
     } catch (error) {
       this.links.result({ type: "result", call, failure: plainErrorOf(error) });
     }
@@ -233,6 +235,8 @@ export class SharedState {
         return this.#ratesLeft(what.caller);
       case "count-tokens":
         return await countTextTokens(what.text);
+      case "reply-job":
+        return await runJob(what.job, what.accountId);
       case "wrong-key":
         return await this.parts.wrongKeys?.refuse(what.address, errorOf(what.error) as GatewayError);
       case "slot":
@@ -334,4 +338,9 @@ export class SharedState {
       serves.some((serving) => serving.provider === providerNameOf(provider) && serving.model === name)
     ) ?? null;
   }
+}
+
+function buffersIn(value: unknown): readonly ArrayBuffer[] {
+  const outcome = value as ReplyJobOutcome;
+  return "result" in outcome ? outcome.result.pieces : [];
 }

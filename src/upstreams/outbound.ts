@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
+import type { JoinedBytes } from "../lib/joined_bytes.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { traceLines } from "../lib/trace_scope.ts";
 import { TurnPace } from "../lib/turn_pace.ts";
@@ -8,7 +9,7 @@ import type { HttpClient } from "../net/http1/client.ts";
 import { wheelOf } from "../net/deadline.ts";
 import { ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
-import { type HttpResponse, readAll, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
+import { type HttpResponse, readAll, readBody, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
 import { hostFieldOf, type Origin, originOf } from "../net/http1/wire_request.ts";
 import { partsOf } from "../net/http1/sent_body.ts";
 import type { HeaderFields, Rejection, RequestToAuthorize } from "./authorization.ts";
@@ -238,8 +239,12 @@ class WatchedResponse implements OutboundResponse, ReadCallbacks {
   }
 
   async readAll(capBytes: number, reserve?: (bytes: number) => void): Promise<Uint8Array<ArrayBuffer>> {
+    return (await this.readBody(capBytes, reserve)).joined();
+  }
+
+  async readBody(capBytes: number, reserve?: (bytes: number) => void): Promise<JoinedBytes> {
     try {
-      return await readAll(this, capBytes, reserve);
+      return await readBody(this, capBytes, reserve);
     } catch (error) {
       if (error instanceof GatewayError) throw error; // thrown by `reserve`
       throw failureOf(error, this.options, this.watch, this.status);

@@ -1,5 +1,6 @@
 import type { VendorError } from "../conversation/upstream_format.ts";
 import type { ByteParts } from "../lib/byte_parts.ts";
+import type { JoinedBytes } from "../lib/joined_bytes.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import type { FailureFacts, FailureKind, UpstreamFailure } from "./failure.ts";
@@ -129,6 +130,8 @@ export interface OutboundResponse {
    * @throws {UpstreamFailure} Like `read`, and for a longer body.
    */
   readAll(capBytes: number, reserve?: (bytes: number) => void): Promise<Uint8Array<ArrayBuffer>>;
+  /** Like {@linkcode OutboundResponse.readAll}, for a body that may be too long to be joined in one step. */
+  readBody(capBytes: number, reserve?: (bytes: number) => void): Promise<JoinedBytes>;
   /** Closes the connection, which stops the vendor's work where the vendor supports that. */
   cancel(): void;
 }

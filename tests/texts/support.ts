@@ -6,6 +6,7 @@ import { Settlement } from "../../src/calls/settlement.ts";
 import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
+import { JoinedBytes } from "../../src/lib/joined_bytes.ts";
 import type { JsonObject } from "../../src/lib/json_object.ts";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
@@ -280,9 +281,12 @@ export function responseOf(
     },
     takeArrived: () => null,
     async readAll() {
-      const parts: Uint8Array[] = [];
-      for (let next = await this.read(); next !== null; next = await this.read()) parts.push(next);
-      return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
+      return (await this.readBody(Infinity)).joined();
+    },
+    async readBody() {
+      const body = new JoinedBytes();
+      for (let next = await this.read(); next !== null; next = await this.read()) body.add(next);
+      return body;
     },
     cancel() {
       cancelled = true;

@@ -209,6 +209,11 @@ function readNow(source: Pick<HttpResponse, "readNext">): Promise<Uint8Array<Arr
   });
 }
 
+/** Reads the whole body of a response, as {@linkcode readBody}, and joins it in one step. */
+export async function readAll(...args: Parameters<typeof readBody>): Promise<Uint8Array<ArrayBuffer>> {
+  return (await readBody(...args)).joined();
+}
+
 /**
  * Reads the whole body of a response.
  *
@@ -216,11 +221,11 @@ function readNow(source: Pick<HttpResponse, "readNext">): Promise<Uint8Array<Arr
  * @param reserve Called with the length of each chunk. An error that it throws ends the exchange and is rethrown.
  * @throws {ConnectionError} As {@linkcode HttpResponse.read}, and `protocol` above the maximum.
  */
-export function readAll(
+export function readBody(
   source: Pick<HttpResponse, "readNext" | "cancel">,
   capBytes: number,
   reserve?: (bytes: number) => void,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<JoinedBytes> {
   return new Promise((resolve, reject) => {
     // Copies: a view would keep the framing between the chunks in memory too.
     const body = new JoinedBytes();
@@ -242,7 +247,7 @@ export function readAll(
         body.add(bytes);
         next();
       },
-      onEnd: () => resolve(body.joined()),
+      onEnd: () => resolve(body),
       onError: reject,
     };
     next();

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Frame } from "../../lib/frame.ts";
+import type { JoinedBytes } from "../../lib/joined_bytes.ts";
 import { writeFrame } from "../../lib/sse.ts";
-import { readAll, type ReadCallbacks, readOnce } from "../../net/http1/response.ts";
+import { readAll, readBody, type ReadCallbacks, readOnce } from "../../net/http1/response.ts";
 import { TurnPace } from "../../lib/turn_pace.ts";
 import type { OutboundResponse } from "../outbound_call.ts";
 import { type EventMessage, EventMessageReader } from "./event_messages.ts";
@@ -85,6 +86,10 @@ class EventResponse implements OutboundResponse, ReadCallbacks {
 
   readAll(capBytes: number, reserve?: (bytes: number) => void): Promise<Uint8Array<ArrayBuffer>> {
     return readAll(this, capBytes, reserve);
+  }
+
+  readBody(capBytes: number, reserve?: (bytes: number) => void): Promise<JoinedBytes> {
+    return readBody(this, capBytes, reserve);
   }
 
   cancel(): void {

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { JoinedBytes } from "../../../src/lib/joined_bytes.ts";
 import type { ReadCallbacks } from "../../../src/net/http1/response.ts";
 import { eventMessage } from "../../../src/sandbox/families/bedrock_frames.ts";
 import { eventResponse } from "../../../src/upstreams/bedrock/event_response.ts";
@@ -38,6 +39,9 @@ class Scripted implements OutboundResponse {
   }
   readAll(): Promise<Uint8Array<ArrayBuffer>> {
     return Promise.resolve(new Uint8Array());
+  }
+  readBody(): Promise<JoinedBytes> {
+    return Promise.resolve(new JoinedBytes());
   }
   cancel(): void {
     this.isCancelled = true;

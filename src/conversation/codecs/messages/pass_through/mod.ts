@@ -5,7 +5,7 @@ import type { PassThrough, PassThroughRequest, ReplyRestorer } from "../../../pa
 import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
-import { nameEditsOf } from "./property_names.ts";
+import { nameEditsOf, restorerOf } from "./property_names.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { keptVersion } from "./kept_version.ts";
@@ -51,6 +51,7 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
       return { body, droppedFields: dropped, ...kept, ...(restorer !== null && { restorer }) };
     },
     watch: () => watcher(),
+    restorerOf,
     issuedIds,
   };
 }

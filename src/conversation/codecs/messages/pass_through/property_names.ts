@@ -6,6 +6,7 @@ import { type PropertyNames, propertyNamesOf, withPropertyNames } from "../../..
 import { KeyRenamer, renamedKeys, withRenamedKeys } from "../../../schemas/renamed_keys.ts";
 import { acceptedSchema } from "./sent_schemas.ts";
 import { isObject, listOf, objectOf, objectsOf, parsedOrNull, textOf } from "../../../wire_value.ts";
+import type { ToolPropertyNames } from "../../../write_result.ts";
 
 /** The changes of a request whose tools have names of properties that the vendor does not accept. */
 export interface NameEdits {
@@ -37,7 +38,7 @@ export function nameEditsOf({ body, wholeBody }: PassThroughRequest): NameEdits 
       edits.push(...callEdits(message.content, [...path, "content"], (name) => names.get(name)?.wire));
     }
   });
-  return { edits, restorer: restorerOf(names) };
+  return { edits, restorer: restorerOf(new Map([...names].map(([tool, { own }]) => [tool, own]))) };
 }
 
 function hasOtherNames({ input_schema: schema }: JsonObject): boolean {
@@ -58,9 +59,11 @@ function callEdits(
   });
 }
 
-function restorerOf(names: ReadonlyMap<string, PropertyNames>): ReplyRestorer {
-  const ownOf = (tool: string) => names.get(tool)?.own;
+/** Creates a restorer of the caller's names of properties. */
+export function restorerOf(names: ToolPropertyNames): ReplyRestorer {
+  const ownOf = (tool: string) => names.get(tool);
   return {
+    names,
     whole: (bytes, reply) => editJson(bytes, isObject(reply) ? callEdits(reply.content, ["content"], ownOf) : []),
     stream: () => streamRestorer(ownOf),
   };
