@@ -127,7 +127,16 @@ async function openGeneration(
   const hasAdmin = config.server.adminListen === null; // as on the main thread
   const replayed = withReplays(
     routes,
-    replayOptions({ config, store, authenticate, clock, log, openStreams, catalog: parts.catalog }),
+    replayOptions({
+      config,
+      store,
+      idempotencyCounts: state.idempotencyCounts,
+      authenticate,
+      clock,
+      log,
+      openStreams,
+      catalog: parts.catalog,
+    }),
   );
   return { parts, router: createRouter(replayed, routerOptions(() => baseUrl, { hasAdmin })) };
 }

@@ -4,6 +4,7 @@ import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { ReplayRouteOptions } from "../replays/replay_route.ts";
 import type { Store } from "../store/store.ts";
 
@@ -11,6 +12,7 @@ import type { Store } from "../store/store.ts";
 export interface ReplayServices {
   readonly config: Pick<Config, "limits">;
   readonly store: Store;
+  readonly idempotencyCounts: IdempotencyCounts;
   readonly authenticate: Authenticate;
   readonly clock: Clock;
   readonly log: Log;
@@ -20,10 +22,22 @@ export interface ReplayServices {
 
 /** The options of routes that accept an `Idempotency-Key`, on the main thread and in threads alike. */
 export function replayOptions(
-  { config: { limits }, store, authenticate, clock, log, catalog, openStreams: { detached } }: ReplayServices,
+  { config: { limits }, store, idempotencyCounts: counts, authenticate, clock, log, catalog, openStreams }:
+    ReplayServices,
 ): ReplayRouteOptions {
   const { bodyIdleMs: idleMs, idempotency: settings } = limits;
   const { textBodyBytes, imageBodyBytes, editBodyBytes, inputBodyBytes, audioBodyBytes } = limits;
   const capBytes = Math.max(textBodyBytes, imageBodyBytes, editBodyBytes, inputBodyBytes, audioBodyBytes);
-  return { store, authenticate, clock, log, catalog, detached, body: { capBytes, idleMs }, settings };
+  const { detached } = openStreams;
+  return { store, counts, authenticate, clock, log, catalog, detached, body: { capBytes, idleMs }, settings };
+}
+
+/** Creates the counts of a process, whose code is loaded by the first request with an `Idempotency-Key`. */
+export function lazyIdempotencyCounts(store: Store): IdempotencyCounts {
+  let opening: Promise<IdempotencyCounts> | null = null;
+  const opened = () => opening ??= import("../replays/key_counts.ts").then(({ KeyCounts }) => new KeyCounts(store));
+  return {
+    take: async (...args) => await (await opened()).take(...args),
+    giveBack: async (...args) => await (await opened()).giveBack(...args),
+  };
 }

@@ -29,6 +29,8 @@ import { Journal } from "../store/journal/journal.ts";
 import { createReplyWork } from "../texts/large_replies/reply_work.ts";
 import { useReplyRunner } from "../texts/large_replies/reply_runner.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
+import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
+import { lazyIdempotencyCounts } from "./replays.ts";
 import type { Lessors } from "../thread_state/lessors.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
@@ -100,6 +102,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   readonly authenticate: Authenticate;
   /** Delays the answers to wrong keys of callers and operators. */
   readonly wrongKeys: WrongKeys;
+  readonly idempotencyCounts: IdempotencyCounts;
   /** Counts the wrong keys of requests for catalogs, which are public and not delayed. */
   readonly publicWrongKeys: WrongKeys;
   readonly meter: LedgerMeter;
@@ -254,6 +257,7 @@ function buildServices(
       captureBytes: capturedBodyBytes(config.requestLog),
     }),
     wrongKeys,
+    idempotencyCounts: lazyIdempotencyCounts(store),
     publicWrongKeys: new WrongKeys(clock),
     meter,
     lessors,

@@ -83,10 +83,10 @@ function readMessage(wire: Wire<Message>): Message {
   }
 }
 
-/** Whether a result is nothing, a number, an admission or an error. */
+/** Whether a result is nothing, a number, a truth value, an admission or an error. */
 function isJson({ value }: ToStateThread & { readonly type: "result" }): boolean {
   if (typeof value === "object") return value === null || "admission" in value;
-  return value === undefined || typeof value === "number";
+  return value === undefined || typeof value === "number" || typeof value === "boolean";
 }
 
 function writeCall(call: Call): Wire<Call> | null {
@@ -102,6 +102,7 @@ function writeCall(call: Call): Wire<Call> | null {
     case "charge":
       return { ...call, charge: { ...call.charge, amount: String(call.charge.amount) } };
     case "slot":
+    case "count-keys":
       return call;
     default:
       return null;

@@ -1,17 +1,16 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { Commit, Key, Store, Version } from "../store/store.ts";
 import { writtenVersion } from "../store/written_version.ts";
-import type { KeyCounts } from "./key_counts.ts";
 import type { KeyRecord, RunningKey, StoredReply, UsedKey } from "./records.ts";
-import { withSets } from "./records.ts";
 
 /** The dependencies of {@linkcode HeldKey}. */
 export interface HeldKeyParts {
   readonly store: Pick<Store, "commit" | "now">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly counts: KeyCounts;
+  readonly counts: IdempotencyCounts;
   readonly leaseMs: number;
 }
 
@@ -51,26 +50,22 @@ export class HeldKey {
   /**
    * The request has ended: its reply is returned to all later requests with the key. Never rejects.
    *
-   * @param set Further values to write.
    * @returns Whether it was stored.
    */
-  async use(
-    fingerprint: string | null,
-    reply: StoredReply | null,
-    set: NonNullable<Commit["set"]> = [],
-  ): Promise<boolean> {
+  async use(fingerprint: string | null, reply: StoredReply | null): Promise<boolean> {
     const { requestId, interrupted, expiresAt } = this.#record;
     const used: UsedKey = { state: "used", requestId, interrupted, expiresAt, fingerprint, reply };
-    return await this.#end(withSets({ set: [this.#setOf(used)] }, set));
+    return await this.#end({ set: [this.#setOf(used)] });
   }
 
   /** The request has ended without a charge: the next request with the key is carried out. Never rejects. */
   async free(): Promise<boolean> {
     const { interrupted } = this.#record;
-    const set = this.parts.counts.add(this.place.account, { keys: -1 });
     // What says that earlier requests were interrupted is kept.
-    if (interrupted.length > 0) return await this.#end(withSets({ set: [this.#setOf(this.#ended())] }, set));
-    return await this.#end(withSets({ delete: [this.place.key] }, set));
+    const commit = interrupted.length > 0 ? { set: [this.#setOf(this.#ended())] } : { delete: [this.place.key] };
+    const isFree = await this.#end(commit);
+    if (isFree) await this.parts.counts.giveBack(this.place.account, { keys: 1 });
+    return isFree;
   }
 
   #ended(): RunningKey {

@@ -4,7 +4,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Commit, Store, Version } from "../store/store.ts";
 import { writtenVersion } from "../store/written_version.ts";
 import { HeldKey, type HeldKeyParts, type KeyPlace } from "./held_key.ts";
-import { type KeyRecord, type RunningKey, type UsedKey, usedKey, withSets } from "./records.ts";
+import { type KeyRecord, type RunningKey, type UsedKey, usedKey } from "./records.ts";
 
 /** A request with an idempotency key. */
 export interface KeyedCaller {
@@ -45,21 +45,22 @@ export async function holdKey(caller: KeyedCaller, parts: HoldKeyParts): Promise
     const found = entry?.value ?? null;
     if (found?.state === "used") return found;
     if (found !== null && found.leaseUntil > now) throw keyInUse();
-    if (found !== null) counts.add(account, { keys: 1 });
-    else if (!await counts.take(account, { keys: 1 }, { keys: parts.accountKeys })) throw tooManyKeys(parts);
+    // A key whose process ended is counted. One that was given back is counted again, whatever the limit.
+    const isCounted = found !== null && found.leaseUntil > 0;
+    const most = found === null ? { keys: parts.accountKeys } : {};
+    if (!isCounted && !await counts.take(account, { keys: 1 }, most)) throw tooManyKeys(parts);
     const record = found === null ? newRecord(requestId, now, leaseMs) : takenOver(found, requestId, now + leaseMs);
     const ttlMs = Math.max(1, record.expiresAt - now);
     const set: NonNullable<Commit["set"]> = [{ key: place.key, value: record, ttlMs }];
-    const commit = withSets({ set }, counts.add(account, {}));
     let version: Version | null = null;
     try {
       version = await committed(
-        { ...commit, check: [{ key: place.key, version: entry?.version ?? null }] },
+        { set, check: [{ key: place.key, version: entry?.version ?? null }] },
         place,
         store,
       );
     } finally {
-      if (version === null) counts.add(account, { keys: -1 });
+      if (version === null && !isCounted) await counts.giveBack(account, { keys: 1 });
     }
     if (version === null) continue;
     if (found !== null) {

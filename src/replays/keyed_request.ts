@@ -13,7 +13,6 @@ import type { Store } from "../store/store.ts";
 import { fingerprintOf, HashedBody } from "./fingerprint.ts";
 import { HeldKey } from "./held_key.ts";
 import { holdKey, type HoldKeyParts } from "./hold_key.ts";
-import type { KeyCounts } from "./key_counts.ts";
 import { checkReplyPermitted } from "./permitted_reply.ts";
 import type { UsedKey } from "./records.ts";
 import { type ReplyEnd, ReplyRecorder } from "./reply_recorder.ts";
@@ -29,8 +28,7 @@ export interface ReplayLimits {
 
 /** The dependencies of requests with an idempotency key. */
 export interface KeyedRequestParts extends Omit<HoldKeyParts, "store"> {
-  readonly store: Pick<Store, "get" | "scan" | "commit" | "now">;
-  readonly counts: KeyCounts;
+  readonly store: Pick<Store, "get" | "commit" | "now">;
   readonly log: Log;
   /** All models. */
   readonly catalog: DatedCatalog;
@@ -182,9 +180,9 @@ async function store(call: EndedCall, kept: readonly Uint8Array[] | null, finger
     }
     counted = bytes;
     const reply = await storeReply(account, head, kept, { store: parts.store, cipher: await parts.cipher() });
-    await held.use(fingerprint, reply, parts.counts.add(account, {}));
+    await held.use(fingerprint, reply);
   } catch (error) {
-    parts.counts.add(account, { bytes: -counted });
+    if (counted > 0) await parts.counts.giveBack(account, { bytes: counted });
     parts.log.warn("reply_not_stored", {
       requestId,
       accountId: account,

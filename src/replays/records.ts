@@ -1,4 +1,5 @@
-import type { Commit, Key } from "../store/store.ts";
+import type { IdempotencyUse } from "../limits/idempotency_counts.ts";
+import type { Key } from "../store/store.ts";
 
 /** What is stored of a reply. */
 export interface StoredReply {
@@ -36,10 +37,10 @@ export interface UsedKey extends KeyUse {
   readonly reply: StoredReply | null;
 }
 
-/** What an account has used in one hour, as one thread of a process has counted it. */
-export interface KeyCount {
-  readonly keys: number;
-  readonly bytes: number;
+/** What an account has used in one hour. */
+export interface HourCount extends IdempotencyUse {
+  /** Hours since 1970. */
+  readonly hour: number;
 }
 
 /** All idempotency keys of an account. */
@@ -57,12 +58,8 @@ export const replyPartKey = (account: string, id: string, part: number): Key => 
 /** All counts of an account. */
 export const keyCountsOf = (account: string): Key => ["replays", "count", account];
 
-/** The count of one hour. `counter` names what has counted. */
-export const keyCountKey = (account: string, hour: number, counter: string): Key => [
-  ...keyCountsOf(account),
-  hour,
-  counter,
-];
+/** What an account has used in each of the last hours, oldest first. */
+export const keyCountsKey = (account: string): Key => [...keyCountsOf(account), "hours"];
 
 /** The streams of an account whose events a gateway keeps. */
 export const streamPlacesOf = (account: string): Key => ["streams", account];
@@ -72,8 +69,3 @@ export const streamPlaceKey = (account: string, requestId: string): Key => [...s
 
 /** The secret that encrypts the replies of this store. */
 export const REPLY_SECRET: Key = ["replays", "secret"];
-
-/** Adds the values of a commit to another one. */
-export function withSets(commit: Commit, set: NonNullable<Commit["set"]>): Commit {
-  return { ...commit, set: [...commit.set ?? [], ...set] };
-}

@@ -6,6 +6,7 @@ import type { Handler, Inbound, Route } from "../http/inbound.ts";
 import type { ByteCipher } from "../lib/byte_cipher.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { Store } from "../store/store.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { KeyedRequestParts, ReplayLimits } from "./keyed_request.ts";
@@ -13,6 +14,8 @@ import type { KeyedRequestParts, ReplayLimits } from "./keyed_request.ts";
 /** The dependencies of routes that accept an `Idempotency-Key`. */
 export interface ReplayRouteOptions {
   readonly store: Store;
+  /** Counts for all threads of the process. */
+  readonly counts: IdempotencyCounts;
   readonly authenticate: Authenticate;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,7 +57,7 @@ function keyedHandler({ handler }: Route, answer: KeyedAnswer): Handler {
 }
 
 function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
-  const { authenticate, store, clock, log, catalog, detached, body, settings } = options;
+  const { authenticate, store, counts, clock, log, catalog, detached, body, settings } = options;
   const { accountKeys, leaseMs, replyBytes, accountBytes } = settings;
   let parts: KeyedRequestParts | null = null;
   let opening: Promise<ByteCipher> | null = null;
@@ -64,7 +67,6 @@ function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
       inbound.path.startsWith("/gencompat/") ? CONTENT_KEY_LOCATIONS : undefined,
     );
     const { answerKeyed } = await import("./keyed_request.ts");
-    const { KeyCounts } = await import("./key_counts.ts");
     const { openReplyCipher } = await import("./reply_secret.ts");
     const cipher = () =>
       opening ??= openReplyCipher(store).catch((error) => {
@@ -78,7 +80,7 @@ function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
       catalog,
       detached,
       body,
-      counts: new KeyCounts(store),
+      counts,
       cipher,
       accountKeys,
       leaseMs,

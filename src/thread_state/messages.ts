@@ -4,6 +4,7 @@ import type { Charge, Reservation } from "../billing/meter.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
+import type { IdempotencyUse } from "../limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { AttemptTarget, Availability } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
@@ -75,6 +76,14 @@ export type Call =
   | { readonly name: "count-tokens"; readonly text: string }
   /** Returns a `ReplyJobOutcome`. The buffers of the job move, and those of the result. */
   | { readonly name: "reply-job"; readonly job: ReplyJob; readonly accountId: string }
+  /** Counts the use of idempotency keys, or gives it back. Returns whether it was counted. */
+  | {
+    readonly name: "count-keys";
+    readonly account: string;
+    readonly use: Partial<IdempotencyUse>;
+    /** Null to give back. */
+    readonly most: Partial<IdempotencyUse> | null;
+  }
   /** Delays the error of a wrong key, then fails with it. */
   | { readonly name: "wrong-key"; readonly address: string; readonly error: PlainError }
   /** Returns the slot's number. */

@@ -19,6 +19,7 @@ import { MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
 import type { AttemptSlots, LimitsByProvider } from "../routing/attempt_slots.ts";
 import type { Slot, SlotRequest } from "../routing/slot_queue.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
+import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../store/store.ts";
@@ -171,6 +172,12 @@ export class RemoteState {
   async countTokens(text: string): Promise<number> {
     return await this.#call({ name: "count-tokens", text }) as number;
   }
+
+  /** Counted on the main thread, for all threads together. */
+  readonly idempotencyCounts: IdempotencyCounts = {
+    take: async (account, use, most) => await this.#call({ name: "count-keys", account, use, most }) as boolean,
+    giveBack: async (account, use) => void await this.#call({ name: "count-keys", account, use, most: null }),
+  };
 
   /** Does work on a large reply, in the main thread's thread for that. */
   readonly runReplyJob: ReplyRunner = async (job, accountId) =>

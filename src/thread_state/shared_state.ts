@@ -23,6 +23,7 @@ import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { Slot } from "../routing/slot_queue.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
+import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
@@ -48,6 +49,8 @@ export interface SharedParts {
   readonly meter: Meter & Partial<Pick<LedgerMeter, "ratesLeft">>;
   /** Delays the errors of wrong keys. Default: threads authenticate nobody. */
   readonly wrongKeys?: Pick<WrongKeys, "refuse">;
+  /** Counts the use of idempotency keys. Default: threads accept none. */
+  readonly idempotencyCounts?: IdempotencyCounts;
   readonly store: Store;
   readonly breaker: CircuitBreaker;
   /** Limits the attempts at providers. Default: no limits. */
@@ -235,6 +238,11 @@ export class SharedState {
         return this.#ratesLeft(what.caller);
       case "count-tokens":
         return await countTextTokens(what.text);
+      case "count-keys": {
+        const { account, use, most } = what;
+        const { idempotencyCounts: counts } = this.parts;
+        return most === null ? await counts?.giveBack(account, use) : await counts?.take(account, use, most);
+      }
       case "reply-job":
         return await runJob(what.job, what.accountId);
       case "wrong-key":

@@ -201,6 +201,33 @@ Deno.test("keys that are taken at one time do not pass the limit together, and a
   assertEquals((await burst()).filter(({ status }) => status === "fulfilled").length, 1);
 });
 
+Deno.test("keys that several processes take at one time use the limit, and do not pass it", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const processes = Array.from({ length: 3 }, () => ({ ...partsOver(store, clock), accountKeys: 60 }));
+  const burst = () =>
+    Promise.allSettled(
+      Array.from({ length: 120 }, (_, n) => holdKey(callerOf(`k${requests}`), itemAt(processes, n % 3))),
+    );
+  const held = (await burst()).flatMap((one) => one.status === "fulfilled" ? [heldOf(one.value)] : []);
+  assertEquals(held.length, 60);
+  for (const one of held.slice(0, 20)) await one.free();
+  assertEquals((await burst()).filter(({ status }) => status === "fulfilled").length, 20);
+});
+
+Deno.test("a key that was given back counts again when it is taken over, and one of a process that ended counts once", async () => {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const parts = { ...partsOver(store, clock), accountKeys: 2 };
+  await holdKey(callerOf("crashed"), partsOver(store, clock)); // its process renews no lease
+  clock.stall(LEASE_MS);
+  const taken = heldOf(await holdKey(callerOf("crashed"), parts));
+  await taken.free();
+  heldOf(await holdKey(callerOf("crashed"), parts));
+  heldOf(await holdKey(callerOf("second"), parts));
+  assertEquals(await codeOf(holdKey(callerOf("third"), parts)), "rate_limited");
+});
+
 Deno.test("of requests that race for keys in several processes, one of each key is carried out", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.nat(2), fc.nat(2)), { maxLength: 40 }), async (order) => {

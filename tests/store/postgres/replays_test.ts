@@ -1,10 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { silentLog } from "../../../src/lib/log.ts";
 import { HeldKey } from "../../../src/replays/held_key.ts";
-import { holdKey } from "../../../src/replays/hold_key.ts";
+import { holdKey, type HoldKeyParts } from "../../../src/replays/hold_key.ts";
 import { KeyCounts } from "../../../src/replays/key_counts.ts";
 import { openReplyCipher } from "../../../src/replays/reply_secret.ts";
 import { readReply, storeReply } from "../../../src/replays/stored_reply.ts";
+import type { StoreEngine } from "../../../src/store/engine.ts";
 import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -27,9 +28,9 @@ function registerTests(server: PostgresServer): void {
       Array.from({ length: 3 }, () => openPostgresStore({ url, clock, log: silentLog, isEngineClock: true })),
     );
     const caller = { accountId: "demo", keyId: "key_1", idempotencyKey: "k" };
+    const gateways = stores.map((store) => partsOver(store, clock, 100));
     const hold = (n: number) => {
-      const store = itemAt(stores, n % 3);
-      const parts = { store, clock, log: silentLog, counts: new KeyCounts(store), leaseMs: LEASE_MS, accountKeys: 100 };
+      const parts = itemAt(gateways, n % 3);
       return holdKey({ ...caller, requestId: `req_${n}` }, parts).catch(() => null);
     };
     const held = (await Promise.all(Array.from({ length: 30 }, (_, n) => hold(n)))).filter((each) => each !== null);
@@ -48,4 +49,26 @@ function registerTests(server: PostgresServer): void {
     }
     await Promise.all(stores.map((store) => store.close()));
   });
+
+  Deno.test("postgres replays: keys that several gateways take at one time use the limit, and do not pass it", async () => {
+    const clock = new ManualClock();
+    const url = server.url("postgres");
+    const stores = await Promise.all(
+      Array.from({ length: 2 }, () => openPostgresStore({ url, clock, log: silentLog, isEngineClock: true })),
+    );
+    const gateways = stores.map((store) => partsOver(store, clock, 60));
+    const results = await Promise.allSettled(Array.from({ length: 120 }, (_, n) => {
+      const caller = { accountId: "burst", keyId: "key_1", idempotencyKey: `k${n}`, requestId: `req_${n}` };
+      return holdKey(caller, itemAt(gateways, n % 2));
+    }));
+    const held = results.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
+    assertEquals(held.length, 60);
+    for (const one of held) if (one instanceof HeldKey) await one.free();
+    await Promise.all(stores.map((store) => store.close()));
+  });
+}
+
+/** What a gateway holds keys with. */
+function partsOver(store: StoreEngine, clock: ManualClock, accountKeys: number): HoldKeyParts {
+  return { store, clock, log: silentLog, counts: new KeyCounts(store), leaseMs: LEASE_MS, accountKeys };
 }
