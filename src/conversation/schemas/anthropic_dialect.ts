@@ -42,7 +42,7 @@ export function anthropicDialect({ takesSchemas }: { readonly takesSchemas: bool
  * Whether a schema keeps its meaning when its objects are closed. A map, an object with any members, would always be
  * empty.
  */
-function canBeEnforced(schema: JsonSchema): boolean {
+export function canBeEnforced(schema: JsonSchema): boolean {
   if (isRecursive(schema)) return false;
   if ([...referencesIn(schema)].some((reference) => targetOf(schema, reference) === null)) return false;
   let hasMap = false;
@@ -67,7 +67,7 @@ function isMap(schema: JsonSchema, isTop: boolean): boolean {
 }
 
 /** Limits of all enforced schemas of one request together. Each definition counts once. */
-class StrictLimits {
+export class StrictLimits {
   #tools = 20;
   #optionalProperties = 24;
   #unions = 16;

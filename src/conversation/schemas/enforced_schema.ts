@@ -4,7 +4,7 @@ import { isObject } from "../wire_value.ts";
 import { FORMATS } from "./described_keywords.ts";
 
 /** Keywords that the vendor rejects in an enforced schema, but that a model understands in a description. */
-const DESCRIBED_KEYWORDS = [
+export const DESCRIBED_KEYWORDS = [
   "minimum",
   "maximum",
   "exclusiveMinimum",
@@ -20,9 +20,7 @@ const DESCRIBED_KEYWORDS = [
 ];
 
 /** Keywords that the vendor rejects and that are not useful in a description. */
-const REMOVED_KEYWORDS = [
-  "$schema",
-  "$id",
+export const REJECTED_KEYWORDS = [
   "prefixItems",
   "if",
   "then",
@@ -36,6 +34,9 @@ const REMOVED_KEYWORDS = [
   "unevaluatedProperties",
   "unevaluatedItems",
 ];
+
+/** Keywords that are left out. The vendor ignores the first two. */
+const REMOVED_KEYWORDS = ["$schema", "$id", ...REJECTED_KEYWORDS];
 
 /** Minimum number of schemas to write. Lists of types multiply the schemas below them at every level. */
 const MIN_SCHEMAS = 200;
@@ -111,8 +112,8 @@ function cleanKeyword(key: string, value: unknown, allowance: Allowance): JsonOb
   return { [key]: value };
 }
 
-/** The vendor rejects objects and lists in an enumeration. */
-function hasOnlyPlain(values: unknown): boolean {
+/** Whether an enumeration has no objects and lists, which the vendor rejects. */
+export function hasOnlyPlain(values: unknown): boolean {
   return !Array.isArray(values) || values.every((value) => typeof value !== "object" || value === null);
 }
 

@@ -9,9 +9,14 @@ const MAX_DEPTH = 16;
 /** Minimum number of shapes, properties and required names to read: references can multiply them at every step. */
 const MIN_PARTS = 500;
 
+/** Whether a tool's schema is an object at the top, with `properties` or a reference. */
+export function isObjectSchema({ type, properties, $ref }: JsonSchema): boolean {
+  return type === "object" && (objectOf(properties) !== null || $ref !== undefined);
+}
+
 /** A tool's schema in the form that every vendor accepts: an object at the top, with `properties` even if empty. */
 export function objectSchema(schema: JsonSchema | null): JsonSchema {
-  if (schema?.type === "object" && (objectOf(schema.properties) || schema.$ref !== undefined)) return schema;
+  if (schema !== null && isObjectSchema(schema)) return schema;
   return { ...schema, type: "object", properties: objectOf(schema?.properties) ?? {} };
 }
 

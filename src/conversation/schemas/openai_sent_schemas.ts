@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { type BodyEdits, NO_EDITS } from "../body_edits.ts";
 import type { PassThroughRequest } from "../pass_through.ts";
 import type { CheckedTools } from "./checked_tools.ts";
-import { COMBINATIONS } from "./object_schema.ts";
+import { COMBINATIONS, isObjectSchema } from "./object_schema.ts";
 import { openAiDialect, REFUSED_BESIDE_COMBINATIONS } from "./openai_dialect.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
 import { type SentSchema, sentSchemaEdits } from "./sent_schemas.ts";
@@ -27,7 +27,7 @@ export function openAiSchemaEdits(
   return checked.editsOf(request, (searched) => sentSchemaEdits(searched, { find, mayBeRefused, dialect: DIALECT }));
 }
 
-function mayBeRefused(schema: JsonObject): boolean {
-  return REFUSED_AT_TOP.some((name) => schema[name] !== undefined) ||
+function mayBeRefused(schema: JsonObject, isTool: boolean): boolean {
+  return (isTool && !isObjectSchema(schema)) || REFUSED_AT_TOP.some((name) => schema[name] !== undefined) ||
     (featuresOf(schema) & FEATURES.arrayWithoutItems) !== 0;
 }

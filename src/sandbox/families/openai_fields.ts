@@ -73,7 +73,7 @@ export function checkName(name: unknown, path: string): void {
  */
 export function checkParameters(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
   if (isAbsent(schema)) return;
-  const fault = topFault(schema) ?? openAiFault(schema, isStrict) ?? (isStrict ? looseness(schema, []) : null);
+  const fault = topFault(schema) ?? propertiesFault(schema) ?? openAiFault(schema, isStrict) ?? (isStrict ? looseness(schema, []) : null);
   if (fault === null) return;
   throw badParameter(param, `Invalid schema for function '${name}': ${fault}`, "invalid_function_parameters");
 }
@@ -96,6 +96,11 @@ function topFault(schema: unknown): string | null {
   return isChoice
     ? "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
     : null;
+}
+
+function propertiesFault(schema: unknown): string | null {
+  const { properties, $ref } = isObject(schema) ? schema : {};
+  return isObject(properties) || $ref !== undefined ? null : "In context=(), object schema missing properties.";
 }
 
 function looseness(schema: unknown, context: readonly string[]): string | null {

@@ -178,6 +178,7 @@ export function enforcedFault(schema: JsonObject): string | null {
     if (typeof each.minItems === "number" && each.minItems > 1) {
       return "'minItems' values other than 0 or 1 are not supported";
     }
+    if (/\(\?<?[=!]/.test(textOf(each.pattern))) return "Lookaround assertions are not supported in 'pattern'";
     const isComplex = listOf(each.enum).some((value) => typeof value === "object" && value !== null);
     return isComplex ? "'enum' values must be strings, numbers, booleans or null" : null;
   });

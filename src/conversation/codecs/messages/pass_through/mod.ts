@@ -1,12 +1,13 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
-import { type BodyEdits, editedValue, joinedEdits, NO_EDITS, withEdits } from "../../../body_edits.ts";
-import type { PassThrough, PassThroughRequest, ReplyRestorer } from "../../../pass_through.ts";
-import { CheckedTools } from "../../../schemas/checked_tools.ts";
+import { editedValue, joinedEdits, withEdits } from "../../../body_edits.ts";
+import type { PassThrough, PassThroughRequest } from "../../../pass_through.ts";
+import { describedSchema } from "../../../schemas/described_schema.ts";
+import { isObject, listOf } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
-import { nameEditsOf, restorerOf } from "./property_names.ts";
-import { schemaEditsOf } from "./sent_schemas.ts";
+import { restorerOf } from "./property_names.ts";
+import { toolEditsOf } from "./tool_edits.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { keptVersion } from "./kept_version.ts";
 import { watcher } from "./watcher.ts";
@@ -35,14 +36,20 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
     prepare(request) {
       const { changed, model, outputLimit, version } = request;
       const signatures = signatureEditsOf(request);
-      const { edits, restorer } = toolEditsOf(request);
+      const { edits, restorer, described } = toolEditsOf(request);
       const { bytes, scan, droppedFields } = withEdits(request, joinedEdits(signatures, edits));
       const sent = { ...request, wholeBody: () => editedValue(request, bytes) };
       const isSwitchedOff = droppedFields.includes("reasoning");
       const known = factEditsOf(isSwitchedOff ? { ...sent, body: { ...request.body, ...OFF } } : sent);
       const envelope = envelopeOf(model);
       const limit = outputLimit === null ? {} : { max_tokens: outputLimit };
-      const set = { ...changed, ...known.set, ...envelope.set, ...limit };
+      const set: Record<string, unknown> = {
+        ...changed,
+        ...withWholeFormat(known.set, sent),
+        ...envelope.set,
+        ...limit,
+      };
+      if (described !== null) set.system = withDescribed(sent.wholeBody().system, described);
       const remove = ["extra_body", ...known.remove, ...envelope.remove];
       const isChanged = bytes !== request.bytes || Object.keys(known.set).length > 0 || known.remove.length > 0;
       const kept = version === null || isChanged ? {} : keptVersion(version, request.body);
@@ -56,19 +63,19 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
   };
 }
 
-const CHECKED = new CheckedTools();
+/** The members that change, with the format as the caller sent it: they are found without its long texts. */
+function withWholeFormat(set: JsonObject, { wholeBody }: Pick<PassThroughRequest, "wholeBody">): JsonObject {
+  const { output_config: config } = set;
+  if (!isObject(config) || config.format === undefined) return set;
+  const whole = wholeBody().output_config;
+  const { format: _, ...others } = config;
+  const format = isObject(whole) ? whole.format : undefined;
+  return { ...set, output_config: format === undefined ? others : { ...others, format } };
+}
 
-/** The edits of tools whose schemas the vendor refuses, and what restores the names of their properties in replies. */
-function toolEditsOf(request: PassThroughRequest): { edits: BodyEdits; restorer: ReplyRestorer | null } {
-  // Compatible vendors accept any schema.
-  if (request.quirks.has("any_property_names")) return { edits: NO_EDITS, restorer: null };
-  const searched = CHECKED.toSearch(request);
-  const schemas = schemaEditsOf(searched);
-  const names = nameEditsOf(searched);
-  if (names !== null) {
-    // Of two edits of one schema, the first is applied.
-    return { edits: joinedEdits({ edits: names.edits, droppedFields: [] }, schemas), restorer: names.restorer };
-  }
-  if (schemas === NO_EDITS && searched === request) CHECKED.add(request);
-  return { edits: schemas, restorer: null };
+/** The instructions with one for a reply whose schema the vendor does not enforce. */
+function withDescribed(system: unknown, schema: unknown): unknown {
+  const text = describedSchema(schema);
+  const blocks = typeof system === "string" && system !== "" ? [{ type: "text", text: system }] : listOf(system);
+  return [...blocks, { type: "text", text }];
 }

@@ -17,8 +17,13 @@ export interface NameEdits {
 /**
  * Renames the properties of tools whose names Anthropic refuses, in schemas, in their examples and in earlier calls.
  * Returns null if all names are accepted.
+ *
+ * @param strictTools Whether the schema of a tool is enforced, by the index of a tool whose schema changes for that.
  */
-export function nameEditsOf({ body, wholeBody }: PassThroughRequest): NameEdits | null {
+export function nameEditsOf(
+  { body, wholeBody }: PassThroughRequest,
+  strictTools: ReadonlyMap<number, boolean>,
+): NameEdits | null {
   if (!objectsOf(body.tools).some(hasOtherNames)) return null;
   const { tools, messages } = wholeBody();
   const names = new Map<string, PropertyNames>();
@@ -28,7 +33,8 @@ export function nameEditsOf({ body, wholeBody }: PassThroughRequest): NameEdits 
     const found = schema === null ? null : propertyNamesOf(schema);
     if (!isObject(tool) || schema === null || found === null) return;
     names.set(textOf(tool.name), found);
-    edits.push({ path: ["tools", index, "input_schema"], value: acceptedSchema(withPropertyNames(schema, found)) });
+    const accepted = acceptedSchema(withPropertyNames(schema, found), strictTools.get(index) === true);
+    edits.push({ path: ["tools", index, "input_schema"], value: accepted });
     const examples = renamedKeys(tool.input_examples, found.wire);
     if (examples !== tool.input_examples) edits.push({ path: ["tools", index, "input_examples"], value: examples });
   });

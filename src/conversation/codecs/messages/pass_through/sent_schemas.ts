@@ -8,9 +8,12 @@ import { sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas
 import { isObject, listOf } from "../../../wire_value.ts";
 
 const SCHEMAS: SentSchemas = {
+  // What is enforced has rules of its own.
   find: (body) =>
     listOf(body.tools).flatMap((owner, index) =>
-      isObject(owner) ? [{ owner, path: ["tools", index], name: "input_schema", isTool: true }] : []
+      isObject(owner) && owner.strict !== true
+        ? [{ owner, path: ["tools", index], name: "input_schema", isTool: true }]
+        : []
     ),
   // The vendor refuses combinations at the top of a tool's schema, and ignores keywords that draft 2020-12 lacks.
   mayBeRefused: (schema) =>
@@ -24,7 +27,8 @@ export function schemaEditsOf(request: PassThroughRequest): BodyEdits {
   return sentSchemaEdits(request, SCHEMAS);
 }
 
-/** The schema of a tool as Anthropic accepts it. */
-export function acceptedSchema(schema: JsonObject): JsonObject {
-  return SCHEMAS.mayBeRefused(schema) ? SCHEMAS.dialect.parameters(schema, false).schema : schema;
+/** The schema of a tool as Anthropic accepts it, and enforces it if `isEnforced`. */
+export function acceptedSchema(schema: JsonObject, isEnforced: boolean): JsonObject {
+  if (isEnforced) return anthropicDialect({ takesSchemas: true }).parameters(schema, true).schema;
+  return SCHEMAS.mayBeRefused(schema, true) ? SCHEMAS.dialect.parameters(schema, false).schema : schema;
 }
