@@ -24,6 +24,8 @@ export const QUIRKS = {
   no_user_field: "chat: `user` is rejected",
   user_field: "responses: the caller's user is `user`, not `safety_identifier`",
   random_seed_field: "chat: the seed is `random_seed`, not `seed`",
+  mistral_fields: "chat: only fields that Mistral documents are accepted; others are left out",
+  cohere_fields: "chat: only fields that Cohere documents are accepted; others are left out",
   nine_character_call_ids: "chat: tool call ids have nine letters or digits",
   small_output_limits: "responses: output limits below 16 are accepted",
   file_addresses: "chat: `file_data` may be an address",

@@ -49,6 +49,8 @@ interface Vendor {
   readonly quirks: readonly Quirk[];
 }
 
+const COHERE: readonly Quirk[] = [...compatibleWithout("reasoning_in_history", "reasoning_object"), "cohere_fields"];
+
 /** Vendors whose formats differ from those of most compatible vendors of the default protocol. */
 const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
   { host: "api.openai.com", quirks: [] },
@@ -61,13 +63,17 @@ const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
   {
     host: "api.mistral.ai",
     quirks: [
-      ...compatibleWithout("reasoning_in_history", "video_parts", "any_audio_format"),
+      ...compatibleWithout("reasoning_in_history", "reasoning_object", "video_parts", "any_audio_format"),
+      "mistral_fields",
       "no_stream_options",
       "no_user_field",
       "random_seed_field",
       "nine_character_call_ids",
     ],
   },
+  // Source: Cohere, Compatibility API, supported and unsupported parameters.
+  { host: "api.cohere.ai", quirks: COHERE },
+  { host: "api.cohere.com", quirks: COHERE },
   // Source: DeepSeek API documentation, "Thinking Mode".
   { host: "api.deepseek.com", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
   // Source: Z.AI API reference, "Chat Completion", `thinking`.

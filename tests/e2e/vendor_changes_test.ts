@@ -31,6 +31,8 @@ const FAMILIES: readonly Family[] = [
   ...of("moonshot", false, "kimi-k3"),
   ...of("zai", false, "glm-5.3"),
   ...of("groq", false, "gpt-oss-120b"),
+  ...of("mistral", false, "mistral-large-4"),
+  ...of("cohere", false, "command-a-03-2025"),
 ];
 
 function of(vendor: string, searches: boolean, ...names: readonly string[]): readonly Family[] {

@@ -73,13 +73,20 @@ const MISTRAL_FIELDS = new Set(
     "presence_penalty frequency_penalty n prediction parallel_tool_calls prompt_mode safe_prompt guardrails metadata " +
     "reasoning_effort prompt_cache_key service_tier").split(" "),
 );
+const MISTRAL_MESSAGES: Readonly<Record<string, readonly string[]>> = {
+  system: ["role", "content"],
+  user: ["role", "content"],
+  assistant: ["role", "content", "tool_calls", "prefix"],
+  tool: ["role", "content", "tool_call_id", "name"],
+};
 const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
 
-/** Source: Mistral API reference; the vendor's error messages. */
+/** Source: Mistral API reference; the vendor's error messages. A field that it does not know is refused if null, too. */
 export function checkMistral(body: JsonObject): void {
   const extra = Object.keys(body).find((name) => !MISTRAL_FIELDS.has(name));
   if (extra !== undefined) throw new SimulatedError(422, "Extra inputs are not permitted", { param: extra });
-  objectsOf(body.messages).forEach((message) => {
+  objectsOf(body.messages).forEach((message, index) => {
+    checkMistralMessage(message, `messages.${index}.${message.role}`);
     checkNotEmpty(message, "Assistant message must have either content or tool_calls, but not none.");
     for (const id of [message.tool_call_id, ...objectsOf(message.tool_calls).map((call) => call.id)]) {
       if (isAbsent(id) || MISTRAL_CALL_ID.test(String(id))) continue;
@@ -88,11 +95,50 @@ export function checkMistral(body: JsonObject): void {
   });
 }
 
-/** Source: pydantic/pydantic-ai, model of Cohere. */
+function checkMistralMessage(message: JsonObject, path: string): void {
+  const known = MISTRAL_MESSAGES[String(message.role)];
+  if (known === undefined) throw new SimulatedError(422, "Input tag does not match any of the expected tags", { param: path });
+  const parts = objectsOf(message.content);
+  const extra = otherMember(message, known, path) ??
+    parts.map((part) => part.type === "text" ? otherMember(part, ["type", "text"], `${path}.content.text`) : null)
+      .find((each) => each !== null) ??
+    objectsOf(message.tool_calls).map((call) =>
+      otherMember(call, ["id", "type", "function", "index"], `${path}.tool_calls`)
+    ).find((each) => each !== null);
+  if (extra) throw new SimulatedError(422, "Extra inputs are not permitted", { param: extra });
+}
+
+/** The path of the first member that is not known; null for none. */
+function otherMember(object: JsonObject, known: readonly string[], path: string): string | null {
+  const other = Object.keys(object).find((name) => !known.includes(name));
+  return other === undefined ? null : `${path}.${other}`;
+}
+
+/** Source: Cohere, Compatibility API, "Unsupported parameters". */
+const COHERE_REFUSED = "store metadata logit_bias top_logprobs n modalities prediction audio service_tier " +
+  "parallel_tool_calls reasoning reasoning_content thinking usage random_seed max_completion_tokens verbosity";
+const COHERE_MESSAGE = ["role", "content", "tool_calls", "tool_call_id"];
+
+/** Source: Cohere, Compatibility API; the vendor's error messages; pydantic/pydantic-ai, model of Cohere. */
 export function checkCohere(body: JsonObject): void {
+  const refused = COHERE_REFUSED.split(" ").find((name) => !isAbsent(body[name]));
+  if (refused !== undefined) throw unknownField(refused);
+  const { reasoning_effort: effort } = body;
+  if (!isAbsent(effort) && effort !== "none" && effort !== "high") {
+    throw new SimulatedError(400, `invalid request: reasoning_effort '${effort}' is not supported`);
+  }
   for (const message of objectsOf(body.messages)) {
+    const other = Object.keys(message).find((name) => !COHERE_MESSAGE.includes(name) && !isAbsent(message[name]));
+    const inCalls = objectsOf(message.tool_calls).flatMap((call) => Object.keys(call))
+      .find((name) => !["id", "type", "function"].includes(name));
+    const unknown = other ?? inCalls;
+    if (unknown !== undefined) throw unknownField(unknown);
     checkNotEmpty(message, "invalid request: assistant message must have content or tool calls");
   }
+}
+
+function unknownField(name: string): SimulatedError {
+  return new SimulatedError(400, `unknown field: parameter '${name}' is not a valid field`, { param: name });
 }
 
 function checkNotEmpty({ role, content, tool_calls: calls }: JsonObject, message: string): void {

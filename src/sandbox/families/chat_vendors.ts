@@ -62,7 +62,7 @@ function apiOf(vendor: ChatVendor): VendorApi {
       const { code = null, param = null } = details;
       const headers = retryAfterHeader(failure);
       if (status === 422) {
-        const detail = [{ type: "extra_forbidden", loc: ["body", param], msg: message }];
+        const detail = [{ type: "extra_forbidden", loc: ["body", ...String(param).split(".")], msg: message }];
         return jsonResponse({ object: "error", message: { detail }, type: "invalid_request_error" }, headers, status);
       }
       const type = status >= 500 ? "server_error" : "invalid_request_error";

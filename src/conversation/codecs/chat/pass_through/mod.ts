@@ -5,10 +5,12 @@ import { objectOf } from "../../../wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
+import { messageEditsOf } from "./message_edits.ts";
 import { ownModelEditsOf } from "./own_model_edits.ts";
 import { reasoningEditsOf } from "./reasoning_object.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
+import { vendorFieldEditsOf } from "./vendor_field_edits.ts";
 import { watcher } from "./watcher.ts";
 
 /**
@@ -20,7 +22,7 @@ export const passThrough: PassThrough = {
     const { body, changed, model, outputLimit, quirks } = request;
     const { bytes, scan, droppedFields } = withEdits(
       request,
-      joinedEdits(signatureEditsOf(request), schemaEditsOf(request)),
+      joinedEdits(joinedEdits(messageEditsOf(request), signatureEditsOf(request)), schemaEditsOf(request)),
     );
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
@@ -28,8 +30,10 @@ export const passThrough: PassThrough = {
       Object.entries(reasoning.set).filter(([name]) => !known.remove.includes(name)),
     );
     const own = ownModelEditsOf(request, { ...replaced, ...known.set }, bytes);
-    const set: Record<string, unknown> = { ...changed, ...replaced, ...known.set, ...own.set, model };
-    const remove = ["extra_body", ...reasoning.remove, ...known.remove, ...own.remove];
+    const vendor = vendorFieldEditsOf(request, { ...replaced, ...known.set, ...own.set });
+    const edits = [reasoning, known, own, vendor];
+    const set: Record<string, unknown> = { ...changed, ...replaced, ...known.set, ...own.set, ...vendor.set, model };
+    const remove = ["extra_body", ...edits.flatMap((each) => each.remove)];
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     }
@@ -39,7 +43,7 @@ export const passThrough: PassThrough = {
     }
     return {
       body: spliceJson(bytes, scan, { set, remove }),
-      droppedFields: [...droppedFields, ...reasoning.droppedFields, ...known.droppedFields, ...own.droppedFields],
+      droppedFields: [droppedFields, ...edits.map((each) => each.droppedFields)].flat(),
     };
   },
   watch: (body) => watcher(wantsUsage(body)),

@@ -5,6 +5,8 @@ import type { Conversation, TextPart } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { describedSchema } from "../../../schemas/described_schema.ts";
 import { writeSearch } from "../shared/search_options.ts";
+import { hasValue } from "../shared/fields.ts";
+import { vendorFieldsFor } from "../shared/vendor_fields.ts";
 import { writeMessages } from "./write_messages.ts";
 import { writeSettings } from "./write_settings.ts";
 import { enforcesSchemas, overflowText, writeOutputFormat, writeTools } from "./write_tools.ts";
@@ -27,7 +29,7 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   if (conversation.outputFormat?.kind === "json_schema" && !enforcesSchemas(writing)) {
     messages.unshift({ role: "system", content: describedSchema(conversation.outputFormat.schema) });
   }
-  const body: JsonObject = {
+  const body: Record<string, unknown> = {
     model: target.model,
     messages,
     ...tools,
@@ -35,8 +37,20 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
     ...writeOutputFormat(conversation.outputFormat, writing),
     ...writeSettings(conversation, writing),
   };
+  removeUnknown(body, writing);
   const droppedFields = [...writing.droppedFields];
   return writing.toolNames.size > 0 ? { body, droppedFields, toolNames: writing.toolNames } : { body, droppedFields };
+}
+
+/** Leaves out the fields that a vendor refuses because it does not know them. */
+function removeUnknown(body: Record<string, unknown>, { target, droppedFields }: Writing): void {
+  const fields = vendorFieldsFor(target.quirks);
+  if (fields === null) return;
+  for (const name of Object.keys(body)) {
+    if (fields.request.has(name)) continue;
+    if (hasValue(body[name])) droppedFields.add(name === "top_logprobs" ? "logprobs" : name);
+    delete body[name];
+  }
 }
 
 function withInstruction(conversation: Conversation, text: string | null): Conversation {

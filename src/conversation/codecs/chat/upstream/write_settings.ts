@@ -7,6 +7,7 @@ import { requiresCall } from "../../../required_call.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { effectiveEffort, effortsInChat, takesTools, toolsRefusedInChat } from "../shared/refused_in_chat.ts";
 import { forcedCallPlan, isOwnModel, isRelayed, refusesStop } from "../shared/model_rules.ts";
+import { vendorFieldsFor } from "../shared/vendor_fields.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
 
@@ -96,7 +97,8 @@ function writeReasoningSettings(conversation: Conversation, { target, droppedFie
     return { effort: null, fields: {} };
   }
   if (requested === "none" && hasSwitch(target)) return { effort: requested, fields: SWITCHED_OFF };
-  const known = effortsInChat(facts) ?? (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
+  const known = effortsInChat(facts) ?? vendorFieldsFor(quirks)?.efforts ??
+    (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null) return { effort: requested, fields: { reasoning_effort: requested } };
   if (requested === "none" && !known.includes("none")) {
     droppedFields.add("reasoning");
