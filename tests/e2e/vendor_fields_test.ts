@@ -157,6 +157,64 @@ Deno.test("OpenAI gets ids of at most 40 characters, and short ones as they are"
   assertEquals([long.length, short, sent.messages[2].tool_call_id], [40, "call_2", long]);
 });
 
+Deno.test("OpenAI gets no reasoning that other vendors returned, in messages and in calls", async () => {
+  const reply = { role: "assistant", content: "b", reasoning_content: "because", extra_content: { google: {} } };
+  const messages = [
+    QUESTION,
+    reply,
+    QUESTION,
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [call("c1", { extra_content: { google: { thought_signature: "s" } } })],
+    },
+    { role: "tool", tool_call_id: "c1", content: "x" },
+  ];
+  const { sent, dropped } = await chat("sandbox/gpt-4.1", { tools: TOOLS, messages });
+  assertEquals(sent.messages[1], { role: "assistant", content: "b" });
+  assertEquals(sent.messages[3].tool_calls, [call("c1")]);
+  assertEquals(dropped, "messages.reasoning_content, messages.tool_calls.extra_content, messages.extra_content");
+});
+
+const sentLast = (): Json => vendors.requests.at(-1)?.body;
+
+/** A tool loop whose first message has these blocks. */
+function loopOf(...first: readonly Json[]): Json[] {
+  const result = (id: string) => ({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "x" }] });
+  const use = (id: string) => ({ type: "tool_use", id, name: "f", input: {} });
+  return [
+    QUESTION,
+    { role: "assistant", content: [...first, use("t1")] },
+    result("t1"),
+    { role: "assistant", content: [{ type: "text", text: "next" }, use("t2")] },
+    result("t2"),
+  ];
+}
+
+Deno.test("a budget of thinking ends in a loop that began without it, and is named", async () => {
+  const budget = { type: "enabled", budget_tokens: 2_000 };
+  const tools = [{ name: "f", input_schema: { type: "object" } }];
+  const model = "sandbox/claude-haiku-4-5";
+  const extra = { max_tokens: 4_000, tools, thinking: budget };
+  for (const first of [[], [{ type: "text", text: "a" }]]) {
+    const { status, text, headers } = await sendAs(MESSAGES, gateway, {
+      model,
+      extra: { ...extra, messages: loopOf(...first) },
+    });
+    assertEquals([status, sentLast().thinking], [200, { type: "disabled" }], text);
+    assertEquals(headers.get("x-service-dropped"), "thinking");
+  }
+  const reply = await sendAs(MESSAGES, gateway, { model, text: "[[think Hm]] [[tool f]]", extra });
+  const [thinking] = reply.json.content;
+  const kept = await sendAs(MESSAGES, gateway, { model, extra: { ...extra, messages: loopOf(thinking) } });
+  assertEquals([kept.status, sentLast().thinking], [200, budget], kept.text);
+  const lost = await sendAs(MESSAGES, gateway, {
+    model: "sandbox/claude-haiku-4-5",
+    extra: { ...extra, messages: loopOf({ ...thinking, signature: thinking.signature.replace(/.{4}$/, "") }) },
+  });
+  assert(lost.status === 200 || lost.status === 400, "a signature that nobody made is the vendor's to judge");
+});
+
 Deno.test("the gateway of these tests stops", async () => {
   await gateway.stop();
   await vendors.stop();

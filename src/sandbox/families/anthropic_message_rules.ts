@@ -250,14 +250,19 @@ function checkEnding(turns: readonly Turn[], thinks: boolean): void {
     throw invalidRequest("messages", "final assistant content cannot end with trailing whitespace");
   }
   if (opening.role !== "user") throw invalidRequest("messages", 'first message must use the "user" role');
-  const answering = last.role === "assistant" ? last : isAnswer(last) ? turns.at(-2) : undefined;
-  const first = answering?.blocks[0];
+  const first = continuedTurn(turns)?.blocks[0];
   if (!thinks || !first || first.block.type === "thinking" || first.block.type === "redacted_thinking") return;
   throw invalidRequest(
     `${first.path}.type`,
     `Expected \`thinking\` or \`redacted_thinking\`, but found \`${first.block.type}\`. When \`thinking\` is enabled, a ` +
       "final `assistant` message must start with a thinking block.",
   );
+}
+
+/** The first message of the turn that the request continues: results of calls do not end it. */
+function continuedTurn(turns: readonly Turn[]): Turn | undefined {
+  const asked = turns.findLastIndex((turn) => turn.role === "user" && !isAnswer(turn));
+  return turns.slice(asked + 1).find(({ role }) => role === "assistant");
 }
 
 function isAnswer({ blocks }: Turn): boolean {

@@ -81,7 +81,7 @@ const MISTRAL_MESSAGES: Readonly<Record<string, readonly string[]>> = {
 };
 const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
 
-/** Source: Mistral API reference; the vendor's error messages. A field that it does not know is refused if null, too. */
+/** Source: Mistral API reference; the vendor's error messages. An unknown field is refused even if it is null. */
 export function checkMistral(body: JsonObject): void {
   const extra = Object.keys(body).find((name) => !MISTRAL_FIELDS.has(name));
   if (extra !== undefined) throw new SimulatedError(422, "Extra inputs are not permitted", { param: extra });
@@ -97,7 +97,9 @@ export function checkMistral(body: JsonObject): void {
 
 function checkMistralMessage(message: JsonObject, path: string): void {
   const known = MISTRAL_MESSAGES[String(message.role)];
-  if (known === undefined) throw new SimulatedError(422, "Input tag does not match any of the expected tags", { param: path });
+  if (known === undefined) {
+    throw new SimulatedError(422, "Input tag does not match any of the expected tags", { param: path });
+  }
   const parts = objectsOf(message.content);
   const extra = otherMember(message, known, path) ??
     parts.map((part) => part.type === "text" ? otherMember(part, ["type", "text"], `${path}.content.text`) : null)

@@ -39,11 +39,29 @@ export function checkChat(body: JsonObject): void {
   const unknown = Object.keys(body).find((name) => !FIELDS.has(name) && !(isDialect && REASONER_FIELDS.has(name)));
   if (unknown !== undefined) throw new SimulatedError(400, `Unrecognized request argument supplied: ${unknown}`);
   checkPresent(body, "messages");
+  if (!isDialect) checkMembers(body.messages);
   checkChatMessages(body.messages);
   checkSettings(body);
   checkChatModel(body, body.model);
   checkTools(body);
   checkFormat(body);
+}
+
+/** Fields in which other vendors return reasoning. Source: the vendor's error messages. */
+const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details", "extra_content"];
+
+function checkMembers(messages: unknown): void {
+  objectsOf(messages).forEach((message, index) => {
+    const places = [
+      { owner: message, path: `messages[${index}]` },
+      ...objectsOf(message.tool_calls).map((owner, at) => ({ owner, path: `messages[${index}].tool_calls[${at}]` })),
+    ];
+    for (const { owner, path } of places) {
+      const name = REASONING_FIELDS.find((each) => owner[each] !== undefined);
+      if (name === undefined) continue;
+      throw badParameter(`${path}.${name}`, `Unknown parameter: '${path}.${name}'.`, "unknown_parameter");
+    }
+  });
 }
 
 function checkSettings(body: JsonObject): void {

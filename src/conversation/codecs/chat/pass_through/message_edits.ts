@@ -7,16 +7,32 @@ import { isAbsent, isObject, listOf, objectsOf, textOf } from "../../../wire_val
 import { wireCallId } from "../shared/call_id.ts";
 import { hasValue } from "../shared/fields.ts";
 import { type VendorFields, vendorFieldsFor } from "../shared/vendor_fields.ts";
+import { hasOwnSignature } from "./signatures.ts";
 
 /** What a vendor takes in messages. */
 interface Rules {
-  /** Null for a vendor that takes any field. */
+  /** Null for a vendor without a list of fields. */
   readonly fields: VendorFields | null;
   readonly quirks: Quirks;
+  /** Whether ids of calls have a limit. */
+  readonly hasIds: boolean;
+  /** Whether reasoning of earlier turns is refused: OpenAI takes none in any field. */
+  readonly refusesReasoning: boolean;
+  /** Its own reasoning stays, if it returned any. */
+  readonly provider: string;
 }
 
+/** The fields in which other vendors return reasoning, and the neutral names of what they have. */
+const REASONING: Readonly<Record<string, string>> = {
+  reasoning_content: "reasoning_text",
+  reasoning: "reasoning_text",
+  reasoning_details: "reasoning_signature",
+  extra_content: "reasoning_signature",
+};
+const REASONING_NAMES = Object.keys(REASONING);
+
 /** The rules of a vendor that takes certain fields only. */
-interface Known extends Rules {
+interface Known extends Pick<Rules, "quirks"> {
   readonly fields: VendorFields;
 }
 
@@ -25,31 +41,35 @@ interface Known extends Rules {
  * have another name, and turns of the assistant without content. Compatible vendors get ids and fields as they are
  * unless their quirks say otherwise.
  */
-export function messageEditsOf({ body, wholeBody, quirks }: PassThroughRequest): BodyEdits {
+export function messageEditsOf({ body, wholeBody, quirks, provider }: PassThroughRequest): BodyEdits {
   const fields = vendorFieldsFor(quirks);
-  const hasIds = quirks.has("nine_character_call_ids") || !quirks.has("union_schemas");
-  // A request without tools has no calls, except in rare histories.
-  if (fields === null && !(hasIds && Array.isArray(body.tools))) return NO_EDITS;
-  const rules = { fields, quirks };
+  const isOpenAi = !quirks.has("union_schemas");
+  const hasIds = quirks.has("nine_character_call_ids") || isOpenAi;
+  const refusesReasoning = isOpenAi && !quirks.has("reasoning_in_history");
+  if (fields === null && !hasIds && !refusesReasoning) return NO_EDITS;
+  const rules = { fields, quirks, hasIds, refusesReasoning, provider };
   if (!objectsOf(body.messages).some((message) => isRefused(message, rules))) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const droppedFields = new Set<string>();
   listOf(wholeBody().messages).forEach((message, index) => {
     if (!isObject(message) || !isRefused(message, rules)) return;
     const path = ["messages", index];
-    if (fields === null) edits.push(...idEdits(message, path, quirks));
-    else edits.push({ path, value: accepted(message, { fields, quirks }, droppedFields) ?? undefined });
+    if (fields !== null) {
+      edits.push({ path, value: accepted(message, { fields, quirks }, droppedFields) ?? undefined });
+    } else edits.push(...idEdits(message, path, rules), ...reasoningEdits(message, path, rules, droppedFields));
   });
   return { edits, droppedFields: [...droppedFields] };
 }
 
-function isRefused(message: JsonObject, { fields, quirks }: Rules): boolean {
-  const calls = listOf(message.tool_calls);
-  if (calls.some((call) => isObject(call) && isOtherId(call.id, quirks)) || isOtherId(message.tool_call_id, quirks)) {
-    return true;
-  }
+function isRefused(message: JsonObject, rules: Rules): boolean {
+  const { fields, quirks, hasIds } = rules;
+  const { tool_calls: toolCalls, role } = message;
+  if (hasRefusedReasoning(message, rules)) return true;
+  const calls = listOf(toolCalls);
+  if (hasIds && calls.some((call) => isObject(call) && isOtherId(call.id, quirks))) return true;
+  if (hasIds && isOtherId(message.tool_call_id, quirks)) return true;
   if (fields === null) return false;
-  const { role, content } = message;
+  const { content } = message;
   if (typeof role !== "string") return false;
   if (fields.roles[role] !== undefined || isEmptyTurn(message)) return true;
   const known = fields.messages[role];
@@ -77,7 +97,37 @@ function hasOthers(object: JsonObject, known: ReadonlySet<string>): boolean {
   return false;
 }
 
-function idEdits(message: JsonObject, path: JsonEdit["path"], quirks: Quirks): JsonEdit[] {
+function hasRefusedReasoning(message: JsonObject, { refusesReasoning, provider }: Rules): boolean {
+  if (!refusesReasoning || message.role !== "assistant") return false;
+  const { tool_calls: calls } = message;
+  const hasReasoning = REASONING_NAMES.some((name) => message[name] !== undefined) ||
+    (Array.isArray(calls) && calls.some(hasExtraContent));
+  return hasReasoning && !hasOwnSignature(message, provider);
+}
+
+function hasExtraContent(call: unknown): boolean {
+  return isObject(call) && call.extra_content !== undefined;
+}
+
+function reasoningEdits(
+  message: JsonObject,
+  path: JsonEdit["path"],
+  rules: Rules,
+  droppedFields: Set<string>,
+): JsonEdit[] {
+  if (!hasRefusedReasoning(message, rules)) return [];
+  const names = REASONING_NAMES.filter((name) => message[name] !== undefined);
+  for (const name of names) if (!isEmpty(message[name])) droppedFields.add(REASONING[name] ?? name);
+  const inCalls = listOf(message.tool_calls).flatMap((call, index): JsonEdit[] => {
+    if (!hasExtraContent(call)) return [];
+    if (isObject(call) && !isEmpty(call.extra_content)) droppedFields.add("reasoning_signature");
+    return [{ path: [...path, "tool_calls", index, "extra_content"], value: undefined }];
+  });
+  return [...names.map((name) => ({ path: [...path, name], value: undefined })), ...inCalls];
+}
+
+function idEdits(message: JsonObject, path: JsonEdit["path"], { hasIds, quirks }: Rules): JsonEdit[] {
+  if (!hasIds) return [];
   const { tool_calls: calls, tool_call_id: id } = withIds(message, quirks);
   const ids = listOf(calls).map((call, index): JsonEdit => ({
     path: [...path, "tool_calls", index, "id"],

@@ -2,6 +2,7 @@ import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
+import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { isObject, listOf, objectOf } from "../../../wire_value.ts";
 import { callSignatureOf } from "../shared/read_messages.ts";
 import { readDetail, writeOwnDetail } from "../shared/reasoning.ts";
@@ -37,6 +38,19 @@ export function signatureEditsOf({ wholeBody, outlineText, provider, quirks }: P
     }
   });
   return { edits, droppedFields: [...droppedFields] };
+}
+
+/** Whether a message has reasoning that this provider signed, and that the gateway wrapped. */
+export function hasOwnSignature(message: JsonObject, provider: string): boolean {
+  const isOwn = (signature: ReasoningSignature | undefined) =>
+    signature !== undefined && isOwnSignature(signature, "chat", provider);
+  const isOwnDetail = (detail: unknown) =>
+    isObject(detail) && (isWrapped(detail.signature) || isWrapped(detail.data)) && isOwn(readDetail(detail)?.signature);
+  const isOwnCarrier = (owner: unknown) =>
+    isObject(owner) && isWrapped(objectOf(objectOf(owner.extra_content)?.google)?.thought_signature) &&
+    isOwn(callSignatureOf(owner).signature);
+  return listOf(message.reasoning_details).some(isOwnDetail) ||
+    [message, ...listOf(message.tool_calls)].some(isOwnCarrier);
 }
 
 /** Adds the edits of one message's `reasoning_details`, and returns how many of the details stay. */

@@ -15,14 +15,15 @@ const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signatur
  * searches and citations of others are removed. Source: Messages API reference, "Extended thinking".
  */
 export function signatureEditsOf(
-  { wholeBody, outlineText, provider, facts, dropsReasoning }: PassThroughRequest,
+  { body: outline, wholeBody, outlineText, provider, facts, dropsReasoning }: PassThroughRequest,
 ): BodyEdits {
-  if (!dropsReasoning && !outlineText.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+  if (!dropsReasoning && !outlineText.includes(WRAPPED_SIGNATURE_MARK)) return bareLoopEdits(outline, facts);
   const body = wholeBody();
   const edits: JsonEdit[] = [];
   const searchLosses = new Set<string>();
   const searchEdits: JsonEdit[] = [];
   const emptied = new Set<number>();
+  const start = loopStart(body);
   let startsWithoutThinking = false;
   listOf(body.messages).forEach((message, index) => {
     if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) return;
@@ -32,18 +33,29 @@ export function signatureEditsOf(
     for (const loss of search.droppedFields) searchLosses.add(loss);
     const kept = editBlocks(message.content, path, dropsReasoning ? null : provider, edits, search.removed);
     if (kept.length === 0 && message.content.length > 0) emptied.add(index);
-    // Only the turn that is being continued must start with its thinking.
-    startsWithoutThinking = kept.length > 0 && kept.length < message.content.length && !isThinking(kept[0]);
+    // Only the turn that is being continued must start with its thinking. Its later messages may have none.
+    startsWithoutThinking ||= index === start && kept.length > 0 && !isThinking(kept[0]);
   });
   const isLost = edits.some(({ value }) => value === undefined);
   for (const index of emptied) edits.push({ path: ["messages", index], value: undefined });
   edits.push(...searchEdits);
   const droppedFields = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
-  if (!startsWithoutThinking || !isContinued(body) || !thinksWithBudget(body, facts)) {
-    return { edits, droppedFields };
-  }
-  edits.push({ path: ["thinking"], value: { type: "disabled" } });
-  return { edits: [...edits, ...withoutClearing(body)], droppedFields: [...droppedFields, "reasoning"] };
+  if (!startsWithoutThinking || !thinksWithBudget(body, facts)) return { edits, droppedFields };
+  return { edits: [...edits, ...withoutThinking(body)], droppedFields: [...droppedFields, "reasoning"] };
+}
+
+/** Switches a budget off in a tool loop that another vendor, or a request without thinking, began. */
+function bareLoopEdits(body: JsonObject, facts: ModelFacts): BodyEdits {
+  if (!thinksWithBudget(body, facts)) return NO_EDITS;
+  const messages = listOf(body.messages);
+  const first = objectOf(messages[loopStart(body)]);
+  const isBare = objectOf(messages.at(-1))?.role === "user" && Array.isArray(first?.content) &&
+    first.content.length > 0 && !isThinking(first.content[0]);
+  return isBare ? { edits: withoutThinking(body), droppedFields: ["reasoning"] } : NO_EDITS;
+}
+
+function withoutThinking(body: JsonObject): JsonEdit[] {
+  return [{ path: ["thinking"], value: { type: "disabled" } }, ...withoutClearing(body)];
 }
 
 /** Whether the request thinks with a budget, or with one that adaptive thinking becomes. */
@@ -84,12 +96,18 @@ function isThinking(block: unknown): boolean {
 }
 
 /**
- * Whether the last turn is the assistant's or has results of its calls: with a budget, that turn must start with
- * thinking.
+ * The index of the message that begins the turn which the request continues: one of the assistant, with results of its
+ * calls between its messages. With a budget, it must start with thinking. -1 if the last message asks something new.
  */
-function isContinued(body: JsonObject): boolean {
-  const last = objectOf(listOf(body.messages).at(-1));
-  return last?.role === "assistant" || objectsOf(last?.content).some(({ type }) => type === "tool_result");
+function loopStart(body: JsonObject): number {
+  const messages = listOf(body.messages);
+  let start = -1;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = objectOf(messages[index]);
+    if (message?.role === "assistant") start = index;
+    else if (!objectsOf(message?.content).some(({ type }) => type === "tool_result")) break;
+  }
+  return start;
 }
 
 /** Removes settings for the clearing of thinking, which are not allowed without thinking. */
