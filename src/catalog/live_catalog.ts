@@ -1,6 +1,7 @@
 import type { Alias } from "./alias.ts";
 import { type Catalog, createCatalog, type DatedCatalog } from "./catalog.ts";
 import { type CredentialWeights, withCredentials } from "./credentials.ts";
+import { withListedFacts } from "./listed_facts.ts";
 import type { Model } from "./model.ts";
 
 /** A catalog whose discovered models can be replaced. */
@@ -32,6 +33,7 @@ export class LiveCatalog implements DatedCatalog {
   replaceDiscovered(discovered: readonly Model[]): void {
     const { configured, aliases } = this;
     const models = withCredentials(discovered, this.credentials);
-    this.#now = createCatalog(configured, { aliases, discovered: models, revision: ++this.#revision });
+    const listed = Object.assign({}, ...models.map(({ listedFacts }) => listedFacts));
+    this.#now = createCatalog(withListedFacts(configured, listed), { aliases, discovered: models, revision: ++this.#revision });
   }
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { ChargeKind, Tariff } from "../billing/tariff.ts";
+import type { ListedFacts } from "../conversation/known_models.ts";
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import { factsSchema } from "../conversation/stated_facts.ts";
 import { boolean, distinct, isDate, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
@@ -106,6 +107,8 @@ export interface Model extends CapabilitySections {
   readonly defaultParameters: Readonly<Record<string, unknown>> | null;
   /** What an operator states about what the model takes and refuses, before the built-in facts. Default: none. */
   readonly facts?: Partial<ModelFacts>;
+  /** What the lists of its providers state, before the built-in facts. Absent: nothing. */
+  readonly listedFacts?: ListedFacts;
   /** A date; null if none is set, which is the default. */
   readonly expirationDate: string | null;
   /** Null if the vendor answers with this model, which is the default. */

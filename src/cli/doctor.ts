@@ -20,6 +20,8 @@ import {
 import { checkClock, checkHosts } from "../doctor/network_checks.ts";
 import { providerFinding } from "../doctor/provider_checks.ts";
 import { systemClock } from "../lib/clock.ts";
+import { type ListedFacts, listedFactsKey } from "../conversation/known_models.ts";
+import type { ModelFacts } from "../conversation/model_facts.ts";
 import { silentLog } from "../lib/log.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { clockDifference } from "../store/clock_difference.ts";
@@ -65,7 +67,8 @@ export async function doctor(args: readonly string[]): Promise<number> {
     report(ok("configuration", `${source} is valid`), checkAdmin(config));
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
     report(await checkStore(config, options));
-    report(checkPrices(config, systemClock.now()), checkFacts(config));
+    report(checkPrices(config, systemClock.now()));
+    if (options.isOffline) report(checkFacts(config));
     if (!options.isOffline) report(...await checkFilesBucket(config));
     if (!options.isOffline) await checkVendors(config, report);
   }
@@ -148,13 +151,25 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
     const checked = await Promise.all([...new Set(providers.values())].map(async (provider) => {
       const settings = ownValue(config.providers, provider.name)!;
       const test = await checkProvider(provider, settings, systemClock);
-      return { name: provider.name, finding: providerFinding(idOf(provider), test), models: test.models };
+      const { models, facts = new Map() } = test;
+      return { name: provider.name, finding: providerFinding(idOf(provider), test), models, facts };
     }));
-    report(...checked.map(({ finding }) => finding));
+    report(...checked.map(({ finding }) => finding), checkFacts(config, listedFactsOf(config, checked)));
     const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
     const { models } = createCatalog(config.models).at(systemClock.now());
     report(checkListedModels(models, new Map(lists)), checkUnpricedModels(config, new Map(lists)));
   } finally {
     openedProviders.close();
   }
+}
+
+/** The facts of lists that the gateway reads: those of providers with an entry such as "anthropic/*". */
+function listedFactsOf(
+  { modelPatterns }: Config,
+  checked: readonly { readonly name: string; readonly facts: ReadonlyMap<string, Partial<ModelFacts>> }[],
+): ListedFacts {
+  const read = checked.filter(({ name }) => modelPatterns.some(({ provider }) => provider === name));
+  return Object.fromEntries(
+    read.flatMap(({ name, facts }) => [...facts].map(([model, stated]) => [listedFactsKey(name, model), stated])),
+  );
 }

@@ -18,6 +18,20 @@ export interface CatalogFacts {
   readonly supportedParameters: readonly string[];
   /** Facts that the operator states about the model (`models[].facts`). Default: none. */
   readonly facts?: Partial<ModelFacts>;
+  /** What the lists of its vendors state. Default: nothing. */
+  readonly listedFacts?: ListedFacts;
+}
+
+/** Facts that vendors' lists state, by {@linkcode listedFactsKey}. */
+export type ListedFacts = Readonly<Record<string, Partial<ModelFacts>>>;
+
+/**
+ * Returns the key of the facts of one model at one provider.
+ *
+ * @param name The vendor's name of the model.
+ */
+export function listedFactsKey(provider: string, name: string): string {
+  return `${provider}/${name}`;
 }
 
 /** Facts that an operator states about models of a provider (`providers.<name>.facts`), by patterns of their names. */
@@ -25,6 +39,8 @@ export type ProviderFacts = Readonly<Record<string, Partial<ModelFacts>>>;
 
 /** What a provider states about its models. */
 export interface StatedFacts {
+  /** Its name. Default: none, so that nothing of its list is known. */
+  readonly name?: string;
   /** Default: none. */
   readonly facts?: ProviderFacts;
 }
@@ -34,7 +50,7 @@ const NO_STATED_FACTS: StatedFacts = {};
 
 /**
  * The facts of a model. The family is recognized by the vendor's name of the model, or else by the name in its catalog
- * id; the catalog entry overrides it. A non-empty `supported_parameters` is taken as complete: a model that lists
+ * id; the vendor's list overrides it, and the catalog entry overrides both. A non-empty `supported_parameters` is taken as complete: a model that lists
  * neither `reasoning` nor `reasoning_effort` does not reason, and one that does not list `temperature` rejects sampling
  * settings. What an operator states as `facts` overrides all, the model's before the provider's.
  *
@@ -72,6 +88,8 @@ export function factLayers(
 ): readonly FactLayer[] {
   const family = familyLayers(upstreamName) ?? ownFamilyLayers(upstreamName) ?? familyLayers(entry.id);
   const layers = [...family ?? [], ...layersIn(SCHEMA_REFERENCE_FACTS, comparableName(upstreamName))];
+  const listed = entry.listedFacts?.[listedFactsKey(provider.name ?? "", upstreamName)];
+  if (listed !== undefined) layers.push({ source: "the vendor's list", facts: listed });
   const stated = catalogFacts(entry.supportedParameters, merged(family ?? []));
   if (Object.keys(stated).length > 0) layers.push({ source: "supported_parameters of the model", facts: stated });
   // What is stated about a model of no known family is stated about this vendor's model.

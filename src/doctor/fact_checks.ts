@@ -1,17 +1,26 @@
 import type { Config } from "../config/config.ts";
-import { factLayers } from "../conversation/known_models.ts";
+import { withListedFacts } from "../catalog/listed_facts.ts";
+import { factLayers, type ListedFacts } from "../conversation/known_models.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { enumerated, type Finding, ok } from "./finding.ts";
 
-/** Tells what is known of the configured text models, and where it comes from. */
-export function checkFacts({ models, providers }: Pick<Config, "models" | "providers">): Finding {
+/**
+ * Tells what is known of the configured text models, and where it comes from.
+ *
+ * @param listed What vendors' lists state, of providers whose lists the gateway reads. Default: nothing.
+ */
+export function checkFacts(
+  { models: configured, providers }: Pick<Config, "models" | "providers">,
+  listed: ListedFacts = {},
+): Finding {
+  const models = withListedFacts(configured, listed);
   const sources = new Map<string, number>();
   const unknown: string[] = [];
   let known = 0;
   for (const model of models) {
     if (!model.architecture.outputModalities.includes("text")) continue;
     for (const { provider, model: name } of model.serves) {
-      const layers = factLayers(name, model, ownValue(providers, provider));
+      const layers = factLayers(name, model, { ...ownValue(providers, provider), name: provider });
       if (layers.length === 0) unknown.push(`${model.id} (${name} at ${provider})`);
       else known++;
       for (const { source } of layers) sources.set(source, (sources.get(source) ?? 0) + 1);

@@ -1,5 +1,7 @@
 import { builtInFields } from "../catalog/built_in.ts";
 import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
+import { withListedFacts } from "../catalog/listed_facts.ts";
+import { listedFactsKey } from "../conversation/known_models.ts";
 import { type Model, readModel } from "../catalog/model.ts";
 import { isModelId } from "../catalog/model_name.ts";
 import type { ModelPattern } from "../catalog/model_pattern.ts";
@@ -59,8 +61,12 @@ function modelFor(
   if (!isModelId(id)) return null;
   const serves = [{ provider: pattern.provider, model: listed.id }];
   const { fallbacks, owned_by } = pattern.fields;
-  if (known !== null) return readModel({ ...known, fallbacks, owned_by, id, serves });
-  return readModel({ ...pattern.fields, ...factsOf(pattern, listed), id, serves });
+  const model = known !== null
+    ? readModel({ ...known, fallbacks, owned_by, id, serves })
+    : readModel({ ...pattern.fields, ...factsOf(pattern, listed), id, serves });
+  if (listed.facts === undefined) return model;
+  const [stated = model] = withListedFacts([model], { [listedFactsKey(pattern.provider, listed.id)]: listed.facts });
+  return stated;
 }
 
 const MODALITIES = ["text", "image", "file", "audio", "video"];

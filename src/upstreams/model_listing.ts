@@ -1,5 +1,7 @@
 import { bareModelName } from "../lib/bare_model_name.ts";
+import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { anthropicCapabilities, googleCapabilities } from "./listed_capabilities.ts";
 import type { Outbound } from "./outbound_call.ts";
 
 /** A model in a vendor's list. Values that are absent or of another type are null. */
@@ -18,6 +20,8 @@ export interface ListedModel {
   readonly maxOutputTokens: number | null;
   /** The input modalities, in the vendor's terms. */
   readonly inputModalities: readonly string[] | null;
+  /** What the list says about what the model takes. Absent: nothing. */
+  readonly facts?: Partial<ModelFacts>;
 }
 
 /** One page of a vendor's list. */
@@ -118,14 +122,19 @@ export const anthropicListing: ModelListing = {
   path: "/v1/models?limit=1000",
   readPage(response) {
     const { data, has_more: hasMore, last_id: last } = objectOf(response);
-    const models = listOf(data).map((model) =>
-      listed(model.id, {
-        name: model.display_name,
-        created: typeof model.created_at === "string" ? Date.parse(model.created_at) / 1_000 : null,
-        contextLength: model.max_input_tokens,
-        maxOutputTokens: model.max_tokens,
-      })
-    );
+    const models = listOf(data).map((model) => {
+      const capabilities = anthropicCapabilities(model);
+      return withFacts(
+        listed(model.id, {
+          name: model.display_name,
+          created: typeof model.created_at === "string" ? Date.parse(model.created_at) / 1_000 : null,
+          contextLength: model.max_input_tokens,
+          maxOutputTokens: model.max_tokens,
+          inputModalities: capabilities.inputModalities,
+        }),
+        capabilities.facts,
+      );
+    });
     const hasNext = hasMore === true && typeof last === "string";
     const next = hasNext ? `/v1/models?limit=1000&after_id=${encodeURIComponent(last)}` : null;
     return { models: models.filter((model) => model !== null), next };
@@ -141,12 +150,15 @@ export const googleListing: ModelListing = {
       !Array.isArray(methods) || methods.includes("generateContent")
     );
     const models = withGeneration.map((model) =>
-      listed(typeof model.name === "string" ? bareModelName(model.name) : null, {
-        name: model.displayName,
-        description: model.description,
-        contextLength: model.inputTokenLimit,
-        maxOutputTokens: model.outputTokenLimit,
-      })
+      withFacts(
+        listed(typeof model.name === "string" ? bareModelName(model.name) : null, {
+          name: model.displayName,
+          description: model.description,
+          contextLength: model.inputTokenLimit,
+          maxOutputTokens: model.outputTokenLimit,
+        }),
+        googleCapabilities(model).facts,
+      )
     );
     const hasNext = typeof token === "string" && token !== "";
     const next = hasNext ? `/v1beta/models?pageSize=1000&pageToken=${encodeURIComponent(token)}` : null;
@@ -157,6 +169,10 @@ export const googleListing: ModelListing = {
 function hasTextOutput(model: JsonObject): boolean {
   const { output_modalities: modalities } = objectOf(model.architecture);
   return !Array.isArray(modalities) || modalities.includes("text");
+}
+
+function withFacts(model: ListedModel | null, facts: Partial<ModelFacts>): ListedModel | null {
+  return model === null || Object.keys(facts).length === 0 ? model : { ...model, facts };
 }
 
 function listed(id: unknown, fields: Partial<Record<keyof ListedModel, unknown>>): ListedModel | null {

@@ -1,7 +1,9 @@
+import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { Clock } from "../lib/clock.ts";
 import { BASE_URLS } from "./base_urls.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
+import type { ListedModel } from "./model_listing.ts";
 import type { Provider } from "./provider.ts";
 
 /** The result of a test of one provider with one credential. */
@@ -12,6 +14,8 @@ export interface ProviderCheck {
   readonly latencyMs: number | null;
   /** The ids of the models that the vendor lists; null if its list was not read. */
   readonly models: readonly string[] | null;
+  /** What the list states about models, by the vendor's names. Absent: nothing. */
+  readonly facts?: ReadonlyMap<string, Partial<ModelFacts>>;
 }
 
 /** What is wrong with a provider. */
@@ -50,7 +54,10 @@ export async function checkProvider(
   try {
     await request(late.signal);
     const latencyMs = elapsedMs();
-    return { fault: null, latencyMs, models: await listedModels(provider, late.signal) };
+    const listed = await listedModels(provider, late.signal);
+    const facts = listed?.flatMap(({ id, facts }) => facts === undefined ? [] : [[id, facts] as const]) ?? [];
+    const models = listed?.map(({ id }) => id) ?? null;
+    return { fault: null, latencyMs, models, ...(facts.length > 0 && { facts: new Map(facts) }) };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     const latencyMs = error.facts.status === null ? null : elapsedMs();
@@ -61,9 +68,9 @@ export async function checkProvider(
 }
 
 /** The credential was accepted, so a list that cannot be read is no failure. */
-async function listedModels({ listModels }: Provider, signal: AbortSignal): Promise<readonly string[] | null> {
+async function listedModels({ listModels }: Provider, signal: AbortSignal): Promise<readonly ListedModel[] | null> {
   try {
-    return listModels === undefined ? null : (await listModels(signal)).map(({ id }) => id);
+    return listModels === undefined ? null : await listModels(signal);
   } catch (error) {
     if (error instanceof UpstreamFailure) return null;
     throw error;

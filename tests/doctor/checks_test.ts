@@ -57,7 +57,7 @@ Deno.test("prices that differ from the built-in ones are named with both", () =>
 });
 
 Deno.test("the facts of models are named with their sources, and the models without", () => {
-  const { text } = checkFacts(readConfig(
+  const config = readConfig(
     JSON.stringify({
       providers: { acme: { kind: "openai", base_url: "http://127.0.0.1:1/v1", api_key: "key-of-tests-0123456789" } },
       models: ["gpt-5.1", "own", "other"].map((name) => ({
@@ -69,7 +69,10 @@ Deno.test("the facts of models are named with their sources, and the models with
     }),
     "test.json",
     () => undefined,
-  ));
+  );
+  const { text } = checkFacts(config);
+  const listed = checkFacts(config, { "acme/other": { canReason: false } });
+  assertStringIncludes(listed.text, "the vendor's list (1)");
   assertStringIncludes(text, "what 2 models take is known by OpenAI, model page of GPT-6.2 Sol");
   assertStringIncludes(text, "facts of the model (1)");
   assertStringIncludes(text, "nothing is known of acme/other (other at acme), whose requests are not adapted");

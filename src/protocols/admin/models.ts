@@ -66,7 +66,7 @@ function writeModel(
       provider: serving.provider,
       model: serving.model,
       weight: serving.weight,
-      facts: writeLayers(model, serving.model, ownValue(providers, serving.provider)),
+      facts: writeLayers(model, serving.model, { ...ownValue(providers, serving.provider), name: serving.provider }),
     })),
     aliases: aliases.filter((alias) => alias.model === id || alias.model === canonicalSlug).map((alias) => alias.name),
     fallbacks: [...fallbacks],
