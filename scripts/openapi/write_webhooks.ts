@@ -1,4 +1,6 @@
 import { TERMINAL_STATUSES } from "../../src/calls/ended_task.ts";
+import { NOTIFICATION_EVENTS, type NotificationEvent } from "../../src/webhooks/event_name.ts";
+import { notificationBody } from "./replies/notifications.ts";
 import { VideoEvent } from "./replies/videos.ts";
 import type { Components, JsonSchema } from "./schema.ts";
 
@@ -20,38 +22,66 @@ const MEANINGS: Readonly<Record<typeof TERMINAL_STATUSES[number], string>> = {
   expired: "The task expired",
 };
 
-/** The events that are sent to the `callback_url` of a task. Source: docs/api/webhooks.md. */
+const NOTIFIED: Readonly<Record<NotificationEvent, string>> = {
+  "balance.low": "A balance has fallen below a threshold",
+  "budget.reached": "A budget is half, four fifths or wholly spent",
+  "key.expiring": "A key or an account expires within a week",
+  "model.deprecated": "A vendor ends a model within thirty days",
+  "price.changed": "A price has changed",
+  "provider.failing": "A provider cannot be used",
+};
+
+const RETRIED = "with up to ten retries. Compare one of the signatures in constant time.";
+
+/** The events of video tasks, and the notifications. Source: docs/api/webhooks.md. */
 export function writeWebhooks(components: Components): Record<string, JsonSchema> {
-  const schema = components.schemaOf(VideoEvent);
-  return Object.fromEntries(TERMINAL_STATUSES.map((status) => {
+  const videoEvent = components.schemaOf(VideoEvent);
+  const ofTasks = TERMINAL_STATUSES.map((status) => {
     const event = `video.generation.${status}`;
     return [event, {
-      post: {
-        operationId: `onVideo${status[0]?.toUpperCase()}${status.slice(1)}`,
-        tags: ["Webhooks"],
-        summary: MEANINGS[status],
-        description: "Sent once for each task, with up to ten retries. Compare one of the signatures in constant time.",
-        security: [],
-        parameters: HEADERS.map(([name, description]) => ({
-          name,
-          in: "header",
-          description,
-          required: true,
-          schema: { type: "string" },
-        })),
-        requestBody: {
-          required: true,
-          content: {
-            "application/json": {
-              schema: { allOf: [schema, { type: "object", properties: { event: { const: event } } }] },
-            },
-          },
-        },
-        responses: {
-          "2XX": { description: "Acknowledges the event" },
-          default: { description: "A failure, which is tried again" },
-        },
-      },
-    }];
-  }));
+      operationId: `onVideo${capitalized(status)}`,
+      summary: MEANINGS[status],
+      description: `Sent once for each task, ${RETRIED}`,
+      schema: { allOf: [videoEvent, { type: "object", properties: { event: { const: event } } }] },
+    }] as const;
+  });
+  const notifications = NOTIFICATION_EVENTS.map((event) =>
+    [event, {
+      operationId: `on${event.split(".").map(capitalized).join("")}`,
+      summary: NOTIFIED[event],
+      description: `Sent once for its cause to each receiver, ${RETRIED}`,
+      schema: components.schemaOf(notificationBody(event)),
+    }] as const
+  );
+  const all = [...ofTasks, ...notifications];
+  return Object.fromEntries(all.map(([event, written]) => [event, { post: writeWebhook(written) }]));
+}
+
+function capitalized(word: string): string {
+  return `${word[0]?.toUpperCase()}${word.slice(1)}`;
+}
+
+function writeWebhook({ schema, ...described }: {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly schema: JsonSchema;
+}): JsonSchema {
+  return {
+    ...described,
+    tags: ["Webhooks"],
+    security: [],
+    parameters: HEADERS.map(([name, description]) => ({
+      name,
+      in: "header",
+      description,
+      required: true,
+      schema: { type: "string" },
+    })),
+    requestBody: { required: true, content: { "application/json": { schema } } },
+    responses: {
+      "2XX": { description: "Acknowledges the event" },
+      default: { description: "A failure, which is tried again" },
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { modelSchema } from "../../src/catalog/model.ts";
 import { modelPatternSchema } from "../../src/catalog/model_pattern.ts";
 import { egressSchema } from "../../src/config/egress_section.ts";
 import { limitsSchema } from "../../src/config/limits_section.ts";
+import { notificationsSchema } from "../../src/notifications/notifications_section.ts";
 import { requestLogSchema } from "../../src/config/request_log_section.ts";
 import { retentionSchema } from "../../src/config/retention_section.ts";
 import { serverSchema } from "../../src/config/server_section.ts";
@@ -47,6 +48,7 @@ const SECTIONS: readonly (readonly [path: string, schema: z.ZodType])[] = [
   ["retention", retentionSchema],
   ["billing", billingSchema],
   ["webhooks", webhooksSchema],
+  ["notifications", notificationsSchema],
   ["egress", egressSchema],
   ["logs", logsSchema],
   ["request_log", requestLogSchema],

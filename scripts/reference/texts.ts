@@ -252,6 +252,11 @@ const ACCOUNTS: Record<string, SettingText> = {
     otherwise: KEPT,
   },
   "accounts[].overdraft": { text: "How far the balance may fall below zero", example: "5.00", otherwise: KEPT },
+  "accounts[].notification_url": {
+    text: "Gets the [notifications](webhooks.md#notifications) about the account",
+    example: "https://example.com/hook",
+    otherwise: KEPT,
+  },
   ...accessLimits("accounts[]", "the account"),
 };
 
@@ -690,6 +695,20 @@ const REST: Record<string, SettingText> = {
     otherwise: "`power` with PostgreSQL, else `process`",
   },
   "webhooks.timeout": { text: "Of one attempt", example: 30 },
+  "notifications.url": {
+    text: "Gets all [notifications](webhooks.md#notifications)",
+    example: "https://ops.example.com/switchyard",
+    otherwise: "none: they are only in the log",
+  },
+  "notifications.secret": {
+    text: "Signs them",
+    example: "${NOTIFICATIONS_SECRET}",
+    otherwise: "none; required with `url`",
+  },
+  "notifications.balance_low": {
+    text: "Below which a balance is low: US dollars, or days at the present rate",
+    example: ["5.00", "3d"],
+  },
   "egress.allow": { text: "Networks that are exempt from the rule against private addresses", example: ["10.0.0.0/8"] },
   "egress.ca_file": {
     text: "A PEM file of further trusted roots",

@@ -225,7 +225,7 @@ export class ConfigChanges {
 /** The new configuration with the settings at the start where a change needs a restart. */
 function keepRestartSettings(next: Config, started: Config): Config {
   const { memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling } = started.limits;
-  const { accounts, providers, models, modelPatterns, aliases, egress, logs, limits, server } = next;
+  const { accounts, providers, models, modelPatterns, aliases, notifications, egress, logs, limits, server } = next;
   return {
     ...started,
     accounts,
@@ -233,6 +233,7 @@ function keepRestartSettings(next: Config, started: Config): Config {
     models,
     modelPatterns,
     aliases,
+    notifications,
     egress,
     logs,
     server: { ...started.server, adminKey: server.adminKey, adminKeys: server.adminKeys },

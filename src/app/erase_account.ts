@@ -16,7 +16,7 @@ import type { RequestLog } from "../request_log/request_log.ts";
 import type { Store } from "../store/store.ts";
 import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/tasks/erase_tasks.ts";
 import { removeFromFeed } from "../webhooks/feed_records.ts";
-import { removeDelivery } from "../webhooks/records.ts";
+import { removeDelivery, removeNotifications } from "../webhooks/records.ts";
 import type { FileStores } from "./file_stores.ts";
 import type { OtherGateways } from "./other_gateways.ts";
 
@@ -69,6 +69,7 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
     return true;
   };
   const removed = await eraseTasks({ store, files: files.results, onRemoval }, account);
+  deliveries += await removeNotifications(store, account);
   await removeFromFeed(store, account);
   const cachedContents = await eraseCaches({ store, files: files.caches }, account);
   const keptReplies = forgetReplies(account);

@@ -9,6 +9,7 @@ import type { RequestLog } from "../request_log/request_log.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { LargeRequests } from "../large_requests/large_requests.ts";
 import type { OwnedServices } from "./own.ts";
+import { notificationFamilies } from "../notifications/summary.ts";
 
 /** The parts whose state is measured when metrics are read. */
 export interface MeasuredParts
@@ -16,7 +17,7 @@ export interface MeasuredParts
     Pick<OwnedServices, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams">,
     Pick<OwnedServices, "onRecordsRead"> {
   readonly slots: Pick<OwnedServices["slots"], "waitingByProvider">;
-  readonly store: Pick<OwnedServices["store"], "isReady" | "metrics">;
+  readonly store: Pick<OwnedServices["store"], "isReady" | "metrics" | "get">;
   readonly requestLog: Pick<RequestLog, "stats"> | null;
   readonly tracing: Pick<Tracing, "exported" | "dropped"> | null;
   readonly large: Pick<LargeRequests, "threads">;
@@ -42,6 +43,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
     waitingFamily(parts),
     ...webhookFamilies(counts.log),
     ...await storeFamilies(),
+    ...await notificationFamilies(store),
     single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
     ...processFamilies(parts),
     ...observerFamilies(parts),

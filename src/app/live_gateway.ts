@@ -15,6 +15,7 @@ import { hasConsole } from "./console.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
 import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
+import { startNotifications, watchProviders } from "./notifications.ts";
 import type { OwnedServices } from "./own.ts";
 import { startRetention } from "./retention.ts";
 import type { StartedConfig } from "./start_config.ts";
@@ -91,10 +92,14 @@ export class LiveGateway {
     this.#current.lists.lists.start();
     if (hasConsole(services.config)) holdWork(console.history());
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
+    const current = () => this.#current.services;
+    const watching = roles.serves ? [watchProviders(services, current)] : [];
     const following = isShared ? [this.#followOthers()] : [];
-    if (!roles.works) return joinRunners(following);
+    if (!roles.works) return joinRunners([...following, ...watching]);
     return joinRunners([
       ...following,
+      ...watching,
+      startNotifications(services, current),
       videos.startJobs(),
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),

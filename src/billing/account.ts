@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
-import type { Commit, Store } from "../store/store.ts";
+import type { Commit, Entry, Store } from "../store/store.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
-import { type AccountChanges, changedSettings } from "./key_settings.ts";
+import { type AccountChanges, changedAccountSettings } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
 import { addCredit } from "./credit.ts";
 import {
@@ -17,6 +17,8 @@ import {
 import { newWebhookSecret } from "./webhook_secret.ts";
 
 const SCAN_PAGE = 500;
+/** Accounts of which the records are read at once while their balances are read one by one. */
+const BALANCE_PAGE = 100;
 
 /** A prepaid account with its balance. */
 export interface Account extends AccountRecord {
@@ -58,7 +60,7 @@ export async function createAccount(
     createdAt: store.now(),
     suspendedAt: null,
     ...bucketsOf(allowBuckets),
-    ...changedSettings({}, settings),
+    ...changedAccountSettings({}, settings),
   };
   const commit = withOverdraft(openingCommit(record, balance, webhookSecret), id, settings);
   const result = await store.commit(null, commit);
@@ -103,6 +105,15 @@ export async function listAccounts(
   const entries = await store.scan<AccountRecord>(ACCOUNTS, { ...after, limit: page.limit + 1 });
   const accounts = await Promise.all(entries.slice(0, page.limit).map(({ value }) => withBalance(store, value)));
   return { accounts, next: entries.length > page.limit ? accounts.at(-1)?.id ?? null : null };
+}
+
+/** All accounts with their balances, in the order of their ids. */
+export async function* allBalances(store: Store): AsyncGenerator<Account> {
+  let page: Entry<AccountRecord>[] = [];
+  do {
+    page = await store.scan<AccountRecord>(ACCOUNTS, { after: page.at(-1)?.key, limit: BALANCE_PAGE });
+    for (const { value } of page) yield await withBalance(store, value);
+  } while (page.length === BALANCE_PAGE);
 }
 
 /** The ids of all accounts, in their order. */
@@ -164,8 +175,9 @@ export function setAllowedBuckets(store: Store, id: string, allowBuckets: readon
 export function changeAccountSettings(store: Store, id: string, changes: AccountChanges): Promise<Account> {
   return changeAccount(store, id, (account) => {
     refuseErased(account);
-    const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...facts } = account;
-    const after = { ...facts, ...changedSettings(account, changes) };
+    const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...rest } = account;
+    const { notificationUrl: _url, ...facts } = rest;
+    const after = { ...facts, ...changedAccountSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
   }, withOverdraft({}, id, changes));
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { newSortableId } from "../lib/ids.ts";
-import type { Commit, Store } from "../store/store.ts";
+import type { Commit, Entry, Store } from "../store/store.ts";
 import { refuseErased } from "./account.ts";
 import { hashOfKey, newApiKey, visiblePrefixOf } from "./api_key.ts";
 import { changedSettings, type KeyChanges } from "./key_settings.ts";
@@ -13,6 +13,7 @@ import {
   keyOwnerKey,
   type KeyOwnerRecord,
   type KeyRecord,
+  KEYS,
   keysOf,
   mergeCommits,
 } from "./records.ts";
@@ -26,6 +27,8 @@ export interface NewKey {
   /** Not stored and not shown again. */
   readonly secret: string;
 }
+
+const SCAN_PAGE = 100;
 
 const KEY_ID = /^key_[0-9a-f]{28}$/;
 
@@ -44,6 +47,15 @@ export async function issueKey(store: Store, account: string, settings: KeyChang
   const result = await store.commit(null, addKey({}, record));
   if (!result.ok) throw new Error(`Cannot store a new key: ${result.why}`);
   return { key: withoutHash(record), secret };
+}
+
+/** The keys of all accounts, in the order of the accounts. */
+export async function* scanAllKeys(store: Store): AsyncGenerator<IssuedKey> {
+  let page: Entry<KeyRecord>[] = [];
+  do {
+    page = await store.scan<KeyRecord>(KEYS, { after: page.at(-1)?.key, limit: SCAN_PAGE });
+    for (const { value } of page) yield withoutHash(value);
+  } while (page.length === SCAN_PAGE);
 }
 
 /** The record of a new secret. */

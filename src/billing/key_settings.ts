@@ -17,7 +17,10 @@ export interface KeySettings {
 }
 
 /** What an operator can set on an account, apart from its overdraft, which is stored with the balance. */
-export type AccountSettings = KeySettings;
+export interface AccountSettings extends KeySettings {
+  /** The https address that gets the notifications about the account. Default: none. */
+  readonly notificationUrl?: string;
+}
 
 /** Settings of a key as {@linkcode KEY_FIELDS} reads them. Undefined: kept. Null: removed. */
 export interface KeyChanges extends LimitChanges {
@@ -31,6 +34,13 @@ export interface KeyChanges extends LimitChanges {
 /** Settings of an account as {@linkcode ACCOUNT_FIELDS} reads them. Undefined: kept. Null: removed. */
 export interface AccountChanges extends KeyChanges {
   readonly overdraft?: Money | null | undefined;
+  readonly notification_url?: string | null | undefined;
+}
+
+/** Changes the settings of an account by the fields that are given. */
+export function changedAccountSettings(before: AccountSettings, given: AccountChanges): AccountSettings {
+  const notificationUrl = changed(before.notificationUrl, given.notification_url);
+  return { ...changedSettings(before, given), ...notificationUrl !== undefined && { notificationUrl } };
 }
 
 /** Changes settings by the fields that are given. */

@@ -82,8 +82,11 @@ export const ERASED_ACCOUNTS: Key = ["billing", "erased"];
 /** The key of an {@linkcode AccountRecord}. */
 export const accountKey = (account: string): Key => [...ACCOUNTS, account];
 
+/** The prefix of all keys, by account. */
+export const KEYS: Key = ["billing", "key"];
+
 /** The prefix of an account's keys, oldest first. */
-export const keysOf = (account: string): Key => ["billing", "key", account];
+export const keysOf = (account: string): Key => [...KEYS, account];
 
 /** The key of a {@linkcode KeyRecord}. */
 export const keyKey = (account: string, id: string): Key => [...keysOf(account), id];
@@ -105,7 +108,10 @@ export const adjustmentKey = (account: string, reference: string): Key => [
 /** The key of a {@linkcode HoldRecord}. */
 export const holdKey = (reference: string): Key => ["billing", "hold", reference];
 
-/** The key of a {@linkcode WebhookSecretRecord}. */
+/** The owner of the secret that signs notifications to the operator. No account can have this id. */
+export const OPERATOR = "*";
+
+/** The key of a {@linkcode WebhookSecretRecord}, of an account or of {@linkcode OPERATOR}. */
 export const webhookSecretKey = (account: string): Key => ["billing", "webhook_secret", account];
 
 /** Merges two commits; the parts of the first come first. */

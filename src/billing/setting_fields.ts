@@ -6,6 +6,7 @@ import {
   NAME_FIELD,
   OVERDRAFT_FIELD,
 } from "../limits/access_settings.ts";
+import { receiverAddress } from "../lib/settings.ts";
 
 /** The schemas of the settings of a key, by the names that operators use. Null removes a setting. */
 export const KEY_FIELDS = {
@@ -20,4 +21,5 @@ export const KEY_FIELDS = {
 export const ACCOUNT_FIELDS = {
   ...KEY_FIELDS,
   overdraft: OVERDRAFT_FIELD.nullish(),
+  notification_url: receiverAddress().nullish(),
 };

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
 import { updateRecord } from "./update_record.ts";
-import { webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
+import { OPERATOR, webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
 
 /** The shortest configured secret. */
 export const MIN_SECRET_CHARACTERS = 8;
@@ -48,4 +48,18 @@ export async function rotateWebhookSecret(store: Store, account: string): Promis
   }));
   if (!rotated) throw new GatewayError("not_found", "Cannot rotate the webhook secret: no such account");
   return secret;
+}
+
+/**
+ * Stores the secret that signs notifications to the operator. The one before stays valid for 24 hours. A repeat changes
+ * nothing.
+ */
+export async function setOperatorSecret(store: Store, secret: string): Promise<void> {
+  const key = webhookSecretKey(OPERATOR);
+  const [entry = null] = await store.get<WebhookSecretRecord>([key]);
+  if (entry?.value.current === secret) return;
+  const previous = entry && { secret: entry.value.current, until: store.now() + OVERLAP_MS };
+  const value: WebhookSecretRecord = { current: secret, previous };
+  // Refused if another process was first, which has the same configuration.
+  await store.commit(null, { check: [{ key, version: entry?.version ?? null }], set: [{ key, value }] });
 }

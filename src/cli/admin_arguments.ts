@@ -28,6 +28,7 @@ const OPTIONS = [
   "name",
   "order",
   "overdraft",
+  "notification-url",
   "overlap",
   "provider",
   "providers",

@@ -13,7 +13,10 @@ export type BodyFields = Readonly<Record<string, unknown>>;
  * @throws {UsageError} As {@linkcode keySettingsIn}.
  */
 export function accountSettingsIn(args: AdminArguments): BodyFields {
-  return { ...keySettingsIn(args), ...definedIn({ overdraft: valueOf(args, "overdraft") }) };
+  return {
+    ...keySettingsIn(args),
+    ...definedIn({ overdraft: valueOf(args, "overdraft"), notification_url: valueOf(args, "notification-url") }),
+  };
 }
 
 /**

@@ -23,6 +23,7 @@ import { type EgressConfig, readEgressSection } from "./egress_section.ts";
 import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
+import { type NotificationsConfig, readNotificationsSection } from "../notifications/notifications_section.ts";
 import { refuseUnpriced } from "./price_checks.ts";
 import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
 import { Problems, type Reader } from "./problems.ts";
@@ -75,6 +76,8 @@ export interface Config {
   readonly billing: BillingConfig;
   /** How webhooks are delivered. */
   readonly webhooks: WebhooksConfig;
+  /** Where the notifications of the operator are sent, and when balances are low. */
+  readonly notifications: NotificationsConfig;
   /** The rules for addresses that callers and vendors name. */
   readonly egress: EgressConfig;
   /** Which log lines are written. */
@@ -104,6 +107,7 @@ const SECTIONS = [
   "retention",
   "billing",
   "webhooks",
+  "notifications",
   "egress",
   "logs",
   "request_log",
@@ -206,6 +210,7 @@ export function readTree(tree: Section, problems: Problems): Config {
     retention: problems.read(["retention"], tree.retention ?? {}, readRetentionSection),
     billing: billingFor(store, problems.read(["billing"], tree.billing ?? {}, readBillingSection)),
     webhooks: problems.read(["webhooks"], tree.webhooks ?? {}, readWebhooksSection),
+    notifications: problems.read(["notifications"], tree.notifications ?? {}, readNotificationsSection),
     egress: problems.read(["egress"], tree.egress ?? {}, readEgressSection),
     logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
     requestLog: problems.read(["request_log"], tree.request_log ?? {}, readRequestLogSection),

@@ -31,6 +31,7 @@ const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null
   accounts: null,
   egress: null,
   logs: null,
+  notifications: null,
   limits: (field) => !FIXED_LIMITS.includes(field),
   server: (field) => field === "admin_key" || field === "admin_keys",
 };

@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
  * to show the values of settings that no one set.
  */
 export function defaultSettings(
-  { server, store, files, limits, retention, billing, webhooks, egress, logs }: Config,
+  { server, store, files, limits, retention, billing, webhooks, notifications, egress, logs }: Config,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   return {
     server: {
@@ -76,6 +76,7 @@ export function defaultSettings(
       durability: billing.durability,
     },
     webhooks: { timeout: seconds(webhooks.timeoutMs) },
+    notifications: { url: notifications.url, balance_low: notifications.balanceLow.map(({ text }) => text) },
     egress: { allow: egress.allow, ca_file: egress.caFile },
     logs: { level: logs.level },
   };

@@ -8,6 +8,7 @@ export const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set<PropertyKey>([
   "api_key",
   "secret_key",
   "client_secret",
+  "secret",
   "service_account",
   "session_token",
   "keys",

@@ -11,6 +11,7 @@ import { ownValue } from "./own_value.ts";
 /** The zod context of a section's reader: how problems are worded, and that they carry the input. */
 export type ReadContext = z.core.ParseContext<z.core.$ZodIssue>;
 
+const MAX_ADDRESS_CHARACTERS = 2_000;
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
 const SIZE = /^(\d{1,12})(B|KB|MB|GB|KiB|MiB|GiB)?$/;
 const SIZE_UNITS: Readonly<Record<string, number>> = {
@@ -84,10 +85,22 @@ export function httpAddress(): z.ZodType<string> {
   return z.string(expectation).refine(isPlainAddress, expectation).transform((value) => value.replace(/\/+$/, ""));
 }
 
+/** An https address that gets events, without credentials and fragment. */
+export function receiverAddress(): z.ZodType<string> {
+  const expectation = `an https address of up to ${MAX_ADDRESS_CHARACTERS} characters without user and fragment`;
+  return z.string(expectation).max(MAX_ADDRESS_CHARACTERS, expectation).refine(isReceiverAddress, expectation);
+}
+
 /** A calendar date, such as `2026-09-22`, with or without a time of day in UTC. */
 export function isDate(value: string): boolean {
   return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$/.test(value) && !Number.isNaN(Date.parse(value)) &&
     new Date(value).toISOString().startsWith(value.slice(0, 10));
+}
+
+function isReceiverAddress(value: string): boolean {
+  if (!/^https:\/\//i.test(value) || /[\s#]/.test(value) || !URL.canParse(value)) return false;
+  const { username, password } = new URL(value);
+  return username === "" && password === "";
 }
 
 function isPlainAddress(value: string): boolean {

@@ -1,10 +1,11 @@
 import { nextDelayMs } from "./backoff.ts";
-import type { EndedTask, TerminalStatus } from "../calls/ended_task.ts";
+import type { EventStatus } from "./event_name.ts";
 import { laterBy, type StoreTime } from "../store/store_time.ts";
 
 /**
  * The delivery of one event to a task's callback address, repeated until it is acknowledged. A task has at most one
- * delivery, which has the task's id. Its body never changes.
+ * delivery, which has the task's id. Its body never changes. A notification has one for each of its receivers, with an
+ * id of its own; it begins with the commit that records its cause.
  *
  *     the task's terminal commit
  *        │
@@ -23,10 +24,13 @@ import { laterBy, type StoreTime } from "../store/store_time.ts";
  * died is therefore made again.
  */
 export interface Delivery {
-  /** The task's id. */
+  /** The task's id, or that of the notification. */
   readonly id: string;
+  /** Whose secret signs it: an account, or {@linkcode OPERATOR}. */
   readonly account: string;
-  readonly status: TerminalStatus;
+  /** The account that a notification is about; absent for tasks, and for notifications about none. */
+  readonly subject?: string;
+  readonly status: EventStatus;
   readonly url: string;
   /** Time of the event in Unix milliseconds, as every `…At` here. */
   readonly createdAt: StoreTime;
@@ -95,18 +99,24 @@ export type AttemptFailure =
   | "tls"
   | "broken";
 
-/** Returns the delivery for a task that ended; its first attempt is due immediately. */
-export function newDelivery({ taskId: id, account, status, endedAt }: EndedTask, url: string): Omit<Delivery, "body"> {
+/** What a new delivery is about. */
+export type DeliveredEvent = Pick<Delivery, "id" | "account" | "status" | "url" | "createdAt" | "subject">;
+
+/** Returns the delivery of a new event; its first attempt is due immediately. */
+export function newDelivery(
+  { id, account, status, url, createdAt, subject }: DeliveredEvent,
+): Omit<Delivery, "body"> {
   return {
     id,
     account,
+    ...subject !== undefined && { subject },
     status,
     url,
-    createdAt: endedAt,
+    createdAt,
     state: "pending",
     attempts: 0,
     attemptsBefore: 0,
-    nextAttemptAt: endedAt,
+    nextAttemptAt: createdAt,
     settledAt: null,
   };
 }

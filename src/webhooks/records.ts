@@ -24,6 +24,8 @@ const PIECE_BYTES = Math.floor(MIN_STORE_LIMITS.maxValueBytes * 0.8);
 
 const deliveryKey = (id: string): Key => ["webhook", "delivery", id];
 const pieceKey = (id: string, piece: number): Key => ["webhook", "body", id, piece];
+/** Index of the notifications about an account, for its erasure. */
+const notificationsOf = (subject: string): Key => ["webhook", "notification", subject];
 const attemptsOf = (id: string): Key => ["webhook", "attempt", id];
 const attemptKey = (id: string, number: number): Key => [...attemptsOf(id), number];
 /** Index of deliveries by state, in order of their events. */
@@ -37,12 +39,13 @@ const timelineKey = (
 export function addDelivery(commit: Commit, about: Omit<Delivery, "body">, body: Uint8Array): Commit {
   const { stored, pieces } = storedBodyOf(body);
   const delivery: Delivery = { ...about, body: stored };
-  const { id, createdAt, state } = delivery;
+  const { id, createdAt, state, subject } = delivery;
   return joinedCommits(commit, {
     check: [{ key: deliveryKey(id), version: null }],
     set: [
       { key: deliveryKey(id), value: delivery },
       { key: timelineKey(state, delivery), value: true },
+      ...subject === undefined ? [] : [{ key: [...notificationsOf(subject), id], value: true }],
       ...pieces.map((value, piece) => ({ key: pieceKey(id, piece), value })),
     ],
     addJobs: [{ kind: WEBHOOK_JOB, ref: id, dueAt: createdAt }],
@@ -128,9 +131,27 @@ export async function removeDelivery(store: Store, id: string): Promise<boolean>
   throw new GatewayError("conflict", "Cannot remove the delivery: too many concurrent changes");
 }
 
+/**
+ * Removes the deliveries of the notifications about an account, to any receiver.
+ *
+ * @returns The number of those that were removed.
+ */
+export async function removeNotifications(store: Store, subject: string): Promise<number> {
+  let removed = 0;
+  let after: Key | undefined;
+  do {
+    const entries = await store.scan(notificationsOf(subject), { after, limit: MAX_REMOVED_ATTEMPTS });
+    for (const { key } of entries) {
+      if (await removeDelivery(store, String(key.at(-1)))) removed++;
+    }
+    after = entries[MAX_REMOVED_ATTEMPTS - 1]?.key;
+  } while (after !== undefined);
+  return removed;
+}
+
 /** Returns false if the delivery changed since it was read. */
 async function removeEntry(store: Store, entry: DeliveryEntry): Promise<boolean> {
-  const { key, version, value: { id, state, body } } = entry;
+  const { key, version, value: { id, state, body, subject } } = entry;
   const check = [{ key, version }];
   for (;;) {
     const attempts = (await store.scan(attemptsOf(id), { limit: MAX_REMOVED_ATTEMPTS })).map((attempt) => attempt.key);
@@ -138,7 +159,8 @@ async function removeEntry(store: Store, entry: DeliveryEntry): Promise<boolean>
       if (!(await store.commit(null, { check, delete: attempts })).ok) return false;
       continue;
     }
-    const rest = [key, timelineKey(state, entry.value), ...pieceKeys(id, body), ...attempts];
+    const index = subject === undefined ? [] : [[...notificationsOf(subject), id]];
+    const rest = [key, timelineKey(state, entry.value), ...index, ...pieceKeys(id, body), ...attempts];
     return (await store.commit(null, { check, delete: rest })).ok;
   }
 }

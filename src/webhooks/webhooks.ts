@@ -145,7 +145,7 @@ async function handOver(
 }
 
 function addEvent(commit: Commit, ended: EndedTask): Commit {
-  return ended.callbackUrl === null
-    ? commit
-    : addDelivery(commit, newDelivery(ended, ended.callbackUrl), renderEnvelope(ended));
+  const { taskId: id, account, status, callbackUrl: url, endedAt: createdAt } = ended;
+  if (url === null) return commit;
+  return addDelivery(commit, newDelivery({ id, account, status, url, createdAt }), renderEnvelope(ended));
 }

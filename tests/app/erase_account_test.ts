@@ -77,7 +77,14 @@ async function customers(tasks: number) {
       const entry = await readTask(store, task.id);
       assert(entry !== null);
       const commit = changeTask({}, entry, { status: "completed" });
-      await store.commit(null, addDelivery(commit, newDelivery(ended, MARK), new TextEncoder().encode(MARK)));
+      await store.commit(
+        null,
+        addDelivery(
+          commit,
+          newDelivery({ ...ended, id: ended.taskId, url: MARK, createdAt: ended.endedAt }),
+          new TextEncoder().encode(MARK),
+        ),
+      );
     }
     for (const over of [{}, { home: emulated }]) await store.commit(null, addCache({}, cacheOf(n++, id, over), 1));
     const ended = cacheOf(n++, id);

@@ -126,7 +126,12 @@ async function storeExhausted(place: Place, count: number, firstAt: number): Pro
   const store = await openKvStore({ path: place.store, clock: systemClock, log: silentLog });
   const commits = Array.from({ length: count }, (_, index) => {
     const ended = endedTask({ endedAt: firstAt + index * 1_000 });
-    const about = newDelivery(ended, "https://receiver.example/hook");
+    const about = newDelivery({
+      ...ended,
+      id: ended.taskId,
+      url: "https://receiver.example/hook",
+      createdAt: ended.endedAt,
+    });
     const givenUp = { ...about, state: "exhausted", nextAttemptAt: null, settledAt: about.createdAt } as const;
     const { addJobs: _job, ...commit } = addDelivery({}, givenUp, new Uint8Array(10));
     return store.commit(null, commit);

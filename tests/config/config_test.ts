@@ -140,6 +140,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     },
     billing: { preauthorize: true, unknownCreates: "release", durability: "process" },
     webhooks: { timeoutMs: 10_000 },
+    notifications: { url: null, secret: null, balanceLow: [{ text: "3d", days: 3 }] },
     egress: { allow: [], caFile: null },
     logs: { level: "info" },
     requestLog: { isEnabled: true, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000, capture: null },

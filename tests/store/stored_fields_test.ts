@@ -11,6 +11,7 @@ const RECORDED_SCHEMA = 2;
 
 const RECORDED: Readonly<Record<string, readonly string[]>> = {
   "src/billing/key_settings.ts KeySettings": ["name", "expiresAt", "metadata", "limits", "capture"],
+  "src/billing/key_settings.ts AccountSettings": ["notificationUrl"],
   "src/billing/records.ts AccountRecord": ["id", "createdAt", "suspendedAt", "allowBuckets", "erasure"],
   "src/billing/records.ts KeyRecord": ["id", "account", "hash", "prefix", "createdAt", "lastUsedAt", "revokedAt"],
   "src/billing/records.ts KeyOwnerRecord": ["account", "id"],

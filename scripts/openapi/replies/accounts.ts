@@ -21,13 +21,19 @@ const account = {
   ...LIMITS,
   metadata: z.record(z.string(), z.string()),
   capture: z.enum(["none", "errors", "all"]),
+  notification_url: about(z.string().nullable(), "Gets the notifications about the account."),
 };
+
+const forecast = z.object({
+  spent_per_day: usd("The present rate"),
+  lasts_until: about(z.int().nullable(), "Unix seconds: when nothing is left at this rate; null for never."),
+});
 
 /** An account. */
 export const Account = written<ConsoleAccount>()(z.object(account)).meta({ id: "Account" });
 
-/** An account with what its limits have left. */
-export const AccountWithLeft = z.object({ ...account, left: LimitsLeft }).meta({ id: "AccountWithLeft" });
+/** An account with what its limits have left, and how long its balance lasts. */
+export const AccountWithLeft = z.object({ ...account, left: LimitsLeft, forecast }).meta({ id: "AccountWithLeft" });
 
 const secret = () => about(z.string(), "Signs webhooks. Shown only once.");
 

@@ -11,8 +11,8 @@ const instant = () => about(z.int().nullable(), "Unix seconds.");
 const word = () => z.string().nullable();
 
 const delivery = {
-  task: z.uuid(),
-  account: z.string(),
+  task: about(z.uuid(), "The task, or the notification."),
+  account: about(word(), "Null for notifications to the operator."),
   event: z.string(),
   idempotency_key: z.string(),
   url: about(z.string(), "Without its query."),

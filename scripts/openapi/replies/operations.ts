@@ -190,5 +190,14 @@ export const Traffic = written<TrafficAnswer>()(z.object({
       z.array(z.object({ model: z.string(), dimension: z.string(), count: z.int() })),
       "Requests with reported usage that has no price, since the start of the gateway.",
     ),
+    ending: about(
+      z.array(z.object({
+        account: z.string(),
+        left: usd("What can be spent"),
+        spent_per_day: usd("The present rate"),
+        lasts_until: seconds(),
+      })),
+      "The accounts whose balances end within a month at the present rate, the first one first.",
+    ),
   }),
 })).meta({ id: "Traffic" });

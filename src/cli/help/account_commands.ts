@@ -17,6 +17,7 @@ const REFERENCE = option("reference", "TEXT", "recorded in the ledger; an amount
 const ACCOUNT_SETTINGS: readonly OptionHelp[] = [
   option("name", "NAME", "a name for people"),
   option("overdraft", "USD", "how far the balance may go below zero"),
+  option("notification-url", "URL", "gets the notifications about the account"),
   option("expires", "DATE", "when all keys of the account end: 2027-01-01"),
   option("metadata", "JSON", "an object to keep with the account"),
   ...LIMITS,

@@ -30,6 +30,23 @@ export interface Traffic {
   readonly duration_ms: Quantiles | null;
 }
 
+/** How long a balance lasts at the present rate. */
+export interface Forecast {
+  readonly spent_per_day: string;
+  /** Unix seconds; null for never. */
+  readonly lasts_until: number | null;
+}
+
+/** An account whose balance ends soon. */
+export interface EndingAccount {
+  readonly account: string;
+  /** USD that can be spent. */
+  readonly left: string;
+  readonly spent_per_day: string;
+  /** Unix seconds. */
+  readonly lasts_until: number;
+}
+
 /** The answer of `GET /admin/v1/traffic`. */
 export interface TrafficAnswer {
   readonly data: readonly Traffic[];
@@ -41,6 +58,8 @@ export interface TrafficAnswer {
     readonly jobs: Readonly<Record<string, number>>;
     /** Requests with usage that has no price. Absent in answers of earlier versions. */
     readonly unpriced?: readonly { readonly model: string; readonly dimension: string; readonly count: number }[];
+    /** The accounts whose balances end within a month. Absent in answers of earlier versions. */
+    readonly ending?: readonly EndingAccount[];
   };
 }
 
@@ -158,9 +177,10 @@ export interface OwnVideoTask {
 
 /** A delivery of `GET /admin/v1/deliveries`. Source: docs/api/admin.md#deliveries. */
 export interface Delivery {
-  /** The id of the video task. */
+  /** The id of the video task, or of the notification. */
   readonly task: string;
-  readonly account: string;
+  /** Null for notifications to the operator. */
+  readonly account: string | null;
   readonly event: string;
   /** Without its query. */
   readonly url: string;
@@ -363,11 +383,14 @@ export interface Account extends Limits {
   readonly balance: string;
   readonly held: string;
   readonly overdraft: string;
+  /** Gets the notifications about the account. */
+  readonly notification_url: string | null;
 }
 
-/** An account with what is left of its limits. */
+/** An account with what is left of its limits and of its balance. */
 export interface AccountWithLeft extends Account {
   readonly left: OwnLimits;
+  readonly forecast: Forecast;
 }
 
 /** A key of an account. */

@@ -14,6 +14,7 @@ import { bucketsSchema } from "../../billing/buckets_schema.ts";
 import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import { ACCOUNT_FIELDS } from "../../billing/setting_fields.ts";
+import { readForecast } from "../../billing/forecast.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { LedgerMeter, Meter } from "../../billing/meter.ts";
 import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
@@ -27,7 +28,7 @@ import type { AdminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readAmount, readFields, readSignedAmount, refuseUnkeptCapture } from "./fields.ts";
 import { readPage } from "./query.ts";
-import { shownAccount, writeAccount } from "./shown_account.ts";
+import { shownAccount, writeAccount, writeForecast } from "./shown_account.ts";
 
 /** Reads the body of a request as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;
@@ -95,13 +96,20 @@ export function listAccountsHandler(store: Store): Handler {
   };
 }
 
-/** `GET /admin/v1/accounts/:account`: the account with its balance, and what its limits have left. */
+/**
+ * `GET /admin/v1/accounts/:account`: the account with its balance, what its limits have left, and how long the balance
+ * lasts at the present rate.
+ */
 export function getAccountHandler(store: Store, meter: Pick<LedgerMeter, "limitsLeft">): Handler {
   return async ({ params }) => {
     const account = await readAccount(store, pathParam(params, "account"));
     const limits = effectiveLimitsOf({}, account);
     const left = limits === null ? null : await meter.limitsLeft({ keyId: "", accountId: account.id, limits });
-    return answerJson({ ...writeAccount(account), left: writeLeft(left?.account, store.now()) });
+    return answerJson({
+      ...writeAccount(account),
+      left: writeLeft(left?.account, store.now()),
+      forecast: writeForecast(await readForecast(store, account)),
+    });
   };
 }
 

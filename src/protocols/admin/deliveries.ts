@@ -1,11 +1,13 @@
 import * as z from "zod";
+import { OPERATOR } from "../../billing/records.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState } from "../../webhooks/delivery.ts";
 import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
-import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import { idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import { eventOf } from "../../webhooks/event_name.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { type AdminRoute, adminRoutesBelow, PRIVATE_READ } from "./admin_route.ts";
@@ -111,7 +113,7 @@ function writeDelivery(delivery: Delivery): JsonObject {
   const { origin, pathname } = new URL(delivery.url);
   return {
     task: delivery.id,
-    account: delivery.account,
+    account: delivery.account === OPERATOR ? null : delivery.account,
     event: eventOf(delivery.status),
     idempotency_key: idempotencyKeyOf(delivery.id, delivery.status),
     url: origin + pathname, // a query may contain a secret of the receiver

@@ -1,4 +1,5 @@
 import { type Account, readAccount } from "../../billing/account.ts";
+import type { Forecast } from "../../billing/forecast.ts";
 import { writeLimits } from "../../limits/limit_changes.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -13,7 +14,7 @@ export async function shownAccount(store: Store, id: string): Promise<JsonObject
 /** An account as the admin API shows it. */
 export function writeAccount(account: Account): JsonObject {
   const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, limits, erasure } = account;
-  const { expiresAt, metadata = {}, capture = "none" } = account;
+  const { expiresAt, metadata = {}, capture = "none", notificationUrl = null } = account;
   return {
     id,
     name: name ?? null,
@@ -28,6 +29,15 @@ export function writeAccount(account: Account): JsonObject {
     ...writeLimits(limits),
     metadata,
     capture,
+    notification_url: notificationUrl,
+  };
+}
+
+/** How long a balance lasts, as the admin API shows it. */
+export function writeForecast({ spentPerDay, lastsUntil }: Pick<Forecast, "spentPerDay" | "lastsUntil">): JsonObject {
+  return {
+    spent_per_day: writeMoney(spentPerDay),
+    lasts_until: lastsUntil === null ? null : secondsOf(lastsUntil),
   };
 }
 

@@ -11,8 +11,10 @@ import {
 } from "../../metrics/traffic_history.ts";
 import type { UnpricedCount } from "../../metrics/request_counts.ts";
 import { quantileOf } from "../../metrics/traffic_totals.ts";
+import type { EndingAccount } from "../../notifications/summary.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
+import { writeForecast } from "./shown_account.ts";
 
 /** What is under way at the moment. */
 export interface TrafficNow {
@@ -29,24 +31,33 @@ export interface AdminTrafficOptions {
   readonly now: () => TrafficNow;
   /** Counts the jobs of the store that wait, by their kind. */
   readonly countJobs: () => Promise<Readonly<Record<string, number>>>;
+  /** Reads the accounts whose balances end soon, as the last pass found them. */
+  readonly ending: () => Promise<readonly EndingAccount[]>;
 }
 
 /** Reads what `GET /admin/v1/traffic` answers. */
 export type ReadTraffic = (span: TrafficSpan) => Promise<JsonObject>;
 
-/** Jobs are counted at most this often, as the store is read for it. */
-const JOBS_MS = 5_000;
+/** Jobs and ending balances are read at most this often, as they are in the store. */
+const STORED_MS = 5_000;
 
 /** Returns a function that reads the traffic of a span, and what is under way. */
 export function trafficReader(
-  { history, now, countJobs, clock }: AdminTrafficOptions & { readonly clock: Pick<Clock, "monotonicMs"> },
+  { history, now, countJobs, ending: readEnding, clock }: AdminTrafficOptions & {
+    readonly clock: Pick<Clock, "monotonicMs">;
+  },
 ): ReadTraffic {
-  let counted: { readonly jobs: Readonly<Record<string, number>>; readonly until: number } | null = null;
+  let stored: {
+    readonly jobs: Readonly<Record<string, number>>;
+    readonly ending: readonly EndingAccount[];
+    readonly until: number;
+  } | null = null;
   return async (span) => {
-    if (counted === null || clock.monotonicMs() >= counted.until) {
-      counted = { jobs: await countJobs(), until: clock.monotonicMs() + JOBS_MS };
+    if (stored === null || clock.monotonicMs() >= stored.until) {
+      const [jobs, ending] = await Promise.all([countJobs(), readEnding()]);
+      stored = { jobs, ending, until: clock.monotonicMs() + STORED_MS };
     }
-    const { jobs } = counted;
+    const { jobs, ending } = stored;
     const { steps, total } = (await history()).read(span);
     const { openStreams, memory, unpriced } = now();
     return {
@@ -58,6 +69,11 @@ export function trafficReader(
         memory: { in_use: memory.inUse, limit: memory.limitBytes },
         jobs,
         unpriced: unpriced.map((each) => ({ ...each })),
+        ending: ending.map(({ account, left, ...forecast }) => ({
+          account,
+          left: writeMoney(left),
+          ...writeForecast(forecast),
+        })),
       },
     };
   };

@@ -17,6 +17,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     allow_buckets: [],
     balance: "25.0000000000",
     held: "0.0000000000",
+    notification_url: null,
     overdraft: "0.0000000000",
     expires_at: null,
     models: null,
@@ -30,7 +31,11 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     metadata: {},
     capture: "none",
   });
-  assertEquals((await call("GET", "/acme")).body, { ...account, left: {} });
+  assertEquals((await call("GET", "/acme")).body, {
+    ...account,
+    left: {},
+    forecast: { spent_per_day: "0.0000000000", lasts_until: null },
+  });
 });
 
 Deno.test("POST /admin/v1/accounts answers 400 naming the field, and 409 for an existing id", async () => {

@@ -60,13 +60,20 @@ export function AccountDetails({ id }: { readonly id: string }) {
   );
 }
 
-function Money({ account }: { readonly account: Account }) {
+function Money({ account }: { readonly account: AccountWithLeft }) {
   const limits = limitsText(account);
+  const { spent_per_day, lasts_until } = account.forecast;
   return (
     <dl class="stats wide">
       <Stat name={TEXTS.accounts.balance}>{dollars(account.balance)}</Stat>
       <Stat name={TEXTS.accounts.held}>{dollars(account.held)}</Stat>
       <Stat name={TEXTS.accounts.overdraft}>{dollars(account.overdraft)}</Stat>
+      {Number(spent_per_day) > 0 && <Stat name={TEXTS.accounts.spentPerDay}>{dollars(spent_per_day)}</Stat>}
+      {lasts_until !== null && (
+        <Stat name={TEXTS.accounts.lastsUntil}>
+          <Instant at={lasts_until} />
+        </Stat>
+      )}
       {account.expires_at !== null && (
         <Stat name={TEXTS.accounts.expires}>
           <Instant at={account.expires_at} />

@@ -12,13 +12,15 @@ export type LimitTexts = Readonly<Record<string, string>>;
 export type KnownSettings = Limits & {
   /** USD; of accounts. */
   readonly overdraft?: string;
+  /** Of accounts. */
+  readonly notification_url?: string | null;
 };
 
 const MS = 1_000;
 
 /** The texts with which a form shows settings; empty ones without a setting. */
 export function textsOf(settings: KnownSettings): LimitTexts {
-  const { name, budget, capture, expires_at, metadata, overdraft } = settings;
+  const { name, budget, capture, expires_at, metadata, overdraft, notification_url } = settings;
   return {
     name: name ?? "",
     ...Object.fromEntries(LIST_FIELDS.map((field) => [field, settings[field]?.join(", ") ?? ""])),
@@ -29,6 +31,7 @@ export function textsOf(settings: KnownSettings): LimitTexts {
     expires_at: expires_at ? new Date(expires_at * MS).toISOString().replace(".000Z", "Z") : "",
     metadata: Object.entries(metadata).map(([key, value]) => `${key}=${value}`).join("\n"),
     overdraft: overdraft === undefined || Number(overdraft) === 0 ? "" : plainAmount(overdraft),
+    notification_url: notification_url ?? "",
   };
 }
 
@@ -55,6 +58,7 @@ export function changedFields(before: LimitTexts, after: LimitTexts): Record<str
   set("expires_at", (text) => text);
   set("metadata", (text) => Object.fromEntries(text.split("\n").filter((line) => line.trim() !== "").map(pairIn)));
   set("overdraft", (text) => text);
+  set("notification_url", (text) => text);
   if (isChanged("budget") || isChanged("per") && textOf("budget") !== "") {
     changes.budget = textOf("budget") === "" ? null : { amount: textOf("budget"), per: textOf("per") };
   }

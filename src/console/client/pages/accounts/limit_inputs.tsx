@@ -50,6 +50,7 @@ export function LimitInputs({ holder, texts = {}, isOpen = false }: {
             </select>
           </Field>
           {holder === "account" && input("overdraft", names.overdraft)}
+          {holder === "account" && input("notification_url", names.notificationUrl, "https://example.com/hook")}
           {input("expires_at", names.expiresAt, "2027-01-31")}
           <Field name={names.metadata}>
             <textarea

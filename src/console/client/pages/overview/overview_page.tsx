@@ -9,6 +9,7 @@ import { hrefOf, query, setQuery } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
 import type { ProvidersAnswer, TrafficAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { EndingCard } from "./ending_card.tsx";
 import { ErrorsCard } from "./errors_card.tsx";
 import { ProvidersCard } from "./providers_card.tsx";
 import { QueuesCard } from "./queues_card.tsx";
@@ -78,6 +79,11 @@ function Traffic({ answer, providers }: { readonly answer: TrafficAnswer; readon
       <Card title={TEXTS.overview.queues}>
         <QueuesCard jobs={answer.now.jobs} />
       </Card>
+      {(answer.now.ending ?? []).length > 0 && (
+        <Card title={TEXTS.overview.ending}>
+          <EndingCard ending={answer.now.ending ?? []} />
+        </Card>
+      )}
       {(answer.now.unpriced ?? []).length > 0 && (
         <Card title={TEXTS.overview.unpriced}>
           <UnpricedCard unpriced={answer.now.unpriced ?? []} />

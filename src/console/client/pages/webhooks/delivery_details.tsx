@@ -59,12 +59,18 @@ function Facts({ delivery: { account, event, url, attempts, next_attempt_at, set
       <dl class="facts">
         <dt>{TEXTS.webhooks.account}</dt>
         <dd>
-          <a href={hrefOf(`accounts/${encodeURIComponent(account)}`)}>{account}</a>
+          {account === null
+            ? TEXTS.webhooks.operator
+            : <a href={hrefOf(`accounts/${encodeURIComponent(account)}`)}>{account}</a>}
         </dd>
-        <dt>{TEXTS.webhooks.task}</dt>
-        <dd>
-          <a href={hrefOf(`videos/${encodeURIComponent(task)}`)}>{task}</a>
-        </dd>
+        {event.startsWith("video.") && (
+          <>
+            <dt>{TEXTS.webhooks.task}</dt>
+            <dd>
+              <a href={hrefOf(`videos/${encodeURIComponent(task)}`)}>{task}</a>
+            </dd>
+          </>
+        )}
         <dt>{TEXTS.webhooks.event}</dt>
         <dd>{event}</dd>
         <dt>{TEXTS.webhooks.url}</dt>

@@ -70,7 +70,7 @@ function Table({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
       columns={[
         { title: TEXTS.webhooks.created, cell: ({ created_at }) => <Instant at={created_at} /> },
         { title: TEXTS.webhooks.state, cell: ({ state }) => <DeliveryState state={state} /> },
-        { title: TEXTS.webhooks.account, cell: ({ account }) => account },
+        { title: TEXTS.webhooks.account, cell: ({ account }) => account ?? TEXTS.webhooks.operator },
         { title: TEXTS.webhooks.event, cell: ({ event }) => event },
         { title: TEXTS.webhooks.url, cell: ({ url }) => <span class="cut" title={url}>{url}</span> },
         { title: TEXTS.webhooks.attempts, isNumeric: true, cell: ({ attempts }) => number(attempts) },

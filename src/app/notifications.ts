@@ -1,0 +1,88 @@
+import { holdWork } from "../lib/held.ts";
+import type { FailingProviders } from "../notifications/failing_providers.ts";
+import type { JobHandler, JobRunner } from "../store/job_runner.ts";
+import { laterBy } from "../store/store_time.ts";
+import type { ConfiguredParts } from "./configured_parts.ts";
+import type { OwnedServices } from "./own.ts";
+import { startPeriodicJob } from "./periodic_job.ts";
+
+/** Time between two passes over all accounts, and before the first one. */
+const PASS_EVERY_MS = 60_000;
+/** A pass takes at most this part of the time: a long one over many accounts is followed by a longer pause. */
+const MAX_SHARE = 0.02;
+
+/**
+ * Starts the passes that find what notifications are due, in one process on the store at a time.
+ *
+ * @param current Gives the parts of the configuration in force.
+ */
+export function startNotifications(services: OwnedServices, current: () => ConfiguredParts): JobRunner {
+  return startPeriodicJob(services, {
+    kind: "notification",
+    firstAfterMs: PASS_EVERY_MS,
+    handler: passHandler(services, current),
+  });
+}
+
+function passHandler(services: OwnedServices, current: () => ConfiguredParts): JobHandler {
+  const { store, clock } = services;
+  return async (job) => {
+    const beganMs = clock.monotonicMs();
+    // Code is loaded for the first pass.
+    const { runPass } = await import("../notifications/run_pass.ts");
+    await runPass({
+      ...services,
+      config: () => current().config.notifications,
+      models: () => current().catalog.at(clock.now()).models,
+    });
+    const waitMs = Math.max(PASS_EVERY_MS, (clock.monotonicMs() - beganMs) / MAX_SHARE);
+    return await store.commit(null, { postponeJobs: [{ job, dueAt: laterBy(store.now(), waitMs), attempt: 0 }] });
+  };
+}
+
+/**
+ * Watches for providers that fail, in every process that calls vendors. The first failed attempt loads the code.
+ *
+ * @param current Gives the parts of the configuration in force.
+ * @returns Ends with the drain.
+ */
+export function watchProviders(services: OwnedServices, current: () => ConfiguredParts): JobRunner {
+  const watch = new ProviderWatch(async () => {
+    const { FailingProviders } = await import("../notifications/failing_providers.ts");
+    const { store, clock, log, breaker } = services;
+    const config = () => current().config.notifications;
+    return new FailingProviders({ store, clock, log, config, health: () => breaker.health() });
+  });
+  services.onAttemptFailed.push(() => watch.noteFailure());
+  return {
+    running: 0,
+    drain: async () => await watch.stop(),
+  };
+}
+
+class ProviderWatch {
+  #loading: Promise<void> | null = null;
+  #loaded: FailingProviders | null = null;
+  #isStopped = false;
+
+  constructor(private readonly load: () => Promise<FailingProviders>) {}
+
+  noteFailure(): void {
+    if (this.#loaded !== null) this.#loaded.noteFailure();
+    else if (this.#loading === null && !this.#isStopped) {
+      this.#loading = this.#loadAndNote();
+      holdWork(this.#loading);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#loading;
+    await this.#loaded?.stop();
+  }
+
+  async #loadAndNote(): Promise<void> {
+    this.#loaded = await this.load();
+    if (!this.#isStopped) this.#loaded.noteFailure();
+  }
+}

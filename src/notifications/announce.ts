@@ -1,0 +1,87 @@
+import { accountKey, type AccountRecord, mergeCommits, OPERATOR } from "../billing/records.ts";
+import { setOperatorSecret } from "../billing/webhook_secret.ts";
+import type { NotificationsConfig } from "./notifications_section.ts";
+import type { JsonObject } from "../lib/json_object.ts";
+import type { Log, LogFields } from "../lib/log.ts";
+import type { Commit, Store } from "../store/store.ts";
+import { newTaskId } from "../videos/tasks/task_id.ts";
+import { newDelivery } from "../webhooks/delivery.ts";
+import { renderEvent } from "../webhooks/envelope.ts";
+import type { NotificationEvent } from "../webhooks/event_name.ts";
+import { addDelivery } from "../webhooks/records.ts";
+import { causeKey, type CauseRecord } from "./causes.ts";
+
+/** Something that the operator, or an account, should know. */
+export interface Notification {
+  readonly event: NotificationEvent;
+  /** Tells its cause from others of the event, part by part. The event is sent once while the cause is stored. */
+  readonly cause: readonly string[];
+  /** How long the cause is stored, in milliseconds. Default: until it is removed. */
+  readonly causeTtlMs?: number;
+  /** The account that it is about, which gets it too; null for the operator alone. */
+  readonly account: string | null;
+  /** What receivers get as `data`. If it is about an account, it has nothing of others or of the operator. */
+  readonly data: JsonObject;
+  /** What the line in the log says, besides the account. */
+  readonly logged: LogFields;
+}
+
+/** The dependencies of {@linkcode announce}. */
+export interface AnnounceParts {
+  readonly store: Store;
+  readonly log: Log;
+  /** Gives the section in force. */
+  readonly config: () => NotificationsConfig;
+}
+
+/**
+ * Sends a notification once for its cause: to the operator's address, to the account's address, and to the log. The
+ * deliveries are in the commit that stores the cause, so that none is lost or made twice.
+ *
+ * @returns Whether it was sent. If not, its cause is stored already, or its account was erased or changed meanwhile.
+ * @throws What {@linkcode Store.commit} throws.
+ */
+export async function announce({ store, log, config }: AnnounceParts, notification: Notification): Promise<boolean> {
+  const { event, cause, causeTtlMs, account, logged } = notification;
+  const [owner = null] = account === null ? [] : await store.get<AccountRecord>([accountKey(account)]);
+  if (account !== null && (owner === null || owner.value.erasure !== undefined)) return false;
+  const key = causeKey(event, cause);
+  const at = store.now();
+  const record: CauseRecord = { at };
+  let commit: Commit = {
+    check: [
+      { key, version: null },
+      // An erasure removes the deliveries about an account, and must find all of them.
+      ...owner === null ? [] : [{ key: owner.key, version: owner.version }],
+    ],
+    set: [{ key, value: record, ...causeTtlMs !== undefined && { ttlMs: causeTtlMs } }],
+  };
+  const { url, secret } = config();
+  if (url !== null && secret !== null) {
+    await setOperatorSecret(store, secret);
+    commit = mergeCommits(commit, deliveryTo({ account: OPERATOR, url }, notification, at));
+  }
+  if (owner?.value.notificationUrl !== undefined) {
+    const { id, notificationUrl } = owner.value;
+    commit = mergeCommits(commit, deliveryTo({ account: id, url: notificationUrl }, notification, at));
+  }
+  const { ok } = await store.commit(null, commit);
+  if (ok) log.warn(event.replace(".", "_"), { ...logged, ...account !== null && { accountId: account } });
+  return ok;
+}
+
+interface Receiver {
+  /** Whose secret signs the event. */
+  readonly account: string;
+  readonly url: string;
+}
+
+function deliveryTo(
+  receiver: Receiver,
+  { event: status, account: subject, data }: Notification,
+  createdAt: ReturnType<Store["now"]>,
+): Commit {
+  const id = newTaskId(createdAt);
+  const about = newDelivery({ id, status, createdAt, ...receiver, ...subject !== null && { subject } });
+  return addDelivery({}, about, renderEvent({ id, status, at: createdAt, data }));
+}
