@@ -2,37 +2,14 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { adjustAccount } from "../../src/billing/adjustment.ts";
 import { changeAccountSettings, createAccount } from "../../src/billing/account.ts";
 import { creditAccount } from "../../src/billing/credit.ts";
-import { thresholdIn } from "../../src/notifications/notifications_section.ts";
 import { readMoney } from "../../src/lib/money.ts";
-import { silentLog } from "../../src/lib/log.ts";
 import { announce } from "../../src/notifications/announce.ts";
-import { type PassParts, runPass } from "../../src/notifications/run_pass.ts";
+import { runPass } from "../../src/notifications/run_pass.ts";
 import { changedEngine } from "../../src/store/changed_store.ts";
-import type { StoreEngine } from "../../src/store/engine.ts";
 import { openDeliveryAdmin } from "../../src/webhooks/delivery_admin.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-
-const ALL = { state: null, from: 0, to: Number.MAX_SAFE_INTEGER } as const;
-const PAGE = { after: null, limit: 100, reverse: false };
-
-function partsOver(store: StoreEngine, thresholds: readonly string[] = ["5.00"]): PassParts {
-  return {
-    store,
-    log: silentLog,
-    config: () => ({
-      url: "https://receiver.example/ops",
-      secret: "operator-secret",
-      balanceLow: thresholds.flatMap((text) => thresholdIn(text) ?? []),
-    }),
-    meter: { settleAll: () => Promise.resolve() },
-    usageRollup: {
-      foldAll: () => Promise.resolve(),
-      spentSince: () => Promise.resolve({ charged: 0n, held: 0n }),
-    },
-    models: () => [],
-  };
-}
+import { ALL, deliveriesOf, PAGE, partsOver } from "./support.ts";
 
 async function openStage() {
   const clock = new ManualClock();
@@ -43,11 +20,6 @@ async function openStage() {
     settings: { notification_url: "https://receiver.example/own" },
   });
   return { clock, store };
-}
-
-async function deliveriesOf(store: StoreEngine): Promise<string[]> {
-  const { deliveries } = await openDeliveryAdmin(store).list(ALL, PAGE);
-  return deliveries.map(({ account, status }) => `${account} ${status}`).toSorted();
 }
 
 const ONCE = ["* balance.low", "acme balance.low"];

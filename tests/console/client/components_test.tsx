@@ -5,6 +5,7 @@ import { StatusBadge } from "../../../src/console/client/components/badge.tsx";
 import { DataTable } from "../../../src/console/client/components/data_table.tsx";
 import { ErrorNotice } from "../../../src/console/client/components/error_notice.tsx";
 import { Instant } from "../../../src/console/client/components/instant.tsx";
+import { EndingCard } from "../../../src/console/client/pages/overview/ending_card.tsx";
 import { ErrorsCard } from "../../../src/console/client/pages/overview/errors_card.tsx";
 import { ProvidersCard } from "../../../src/console/client/pages/overview/providers_card.tsx";
 import { QueuesCard } from "../../../src/console/client/pages/overview/queues_card.tsx";
@@ -84,6 +85,19 @@ Deno.test("console: each code of errors leads to its requests, and no errors say
   assert(html.indexOf("rate_limited") < html.indexOf("not_found"));
   assert(html.includes('href="/console/requests?code=rate_limited"'));
   assert(render(<ErrorsCard errors={{}} />).includes("No request failed"));
+});
+
+Deno.test("console: balances that end soon lead to their accounts, with what is left and until when it lasts", () => {
+  const ending = [{
+    account: "acme",
+    left: "12.5000000000",
+    spent_per_day: "4.0000000000",
+    lasts_until: 1_796_256_000,
+  }];
+  const html = render(<EndingCard ending={ending} />);
+  assert(html.includes('href="/console/accounts/acme"'), html);
+  assert(html.includes("$12.50") && html.includes("$4.00"), html);
+  assert(html.includes('datetime="2026-12-03T00:00:00.000Z"'), html);
 });
 
 Deno.test("console: the timeline shows each attempt at its time, and why it failed", () => {

@@ -42,6 +42,8 @@ Deno.test("changedFields() gives what was typed, and null for what was emptied",
   });
   assertEquals(changedFields(texts, { ...texts, per: "day" }), { budget: { amount: "20.5", per: "day" } });
   assertEquals(changedFields(texts, { ...texts, budget: " " }), { budget: null });
+  const notification_url = "https://acme.example/hook";
+  assertEquals(changedFields(texts, { ...texts, notification_url }), { notification_url });
   assertEquals(changedFields(texts, { ...texts, metadata: "team = search\nowner=a=b\n" }), {
     metadata: { team: "search", owner: "a=b" },
   });
