@@ -1,5 +1,5 @@
 import { TERMINAL_STATUSES } from "../../src/calls/ended_task.ts";
-import { NOTIFICATION_EVENTS, type NotificationEvent } from "../../src/webhooks/event_name.ts";
+import { NOTIFICATION_EVENTS, type NotificationEvent } from "../../src/webhooks/envelope.ts";
 import { notificationBody } from "./replies/notifications.ts";
 import { VideoEvent } from "./replies/videos.ts";
 import type { Components, JsonSchema } from "./schema.ts";

@@ -9,7 +9,6 @@ import type { RequestLog } from "../request_log/request_log.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { LargeRequests } from "../large_requests/large_requests.ts";
 import type { OwnedServices } from "./own.ts";
-import { notificationFamilies } from "../notifications/summary.ts";
 
 /** The parts whose state is measured when metrics are read. */
 export interface MeasuredParts
@@ -43,7 +42,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
     waitingFamily(parts),
     ...webhookFamilies(counts.log),
     ...await storeFamilies(),
-    ...await notificationFamilies(store),
+    ...await (await import("../notifications/summary.ts")).notificationFamilies(store),
     single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
     ...processFamilies(parts),
     ...observerFamilies(parts),

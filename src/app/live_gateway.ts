@@ -15,7 +15,6 @@ import { hasConsole } from "./console.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
 import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
-import { startNotifications, watchProviders } from "./notifications.ts";
 import type { OwnedServices } from "./own.ts";
 import { startRetention } from "./retention.ts";
 import type { StartedConfig } from "./start_config.ts";
@@ -93,13 +92,12 @@ export class LiveGateway {
     if (hasConsole(services.config)) holdWork(console.history());
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const current = () => this.#current.services;
-    const watching = roles.serves ? [watchProviders(services, current)] : [];
+    const notifying = this.#notify(services, current);
     const following = isShared ? [this.#followOthers()] : [];
-    if (!roles.works) return joinRunners([...following, ...watching]);
+    if (!roles.works) return joinRunners([...following, notifying]);
     return joinRunners([
       ...following,
-      ...watching,
-      startNotifications(services, current),
+      notifying,
       videos.startJobs(),
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),
@@ -147,6 +145,18 @@ export class LiveGateway {
     await features.storeReplies();
     await features.console.close();
     services.openedProviders.close();
+  }
+
+  /** Their code is loaded after the start. */
+  #notify(services: OwnedServices, current: () => OwnedServices): JobRunner {
+    const { serves, works } = services.roles;
+    const started = import("./notifications.ts").then(({ startNotifications, watchProviders }) =>
+      joinRunners([
+        ...serves ? [watchProviders(services, current)] : [],
+        ...works ? [startNotifications(services, current)] : [],
+      ])
+    );
+    return { running: 0, drain: async (graceMs) => await (await started).drain(graceMs) };
   }
 
   /** Loaded only with a store that other gateways change. */

@@ -30,7 +30,6 @@ import { type AdminAccess, openAdminAccess } from "./admin_access.ts";
 import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS, SHOWN_CONFIG_ENDPOINTS } from "./admin_endpoints.ts";
 import { createConsoleRoutes, hasConsole } from "./console.ts";
 import type { Features, GatewayState } from "./features.ts";
-import { readSummary } from "../notifications/summary.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
 import { otherGatewaysOn } from "./other_gateways.ts";
@@ -226,7 +225,10 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
           unpriced: services.counts.requests.unpriced(),
         }),
         countJobs: () => countJobs(services),
-        ending: async () => (await readSummary(services.store))?.ending ?? [],
+        ending: async () => {
+          const { readSummary } = await import("../notifications/summary.ts");
+          return (await readSummary(services.store))?.ending ?? [];
+        },
       },
       otherGateways: () => otherGatewaysOn(services.store, services.clock),
       configChanges,

@@ -6,8 +6,7 @@ import type { Log, LogFields } from "../lib/log.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { newTaskId } from "../videos/tasks/task_id.ts";
 import { newDelivery } from "../webhooks/delivery.ts";
-import { renderEvent } from "../webhooks/envelope.ts";
-import type { NotificationEvent } from "../webhooks/event_name.ts";
+import { type NotificationEvent, renderEvent } from "../webhooks/envelope.ts";
 import { addDelivery } from "../webhooks/records.ts";
 import { causeKey, type CauseRecord } from "./causes.ts";
 

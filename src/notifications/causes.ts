@@ -1,5 +1,5 @@
 import type { Entry, Key, Store } from "../store/store.ts";
-import type { NotificationEvent } from "../webhooks/event_name.ts";
+import type { NotificationEvent } from "../webhooks/envelope.ts";
 
 /**
  * The causes of notifications that were sent. A cause is stored in the commit that adds the deliveries, so an event is

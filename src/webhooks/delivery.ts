@@ -1,5 +1,5 @@
 import { nextDelayMs } from "./backoff.ts";
-import type { EventStatus } from "./event_name.ts";
+import type { EventStatus } from "./envelope.ts";
 import { laterBy, type StoreTime } from "../store/store_time.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { secondsOf } from "../lib/clock.ts";
 import type { StoreTime } from "../store/store_time.ts";
 import { type EndedTask, TERMINAL_STATUSES, type TerminalStatus } from "../calls/ended_task.ts";
-import { eventOf } from "./event_name.ts";
+import { eventOf } from "./envelope.ts";
 
 /** Content of a test event. */
 export interface TestEventParts {

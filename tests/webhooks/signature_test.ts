@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { newWebhookSecret } from "../../src/billing/webhook_secret.ts";
-import { renderEnvelope } from "../../src/webhooks/envelope.ts";
-import { eventOf } from "../../src/webhooks/event_name.ts";
+import { eventOf, renderEnvelope } from "../../src/webhooks/envelope.ts";
 import { signedHeaders } from "../../src/webhooks/signature.ts";
 import { storeTimeOf } from "../../src/store/store_time.ts";
 

@@ -5,7 +5,7 @@ import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { newTaskId } from "../../videos/tasks/task_id.ts";
-import { eventOf } from "../../webhooks/event_name.ts";
+import { eventOf } from "../../webhooks/envelope.ts";
 import type { EventFeed } from "../../webhooks/event_feed.ts";
 import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
 import {

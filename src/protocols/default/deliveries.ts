@@ -5,8 +5,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { Videos } from "../../videos/videos.ts";
 import type { Attempt, Delivery } from "../../webhooks/delivery.ts";
 import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
-import { idempotencyKeyOf } from "../../webhooks/envelope.ts";
-import { eventOf } from "../../webhooks/event_name.ts";
+import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import { renderVideoError } from "./videos.ts";
 
 /** The dependencies of a task's delivery endpoints. */
