@@ -4,15 +4,30 @@ import { plainPng, wavOfEmptyChunks } from "../tests/support/heavy_media.ts";
 /** A heavy request. */
 export interface HeavyCase {
   readonly name: string;
+  /** Default: `POST`. */
+  readonly method?: "GET" | "POST";
   readonly path: string;
   readonly contentType?: string;
-  /** Created once, before the measurement. */
-  readonly body: () => string | Uint8Array<ArrayBuffer>;
+  /** More header fields. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Created once, before the measurement. Null for none. */
+  readonly body: (vendorPort: number) => string | Uint8Array<ArrayBuffer> | null;
+  /** The number of such requests at a time. Default: 1. */
+  readonly parallel?: number;
+  /** Whether each request has an `Idempotency-Key` of its own. Default: false. */
+  readonly isKeyed?: boolean;
+  /** What is measured beside it. Default: a small chat request. */
+  readonly beside?: "chat" | "search";
   /** When the caller disconnects, in milliseconds; by default it reads to the end. */
   readonly disconnectsAfterMs?: number;
 }
 
 const CHAT = "/v1/chat/completions";
+const RESUMABLE: Readonly<Record<string, string>> = {
+  comments: "comments",
+  blanks: "blank lines",
+  giant: "one event of 4 MB",
+};
 
 /** All known heavy requests. */
 export const HEAVY_CASES: readonly HeavyCase[] = [
@@ -49,6 +64,45 @@ export const HEAVY_CASES: readonly HeavyCase[] = [
   { name: "that reply, translated", path: "/msgcompat/v1/messages", body: () => message("huge") },
   { name: "a vendor's stream of frames of 900 KB", path: CHAT, body: () => chat("frames", messages(1, "x"), STREAM) },
   { name: "that stream, translated", path: "/msgcompat/v1/messages", body: () => message("frames", STREAM) },
+  { name: "a vendor's reply of 30 MB of text", path: CHAT, body: () => chat("novel", messages(1, "x")) },
+  { name: "that text, translated", path: "/msgcompat/v1/messages", body: () => message("novel") },
+  { name: "a vendor's reply of 3 MB of small values", path: CHAT, body: () => chat("lists", messages(1, "x")) },
+  {
+    name: "50,000 events in one chunk, to responses",
+    path: "/v1/responses",
+    body: () => `{"model":"bench/burst","input":"x"${STREAM}}`,
+  },
+  { name: "a flood of one-byte chunks", path: CHAT, body: () => chat("drops", messages(1, "x"), STREAM) },
+  ...["comments", "blanks", "giant"].map((kind): HeavyCase => ({
+    name: `a resumable stream of ${RESUMABLE[kind]}`,
+    path: CHAT,
+    headers: { "x-service-resume": "true" },
+    body: () => chat(kind, messages(1, "x"), STREAM),
+  })),
+  {
+    name: "40 dry runs that download pictures",
+    path: CHAT,
+    headers: { "x-service-dry-run": "true" },
+    body: (vendorPort) => pictureChat(`http://127.0.0.1:${vendorPort}/pictures/a.png`),
+    parallel: 40,
+  },
+  {
+    name: "120 requests with idempotency keys",
+    path: CHAT,
+    body: () => chat("small", messages(1, "x")),
+    parallel: 120,
+    isKeyed: true,
+  },
+  { name: "40 reads of usage", method: "GET", path: "/v1/usage", body: () => null, parallel: 40 },
+  { name: "nothing, a search of an operator", method: "GET", path: "/v1/key", body: () => null, beside: "search" },
+  {
+    name: "40 searches, a search of an operator",
+    method: "GET",
+    path: "/v1/requests?q=some%20text",
+    body: () => null,
+    parallel: 40,
+    beside: "search",
+  },
 ];
 
 const STREAM = ',"stream":true';
@@ -59,6 +113,12 @@ function chat(model: string, said: string, rest = ""): string {
 
 function message(model: string, rest = ""): string {
   return `{"model":"bench/${model}","max_tokens":100,"messages":[${messages(1, "x")}]${rest}}`;
+}
+
+/** A picture by its address, which the vendor's format has no field for. */
+function pictureChat(url: string): string {
+  const content = [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url } }];
+  return JSON.stringify({ model: "bench/look", max_tokens: 100, messages: [{ role: "user", content }] });
 }
 
 function messages(count: number, content: string): string {

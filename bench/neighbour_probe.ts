@@ -12,6 +12,8 @@ export interface ProbeOptions {
   readonly model: string;
   readonly seconds: number;
   readonly perSecond: number;
+  /** The address of a request without a body. Default: a chat request to the model. */
+  readonly readPath?: string;
 }
 
 /** The results. */
@@ -22,14 +24,21 @@ export interface ProbeResult {
 }
 
 /** Sends the requests. */
-export async function probe({ port, key, model, seconds, perSecond }: ProbeOptions): Promise<ProbeResult> {
-  const body = JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }] });
+export async function probe({ port, key, model, seconds, perSecond, readPath }: ProbeOptions): Promise<ProbeResult> {
+  const body = readPath === undefined
+    ? JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }] })
+    : null;
+  const method = body === null ? "GET" : "POST";
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const spansMs: number[] = [];
   let failures = 0;
   const send = async (dueAt: number, nth: number) => {
     try {
-      const response = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: "POST", headers, body });
+      const response = await fetch(`http://127.0.0.1:${port}${readPath ?? "/v1/chat/completions"}`, {
+        method,
+        headers,
+        body,
+      });
       await response.arrayBuffer();
       if (response.status !== 200) failures++;
     } catch {

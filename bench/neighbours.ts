@@ -1,7 +1,7 @@
 /**
  * Measures a small request beside a heavy one; writes `bench/RESULTS-neighbours.md`.
  *
- *     deno run -A bench/neighbours.ts     about three minutes; also --seconds N, and words that name cases
+ *     deno run -A bench/neighbours.ts     about eight minutes; also --seconds N, and words that name cases
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,9 +10,11 @@ import { run, type Server, startServer } from "./child.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
 import { HEAVY_CASES, type HeavyCase } from "./neighbour_cases.ts";
+import { HEAVY_KEY, LIGHT_KEY, OPERATOR_KEY, startNeighbourGateway, TURN_FILE } from "./neighbour_gateway.ts";
 import type { ProbeOptions, ProbeResult } from "./neighbour_probe.ts";
 import { processState } from "./process_state.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
+import { measureUnreadCallers, UNREAD_CALLERS, type UnreadFigures } from "./unread_callers.ts";
 
 /** The times of a small request beside one heavy case. */
 export interface NeighbourFigures {
@@ -30,12 +32,13 @@ export interface NeighbourFigures {
   readonly peakBytes: number;
 }
 
-const LIGHT_KEY = "sk-bench-light-000000000000";
-const HEAVY_KEY = "sk-bench-heavy-000000000000";
 const PER_SECOND = 25;
+const SEARCHES_PER_SECOND = 4;
+const SEARCH = "/admin/v1/requests?q=some%20text";
+/** The rows of the log that is searched. */
+const LOGGED_REQUESTS = 3_000;
 /** The target for the 99th percentile of a small request, in milliseconds. */
 const TARGET_MS = 100;
-const TURN_FILE = "longest-turn";
 const RESULTS = fileURLToPath(new URL("./RESULTS-neighbours.md", import.meta.url));
 
 /** Measures each case beside a restarted gateway, for that many seconds. */
@@ -49,18 +52,14 @@ export async function benchNeighbours(
   onProgress: (line: string) => void,
 ): Promise<NeighbourFigures[]> {
   const figures: NeighbourFigures[] = [];
-  const vendor = await startServer({
-    name: "vendor",
-    command: program("bench/neighbour_vendor.ts"),
-    logPath: join(folder, "vendor.log"),
-    core: null,
-  });
+  const vendor = await startVendor(folder);
   try {
     const isChosen = ({ name }: HeavyCase) => names.length === 0 || names.some((word) => name.includes(word));
     for (const heavy of [null, ...HEAVY_CASES.filter(isChosen)]) {
-      const gateway = await startGateway(vendor.port, folder);
+      const gateway = await startNeighbourGateway(vendor.port, folder);
       try {
-        figures.push(await measure(heavy, gateway, { seconds, turnFile: join(folder, TURN_FILE) }));
+        const options = { seconds, vendorPort: vendor.port, turnFile: join(folder, TURN_FILE) };
+        figures.push(await measure(heavy, gateway, options));
       } finally {
         await gateway.stop();
       }
@@ -80,10 +79,16 @@ export async function benchNeighbours(
 async function measure(
   heavy: HeavyCase | null,
   gateway: Server,
-  { seconds, turnFile }: { readonly seconds: number; readonly turnFile: string },
+  { seconds, vendorPort, turnFile }: {
+    readonly seconds: number;
+    readonly vendorPort: number;
+    readonly turnFile: string;
+  },
 ): Promise<NeighbourFigures> {
-  const body = heavy?.body() ?? "";
+  const body = heavy?.body(vendorPort) ?? null;
+  const measured = heavy?.beside === "search" ? probeSearches : probe;
   await probe(gateway.port, 2); // warm-up
+  if (heavy?.beside === "search") await fillLog(gateway.port);
   await gateway.writeLine("begin anew");
   const until = performance.now() + (seconds + 0.5) * 1000;
   let [count, status] = [0, 0];
@@ -94,7 +99,8 @@ async function measure(
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
-  const [{ spansMs, failures }] = await Promise.all([probe(gateway.port, seconds), asking()]);
+  const askers = Array.from({ length: heavy?.parallel ?? 1 }, asking);
+  const [{ spansMs, failures }] = await Promise.all([measured(gateway.port, seconds), ...askers]);
   return {
     name: heavy?.name ?? "nothing",
     small: spreadOf(spansMs),
@@ -107,18 +113,20 @@ async function measure(
   };
 }
 
-async function send(heavy: HeavyCase, body: string | Uint8Array<ArrayBuffer>, port: number): Promise<number> {
+async function send(heavy: HeavyCase, body: string | Uint8Array<ArrayBuffer> | null, port: number): Promise<number> {
   const leaving = new AbortController();
   const timer = heavy.disconnectsAfterMs === undefined
     ? null
     : setTimeout(() => leaving.abort(), heavy.disconnectsAfterMs);
   try {
     const response = await fetch(`http://127.0.0.1:${port}${heavy.path}`, {
-      method: "POST",
+      method: heavy.method ?? "POST",
       headers: {
         authorization: `Bearer ${HEAVY_KEY}`,
         "content-type": heavy.contentType ?? "application/json",
         "msg-version": "2023-06-01",
+        ...heavy.headers,
+        ...heavy.isKeyed && { "idempotency-key": crypto.randomUUID() },
       },
       body,
       signal: leaving.signal,
@@ -133,73 +141,66 @@ async function send(heavy: HeavyCase, body: string | Uint8Array<ArrayBuffer>, po
   }
 }
 
-async function probe(port: number, seconds: number): Promise<ProbeResult> {
-  const options: ProbeOptions = { port, key: LIGHT_KEY, model: "bench/small", seconds, perSecond: PER_SECOND };
-  const said = await run([...program("bench/neighbour_probe.ts"), JSON.stringify(options)], { timeoutMs: 300_000 });
-  return JSON.parse(said) as ProbeResult;
+/** Sends small requests, so that the log of requests has rows. */
+async function fillLog(port: number): Promise<void> {
+  for (let sent = 0; sent < LOGGED_REQUESTS; sent += 100) {
+    const request = { path: "/v1/chat/completions", name: "", body: () => null };
+    const body = '{"model":"bench/small","messages":[{"role":"user","content":"x"}]}';
+    await Promise.all(Array.from({ length: 100 }, () => send(request, body, port)));
+  }
 }
 
-async function startGateway(vendorPort: number, folder: string): Promise<Server> {
-  const path = join(folder, "neighbours.json");
-  const vendor = (kind: string, mode: string) => ({
-    kind,
-    base_url: `http://127.0.0.1:${vendorPort}/${mode}`,
-    api_key: "bench-vendor-key",
-  });
-  const text = (name: string, provider = name) => ({
-    id: `bench/${name}`,
-    pricing: { prompt: "0.00000001", completion: "0.00000001" },
-    serves: [{ provider }],
-  });
-  const picture = { pricing: { per_image: "0.0001" } };
-  await Deno.writeTextFile(
-    path,
-    JSON.stringify({
-      server: { host: "127.0.0.1", port: 0, isolates: 1, shutdown_grace: 1 },
-      store: "kv::memory:",
-      files: join(folder, "files"),
-      accounts: [
-        { id: "light", balance: "1000000", keys: [LIGHT_KEY] },
-        { id: "heavy", balance: "1000000", keys: [HEAVY_KEY] },
-      ],
-      providers: {
-        small: vendor("openai", "small"),
-        messages: vendor("anthropic", "small"),
-        huge: vendor("openai", "huge"),
-        endless: vendor("openai", "endless"),
-        frames: vendor("openai", "frames"),
-        painter: vendor("openai", "images"),
-        ark: vendor("ark", "images"),
-      },
-      models: [
-        ...["small", "messages", "huge", "endless", "frames"].map((name) => text(name)),
-        { id: "bench/painter", image: { edits: true }, serves: [{ provider: "painter" }], ...picture },
-        { id: "bench/seer", image: { series: "reference" }, serves: [{ provider: "ark" }], ...picture },
-        {
-          id: "bench/video",
-          video: { modes: ["text2video", "mixref2video"], price_per_second: { default: "0.0001" } },
-          serves: [{ provider: "ark" }],
-        },
-      ],
-      limits: { memory: "4GB" },
-      logs: { level: "warn" },
-    }),
-  );
-  const main = fileURLToPath(new URL("./watched_gateway.ts", import.meta.url));
-  return await startServer({
-    name: "gateway",
-    command: [Deno.execPath(), "run", "--quiet", "--no-check", "-A", main, path, join(folder, TURN_FILE)],
-    logPath: join(folder, "gateway.log"),
-    core: null,
-  });
+function probe(port: number, seconds: number): Promise<ProbeResult> {
+  return probed({ port, key: LIGHT_KEY, model: "bench/small", seconds, perSecond: PER_SECOND });
+}
+
+function probeSearches(port: number, seconds: number): Promise<ProbeResult> {
+  return probed({ port, key: OPERATOR_KEY, model: "", seconds, perSecond: SEARCHES_PER_SECOND, readPath: SEARCH });
+}
+
+async function probed(options: ProbeOptions): Promise<ProbeResult> {
+  const said = await run([...program("bench/neighbour_probe.ts"), JSON.stringify(options)], { timeoutMs: 300_000 });
+  return JSON.parse(said) as ProbeResult;
 }
 
 function program(path: string): readonly string[] {
   return [Deno.execPath(), "run", "--quiet", "--no-check", "-A", fileURLToPath(new URL(`../${path}`, import.meta.url))];
 }
 
+/** Measures callers that do not read, at a gateway of their own. */
+async function benchUnreadCallers(folder: string): Promise<UnreadFigures> {
+  const vendor = await startVendor(folder);
+  try {
+    const gateway = await startNeighbourGateway(vendor.port, folder);
+    try {
+      return await measureUnreadCallers(gateway, UNREAD_CALLERS);
+    } finally {
+      await gateway.stop();
+    }
+  } finally {
+    await vendor.stop();
+  }
+}
+
+function startVendor(folder: string): Promise<Server> {
+  return startServer({
+    name: "vendor",
+    command: program("bench/neighbour_vendor.ts"),
+    logPath: join(folder, "vendor.log"),
+    core: null,
+  });
+}
+
 /** The report as Markdown. */
-export function writeNeighbourReport(machine: Machine, figures: readonly NeighbourFigures[], seconds: number): string {
+export function writeNeighbourReport(
+  machine: Machine,
+  { figures, unread, seconds }: {
+    readonly figures: readonly NeighbourFigures[];
+    /** Null if it was not measured. */
+    readonly unread: UnreadFigures | null;
+    readonly seconds: number;
+  },
+): string {
   const rows = figures.map(({ name, small, worstMs, turnMs, failures, heavy, status, peakBytes }) => [
     name,
     figure(small?.p50, 1),
@@ -229,9 +230,22 @@ export function writeNeighbourReport(machine: Machine, figures: readonly Neighbo
     `One account sends ${PER_SECOND} small JSON requests a second for ${seconds} seconds, independent of earlier ` +
     "responses. Another account sends one heavy request after another to the same gateway. Vendor, both callers " +
     "and the gateway share the machine.",
+    `Searches of an operator are ${SEARCHES_PER_SECOND} a second over ${LOGGED_REQUESTS} logged requests.`,
     table(head, rows),
+    ...unread === null ? [] : unreadSection(unread),
     "",
   ].join("\n\n");
+}
+
+function unreadSection({ callers, beforeBytes, afterBytes, countedBytes }: UnreadFigures): string[] {
+  return [
+    "## Callers that do not read",
+    "Each has a stream of a vendor that sends as fast as it is read.",
+    table(
+      ["callers", "MiB before", "MiB after", "MiB that `limits.memory` counts"],
+      [[String(callers), mebibytes(beforeBytes), mebibytes(afterBytes), mebibytes(countedBytes)]],
+    ),
+  ];
 }
 
 if (import.meta.main) {
@@ -244,7 +258,9 @@ if (import.meta.main) {
   const seconds = Number(values.seconds);
   try {
     const figures = await benchNeighbours({ folder, seconds, names: positionals }, (line) => console.error(line));
-    const report = writeNeighbourReport(await describeMachine(folder), figures, seconds);
+    const isWhole = positionals.length === 0 || positionals.some((word) => "callers that do not read".includes(word));
+    const unread = isWhole ? await benchUnreadCallers(folder) : null;
+    const report = writeNeighbourReport(await describeMachine(folder), { figures, unread, seconds });
     if (positionals.length > 0) console.log(report);
     else {
       const out = values.out ?? RESULTS;

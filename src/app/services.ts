@@ -26,7 +26,7 @@ import { createCredentialMonitor, type ProcessCredentialMonitor } from "../routi
 import type { StoreEngine } from "../store/engine.ts";
 import { ShareRecall } from "../store/share_recall.ts";
 import { Journal } from "../store/journal/journal.ts";
-import { createReplyWork } from "../texts/large_replies/reply_work.ts";
+import type { ReplyWork } from "../texts/large_replies/reply_work.ts";
 import { useReplyRunner } from "../texts/large_replies/reply_runner.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
@@ -239,8 +239,12 @@ function buildServices(
   const threadUse = isolates === 1 ? null : new ThreadUse(ThreadUse.bufferFor(isolates + 1), 0);
   const memoryBytes = config.limits.memoryBytes ?? defaultMemoryLimit();
   const restoreCounter = useTokenCounter((text) => tokens.count(text));
-  const replies = createReplyWork({ clock, log });
-  const restoreRunner = useReplyRunner(replies.run);
+  let replies: ReplyWork | null = null;
+  const restoreRunner = useReplyRunner(async (job, accountId) => {
+    const { createReplyWork } = await import("../texts/large_replies/reply_work.ts");
+    replies ??= createReplyWork({ clock, log });
+    return await replies.run(job, accountId);
+  });
   return {
     ...options,
     ...configured,
@@ -280,7 +284,7 @@ function buildServices(
       media.close();
       // A request whose caller left is charged by a token count, so the counts come before the flush.
       await waitAtMost(clock, MAX_LAST_COUNTS_MS, tokens.whenIdle());
-      replies.close(); // no request is open any more
+      replies?.close(); // no request is open any more
       tokens.close(); // a count that is late is replaced by a rough one
       await tokens.whenIdle();
       await cacheHits.write();

@@ -6,8 +6,7 @@ import type { RequestRecord } from "../http/request_record.ts";
 import { encodeFrames } from "../lib/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
-import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
-import { piecesStream } from "../lib/pieces_stream.ts";
+import { outputStream, piecesStream, type StreamOutput } from "../lib/output_stream.ts";
 import type { AttemptTarget } from "../routing/circuit_breaker.ts";
 import type { FromThread, RequestMessage } from "./messages.ts";
 

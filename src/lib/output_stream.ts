@@ -1,3 +1,5 @@
+import { TurnPace } from "./turn_pace.ts";
+
 /**
  * The streams of this process. Each is written by a {@linkcode StreamOutput}: the platform's controller throws once its
  * stream has ended, and a caller can leave at any instant, even within `enqueue`.
@@ -40,6 +42,41 @@ export function iteratorStream<T>(items: Iterable<T> | AsyncIterable<T>): Readab
       await iterator.return?.();
     },
   }, { highWaterMark: 0 });
+}
+
+/** The platform copies what it sends, so more is not sent in one step. */
+const MAX_SENT_BYTES = 65_536;
+
+/**
+ * Creates a stream of the bytes of buffers, with turns of the event loop in between. A response with a body of 30 MB as
+ * a buffer takes the platform 40 ms in one step.
+ *
+ * @param onSend Called with each piece when it is sent.
+ */
+export function piecesStream(
+  buffers: readonly ArrayBuffer[],
+  onSend: (piece: Uint8Array<ArrayBuffer>) => void = () => {},
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = piecesOf(buffers);
+  const pace = new TurnPace();
+  return outputStream<Uint8Array<ArrayBuffer>>({
+    async pull(output) {
+      const turn = pace.note();
+      if (turn !== null) await turn;
+      const { done, value } = pieces.next();
+      if (done) return output.close();
+      onSend(value);
+      output.enqueue(value);
+    },
+  }, { highWaterMark: 0 });
+}
+
+function* piecesOf(buffers: readonly ArrayBuffer[]): Generator<Uint8Array<ArrayBuffer>, undefined> {
+  for (const buffer of buffers) {
+    for (let start = 0; start < buffer.byteLength; start += MAX_SENT_BYTES) {
+      yield new Uint8Array(buffer, start, Math.min(MAX_SENT_BYTES, buffer.byteLength - start));
+    }
+  }
 }
 
 /** Where a source writes its stream. Nothing throws, and nothing has an effect after the end of the stream. */

@@ -11,8 +11,7 @@ import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
 import { issuedIdsIn, keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_relay.ts";
 import { PassRelay } from "./pass_relay.ts";
-import { passedTextOf } from "./reply_text.ts";
-import { countTextTokens } from "./token_estimate.ts";
+import { countTextTokens, passedTextOf } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { factsAt } from "./served_endpoints.ts";
@@ -184,4 +183,3 @@ function usageOfWhole(
     return failed(cause);
   }
 }
-

@@ -25,14 +25,25 @@ export function latin1Of(bytes: Uint8Array<ArrayBuffer>): string {
   return Buffer.prototype.latin1Slice.call(bytes, 0, bytes.length);
 }
 
+const ENCODER = new TextEncoder();
+/** From this length on, the platform's encoder is faster for ASCII: a tenth of the time for a megabyte. */
+const MIN_ENCODED_CHARACTERS = 16_384;
+
 /** Returns the bytes of a Latin-1 text. */
 export function bytesOfLatin1(text: string): Uint8Array<ArrayBuffer> {
-  return Buffer.from(text, "latin1") as Uint8Array<ArrayBuffer>;
+  return asciiBytesOf(text) ?? Buffer.from(text, "latin1") as Uint8Array<ArrayBuffer>;
 }
 
 /** Decodes UTF-8 bytes that are given as Latin-1 text. */
 export function textOfLatin1(text: string): string {
-  return Buffer.from(text, "latin1").toString();
+  return asciiBytesOf(text) === null ? Buffer.from(text, "latin1").toString() : text;
+}
+
+/** Returns the bytes of a long text of ASCII characters, each of which is one byte; null for any other text. */
+function asciiBytesOf(text: string): Uint8Array<ArrayBuffer> | null {
+  if (text.length < MIN_ENCODED_CHARACTERS) return null;
+  const encoded = ENCODER.encode(text);
+  return encoded.length === text.length ? encoded : null;
 }
 
 /** Returns the lines of a text. The end of the text also ends its last line. */

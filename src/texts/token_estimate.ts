@@ -1,5 +1,6 @@
 import { countTokensInThread } from "../workers/token_job.ts";
 import type { Conversation, Part } from "../conversation/conversation.ts";
+import type { Reply } from "../conversation/reply.ts";
 import { NO_USAGE, type Usage } from "../conversation/usage.ts";
 
 /**
@@ -64,6 +65,16 @@ export async function countPromptTokens(conversation: Conversation): Promise<num
   }
   for (const tool of conversation.tools) texts.push(JSON.stringify(tool));
   return flat + await countTextTokens(texts.join("\n"));
+}
+
+/** The text of a reply whose tokens are counted. */
+export function textOf(reply: Reply): string {
+  return reply.parts.map((part) => part.kind === "tool_call" ? part.input : "text" in part ? part.text : "").join("\n");
+}
+
+/** The same for a reply that passes through: parts without text count as their JSON. */
+export function passedTextOf({ parts }: Reply): string {
+  return parts.map((part) => "text" in part ? part.text : JSON.stringify(part)).join("\n");
 }
 
 /** Returns a usage of counted tokens that is marked as estimated. */

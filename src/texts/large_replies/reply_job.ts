@@ -12,8 +12,7 @@ import { issuedIdsIn } from "../issued_ids_relay.ts";
 import { itemMemoryOver } from "../item_memory.ts";
 import { countHostedCalls } from "../plausible_usage.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "../reasoning_memory.ts";
-import { passedTextOf, textOf } from "../reply_text.ts";
-import { sampleOf, type TextSample } from "../token_estimate.ts";
+import { passedTextOf, sampleOf, textOf, type TextSample } from "../token_estimate.ts";
 import { CollectedValues } from "./collected_values.ts";
 import type {
   PassedReplyFacts,

@@ -1,6 +1,6 @@
 import type { RequestRecord } from "../../http/request_record.ts";
 import type { JoinedBytes } from "../../lib/joined_bytes.ts";
-import { piecesStream } from "../../lib/pieces_stream.ts";
+import { piecesStream } from "../../lib/output_stream.ts";
 
 /** Returns buffers with exactly the collected bytes. Only small ones may have to be copied for that. */
 export function buffersOf(bytes: JoinedBytes): ArrayBuffer[] {
