@@ -56,7 +56,7 @@ export const ImageEdit = z.looseObject({
   image: oneOrMore(file("PNG or JPEG; one or several.")),
   mask: file("A PNG; its transparent parts may change.").optional(),
   prompt: z.string(),
-  quality: z.enum(["low", "medium", "high"]),
+  quality: z.enum(["low", "medium", "high", "xhigh", "max"]),
   n: z.int().min(1).max(10).optional(),
   size: z.enum(IMAGE_SIZES).optional(),
   input_fidelity: z.string().optional(),
@@ -69,6 +69,28 @@ export const ImageEdit = z.looseObject({
   user: imageExtras.user.optional(),
   safety_identifier: imageExtras.safety_identifier.optional(),
 }).meta({ id: "ImageEdit" });
+
+const reference = z.union([z.string(), z.looseObject({ image_url: z.string() })]);
+
+/** `POST /v1/images/edits` as JSON. */
+export const ImageEditBody = z.looseObject({
+  model: z.string(),
+  images: about(z.array(reference).min(1).max(16), "Addresses, `data:` URIs or base64, as text or as `image_url`."),
+  mask: about(reference, "A PNG; its transparent parts may change.").nullish(),
+  prompt: z.string(),
+  quality: z.enum(["low", "medium", "high", "xhigh", "max"]),
+  n: z.int().min(1).max(10).nullish(),
+  size: z.enum(IMAGE_SIZES).nullish(),
+  input_fidelity: z.string().nullish(),
+  ...output,
+  stream: flag(),
+  partial_images: z.int().min(0).max(3).nullish(),
+  output_compression: imageExtras.output_compression.nullish(),
+  moderation: imageExtras.moderation.nullish(),
+  user: imageExtras.user.nullish(),
+  safety_identifier: imageExtras.safety_identifier.nullish(),
+  extra_body: extraBody(),
+}).meta({ id: "ImageEditBody" });
 
 const mediaOf = <Name extends string>(type: Name, more: z.ZodRawShape = {}) =>
   z.looseObject({ type: z.literal(type), [type]: z.looseObject({ url: z.string() }), ...more });

@@ -3,6 +3,7 @@ import { elementAt } from "../lib/element_at.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import type { VideoMode } from "../lib/video_mode.ts";
 import {
+  DEFAULT_IMAGE_QUALITIES,
   IMAGE_QUALITIES,
   IMAGE_SIZES,
   type ImageSection,
@@ -42,7 +43,7 @@ export function imageSection(): z.ZodType<ImageSection> {
     edits: boolean().default(false),
     input_fidelity: distinct(z.enum(["low", "high"]), 0).default([]),
     sizes: distinct(z.enum(IMAGE_SIZES), 1).default([...IMAGE_SIZES]),
-    qualities: distinct(z.enum(IMAGE_QUALITIES), 1).default([...IMAGE_QUALITIES]),
+    qualities: distinct(z.enum(IMAGE_QUALITIES), 1).default([...DEFAULT_IMAGE_QUALITIES]),
     size_map: z.partialRecord(z.enum(IMAGE_SIZES), z.string(SIZE_EXPECTATION).regex(SIZE, SIZE_EXPECTATION)).default(
       {},
     ),

@@ -17,7 +17,10 @@ export const IMAGE_SIZES = [
 ] as const;
 
 /** All image qualities. Source: docs/api/images.md#generations. */
-export const IMAGE_QUALITIES = ["auto", "low", "medium", "high", "standard", "hd"] as const;
+export const IMAGE_QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max", "standard", "hd"] as const;
+
+/** The qualities of a model that states none: those of all models. Later models have `xhigh` and `max`, too. */
+export const DEFAULT_IMAGE_QUALITIES = IMAGE_QUALITIES.filter((quality) => quality !== "xhigh" && quality !== "max");
 
 /** The properties of an image model. */
 export interface ImageSection {
@@ -29,7 +32,7 @@ export interface ImageSection {
   readonly inputFidelity: readonly string[];
   /** The {@linkcode IMAGE_SIZES} that the vendor currently offers. Default: all. */
   readonly sizes: readonly string[];
-  /** The {@linkcode IMAGE_QUALITIES} that the vendor currently offers. Default: all. */
+  /** The {@linkcode IMAGE_QUALITIES} that the vendor currently offers. Default: {@linkcode DEFAULT_IMAGE_QUALITIES}. */
   readonly qualities: readonly string[];
   /** Vendor sizes by requested size. A mapped size need not be in `sizes`. Default: none. */
   readonly sizeMap: Readonly<Record<string, string>>;

@@ -16,9 +16,16 @@ export interface ImageMeasure {
 
 const SQUARE_PIXELS = 1024 * 1024;
 /** Output tokens of one picture of 1024 by 1024. Source: OpenAI API reference, "Image generation", cost and latency. */
-const SQUARE_TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1_056, standard: 1_056 };
+const SQUARE_TOKENS: Readonly<Record<string, number>> = {
+  low: 272,
+  medium: 1_056,
+  standard: 1_056,
+  // Not published. Each quality below takes four times the tokens of the one before it.
+  xhigh: 16_640,
+  max: 66_560,
+};
 /** For `high` and for unspecified quality. */
-const MAX_SQUARE_TOKENS = 4_160;
+const HIGH_SQUARE_TOKENS = 4_160;
 const GIVEN_IMAGE_TOKENS = 1_600;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -55,7 +62,7 @@ export function maxConsumption(order: ImageOrderMeasure): ImageConsumption {
 /** The likely consumption of a request, for vendors without a report. */
 export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
   const [, width = 1536, height = 1024] = /^(\d+)x(\d+)$/.exec(size ?? "") ?? [];
-  const square = ownValue(SQUARE_TOKENS, quality) ?? MAX_SQUARE_TOKENS;
+  const square = ownValue(SQUARE_TOKENS, quality) ?? HIGH_SQUARE_TOKENS;
   return {
     textTokens: Math.ceil(prompt.length / CHARACTERS_PER_TOKEN),
     imageTokens: given * GIVEN_IMAGE_TOKENS,

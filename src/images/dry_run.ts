@@ -10,6 +10,7 @@ import type { ImageParts } from "./image_call.ts";
 import { orderOf } from "./image_call.ts";
 import { imageOptionsOf, imageUpstreamOf } from "./image_option.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
+import { readReferencesOf } from "./read_references.ts";
 
 /** The result of a dry run: at the named model, or at the first fallback that can serve the request. */
 export interface ImageDryRun {
@@ -43,7 +44,7 @@ export async function dryRunImages(
   const admission = await probedAdmission(() => parts.meter.probe(asker, reservation));
   if (isAdmitted(admission) && request.references.length > 0) {
     const reserve = (bytes: number) => asker.memory.reserve(bytes);
-    await parts.readReferences(request.references, { accountId, signal: asker.callerSignal(), reserve });
+    await readReferencesOf(request, parts.readReferences, { accountId, signal: asker.callerSignal(), reserve });
   }
   const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
   const providers = [...new Set(likely.map(({ provider }) => providerNameOf(provider)))];

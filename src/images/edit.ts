@@ -29,7 +29,8 @@ const DEFAULT_HEAD_BYTES = 65_536;
  *
  * @throws {GatewayError} `invalid_request`, naming the field; `model_not_found`.
  */
-export async function readEdit({ fields, images, mask, unknown }: EditForm, catalog: Catalog): Promise<ImageRequest> {
+export async function readEdit(form: EditForm, catalog: Catalog): Promise<ImageRequest> {
+  const { fields, images, mask, references = [], maskReference = null, unknown } = form;
   const modelName = fields.get("model") ?? "";
   const model = editingModel(catalog, modelName);
   const stream = booleanOf("stream", truthIn(fields.get("stream")));
@@ -43,7 +44,8 @@ export async function readEdit({ fields, images, mask, unknown }: EditForm, cata
     quality: qualityFor(fields.get("quality"), model.image, EDIT_QUALITIES),
     size: sizeFor(fields.get("size"), model.image),
     count: integerOr("n", numberIn(fields.get("n")), 1, MAX_IMAGES, 1),
-    references: [],
+    references,
+    maskReference,
     outputFormat: oneOfOrNull("output_format", fields.get("output_format"), OUTPUT_FORMATS),
     background: oneOfOrNull("background", fields.get("background"), BACKGROUNDS),
     inputFidelity: fidelity.value,

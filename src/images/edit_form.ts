@@ -12,6 +12,10 @@ export interface EditForm {
   /** In the order of the form. */
   readonly images: readonly Spooled[];
   readonly mask: Spooled | null;
+  /** Addresses or base64 in place of uploads, of a body that is JSON. Default: none. */
+  readonly references?: readonly string[];
+  /** The mask likewise. Default: null. */
+  readonly maskReference?: string | null;
   /** The names of parts that are not read, once each. */
   readonly unknown: readonly string[];
 }
@@ -22,22 +26,24 @@ const MASK_FIELDS: readonly string[] = ["mask", "mask[]"];
 /** A field that is ignored. Source: docs/api/routing.md#pin. */
 const IGNORED_FIELD = "extra_body";
 
-/** Source: docs/api/images.md#edits; OpenAI API reference, "Create image edit", for the other fields. */
+/** The fields of an edit other than pictures. Source: docs/api/images.md#edits; OpenAI API reference, "Create image edit". */
+export const EDIT_TEXTS: readonly string[] = [
+  "model",
+  "prompt",
+  "quality",
+  "n",
+  "size",
+  "output_format",
+  "background",
+  "input_fidelity",
+  "stream",
+  "partial_images",
+  "response_format",
+  ...IMAGE_EXTRAS,
+];
+
 const PARTS: UploadFormParts = {
-  texts: new Set([
-    "model",
-    "prompt",
-    "quality",
-    "n",
-    "size",
-    "output_format",
-    "background",
-    "input_fidelity",
-    "stream",
-    "partial_images",
-    "response_format",
-    ...IMAGE_EXTRAS,
-  ]),
+  texts: new Set(EDIT_TEXTS),
   uploadField(name, uploads) {
     if (IMAGE_FIELDS.includes(name)) return `image[${uploads.filter(isImage).length}]`;
     if (!MASK_FIELDS.includes(name)) return null;

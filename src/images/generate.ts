@@ -39,6 +39,7 @@ export function readGeneration(body: { readonly [key: string]: unknown }, catalo
     size: sizeFor(body.size, model.image),
     count: countOf(body.n, model),
     references: referencesOf(body.input_images, model),
+    maskReference: null,
     images: [],
     mask: null,
     outputFormat: oneOfOrNull("output_format", body.output_format, OUTPUT_FORMATS),

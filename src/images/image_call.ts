@@ -29,6 +29,7 @@ import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
 import { makeImages } from "./several.ts";
 import { type ImageStep, imageStreamResponse } from "./stream.ts";
+import { readReferencesOf } from "./read_references.ts";
 
 /** The dependencies of image requests. */
 export interface ImageParts extends Omit<CallParts, "openStreams">, RelayParts {
@@ -81,8 +82,7 @@ export class ImageCalls {
       begin: async (settlement) => {
         const link = new CallerLink(asker.callerSignal());
         const memory = new ImageMemory(asker.memory, first.count);
-        const { references } = first;
-        const read = references.length === 0 ? [] : await this.parts.readReferences(references, {
+        const read = await readReferencesOf(first, this.parts.readReferences, {
           accountId,
           signal: link.signal,
           reserve: memory.reserveReference,
@@ -90,8 +90,8 @@ export class ImageCalls {
         return (candidate) => {
           const { request: asked, measure } = optionOf(candidate);
           const upstream = imageUpstreamOf(candidate, this.parts)!;
-          const images = asked.references.length === 0 ? asked.images : read;
-          const order = orderOf(asked, candidate.model, images);
+          const images = asked.references.length === 0 ? asked.images : read.images;
+          const order = orderOf({ ...asked, mask: asked.mask ?? read.mask }, candidate.model, images);
           const droppedFields = [...new Set([...asked.droppedFields, ...droppedOptionsOf(upstream, order)])];
           const request = { ...asked, droppedFields };
           record.dropped = droppedFields;

@@ -66,9 +66,9 @@ function mostConsumption(
   candidates: readonly Candidate[],
   parts: RouteParts,
 ): ImageConsumption {
-  const { count: made, mask, partialImages } = request;
+  const { count: made, mask, maskReference, partialImages } = request;
   const calls = Math.max(...candidates.map((each) => Math.ceil(made / imageUpstreamOf(each, parts)!.maxPerCall)));
-  return maxConsumption({ ...measure, hasMask: mask !== null, partialImages, calls });
+  return maxConsumption({ ...measure, hasMask: mask !== null || maskReference !== null, partialImages, calls });
 }
 
 function measureOf({ prompt, quality, size, count, images, references }: ImageRequest): ImageMeasure {

@@ -38,8 +38,10 @@ export interface ImageRequest {
   /** As sent to the vendor; null if not given. */
   readonly size: string | null;
   readonly count: number;
-  /** Addresses or base64 of input pictures, not downloaded yet; empty for edits. */
+  /** Addresses or base64 of input pictures, not downloaded yet; empty for edits by a form. */
   readonly references: readonly string[];
+  /** The mask likewise; null for none. */
+  readonly maskReference: string | null;
   /** Pictures to edit; empty for generations. */
   readonly images: readonly ImageSource[];
   readonly mask: ImageSource | null;

@@ -86,7 +86,7 @@ export function qualityUsed(request: ImageRequest, outcome: ImageOutcome): strin
 export function writeUsage(request: ImageRequest, consumption: ImageConsumption): Record<string, unknown> {
   const { textTokens, imageTokens, outputTokens, outputTextTokens } = consumption;
   const isEdit = request.kind === "edit";
-  const given = isEdit ? request.images.length : request.references.length;
+  const given = request.references.length + (isEdit ? request.images.length : 0);
   return {
     input_tokens: textTokens + imageTokens,
     input_tokens_details: { text_tokens: textTokens, ...isEdit ? { image_tokens: imageTokens } : {} },

@@ -20,6 +20,8 @@ export interface ReferenceCaller {
   readonly signal: AbortSignal | undefined;
   /** Called before bytes are downloaded; throws to reject them. Default: all are accepted. */
   readonly reserve?: (bytes: number) => void;
+  /** The name of a reference in errors, by its index. Default: `input_images[<index>]`. */
+  readonly fieldOf?: (index: number) => string;
 }
 
 /** The maximum number of pixels of a picture. */
@@ -40,10 +42,10 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
  * `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
  */
 export function createReferenceReader(policy: EgressPolicy, media: MediaWork): ReferenceReader {
-  return async (values, { accountId, signal, reserve }) => {
+  return async (values, { accountId, signal, reserve, fieldOf = (index) => `input_images[${index}]` }) => {
     const sources: ImageSource[] = [];
     for (const [index, value] of values.entries()) {
-      const field = `input_images[${index}]`;
+      const field = fieldOf(index);
       const bytes = await bytesOf(field, value, policy, { signal, reserve });
       const facts = factsOf(field, bytes);
       const checked = await media.checkPicture(bytes, accountId);

@@ -4,7 +4,7 @@ import { ownValue } from "../lib/own_value.ts";
 import { oneOf } from "./fields.ts";
 
 /** The qualities of an edit. Source: docs/api/images.md#edits. */
-export const EDIT_QUALITIES = ["low", "medium", "high"] as const;
+export const EDIT_QUALITIES = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /**
  * The size to send to the vendor: mapped by the model, else the caller's own.

@@ -1,6 +1,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { IMAGE_QUALITIES, IMAGE_SIZES, pricePerSecondOf, type VideoSection } from "../../src/catalog/media_sections.ts";
+import {
+  DEFAULT_IMAGE_QUALITIES,
+  IMAGE_SIZES,
+  pricePerSecondOf,
+  type VideoSection,
+} from "../../src/catalog/media_sections.ts";
 import { modelOf } from "./support.ts";
 
 function videoOf(fields: Record<string, unknown>): VideoSection {
@@ -72,7 +77,7 @@ Deno.test("the multimodal image series accepts no edits", () => {
     edits: true,
     inputFidelity: ["low", "high"],
     sizes: [...IMAGE_SIZES],
-    qualities: [...IMAGE_QUALITIES],
+    qualities: [...DEFAULT_IMAGE_QUALITIES],
     sizeMap: {},
     qualityMap: {},
   });

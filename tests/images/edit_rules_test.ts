@@ -83,7 +83,7 @@ Deno.test("POST /v1/images/edits requires a complete multipart form", async () =
       const answer = await gateway.post("/v1/images/edits", body, { "content-type": type });
       return [answer.status, (await answer.json()).error.message];
     };
-    assertEquals((await statusOf(JSON.stringify({ model: "x" }), "application/json"))[0], 415);
+    assertEquals((await statusOf(JSON.stringify({ model: "x" }), "text/plain"))[0], 415);
     assertEquals((await statusOf(whole, "multipart/form-data"))[0], 400);
     assertEquals((await statusOf(whole, `multipart/form-data; boundary=${"B".repeat(71)}`))[0], 400);
     for (const length of [0, 20, 300, whole.length - 200, whole.length - 4]) {

@@ -20,6 +20,7 @@ import {
   EmbedContentRequest,
   EmbeddingRequest,
   ImageEdit,
+  ImageEditBody,
   ImageGeneration,
   ModerationRequest,
   RerankRequest,
@@ -91,7 +92,7 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
     tag: "Images",
     summary: "Change pictures by a text",
     parameters: PAID_HEADERS,
-    body: { form: ImageEdit },
+    body: { form: ImageEdit, json: ImageEditBody },
     replies: pictures("image_edit"),
   },
   {

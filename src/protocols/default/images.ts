@@ -1,7 +1,7 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
-import type { DatedCatalog } from "../../catalog/catalog.ts";
+import type { Catalog, DatedCatalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
@@ -12,11 +12,13 @@ import type { Handler, Inbound, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { dryRunImages, type ImageDryRun } from "../../images/dry_run.ts";
 import { readEdit } from "../../images/edit.ts";
+import { isEditBody, readEditBody } from "../../images/edit_body.ts";
 import { readEditForm } from "../../images/edit_form.ts";
 import { withFallbacks } from "../../images/fallbacks.ts";
 import { readGeneration } from "../../images/generate.ts";
 import type { ImageCalls } from "../../images/image_call.ts";
 import type { ImageCaller, ImageRequest } from "../../images/image_request.ts";
+import { readBodyPin } from "../../routing/pin.ts";
 import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
 import { wholeCallerOf } from "../whole_call_parts.ts";
 import { renderDefaultError as renderError } from "./error.ts";
@@ -56,11 +58,17 @@ function generations({ images, catalog: whole, authenticate, generationBody }: D
   };
 }
 
-function edits({ images, catalog: whole, authenticate, editForm, spool }: DefaultImageParts): Handler {
+function edits(parts: DefaultImageParts): Handler {
+  const { images, catalog: whole, authenticate, editForm, spool } = parts;
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const catalog = permittedCatalog(whole.at(inbound.receivedAt), credential.limits);
-    const isTrial = isDryRun(inbound.request.headers);
+    const { headers } = inbound.request;
+    const isTrial = isDryRun(headers);
+    if (isEditBody(headers.get("content-type"))) {
+      const requests = await readEditRequests(inbound, catalog, parts);
+      return await carryOut(requests, askerOf(inbound, credential), images, isTrial);
+    }
     const room = spool.openRequest();
     try {
       const form = await readEditForm(inbound, editForm, room);
@@ -74,6 +82,22 @@ function edits({ images, catalog: whole, authenticate, editForm, spool }: Defaul
       await room.clear();
     }
   };
+}
+
+/** Edits as JSON, which has addresses or base64 in place of uploads. */
+async function readEditRequests(
+  inbound: Inbound,
+  catalog: Catalog,
+  { generationBody }: Pick<DefaultImageParts, "generationBody">,
+): Promise<readonly ImageRequest[]> {
+  const { body, bytes } = await readJsonObject(inbound, generationBody);
+  inbound.record.capture?.takeRequest(bytes);
+  const bodyPin = readBodyPin(body);
+  const read = async (model?: string) => {
+    const form = readEditBody(model === undefined ? body : { ...body, model });
+    return { ...await readEdit(form, catalog), bodyPin };
+  };
+  return await withFallbacks(await read(), catalog, ({ id }) => read(id));
 }
 
 async function carryOut(

@@ -27,7 +27,10 @@ const EDIT_FIELDS: ReadonlySet<string> = new Set([
 const FORMATS: readonly PictureFormat[] = ["png", "jpeg", "webp"];
 const FIRST_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536"];
 const GIVEN_IMAGE_TOKENS = 323;
-const SQUARE_TOKENS = { low: 272, medium: 1056, high: 4160 } as const;
+const SQUARE_TOKENS = { low: 272, medium: 1056, high: 4160, xhigh: 8320, max: 16640 } as const;
+const QUALITIES = ["auto", "low", "medium", "high"] as const;
+/** Models that also have the qualities `xhigh` and `max`. Source: OpenAI API reference, "Create image", `quality`. */
+const WITH_MAX = /^gpt-image-2\.5-(?:sunburst|flare)/;
 const MAX_PROMPT_CHARACTERS = 32_000;
 
 /** A valid request, and the fields of its response beside the pictures. */
@@ -108,7 +111,8 @@ function parsedRequest(
       "invalid_value",
     );
   }
-  const quality = oneOf(body, "quality", ["auto", "low", "medium", "high"] as const, "auto");
+  const qualities = WITH_MAX.test(model) ? [...QUALITIES, "xhigh", "max"] as const : QUALITIES;
+  const quality = oneOf<typeof QUALITIES[number] | "xhigh" | "max">(body, "quality", qualities, "auto");
   const size = sizeOf(body, model, change === null ? null : references[0] ?? null);
   const { width, height } = sidesOf(size);
   return {
