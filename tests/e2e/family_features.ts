@@ -1,27 +1,34 @@
 import type { Json } from "./caller_protocols.ts";
 import { type Speaker, SPEAKERS, type TurnOptions } from "./changing_conversations.ts";
+import { type VendorModel, VENDORS } from "./vendors.ts";
 
 /** A family of models, by the model of the sandbox that stands for it. */
-export interface Family {
+export interface Family extends VendorModel {
+  /** As the table has it. */
   readonly name: string;
-  readonly model: string;
 }
 
 /** The columns of the table. */
 export const FAMILIES: readonly Family[] = [
-  { name: "GPT-4.1", model: "sandbox/gpt-4.1" },
-  { name: "GPT-5.4", model: "sandbox/gpt-5.4" },
-  { name: "GPT-5.6", model: "sandbox/gpt-5.6-terra" },
-  { name: "GPT-6.2", model: "sandbox/gpt-6.2-sol" },
-  { name: "GPT-6, chat only", model: "sandbox/chat-only-gpt-6-sol" },
-  { name: "Claude Opus 5.5", model: "sandbox/claude-opus-5-5" },
-  { name: "Claude Sonnet 5.5", model: "sandbox/claude-sonnet-5-5" },
-  { name: "Claude Opus 4.8", model: "sandbox/claude-opus-4-8" },
-  { name: "Claude Haiku 4.5", model: "sandbox/claude-haiku-4-5" },
-  { name: "Gemini 4", model: "sandbox/gemini-4-argon" },
-  { name: "Gemini 3.6", model: "sandbox/gemini-3.6-flash" },
-  { name: "Gemini 2.5", model: "sandbox/gemini-2.5-flash-lite" },
+  of("GPT-4.1", "sandbox/gpt-4.1", "openai"),
+  of("GPT-5.4", "sandbox/gpt-5.4", "openai"),
+  of("GPT-5.6", "sandbox/gpt-5.6-terra", "openai", { reasons: true }),
+  of("GPT-6.2", "sandbox/gpt-6.2-sol", "openai", { reasons: true }),
+  of("GPT-6, chat only", "sandbox/chat-only-gpt-6-sol", "openai", { reasons: true, searchless: "everywhere" }),
+  of("Claude Opus 5.5", "sandbox/claude-opus-5-5", "anthropic", { reasons: true }),
+  of("Claude Sonnet 5.5", "sandbox/claude-sonnet-5-5", "anthropic", { reasons: true }),
+  of("Claude Opus 4.8", "sandbox/claude-opus-4-8", "anthropic"),
+  of("Claude Haiku 4.5", "sandbox/claude-haiku-4-5", "anthropic"),
+  of("Gemini 4", "sandbox/gemini-4-argon", "google", { reasons: true }),
+  of("Gemini 3.6", "sandbox/gemini-3.6-flash", "google", { reasons: true }),
+  of("Gemini 2.5", "sandbox/gemini-2.5-flash-lite", "google"),
 ];
+
+function of(name: string, model: string, vendor: string, more: Partial<VendorModel> = {}): Family {
+  const maker = VENDORS.find((each) => each.name === vendor);
+  if (maker === undefined) throw new Error(`no vendor ${vendor}`);
+  return { ...maker, ...more, name, model };
+}
 
 /** What one request came to. */
 export interface Outcome {

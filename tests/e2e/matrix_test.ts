@@ -1,18 +1,44 @@
+import { familyModels, familyProviders } from "../../src/config/dev_models.ts";
+import { startSandbox } from "../../src/sandbox/mod.ts";
 import { CLIENTS } from "./clients/all.ts";
 import { cellName, checkCompatibility, type Findings } from "./compatibility.ts";
+import { FAMILIES } from "./family_features.ts";
 import { FEATURES } from "./features.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { PRICING, startTestGateway } from "../support/gateway.ts";
 import { accountMoney } from "../support/account_money.ts";
-import { MATRIX_MODELS } from "./matrix_models.ts";
-import { VENDORS } from "./vendors.ts";
+import { geminiIdOf } from "./vendors.ts";
 
-const gateway = await startTestGateway({ balance: "1000.00", config: { models: MATRIX_MODELS } });
-const { address, key, sandbox } = gateway;
+const sandbox = await startSandbox({ port: 0 });
+const free = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
+const gateway = await startTestGateway({
+  balance: "1000.00",
+  config: {
+    providers: {
+      "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, speaks: "both", quirks: [], ...free },
+      "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.baseUrls.anthropic, ...free },
+      "sandbox-google": { kind: "google", base_url: sandbox.baseUrls.google, ...free },
+      ...familyProviders(sandbox.baseUrls, free),
+    },
+    models: modelsOf(),
+  },
+});
+const { address, key } = gateway;
 const account = accountMoney(gateway);
 const found: Findings = new Map();
 
+/** The models of the families, with a price for searches and a limit, and each under a name of Gemini, too. */
+function modelsOf(): readonly object[] {
+  const models = familyModels({ ...PRICING, web_search: "0.01" });
+  return FAMILIES.flatMap((family) => {
+    const model = models.find(({ id }) => id === family.model);
+    if (model === undefined) throw new Error(`no model ${family.model}`);
+    const limited = { ...model, top_provider: { max_completion_tokens: 16_384 } };
+    return [limited, { ...limited, id: geminiIdOf(family) }];
+  });
+}
+
 for (const client of CLIENTS) {
-  for (const vendor of VENDORS) {
+  for (const vendor of FAMILIES) {
     for (const feature of FEATURES) {
       Deno.test({
         name: cellName(client, vendor, feature),
@@ -32,9 +58,9 @@ for (const client of CLIENTS) {
 Deno.test({
   name: "docs/compatibility.md agrees with the results of the clients",
   fn: () => {
-    const total = CLIENTS.length * VENDORS.length * FEATURES.length;
+    const total = CLIENTS.length * FAMILIES.length * FEATURES.length;
     // A filtered run of a few cells cannot check the table.
-    if (found.size > total / 2) checkCompatibility({ clients: CLIENTS, vendors: VENDORS, features: FEATURES }, found);
+    if (found.size > total / 2) checkCompatibility({ clients: CLIENTS, vendors: FAMILIES, features: FEATURES }, found);
   },
 });
 
@@ -42,5 +68,8 @@ Deno.test({
   name: "the gateway of the matrix stops",
   sanitizeResources: false,
   sanitizeOps: false,
-  fn: () => gateway.stop(),
+  fn: async () => {
+    await gateway.stop();
+    await sandbox.stop();
+  },
 });

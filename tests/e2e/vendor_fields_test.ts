@@ -120,6 +120,16 @@ for (const model of VENDORS) {
   });
 }
 
+Deno.test("a limit above the model's is lowered under the vendor's name of it", async () => {
+  for (const [model, name] of [[MISTRAL, "max_tokens"], ["sandbox/gpt-5.4", "max_completion_tokens"]] as const) {
+    for (const field of ["max_tokens", "max_completion_tokens"]) {
+      const { sent, dropped } = await chat(model, { [field]: 100_000 });
+      assertEquals([sent.max_tokens ?? sent.max_completion_tokens, Object.hasOwn(sent, name)], [64_000, true]);
+      assertEquals(dropped, field);
+    }
+  }
+});
+
 Deno.test("Cohere gets none or high for other efforts, which are named", async () => {
   for (const [requested, sent] of [["low", "high"], ["minimal", "high"], ["none", "none"], ["high", "high"]]) {
     const got = await chat(COHERE, { reasoning_effort: requested });

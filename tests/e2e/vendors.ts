@@ -6,6 +6,10 @@ export interface VendorModel {
   readonly model: string;
   /** Whether a request has a signature of earlier thoughts that the vendor itself issued. */
   hasSignature(seen: LoggedRequest): boolean;
+  /** Whether it reasons about a request that does not say so. Default: false. */
+  readonly reasons?: boolean;
+  /** Where it has no search: in chat completions, or nowhere. Default: it has one everywhere. */
+  readonly searchless?: "in chat" | "everywhere";
 }
 
 /** One model of each simulated vendor. */
@@ -14,6 +18,7 @@ export const VENDORS: readonly VendorModel[] = [
     name: "openai",
     model: "sandbox/chat-1",
     hasSignature: ({ body }) => textOf(body).includes('"encrypted_content":"'),
+    searchless: "in chat",
   },
   {
     name: "anthropic",
@@ -29,7 +34,7 @@ export const VENDORS: readonly VendorModel[] = [
 
 /** A model id of the matrix gateway that a client recognises as a Gemini model. */
 export function geminiIdOf({ name }: VendorModel): string {
-  return `sandbox/gemini-3-pro-by-${name}`;
+  return `sandbox/gemini-3-pro-by-${name.toLowerCase().replace(/[^a-z0-9.]+/g, "-")}`;
 }
 
 function textOf(body: unknown): string {

@@ -25,7 +25,7 @@ export const openaiResponses: Client = {
     return {
       async send(said, asking = {}) {
         input.push(...itemsOf(said));
-        const body = { model: asking.model ?? model, input: [...input], store: false, ...settingsOf(asking) };
+        const body = { model: asking.model ?? model, input: [...input], ...STORELESS, ...settingsOf(asking) };
         const response = asking.stream
           ? await streamed(client, body, asking)
           : await client.responses.create(body, { signal: asking.signal });
@@ -43,6 +43,9 @@ export const openaiResponses: Client = {
     };
   },
 };
+
+/** Without storage, reasoning goes back only if a reply had it encrypted. */
+const STORELESS = { store: false, include: ["reasoning.encrypted_content" as const] };
 
 function itemsOf(said: TurnInput): Item[] {
   if (said.kind === "tools") {
@@ -70,10 +73,7 @@ function settingsOf({ tools, schema, thinks, maxTokens: most, searches }: CallOp
     ...(most !== undefined && { max_output_tokens: most }),
     ...(searches && { tools: [{ type: "web_search" as const }] }),
     ...(schema && { text: { format: { type: "json_schema" as const, name: "answer", strict: true, schema } } }),
-    ...(thinks && {
-      reasoning: { effort: "low" as const, summary: "auto" as const },
-      include: ["reasoning.encrypted_content" as const],
-    }),
+    ...(thinks && { reasoning: { effort: "low" as const, summary: "auto" as const } }),
   };
 }
 

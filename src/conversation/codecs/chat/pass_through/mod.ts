@@ -18,8 +18,12 @@ import { watcher } from "./watcher.ts";
  * it.
  */
 export const passThrough: PassThrough = {
-  prepare(request) {
-    const { body, changed, model, outputLimit, quirks } = request;
+  prepare(received) {
+    const { changed, model, outputLimit, quirks } = received;
+    // A limit that was lowered stays low under the name that the vendor takes.
+    const isChanged = Object.keys(changed).length > 0;
+    const request = isChanged ? { ...received, body: { ...received.body, ...changed } } : received;
+    const { body } = request;
     const { bytes, scan, droppedFields } = withEdits(
       request,
       joinedEdits(joinedEdits(messageEditsOf(request), signatureEditsOf(request)), schemaEditsOf(request)),
@@ -32,8 +36,9 @@ export const passThrough: PassThrough = {
     const own = ownModelEditsOf(request, { ...replaced, ...known.set }, bytes);
     const vendor = vendorFieldEditsOf(request, { ...replaced, ...known.set, ...own.set });
     const edits = [reasoning, known, own, vendor];
-    const set: Record<string, unknown> = { ...changed, ...replaced, ...known.set, ...own.set, ...vendor.set, model };
     const remove = ["extra_body", ...edits.flatMap((each) => each.remove)];
+    const kept = Object.fromEntries(Object.entries(changed).filter(([name]) => !remove.includes(name)));
+    const set: Record<string, unknown> = { ...kept, ...replaced, ...known.set, ...own.set, ...vendor.set, model };
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     }
