@@ -100,9 +100,7 @@ function tableOf({ clients, vendors, features }: Tried, found: Findings): string
   ]);
   const table = alignedTable([["Feature", ...vendors.map(({ name }) => name)], ...rows]);
   const lines = notes.map((note, at) => wrappedParagraph(note, `${at + 1}. `));
-  const introduction = wrappedParagraph(
-    `${INTRODUCTION} The clients: ${clients.map(({ name }) => `\`${name}\``).join(", ")}.`,
-  );
+  const introduction = wrappedParagraph(`${INTRODUCTION} The clients: ${clients.map(({ name }) => name).join("; ")}.`);
   return [["# Compatibility"], introduction, table, wrappedParagraph(EXPLANATION), lines.flat()]
     .map((block) => block.join("\n")).join("\n\n") + "\n";
 }
@@ -154,8 +152,8 @@ function markOf({ clients, vendor, feature }: Shown, found: Findings, notes: str
   if (without.size === 0) return "yes";
   const numbers = [...without].map(([key, names]) => {
     const [what, because] = JSON.parse(key);
-    const whom = names.length === clients.length ? "any client" : names.map((name) => `\`${name}\``).join(", ");
-    const note = `${what}, with ${whom}. ${because}`;
+    const whom = names.length === clients.length ? "any client" : names.join("; ");
+    const note = `${what} with ${whom}. ${because}`;
     if (!notes.includes(note)) notes.push(note);
     return notes.indexOf(note) + 1;
   });
