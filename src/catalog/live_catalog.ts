@@ -34,6 +34,10 @@ export class LiveCatalog implements DatedCatalog {
     const { configured, aliases } = this;
     const models = withCredentials(discovered, this.credentials);
     const listed = Object.assign({}, ...models.map(({ listedFacts }) => listedFacts));
-    this.#now = createCatalog(withListedFacts(configured, listed), { aliases, discovered: models, revision: ++this.#revision });
+    this.#now = createCatalog(withListedFacts(configured, listed), {
+      aliases,
+      discovered: models,
+      revision: ++this.#revision,
+    });
   }
 }
