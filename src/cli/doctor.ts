@@ -68,7 +68,8 @@ export async function doctor(args: readonly string[]): Promise<number> {
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
     report(await checkStore(config, options));
     report(checkPrices(config, systemClock.now()));
-    if (options.isOffline) report(checkFacts(config));
+    const readsLists = !options.isOffline && config.modelPatterns.length > 0;
+    if (!readsLists) report(checkFacts(config));
     if (!options.isOffline) report(...await checkFilesBucket(config));
     if (!options.isOffline) await checkVendors(config, report);
   }
@@ -154,7 +155,8 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
       const { models, facts = new Map() } = test;
       return { name: provider.name, finding: providerFinding(idOf(provider), test), models, facts };
     }));
-    report(...checked.map(({ finding }) => finding), checkFacts(config, listedFactsOf(config, checked)));
+    report(...checked.map(({ finding }) => finding));
+    if (config.modelPatterns.length > 0) report(checkFacts(config, listedFactsOf(config, checked)));
     const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
     const { models } = createCatalog(config.models).at(systemClock.now());
     report(checkListedModels(models, new Map(lists)), checkUnpricedModels(config, new Map(lists)));

@@ -50,9 +50,10 @@ const NO_STATED_FACTS: StatedFacts = {};
 
 /**
  * The facts of a model. The family is recognized by the vendor's name of the model, or else by the name in its catalog
- * id; the vendor's list overrides it, and the catalog entry overrides both. A non-empty `supported_parameters` is taken as complete: a model that lists
- * neither `reasoning` nor `reasoning_effort` does not reason, and one that does not list `temperature` rejects sampling
- * settings. What an operator states as `facts` overrides all, the model's before the provider's.
+ * id; the vendor's list overrides it, and the catalog entry overrides both. A non-empty `supported_parameters` is taken
+ * as complete: a model that lists neither `reasoning` nor `reasoning_effort` does not reason, and one that does not
+ * list `temperature` rejects sampling settings. What an operator states as `facts` overrides all, the model's before
+ * the provider's.
  *
  * @param upstreamName The vendor's name of the model, possibly with its maker before a slash.
  * @param provider The same object for each request, since facts are kept for it.

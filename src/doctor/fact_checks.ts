@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { withListedFacts } from "../catalog/listed_facts.ts";
+import { withListedFacts } from "../catalog/live_catalog.ts";
 import { factLayers, type ListedFacts } from "../conversation/known_models.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { enumerated, type Finding, ok } from "./finding.ts";

@@ -26,7 +26,7 @@ const MASK_FIELDS: readonly string[] = ["mask", "mask[]"];
 /** A field that is ignored. Source: docs/api/routing.md#pin. */
 const IGNORED_FIELD = "extra_body";
 
-/** The fields of an edit other than pictures. Source: docs/api/images.md#edits; OpenAI API reference, "Create image edit". */
+/** The fields of an edit other than pictures. Source: docs/api/images.md#edits; OpenAI API reference, "Images". */
 export const EDIT_TEXTS: readonly string[] = [
   "model",
   "prompt",

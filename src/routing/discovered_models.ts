@@ -1,6 +1,6 @@
 import { builtInFields } from "../catalog/built_in.ts";
 import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
-import { withListedFacts } from "../catalog/listed_facts.ts";
+import { withListedFacts } from "../catalog/live_catalog.ts";
 import { listedFactsKey } from "../conversation/known_models.ts";
 import { type Model, readModel } from "../catalog/model.ts";
 import { isModelId } from "../catalog/model_name.ts";

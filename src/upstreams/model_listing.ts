@@ -1,7 +1,5 @@
-import { bareModelName } from "../lib/bare_model_name.ts";
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { anthropicCapabilities, googleCapabilities } from "./listed_capabilities.ts";
 import type { Outbound } from "./outbound_call.ts";
 
 /** A model in a vendor's list. Values that are absent or of another type are null. */
@@ -117,65 +115,13 @@ export function openaiListingAt(path: string): ModelListing {
 /** The list of OpenAI and of most compatible vendors. */
 export const openaiListing: ModelListing = openaiListingAt("/models");
 
-/** Source: Messages API reference, "List models". */
-export const anthropicListing: ModelListing = {
-  path: "/v1/models?limit=1000",
-  readPage(response) {
-    const { data, has_more: hasMore, last_id: last } = objectOf(response);
-    const models = listOf(data).map((model) => {
-      const capabilities = anthropicCapabilities(model);
-      return withFacts(
-        listed(model.id, {
-          name: model.display_name,
-          created: typeof model.created_at === "string" ? Date.parse(model.created_at) / 1_000 : null,
-          contextLength: model.max_input_tokens,
-          maxOutputTokens: model.max_tokens,
-          inputModalities: capabilities.inputModalities,
-        }),
-        capabilities.facts,
-      );
-    });
-    const hasNext = hasMore === true && typeof last === "string";
-    const next = hasNext ? `/v1/models?limit=1000&after_id=${encodeURIComponent(last)}` : null;
-    return { models: models.filter((model) => model !== null), next };
-  },
-};
-
-/** Source: Gemini API reference, "models.list". */
-export const googleListing: ModelListing = {
-  path: "/v1beta/models?pageSize=1000",
-  readPage(response) {
-    const { models: list, nextPageToken: token } = objectOf(response);
-    const withGeneration = listOf(list).filter(({ supportedGenerationMethods: methods }) =>
-      !Array.isArray(methods) || methods.includes("generateContent")
-    );
-    const models = withGeneration.map((model) =>
-      withFacts(
-        listed(typeof model.name === "string" ? bareModelName(model.name) : null, {
-          name: model.displayName,
-          description: model.description,
-          contextLength: model.inputTokenLimit,
-          maxOutputTokens: model.outputTokenLimit,
-        }),
-        googleCapabilities(model).facts,
-      )
-    );
-    const hasNext = typeof token === "string" && token !== "";
-    const next = hasNext ? `/v1beta/models?pageSize=1000&pageToken=${encodeURIComponent(token)}` : null;
-    return { models: models.filter((model) => model !== null), next };
-  },
-};
-
 function hasTextOutput(model: JsonObject): boolean {
   const { output_modalities: modalities } = objectOf(model.architecture);
   return !Array.isArray(modalities) || modalities.includes("text");
 }
 
-function withFacts(model: ListedModel | null, facts: Partial<ModelFacts>): ListedModel | null {
-  return model === null || Object.keys(facts).length === 0 ? model : { ...model, facts };
-}
-
-function listed(id: unknown, fields: Partial<Record<keyof ListedModel, unknown>>): ListedModel | null {
+/** Reads the fields of a model in a list; null for one without an id that can be used. */
+export function listed(id: unknown, fields: Partial<Record<keyof ListedModel, unknown>>): ListedModel | null {
   if (typeof id !== "string" || id === "" || id.length > MAX_ID_LENGTH) return null;
   const { inputModalities: modalities } = fields;
   return {
@@ -203,11 +149,13 @@ function positiveIntegerOf(value: unknown, max: number): number | null {
   return typeof value === "number" && value > 0 && value <= max ? Math.floor(value) : null;
 }
 
-function objectOf(value: unknown): JsonObject {
+/** The value if it is an object, else an empty one. */
+export function objectOf(value: unknown): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : {};
 }
 
-function listOf(value: unknown): readonly JsonObject[] {
+/** The objects of a list. Throws a `TypeError` if it is none. */
+export function listOf(value: unknown): readonly JsonObject[] {
   if (!Array.isArray(value)) throw new TypeError("Cannot read the model list: expected an array");
   return value.slice(0, MAX_LISTED_MODELS).map(objectOf);
 }

@@ -1,12 +1,6 @@
+import { anthropicListing, googleListing } from "../../src/upstreams/capability_listings.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import {
-  anthropicListing,
-  googleListing,
-  listModels,
-  MAX_LISTED_MODELS,
-  type ModelListing,
-  openaiListing,
-} from "../../src/upstreams/model_listing.ts";
+import { listModels, MAX_LISTED_MODELS, type ModelListing, openaiListing } from "../../src/upstreams/model_listing.ts";
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 
 const NOTHING = {

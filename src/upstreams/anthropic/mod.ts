@@ -1,5 +1,5 @@
 import { byFixedHeaders } from "../authorization.ts";
-import { anthropicListing } from "../model_listing.ts";
+import { anthropicListing } from "../capability_listings.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";
 import { messagesEndpoint } from "./text.ts";

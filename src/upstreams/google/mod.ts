@@ -1,5 +1,5 @@
 import { byFixedHeaders } from "../authorization.ts";
-import { googleListing } from "../model_listing.ts";
+import { googleListing } from "../capability_listings.ts";
 import { geminiPath } from "../model_paths.ts";
 import { probeByGet } from "../probe.ts";
 import type { UpstreamKind } from "../upstream.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import { wireCallId } from "../../../../src/conversation/codecs/chat/shared/call_id.ts";
-import { wireToolName } from "../../../../src/conversation/codecs/chat/upstream/names.ts";
+import { wireCallId } from "../../../../src/conversation/codecs/chat/shared/names.ts";
+import { wireToolName } from "../../../../src/conversation/codecs/chat/shared/names.ts";
 import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
 import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
 import type { Conversation, Part, Tool, Turn } from "../../../../src/conversation/conversation.ts";

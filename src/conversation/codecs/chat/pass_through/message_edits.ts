@@ -4,7 +4,7 @@ import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import type { Quirks } from "../../../quirks.ts";
 import { isAbsent, isObject, listOf, objectsOf, textOf } from "../../../wire_value.ts";
-import { wireCallId } from "../shared/call_id.ts";
+import { wireCallId } from "../shared/names.ts";
 import { hasValue } from "../shared/fields.ts";
 import { type VendorFields, vendorFieldsFor } from "../shared/vendor_fields.ts";
 import { hasOwnSignature } from "./signatures.ts";

@@ -10,7 +10,7 @@ import { ownModelEditsOf } from "./own_model_edits.ts";
 import { reasoningEditsOf } from "./reasoning_object.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
-import { vendorFieldEditsOf } from "./vendor_field_edits.ts";
+import { vendorFieldEditsOf } from "../shared/vendor_fields.ts";
 import { watcher } from "./watcher.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { editedValue } from "../../../body_edits.ts";
 import { type MemberChanges, type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
-import { describedSchema } from "../../../schemas/described_schema.ts";
+import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
 import { forcedCallPlan, isOwnModel, wantsSchema, withToolReasoning } from "../shared/model_rules.ts";
 

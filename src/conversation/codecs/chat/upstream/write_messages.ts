@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
 import type { PairedCall, Pairs } from "../../../pairing.ts";
-import { wireCallId } from "../shared/call_id.ts";
+import { wireCallId } from "../shared/names.ts";
 import { ownSignature, reasoningTurnsOf, writeReasoning } from "./write_reasoning.ts";
 import { writeContent, writePart } from "./write_parts.ts";
 import type { UserPart } from "./write_parts.ts";

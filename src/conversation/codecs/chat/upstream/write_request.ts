@@ -3,7 +3,7 @@ import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart } from "../../../conversation.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
-import { describedSchema } from "../../../schemas/described_schema.ts";
+import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { writeSearch } from "../shared/search_options.ts";
 import { hasValue } from "../shared/fields.ts";
 import { vendorFieldsFor } from "../shared/vendor_fields.ts";

@@ -1,5 +1,5 @@
 import type { RequestTarget } from "../../../upstream_format.ts";
-import { wireToolName } from "./names.ts";
+import { wireToolName } from "../shared/names.ts";
 
 /** State of writing one request: its target, the dropped fields, and the tool names that were changed. */
 export interface Writing {

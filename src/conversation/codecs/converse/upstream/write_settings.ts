@@ -1,6 +1,6 @@
 import type { Conversation, OutputFormat } from "../../../conversation.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
-import { describedSchema } from "../../../schemas/described_schema.ts";
+import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { writeTier } from "../../../service_tier.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";

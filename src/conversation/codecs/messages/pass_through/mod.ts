@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { editedValue, joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough, PassThroughRequest } from "../../../pass_through.ts";
-import { describedSchema } from "../../../schemas/described_schema.ts";
+import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { isObject, listOf } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";

@@ -14,7 +14,7 @@ import { forcesCall, planThinking } from "./thinking.ts";
 import { wireCallId, wireToolName, writeTools, type Writing } from "./write_tools.ts";
 import { withAcceptedNames } from "../../../schemas/accepted_names.ts";
 import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
-import { describedSchema } from "../../../schemas/described_schema.ts";
+import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { dialectFor } from "../../../schemas/schema_dialect.ts";
 import { writeDefaultSettings } from "../../../default_settings.ts";
 import { addDroppedFormatFields } from "../../../output_format_name.ts";
