@@ -14,6 +14,7 @@ function listed(id: string, fields: Partial<ListedModel> = {}): ListedModel {
     contextLength: null,
     maxOutputTokens: null,
     inputModalities: null,
+    expirationDate: null,
     ...fields,
   };
 }
