@@ -16,6 +16,7 @@ import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { openConfiguredParts } from "./configured_parts.ts";
 import { hasConsole } from "./console.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
+import { warnOfExpirations } from "./expirations.ts";
 import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
 import type { OwnedServices } from "./own.ts";
@@ -58,6 +59,7 @@ export class LiveGateway {
   isolates: Isolates | null = null;
   #current: Generation;
   #isStarted = false;
+  #stopWarnings: () => void = () => {};
   /** Null without a price source. */
   prices: PriceSource | null = null;
   #priceSteps: readonly PriceStep[] = [{ from: -Infinity, book: {} }];
@@ -117,6 +119,9 @@ export class LiveGateway {
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const following = isShared ? [this.#followOthers()] : [];
     if (!roles.works) return joinRunners(following);
+    const { onModelExpiring: onExpiring } = services;
+    const catalog = () => this.#current.services.catalog;
+    this.#stopWarnings = warnOfExpirations({ catalog, clock, log, onExpiring });
     return joinRunners([
       ...following,
       videos.startJobs(),
@@ -167,6 +172,7 @@ export class LiveGateway {
   /** Stops reading vendors' lists, ends the threads, and closes the connections to vendors. */
   async close(): Promise<void> {
     const { features, lists, services } = this.#current;
+    this.#stopWarnings();
     await this.prices?.schedule.close();
     await lists.lists.close();
     await features.large.close();

@@ -20,6 +20,7 @@ import { ThreadUse } from "../lib/thread_use.ts";
 import type { BucketNetwork } from "../files/s3/open.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { OwnAddress } from "../net/target.ts";
+import type { ExpiringModel } from "../catalog/expiring.ts";
 import type { PricesChanged } from "../prices/price_feed.ts";
 import { createAttemptSlots, type ProcessAttemptSlots } from "../routing/attempt_slots.ts";
 import { createCircuitBreaker, type ProcessCircuitBreaker } from "../routing/circuit_breaker.ts";
@@ -98,6 +99,8 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   readonly onRecordsRead: (() => Promise<void>)[];
   /** Called after each failed attempt at a vendor. */
   readonly onAttemptFailed: (() => void)[];
+  /** Called once for a model that its vendor ends within thirty days. */
+  readonly onModelExpiring: ((model: ExpiringModel) => void)[];
   /** Called when prices of the price source have changed, wait for a person, or could not be read for long. */
   readonly onPricesChanged: ((event: PricesChanged) => void)[];
   /** Called when an account or one of its keys has changed. Threads add their own. */
@@ -272,6 +275,7 @@ function buildServices(
     onAttemptFailed,
     onRepliesForgotten: [],
     onPricesChanged: [],
+    onModelExpiring: [],
     onRecordsRead,
     credentials,
     slots,
