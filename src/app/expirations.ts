@@ -30,7 +30,10 @@ export function warnOfExpirations({ catalog, clock, log, onExpiring }: Expiratio
       const { id, date, isPast } = model;
       if (reported.has(`${id} ${date}`)) continue;
       reported.add(`${id} ${date}`);
-      log.warn("model_expires", { model: id, reason: isPast ? `its vendor ended it on ${date}` : `it ends on ${date}` });
+      log.warn("model_expires", {
+        model: id,
+        reason: isPast ? `its vendor ended it on ${date}` : `it ends on ${date}`,
+      });
       for (const listener of onExpiring) listener(model);
     }
     stopTimer = clock.after(INTERVAL_MS, look);
