@@ -50,9 +50,16 @@ export class LiveCatalog implements DatedCatalog {
   #catalogOf({ discovered, repriced }: ListedStep): DatedCatalog {
     const { aliases, credentials } = this;
     const prices = new Map(withCredentials(repriced, credentials).map((model) => [model.id, model]));
+    const dates = new Map(discovered.map(({ id, expirationDate }) => [id, expirationDate]));
     const models = withCredentials(discovered, credentials);
     const facts = Object.assign({}, ...models.map(({ listedFacts }) => listedFacts));
-    const priced = this.configured.map((model) => prices.get(model.id) ?? model);
+    const priced = this.configured.map((model) => withDate(prices.get(model.id) ?? model, dates));
     return createCatalog(withListedFacts(priced, facts), { aliases, discovered: models, revision: ++this.#revision });
   }
+}
+
+/** A configured model with the date on which its vendor's list ends it, unless it has one. */
+function withDate(model: Model, dates: ReadonlyMap<string, string | null>): Model {
+  const expirationDate = dates.get(model.id) ?? null;
+  return model.expirationDate !== null || expirationDate === null ? model : { ...model, expirationDate };
 }

@@ -26,6 +26,7 @@ for (const isolates of [1, 2]) {
       { id: "gpt-6-new", shutdown_date: "2031-01-14" },
       { id: "gpt-6-unpriced" },
       { id: "gpt-5-new" },
+      { id: "gpt-6-sol", shutdown_date: "2032-02-03" },
     ]);
     const prices = { prompt: "0.000003", completion: "0.000004" };
     const server = startPriceServer(ownList({ "openai/gpt-6-new": prices, "openai/gpt-5-new": prices }));
@@ -49,6 +50,8 @@ for (const isolates of [1, 2]) {
       await eventually(async () => (await pricingOf(gateway, "openai/gpt-6-new"))?.prompt === "0.000003");
       const catalog = await (await fetch(`${gateway.address}/v1/models/openai%2Fgpt-6-new`)).json();
       assertEquals((catalog.data ?? catalog).expiration_date, "2031-01-14");
+      const known = await (await fetch(`${gateway.address}/v1/models/openai%2Fgpt-6-sol`)).json();
+      assertEquals((known.data ?? known).expiration_date, "2032-02-03");
       for (let count = 0; count < 8; count++) {
         const response = await answer("openai/gpt-6-new");
         assertEquals([response.status, (await response.json()).choices[0].message.content], [200, "Hi"]);

@@ -85,6 +85,26 @@ Deno.test("prices survive a restart without the source, and a list is not sent t
   }
 });
 
+Deno.test("a source can be a file, and what is no list there is refused", async () => {
+  const file = await Deno.makeTempFile({ suffix: ".json" });
+  await Deno.writeTextFile(file, JSON.stringify(ownList({ [MODEL]: { prompt: "0.0000025" } })));
+  const gateway = await startPricedGateway({ url: file });
+  const refused = async () =>
+    (await admin(gateway, "POST", "prices/refresh")).body.error.message.split(": ").slice(1).join();
+  try {
+    await eventually(async () => (await pricingOf(gateway, MODEL))?.prompt === "0.0000025");
+    await Deno.writeTextFile(file, '[{"id":');
+    assertEquals(await refused(), "expected JSON,Unexpected end of JSON input");
+    await Deno.truncate(file, 20_000_000);
+    assertEquals(await refused(), "expected a file of at most 16777216 bytes, found 20000000");
+    await Deno.remove(file);
+    assertEquals(await refused(), "cannot read the file,NotFound");
+    assertEquals((await pricingOf(gateway, MODEL))?.prompt, "0.0000025");
+  } finally {
+    await gateway.stop();
+  }
+});
+
 Deno.test("prices of an entry in models win over the source", async () => {
   const server = startPriceServer(ownList({ [MODEL]: { prompt: "0.0000025" }, "openai/gpt-6-luna": {} }));
   const gateway = await startPricedGateway(server, {

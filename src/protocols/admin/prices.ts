@@ -38,9 +38,17 @@ export interface AdminPriceOptions {
 export function adminPriceRoutes({ settings, feed, audit, readOptionalJson }: AdminPriceOptions): AdminRoute[] {
   const route = adminRoutesBelow("/admin/v1/prices");
   const paged = { parameters: PAGE_PARAMETERS };
+  /** The source, with what other gateways have stored. */
+  const current = async () => {
+    const source = feed();
+    await source?.follow();
+    return source;
+  };
   return [
-    route("GET", "", () => answerJson(writeStatus(settings, feed()))),
-    route("GET", "/models", ({ query }) => answerJson(pageOf(feed()?.book ?? {}, readPage(query))), paged),
+    route("GET", "", async () => answerJson(writeStatus(settings, await current()))),
+    route("GET", "/models", async ({ query }) => {
+      return answerJson(pageOf((await current())?.book ?? {}, readPage(query)));
+    }, paged),
     route("GET", "/history", async ({ query }) => {
       const { entries, next } = await audit.list({ pathPrefix: PRICE_PATH }, readPage(query));
       return answerJson({ data: entries.map(writeAuditEntry), next });
