@@ -184,4 +184,3 @@ function usageOfWhole(
     return failed(cause);
   }
 }
-

@@ -20,7 +20,9 @@ export function anthropicCapabilities({ capabilities }: JsonObject): ListedCapab
   const schemas = support(listed.structured_outputs);
   const images = support(listed.image_input);
   const files = support(listed.pdf_input);
-  const inputs = images === null && files === null ? null : ["text", ...images ? ["image"] : [], ...files ? ["file"] : []];
+  const inputs = images === null && files === null
+    ? null
+    : ["text", ...images ? ["image"] : [], ...files ? ["file"] : []];
   return {
     facts: {
       ...(thinking !== null && thinkingFacts(thinking)),

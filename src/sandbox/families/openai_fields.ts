@@ -73,7 +73,8 @@ export function checkName(name: unknown, path: string): void {
  */
 export function checkParameters(schema: unknown, name: unknown, param: string, isStrict: boolean): void {
   if (isAbsent(schema)) return;
-  const fault = topFault(schema) ?? propertiesFault(schema) ?? openAiFault(schema, isStrict) ?? (isStrict ? looseness(schema, []) : null);
+  const fault = topFault(schema) ?? propertiesFault(schema) ?? openAiFault(schema, isStrict) ??
+    (isStrict ? looseness(schema, []) : null);
   if (fault === null) return;
   throw badParameter(param, `Invalid schema for function '${name}': ${fault}`, "invalid_function_parameters");
 }

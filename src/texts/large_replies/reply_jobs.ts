@@ -1,4 +1,4 @@
-import type { ReplyContext, ReplayPolicy } from "../../conversation/caller_format.ts";
+import type { ReplayPolicy, ReplyContext } from "../../conversation/caller_format.ts";
 import type { IssuedId, StatePolicy } from "../../conversation/issued_ids.ts";
 import type { CallerFormatName, WireFormatName } from "../../conversation/reasoning_signature.ts";
 import type { Usage } from "../../conversation/usage.ts";
