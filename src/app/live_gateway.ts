@@ -6,7 +6,6 @@ import { storeAddressOf } from "../config/store_address.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
 import type { Isolates } from "../isolates/isolates.ts";
 import { holdWork } from "../lib/held.ts";
-import { BUILT_IN_SOURCE } from "../prices/settings.ts";
 import type { ModelLists } from "../routing/model_lists.ts";
 import type { JobRunner } from "../store/job_runner.ts";
 import { deliverySweep } from "../webhooks/retention.ts";
@@ -16,7 +15,7 @@ import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { openConfiguredParts } from "./configured_parts.ts";
 import { hasConsole } from "./console.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "./features.ts";
-import { warnOfExpirations } from "./expirations.ts";
+import type { ExpirationParts } from "./expirations.ts";
 import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
 import type { OwnedServices } from "./own.ts";
@@ -59,6 +58,7 @@ export class LiveGateway {
   isolates: Isolates | null = null;
   #current: Generation;
   #isStarted = false;
+  #isClosed = false;
   #stopWarnings: () => void = () => {};
   /** Null without a price source. */
   prices: PriceSource | null = null;
@@ -99,7 +99,7 @@ export class LiveGateway {
   /** Loads the stored prices of the price source and the stored lists of vendors' models. */
   async open(): Promise<void> {
     const { services, lists } = this.#current;
-    if (services.config.prices.source !== BUILT_IN_SOURCE) {
+    if (!services.config.prices.isBuiltIn) {
       const { createPriceSource } = await import("./price_source.ts");
       const usePrices = (book: PriceBook, from: number) => this.#inTurn(() => this.#usePrices({ book, from }));
       this.prices = createPriceSource(services, () => this.#current.services, usePrices);
@@ -121,7 +121,7 @@ export class LiveGateway {
     if (!roles.works) return joinRunners(following);
     const { onModelExpiring: onExpiring } = services;
     const catalog = () => this.#current.services.catalog;
-    this.#stopWarnings = warnOfExpirations({ catalog, clock, log, onExpiring });
+    holdWork(this.#warnOfExpirations({ catalog, clock, log, onExpiring }));
     return joinRunners([
       ...following,
       videos.startJobs(),
@@ -172,6 +172,7 @@ export class LiveGateway {
   /** Stops reading vendors' lists, ends the threads, and closes the connections to vendors. */
   async close(): Promise<void> {
     const { features, lists, services } = this.#current;
+    this.#isClosed = true;
     this.#stopWarnings();
     await this.prices?.schedule.close();
     await lists.lists.close();
@@ -179,6 +180,12 @@ export class LiveGateway {
     await features.storeReplies();
     await features.console.close();
     services.openedProviders.close();
+  }
+
+  /** Loaded after the start, since nothing waits for it. */
+  async #warnOfExpirations(parts: ExpirationParts): Promise<void> {
+    const { warnOfExpirations } = await import("./expirations.ts");
+    if (!this.#isClosed) this.#stopWarnings = warnOfExpirations(parts);
   }
 
   /** Loaded only with a store that other gateways change. */

@@ -21,9 +21,19 @@ export async function repricedModels(ids: readonly string[], book: PriceBook): P
     const name = vendorNameIn(serves) ?? bareNameOf(String(id));
     const [sourced, known] = [book[sourcedKey(family, name)], builtInFields(family, name)];
     if (sourced === undefined || known === null) continue;
-    models.push(readModel({ ...withSourced(known, sourced), id, serves }));
+    const model = readUsable({ ...withSourced(known, sourced), id, serves });
+    if (model !== null) models.push(model);
   }
   return models;
+}
+
+/** Null for prices that an earlier version stored and that this one does not take. The built-in ones stay then. */
+function readUsable(fields: Readonly<Record<string, unknown>>): Model | null {
+  try {
+    return readModel(fields);
+  } catch {
+    return null;
+  }
 }
 
 function vendorNameIn(serves: unknown): string | null {

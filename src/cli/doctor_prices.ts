@@ -4,7 +4,6 @@ import type { SourceState } from "../doctor/price_checks.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { readPriceLists, readPriceState } from "../prices/records.ts";
-import { BUILT_IN_SOURCE } from "../prices/settings.ts";
 import { findGateway, type GatewaySelection } from "./find_gateway.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
 
@@ -21,7 +20,7 @@ const MAX_PAGES = 100;
 
 /** Reads the state of the price source: from a running gateway, as it has its store locked, else from the store. */
 export async function readDoctorPrices(config: Config, selection: GatewaySelection): Promise<DoctorPrices> {
-  if (config.prices.source === BUILT_IN_SOURCE) return UNKNOWN;
+  if (config.prices.isBuiltIn) return UNKNOWN;
   try {
     const gateway = await findGateway(config, selection);
     if (gateway === null) return await fromStore(config);

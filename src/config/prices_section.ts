@@ -15,6 +15,7 @@ export const pricesSchema: z.ZodType<PricesConfig> = z.strictObject({
   keep: duration(HOUR, 3_650 * DAY).default(30 * DAY * 1_000),
 }).transform(({ source, every, max_change: maxChange, keep }) => ({
   source,
+  isBuiltIn: source === BUILT_IN_SOURCE,
   everyMs: every,
   maxChange,
   keepMs: keep,

@@ -1,6 +1,6 @@
 import type { Model } from "../catalog/model.ts";
 import { expiringModels } from "../catalog/expiring.ts";
-import { BUILT_IN_SOURCE, type PricesConfig } from "../prices/settings.ts";
+import type { PricesConfig } from "../prices/settings.ts";
 import { enumerated, type Finding, ok, warning } from "./finding.ts";
 
 /** What is known of a price source. */
@@ -19,8 +19,8 @@ export interface SourceState {
  * @param state Null if it is unknown.
  * @param at Unix milliseconds.
  */
-export function checkPriceSource({ source, keepMs }: PricesConfig, state: SourceState | null, at: number): Finding {
-  if (source === BUILT_IN_SOURCE) return ok("price source", "prices are those that are built in");
+export function checkPriceSource({ source, isBuiltIn, keepMs }: PricesConfig, state: SourceState | null, at: number): Finding {
+  if (isBuiltIn) return ok("price source", "prices are those that are built in");
   if (state === null) return ok("price source", "its state is known to a running gateway with an admin key only");
   const reason = state.failure === null ? "" : `: ${state.failure}`;
   if (state.readAt === null) {

@@ -240,18 +240,18 @@ export class PriceFeed {
     const hasPrices = lists !== null && (applied.length > 0 || this.#state?.source !== state.source);
     const effective = hasPrices ? { ...next, from: store.now() + leadMs } : next;
     const entries = await auditedChanges(audit, applied, actor);
-    let isStored = false;
+    let stored: StoredPrices | null = null;
     try {
-      isStored = await writePrices(store, this.#stored, { state: effective, lists });
+      stored = await writePrices(store, this.#stored, { state: effective, lists });
     } finally {
-      await (isStored ? entries.done() : entries.refused());
+      await (stored === null ? entries.refused() : entries.done());
     }
     const before = this.#lists;
-    if (!isStored) {
+    if (stored === null) {
       await this.#load();
       return false;
     }
-    this.#stored = await readPriceState(store);
+    this.#stored = stored;
     if (lists === null) return true;
     this.#lists = lists;
     await onPrices(lists.book, effective.from);
@@ -265,8 +265,7 @@ export class PriceFeed {
     const failure = this.#failure = { at: this.options.store.now(), reason };
     if (stored === null) return;
     const state = { ...stored.state, failure };
-    await writePrices(this.options.store, stored, { state, lists: null });
-    this.#stored = await readPriceState(this.options.store);
+    this.#stored = await writePrices(this.options.store, stored, { state, lists: null }) ?? stored;
   }
 
   async #apply(models: readonly string[] | null, actor: PriceActor): Promise<readonly PriceChange[]> {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { PriceBook } from "../catalog/sourced_model.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
-import type { Key, Store, Version } from "../store/store.ts";
+import type { CommitResult, Key, Store, Version } from "../store/store.ts";
 import type { PendingChange } from "./price_changes.ts";
 
 /** The prices of a source, and the changes that wait for a person. */
@@ -64,18 +64,19 @@ export async function readPriceLists(
  * Stores a state, and its lists if they changed, in one commit.
  *
  * @param lists Null if they are those of the state before.
- * @returns False if another gateway has stored one meanwhile.
+ * @returns What was stored; null if another gateway has stored one meanwhile.
  * @throws {RangeError} If the lists exceed the store's limits.
  */
 export async function writePrices(
   store: Pick<Store, "commit" | "limits">,
   before: StoredPrices | null,
   { state, lists }: { readonly state: Omit<PriceState, "parts" | "hash">; readonly lists: PriceLists | null },
-): Promise<boolean> {
+): Promise<StoredPrices | null> {
   const check = [{ key: STATE, version: before?.version ?? null }];
   if (lists === null) {
     const { parts = 0, hash = "" } = before?.state ?? {};
-    return (await store.commit(null, { check, set: [{ key: STATE, value: { ...state, parts, hash } }] })).ok;
+    const value: PriceState = { ...state, parts, hash };
+    return storedBy(await store.commit(null, { check, set: [{ key: STATE, value }] }), value);
   }
   const text = JSON.stringify(lists);
   const bytes = gzipSync(text);
@@ -88,7 +89,13 @@ export async function writePrices(
   }));
   const { revision = 0, parts: partsBefore = 0 } = before?.state ?? {};
   const surplus = Array.from({ length: partsBefore }, (_, index) => partKey(revision, index));
-  return (await store.commit(null, { check, set: [{ key: STATE, value }, ...set], delete: surplus })).ok;
+  return storedBy(await store.commit(null, { check, set: [{ key: STATE, value }, ...set], delete: surplus }), value);
+}
+
+/** The state is the first value of a commit. */
+function storedBy(result: CommitResult, state: PriceState): StoredPrices | null {
+  const version = result.ok && !result.replayed ? result.versions[0] : undefined;
+  return version === undefined ? null : { version, state };
 }
 
 function partKey(revision: number, index: number): Key {

@@ -72,7 +72,7 @@ interface Known {
   readonly sourced: SourcedModel | undefined;
 }
 
-/** Null if the name cannot form an id. */
+/** Null if the name cannot form an id, or the price source has no usable price. */
 function modelFor(
   pattern: ModelPattern,
   listed: ListedModel,
@@ -81,10 +81,21 @@ function modelFor(
   const id = idFor(pattern, listed);
   if (!isModelId(id)) return null;
   const serves = [{ provider: pattern.provider, model: listed.id }];
-  const model = readModel({ ...fieldsFor(pattern, listed, { known, sourced }), id, serves });
+  const model = readPriced({ ...fieldsFor(pattern, listed, { known, sourced }), id, serves }, sourced);
+  if (model === null) return null;
   if (listed.facts === undefined) return model;
   const [stated = model] = withListedFacts([model], { [listedFactsKey(pattern.provider, listed.id)]: listed.facts });
   return stated;
+}
+
+/** Null for prices of the price source that this version does not take, as those that an earlier one has stored. */
+function readPriced(fields: BuiltInFields, sourced: SourcedModel | undefined): Model | null {
+  if (sourced === undefined) return readModel(fields);
+  try {
+    return readModel(fields);
+  } catch {
+    return null;
+  }
 }
 
 /** The fields of a listed model: what is built in, or in the price source, or in the pattern. */

@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readModel } from "../../src/catalog/model.ts";
 import { checkExpirations, checkPriceSource } from "../../src/doctor/price_checks.ts";
+import { eventually } from "../support/account_money.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const DAY_MS = 86_400_000;
@@ -89,6 +90,7 @@ Deno.test("a model that ends within thirty days is logged once, and one that end
     },
   });
   try {
+    await eventually(() => gateway.logLines.some((line) => line.includes("sandbox/past")));
     const logged = gateway.logLines.filter((line) => line.includes("model_expires")).map((line) => JSON.parse(line));
     assertEquals(logged.map(({ model, reason }) => [model, reason]), [
       ["sandbox/soon", `it ends on ${dateIn(20)}`],
@@ -106,12 +108,18 @@ Deno.test("doctor names models that end, changes that wait and a source that is 
   assertEquals(checkExpirations([modelOf("a/far", 40)], now).level, "ok");
   const found = checkExpirations([modelOf("a/soon", 20), modelOf("a/past", -2)], now);
   assertStringIncludes(found.text, `a/soon (ends on ${dateIn(20)}); a/past (ended on ${dateIn(-2)})`);
-  const settings = { source: "https://prices.example/list", everyMs: 1, maxChange: 0.5, keepMs: 30 * DAY_MS };
+  const settings = {
+    source: "https://prices.example/list",
+    isBuiltIn: false,
+    everyMs: 1,
+    maxChange: 0.5,
+    keepMs: 30 * DAY_MS,
+  };
   const sourceAt = (days: number, pending: readonly string[] = []) =>
     checkPriceSource(settings, { readAt: now - days * DAY_MS, failure: "expected status 200, got 503", pending }, now);
   assertEquals(sourceAt(1).level, "ok");
   assertStringIncludes(sourceAt(31).text, "could not be read for 31 days: expected status 200, got 503");
   assertStringIncludes(sourceAt(1, ["openai/gpt-6-sol"]).text, "changes of prices wait: openai/gpt-6-sol");
   assertEquals(checkPriceSource(settings, null, now).level, "ok");
-  assertEquals(checkPriceSource({ ...settings, source: "built_in" }, null, now).level, "ok");
+  assertEquals(checkPriceSource({ ...settings, isBuiltIn: true }, null, now).level, "ok");
 });

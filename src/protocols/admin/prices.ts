@@ -8,7 +8,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { PRICE_PATH } from "../../prices/audited_prices.ts";
 import { type FlatPrices, flatSourced, type PendingChange, type PriceChange } from "../../prices/price_changes.ts";
 import type { PriceFeed } from "../../prices/price_feed.ts";
-import { BUILT_IN_SOURCE, type PricesConfig } from "../../prices/settings.ts";
+import type { PricesConfig } from "../../prices/settings.ts";
 import type { ReadJson } from "./accounts.ts";
 import { operatorOf } from "./admin_access.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
@@ -79,11 +79,11 @@ function actorOf(inbound: Inbound) {
   return { name: operatorOf(inbound), address: remote === "" ? null : remote, requestId };
 }
 
-function writeStatus({ source, everyMs, maxChange, keepMs }: PricesConfig, feed: PriceFeed | null): JsonObject {
+function writeStatus({ source, isBuiltIn, everyMs, maxChange, keepMs }: PricesConfig, feed: PriceFeed | null): JsonObject {
   const { state = null, pending = [], models = 0, isStale = false, failure = null } = feed?.status ?? {};
   return {
     source,
-    is_built_in: source === BUILT_IN_SOURCE,
+    is_built_in: isBuiltIn,
     every: everyMs / 1_000,
     max_change: maxChange,
     keep: keepMs / 1_000,
