@@ -19,7 +19,11 @@ export interface SourceState {
  * @param state Null if it is unknown.
  * @param at Unix milliseconds.
  */
-export function checkPriceSource({ source, isBuiltIn, keepMs }: PricesConfig, state: SourceState | null, at: number): Finding {
+export function checkPriceSource(
+  { source, isBuiltIn, keepMs }: PricesConfig,
+  state: SourceState | null,
+  at: number,
+): Finding {
   if (isBuiltIn) return ok("price source", "prices are those that are built in");
   if (state === null) return ok("price source", "its state is known to a running gateway with an admin key only");
   const reason = state.failure === null ? "" : `: ${state.failure}`;

@@ -72,6 +72,8 @@ export class PriceFeed {
   /** When the source was expected to answer first, if it never did. */
   readonly #startedAt: number;
   #isOpen = false;
+  /** Resolves when no reading is under way. */
+  #reading: Promise<unknown> = Promise.resolve();
   #failure: PriceState["failure"] = null;
   #last: Promise<unknown> = Promise.resolve();
   readonly #abort = new AbortController();
@@ -107,6 +109,7 @@ export class PriceFeed {
   /** Ends a reading that is under way. Resolves when no change is under way. */
   async close(): Promise<void> {
     this.#abort.abort();
+    await this.#reading;
     await this.#last.catch(() => {});
     this.options.work.close();
   }
@@ -117,7 +120,7 @@ export class PriceFeed {
    * @throws {GatewayError} As {@linkcode PriceFeed.refresh}.
    */
   readIfDue(): Promise<void> {
-    return this.#inTurn(() => this.#readIfDue());
+    return this.#held(this.#readIfDue());
   }
 
   /**
@@ -126,7 +129,7 @@ export class PriceFeed {
    * @throws {GatewayError} `upstream_error` with the reason, if it cannot be read or used.
    */
   refresh(): Promise<void> {
-    return this.#inTurn(() => this.#read());
+    return this.#held(this.#read());
   }
 
   /**
@@ -151,6 +154,11 @@ export class PriceFeed {
     return store.now() - since > keepMs ? since : null;
   }
 
+  #held<T>(reading: Promise<T>): Promise<T> {
+    this.#reading = Promise.allSettled([this.#reading, reading]);
+    return reading;
+  }
+
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work, work);
     this.#last = done.catch(() => {});
@@ -159,7 +167,7 @@ export class PriceFeed {
 
   /** Another gateway may have read the source since. */
   async #readIfDue(): Promise<void> {
-    await this.#load();
+    await this.follow();
     const { settings: { everyMs }, store } = this.options;
     const age = store.now() - (this.#state?.readAt ?? 0);
     if (age >= everyMs / 2 || !this.#hasSameFamilies()) await this.#read();
@@ -183,22 +191,28 @@ export class PriceFeed {
     if (isOurs) await onPrices(lists.book, isFirst ? -Infinity : stored.state.from);
   }
 
+  /** A download takes no turn: changes of other gateways are not delayed by it. */
   async #read(): Promise<void> {
-    await this.#load();
+    await this.follow();
     const isSame = this.#state?.source === this.options.settings.source && this.#hasSameFamilies();
     try {
       const { etag, lastModified } = this.#state ?? {};
       const before = isSame ? { etag: etag ?? null, lastModified: lastModified ?? null } : NO_VALIDATORS;
       const { settings: { source }, egress } = this.options;
       const fetched = await fetchPrices(source, before, { policy: egress(), signal: this.#abort.signal });
-      this.#failure = null;
-      if (fetched.bytes === null) await this.#store(null, fetched, []);
-      else await this.#compare(fetched, fetched.bytes);
+      await this.#inTurn(() => this.#take(fetched));
     } catch (error) {
       if (!(error instanceof PriceSourceError)) throw error;
-      await this.#storeFailure(error.message);
+      await this.#inTurn(() => this.#storeFailure(error.message));
       throw new GatewayError("upstream_error", `The price source cannot be used: ${error.message}`);
     }
+  }
+
+  async #take(fetched: FetchedPrices): Promise<void> {
+    await this.#load();
+    this.#failure = null;
+    if (fetched.bytes === null) await this.#store(null, fetched, []);
+    else await this.#compare(fetched, fetched.bytes);
   }
 
   async #compare(fetched: FetchedPrices, bytes: Uint8Array<ArrayBuffer>): Promise<void> {

@@ -106,12 +106,12 @@ function startRawServer(bytes: string, isClosed: boolean) {
     open,
     async stop() {
       listener.close();
-      await accepting.catch(() => {});
       for (const each of open) {
         try {
           each.close();
         } catch { /* It is closed. */ }
       }
+      await accepting.catch(() => {});
     },
   };
 }

@@ -79,7 +79,10 @@ function actorOf(inbound: Inbound) {
   return { name: operatorOf(inbound), address: remote === "" ? null : remote, requestId };
 }
 
-function writeStatus({ source, isBuiltIn, everyMs, maxChange, keepMs }: PricesConfig, feed: PriceFeed | null): JsonObject {
+function writeStatus(
+  { source, isBuiltIn, everyMs, maxChange, keepMs }: PricesConfig,
+  feed: PriceFeed | null,
+): JsonObject {
   const { state = null, pending = [], models = 0, isStale = false, failure = null } = feed?.status ?? {};
   return {
     source,
