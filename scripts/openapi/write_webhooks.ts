@@ -27,7 +27,7 @@ const NOTIFIED: Readonly<Record<NotificationEvent, string>> = {
   "budget.reached": "A budget is half, four fifths or wholly spent",
   "key.expiring": "A key or an account expires within a week",
   "model.deprecated": "A vendor ends a model within thirty days",
-  "price.changed": "A price has changed",
+  "price.changed": "Prices of the price source have changed or wait for a person, or it could not be read for long",
   "provider.failing": "A provider cannot be used",
 };
 

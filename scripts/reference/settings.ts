@@ -23,6 +23,7 @@ import {
   filesServeSchema,
   storeSchema,
 } from "../../src/config/storage_sections.ts";
+import { pricesSchema } from "../../src/config/prices_section.ts";
 import { providerSchema } from "../../src/upstreams/provider_config.ts";
 
 /** A setting that has a value of its own, not fields. */
@@ -43,6 +44,7 @@ const SECTIONS: readonly (readonly [path: string, schema: z.ZodType])[] = [
   ["accounts", configuredAccountsSchema],
   ["providers.NAME", providerSchema],
   ["models[]", modelSchema],
+  ["prices", pricesSchema],
   ["aliases.NAME", aliasSchema],
   ["limits", limitsSchema],
   ["retention", retentionSchema],

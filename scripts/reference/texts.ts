@@ -293,6 +293,11 @@ const PROVIDERS: Record<string, SettingText> = {
     text: "Hosted tools without a price that callers may use",
     example: ["code_interpreter"],
   },
+  "providers.NAME.discover.allow": {
+    text:
+      "Models of the vendor's list that are served if they have a price: [discovery](models.md#models-by-discovery)",
+    example: ["gpt-6*"],
+  },
   "providers.NAME.quirks": {
     text: "How its wire format differs from that of its author: [quirks](#quirks)",
     example: ["max_tokens_field"],
@@ -683,6 +688,17 @@ const LIMITS: Record<string, SettingText> = {
 };
 
 const REST: Record<string, SettingText> = {
+  "prices.source": {
+    text: "Where prices of built-in and listed models come from: [prices that arrive](models.md#prices-that-arrive)",
+    example: "https://openrouter.ai/api/v1/models",
+  },
+  "prices.every": { text: "The time between two readings", example: "1h", unit: "seconds" },
+  "prices.max_change": { text: "The part by which a price may change without a person", example: 0.2, unit: "share" },
+  "prices.keep": {
+    text: "The time without a reading after which `doctor` and the overview warn",
+    example: "7d",
+    unit: "seconds",
+  },
   "retention.tasks": { text: "Finished video tasks, from their end", example: 2592000, otherwise: NO_LIMIT },
   "retention.deliveries": { text: "Ended webhook deliveries, from their end", example: 2592000, otherwise: NO_LIMIT },
   "retention.files": { text: "Copies of results, from the copy; null: no limit", example: 86400 },

@@ -13,6 +13,7 @@ import { openCacheAdmin } from "../caches/cache_admin.ts";
 import { adminCacheRoutes } from "../protocols/admin/caches.ts";
 import { adminDeliveryRoutes } from "../protocols/admin/deliveries.ts";
 import { adminModelRoutes } from "../protocols/admin/models.ts";
+import { adminPriceRoutes } from "../protocols/admin/prices.ts";
 import { PAGE_PARAMETERS } from "../protocols/admin/query.ts";
 import { adminEventRoutes } from "../protocols/admin/events.ts";
 import { type AdminOverviewOptions, adminOverviewRoutes } from "../protocols/admin/overview_events.ts";
@@ -33,6 +34,7 @@ import type { RunningVideos } from "../protocols/admin/task_changes.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
 import { type AdminTrafficOptions, adminTrafficRoutes, trafficReader } from "../protocols/admin/traffic.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
+import type { PriceFeed } from "../prices/price_feed.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
@@ -89,6 +91,8 @@ export interface AdminRouteOptions {
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
   /** Null if requests are not logged. */
   readonly requestLog: RequestLog | null;
+  /** Gives the price source; null without one, or for a gateway that does not run. */
+  readonly prices: () => PriceFeed | null;
   /** Null if the configuration is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
   /** What is shown of a configuration that is not changed; null for nothing. */
@@ -146,6 +150,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminTaskRoutes({ admin: openTaskAdmin(store), videos: options.videos }),
     ...adminProviderRoutes(ofProviders),
     ...adminModelRoutes({ catalog: options.catalog, aliases: config.aliases, providers: config.providers, readJson }),
+    ...adminPriceRoutes({ settings: config.prices, feed: options.prices, audit: access.audit, readOptionalJson }),
     ...adminUsageRoutes({ usage }),
     ...traffic === null ? [] : overviewRoutes({ ...traffic, clock, access, ofProviders }),
     ...adminSigningKeyRoutes({ signingKeys }),

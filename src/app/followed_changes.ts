@@ -16,6 +16,8 @@ export interface FollowedParts {
   readonly signingKeys: Pick<SigningKeyRing, "refresh">;
   /** Removes what is kept in memory of an account's replies. */
   readonly forgetReplies: (account: string) => void;
+  /** Puts prices in use that another gateway has stored. */
+  readonly followPrices: () => Promise<void>;
   /** Null if the configuration is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<Pick<ConfigChanges, "version" | "follow">>) | null;
 }
@@ -25,13 +27,13 @@ const INTERVAL_MS = 2_000;
 
 /**
  * Reads every two seconds what other gateways on the store may have changed and this one holds in memory: the signing
- * keys, the settings in the store and the replies of erased accounts. Keys and accounts of callers are cached for five
- * seconds anyway.
+ * keys, the settings in the store, the prices of the price source and the replies of erased accounts. Keys and accounts
+ * of callers are cached for five seconds anyway.
  *
  * A version of the settings that does not fit the file of this gateway is logged once and not tried again.
  */
 export function followChanges(
-  { store, clock, log, signingKeys, forgetReplies, configChanges }: FollowedParts,
+  { store, clock, log, signingKeys, forgetReplies, followPrices, configChanges }: FollowedParts,
 ): JobRunner {
   let refused = 0;
   let erased: readonly string[] = [];
@@ -63,6 +65,7 @@ export function followChanges(
       await signingKeys.refresh();
       await followErasures();
       await followConfig();
+      await followPrices();
     } catch (error) {
       log.warn("changes_not_read", { reason: error instanceof Error ? error.name : typeof error });
     }

@@ -113,8 +113,8 @@ function take(message: ToIsolate): void {
       return meter.onMessage(message);
     case "own-address":
       return void ownAddresses.push(message.address);
-    case "discovered":
-      return live.setDiscovered(message.models);
+    case "listed":
+      return live.setListed(message.listed);
     case "config":
       return holdState(live.setConfig(message).then(() => acknowledge(message)), "a configuration");
     case "evict":

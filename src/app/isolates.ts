@@ -47,7 +47,7 @@ export async function listenByIsolates(
     reasoning: features.reasoning,
     items: features.items,
     count: server.isolates,
-    discovered: gateway.discovered,
+    listed: gateway.listed,
     own: ownAddresses,
     listen: { host: server.host, port },
     relay: { port: relay.port, token },

@@ -65,8 +65,8 @@ parentPort!.on("message", (message: ToThread) => {
       return openStreams.abortForStop();
     case "own-address":
       return void ownAddresses.push(message.address);
-    case "discovered":
-      return holdWork(endpoints.then(({ parts }) => parts.catalog.replaceDiscovered(message.models)));
+    case "listed":
+      return holdWork(endpoints.then(({ parts }) => parts.catalog.replaceListed(message.listed)));
     case "config":
       endpoints = openEndpoints(message, endpoints);
       return;
@@ -84,13 +84,13 @@ interface Endpoints {
 }
 
 async function openEndpoints(
-  { config, discovered }: Pick<ThreadData, "config" | "discovered">,
+  { config, listed }: Pick<ThreadData, "config" | "listed">,
   before: Promise<Endpoints> | null,
 ): Promise<Endpoints> {
   const previous = (await before)?.parts;
   const shared = { clock: systemClock, ownAddresses, ...previous === undefined ? {} : { previous } };
   const parts = await openConfiguredParts(config, shared);
-  parts.catalog.replaceDiscovered(discovered);
+  parts.catalog.replaceListed(listed);
   state.setLimits(limitsByProvider(config.providers));
   const router = await createThreadRouter(parts);
   previous?.openedProviders.close(parts.openedProviders);

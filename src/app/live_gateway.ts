@@ -1,4 +1,6 @@
+import { type ListedStep, MAX_STEPS, NO_LISTED, withDiscovered, withStep } from "../catalog/listed_step.ts";
 import type { Model } from "../catalog/model.ts";
+import type { PriceBook } from "../catalog/sourced_model.ts";
 import type { Config } from "../config/config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
@@ -17,6 +19,7 @@ import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
 import type { OwnedServices } from "./own.ts";
 import { startRetention } from "./retention.ts";
+import type { PriceSource } from "./price_source.ts";
 import type { StartedConfig } from "./start_config.ts";
 import { currentRouter } from "./router.ts";
 import { createGatewayRouters, type GatewayRouters } from "./routes.ts";
@@ -29,10 +32,17 @@ interface Generation {
   readonly lists: DiscoveredLists;
 }
 
-/** The lists of vendors' models, and the models found so far. */
+/** The lists of vendors' models, the models found so far, and those with prices of the price source. */
 interface DiscoveredLists {
   readonly lists: ModelLists;
   models: readonly Model[];
+  listed: readonly ListedStep[];
+}
+
+/** Prices of the price source, from a moment on in Unix milliseconds. */
+interface PriceStep {
+  readonly from: number;
+  readonly book: PriceBook;
 }
 
 /** The endpoints and jobs of a gateway, whose configuration can be replaced while it runs. */
@@ -47,6 +57,11 @@ export class LiveGateway {
   isolates: Isolates | null = null;
   #current: Generation;
   #isStarted = false;
+  /** Null without a price source. */
+  prices: PriceSource | null = null;
+  #priceSteps: readonly PriceStep[] = [{ from: -Infinity, book: {} }];
+  /** Prices and configurations are put in force one after the other. */
+  #changing: Promise<unknown> = Promise.resolve();
   readonly #state: GatewayState;
 
   /** Builds everything for the configuration of the services. No job or thread starts yet. */
@@ -73,14 +88,21 @@ export class LiveGateway {
     return this.#current.features;
   }
 
-  /** The models that providers list now. */
-  get discovered(): readonly Model[] {
-    return this.#current.lists.models;
+  /** The models that providers list now, and those with prices of the price source. */
+  get listed(): readonly ListedStep[] {
+    return this.#current.lists.listed;
   }
 
-  /** Loads the stored lists of vendors' models. */
+  /** Loads the stored prices of the price source and the stored lists of vendors' models. */
   async open(): Promise<void> {
-    await this.#current.lists.lists.open();
+    const { services, lists } = this.#current;
+    if (!services.config.prices.isBuiltIn) {
+      const { createPriceSource } = await import("./price_source.ts");
+      const usePrices = (book: PriceBook, from: number) => this.#inTurn(() => this.#usePrices({ book, from }));
+      this.prices = createPriceSource(services, () => this.#current.services, usePrices);
+      await this.prices.feed.follow();
+    }
+    await lists.lists.open();
   }
 
   /** Starts the jobs and the reading of vendors' lists. Called once, after the gateway listens. */
@@ -89,6 +111,7 @@ export class LiveGateway {
     const { store, clock, log, usageRollup, roles, config: { retention } } = services;
     this.#isStarted = true;
     this.#current.lists.lists.start();
+    if (roles.works) this.prices?.schedule.start();
     if (hasConsole(services.config)) holdWork(console.history());
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const current = () => this.#current.services;
@@ -113,7 +136,11 @@ export class LiveGateway {
    * @param beforeSwap The last step that can fail. It runs when everything is open.
    * @throws What {@linkcode openConfiguredParts} and `beforeSwap` throw. Nothing has changed then.
    */
-  async replace(config: Config, beforeSwap: () => Promise<void>): Promise<void> {
+  replace(config: Config, beforeSwap: () => Promise<void>): Promise<void> {
+    return this.#inTurn(() => this.#replace(config, beforeSwap));
+  }
+
+  async #replace(config: Config, beforeSwap: () => Promise<void>): Promise<void> {
     const before = this.#current;
     const { clock, ownAddresses } = before.services;
     const parts = await openConfiguredParts(config, { clock, ownAddresses, previous: before.services });
@@ -124,10 +151,12 @@ export class LiveGateway {
         lists = this.#listsFor(services);
         await lists.lists.open();
       }
+      const listed = await this.#listedFor(config, lists);
       const next = this.#generationOf(services, createFeatures(services, before.features), lists);
       await beforeSwap();
       // Read here, since a list can have been read in the meantime.
-      services.catalog.replaceDiscovered(lists.models);
+      lists.listed = withDiscovered(listed, lists.models);
+      services.catalog.replaceListed(lists.listed);
       this.#swap(before, next);
       await this.isolates?.changesApplied;
     } catch (error) {
@@ -140,6 +169,7 @@ export class LiveGateway {
   /** Stops reading vendors' lists, ends the threads, and closes the connections to vendors. */
   async close(): Promise<void> {
     const { features, lists, services } = this.#current;
+    await this.prices?.schedule.close();
     await lists.lists.close();
     await features.large.close();
     await features.storeReplies();
@@ -163,7 +193,8 @@ export class LiveGateway {
   #followOthers(): JobRunner {
     const { store, clock, log, signingKeys } = this.#current.services;
     const forgetReplies = (account: string) => void this.#current.features.forgetReplies(account);
-    const parts = { store, clock, log, signingKeys, forgetReplies, configChanges: this.configChanges };
+    const followPrices = async () => await this.prices?.feed.follow();
+    const parts = { store, clock, log, signingKeys, forgetReplies, configChanges: this.configChanges, followPrices };
     const followed = import("./followed_changes.ts").then(({ followChanges }) => followChanges(parts));
     return { running: 0, drain: async (graceMs) => await (await followed).drain(graceMs) };
   }
@@ -173,8 +204,8 @@ export class LiveGateway {
     this.#current = next;
     next.features.videos.onProviders(providers);
     next.features.console.restartStreams();
-    next.features.large.setConfig(config, next.lists.models);
-    this.isolates?.setConfig(config, next.lists.models);
+    next.features.large.setConfig(config, next.lists.listed);
+    this.isolates?.setConfig(config, next.lists.listed);
     credentials.replaceProviders(providers);
     openCallLimit.perAccount = config.limits.accountConcurrency;
     slots.setLimits(limitsByProvider(config.providers));
@@ -188,22 +219,62 @@ export class LiveGateway {
   }
 
   #generationOf(services: OwnedServices, features: Features, lists: DiscoveredLists): Generation {
-    const gatewayState = { state: this.#state, configChanges: this.configChanges };
+    const gatewayState = {
+      state: this.#state,
+      configChanges: this.configChanges,
+      prices: () => this.prices?.feed ?? null,
+    };
     return { services, features, routers: createGatewayRouters(services, features, gatewayState), lists };
   }
 
   #listsFor(services: OwnedServices): DiscoveredLists {
     const lists: DiscoveredLists = {
       models: [],
-      lists: createConfiguredModelLists(services, (models) => {
+      listed: NO_LISTED,
+      lists: createConfiguredModelLists(services, this.#priceSteps.at(-1)?.book ?? {}, (models) => {
         lists.models = models;
-        if (this.#current?.lists !== lists) return;
-        this.#current.services.catalog.replaceDiscovered(models);
-        this.#current.features.large.setDiscovered(models);
-        this.isolates?.setDiscovered(models);
+        lists.listed = withDiscovered(lists.listed, models);
+        this.#publish(lists);
       }),
     };
     return lists;
+  }
+
+  /** The steps of a configuration: its built-in models with the prices of the price source. */
+  async #listedFor({ builtInIds }: Config, { models: discovered }: DiscoveredLists): Promise<readonly ListedStep[]> {
+    if (this.prices === null) return withDiscovered(NO_LISTED, discovered);
+    const { repricedModels } = await import("../catalog/repriced.ts");
+    return await Promise.all(
+      this.#priceSteps.map(async ({ from, book }) => ({
+        from,
+        discovered,
+        repriced: await repricedModels(builtInIds, book),
+      })),
+    );
+  }
+
+  async #usePrices(step: PriceStep): Promise<void> {
+    const { services: { config: { builtInIds } }, lists } = this.#current;
+    const { repricedModels } = await import("../catalog/repriced.ts");
+    const repriced = await repricedModels(builtInIds, step.book);
+    lists.models = await lists.lists.setPrices(step.book);
+    this.#priceSteps = [...this.#priceSteps.filter(({ from }) => from < step.from), step].slice(-MAX_STEPS);
+    lists.listed = withStep(lists.listed, { from: step.from, discovered: lists.models, repriced });
+    this.#publish(lists);
+  }
+
+  /** Gives listed models to all threads, unless the lists belong to another configuration. */
+  #publish(lists: DiscoveredLists): void {
+    if (this.#current?.lists !== lists) return;
+    this.#current.services.catalog.replaceListed(lists.listed);
+    this.#current.features.large.setListed(lists.listed);
+    this.isolates?.setListed(lists.listed);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#changing.then(work, work);
+    this.#changing = done.catch(() => {});
+    return done;
   }
 }
 

@@ -1,7 +1,7 @@
 import { createAuthenticate } from "../billing/authenticate.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import type { OpenStreams } from "../calls/stream_relay.ts";
-import type { Model } from "../catalog/model.ts";
+import type { ListedStep } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
 import { capturedBodyBytes } from "../config/captured_bodies.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
@@ -42,7 +42,7 @@ interface Generation {
 }
 
 /** A configuration, and the models that providers list. */
-type Configured = Pick<IsolateData, "config" | "discovered">;
+type Configured = Pick<IsolateData, "config" | "listed">;
 
 /** The endpoints of an isolate, whose configuration can be replaced while it runs. */
 export class LiveIsolate {
@@ -70,8 +70,8 @@ export class LiveIsolate {
   }
 
   /** Replaces the models that providers list. */
-  setDiscovered(models: readonly Model[]): void {
-    this.#current.parts.catalog.replaceDiscovered(models);
+  setListed(listed: readonly ListedStep[]): void {
+    this.#current.parts.catalog.replaceListed(listed);
   }
 
   /** Uses another configuration for later requests. Resolves when they do; one that cannot be used is logged. */
@@ -93,13 +93,13 @@ export class LiveIsolate {
 }
 
 async function openGeneration(
-  { config, discovered }: Configured,
+  { config, listed }: Configured,
   previous: ConfiguredParts | null,
   { state, meter, keys, breaker, replies, openStreams, ownAddresses, baseUrl, clock }: LiveIsolateParts,
 ): Promise<Generation> {
   const { store, slots, log } = state;
   const parts = await openConfiguredParts(config, { clock, ownAddresses, ...previous === null ? {} : { previous } });
-  parts.catalog.replaceDiscovered(discovered);
+  parts.catalog.replaceListed(listed);
   state.setLimits(limitsByProvider(config.providers));
   const { limits, requestLog } = config;
   const authenticate = createAuthenticate({

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Model } from "../catalog/model.ts";
+import type { PriceBook } from "../catalog/sourced_model.ts";
 import { builtInFamilyOf } from "../config/environment.ts";
 import { elementAt } from "../lib/element_at.ts";
 import { ownValue } from "../lib/own_value.ts";
@@ -10,15 +11,18 @@ import type { Services } from "./services.ts";
 /**
  * Builds the lists of the models that providers offer, for the entries of `models` with a star.
  *
+ * @param book The prices of the price source.
  * @param onChange Called with the models of all providers whenever they change.
  */
 export function createConfiguredModelLists(
   { config, providers, files, clock, log, random }: Services,
+  book: PriceBook,
   onChange: (models: readonly Model[]) => void,
 ): ModelLists {
   return createModelLists({
     providers: listedProviders({ config, providers }),
     files: files.modelLists,
+    book,
     clock,
     log,
     random,

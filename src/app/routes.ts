@@ -39,6 +39,7 @@ import { createTextRoutes } from "./text_routes.ts";
 import { createVideoRoutes } from "./videos.ts";
 import { createWholeCallRoutes } from "./whole_calls.ts";
 import { replayOptions } from "./replays.ts";
+import type { PriceFeed } from "../prices/price_feed.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { clockDifference } from "../store/clock_difference.ts";
@@ -48,6 +49,8 @@ export interface GatewayParts {
   readonly state: GatewayState;
   /** Null if the configuration is not changed while the gateway runs. */
   readonly configChanges: (() => Promise<ConfigChanges>) | null;
+  /** Gives the price source; null without one. */
+  readonly prices: () => PriceFeed | null;
 }
 
 /** The routers of a gateway. */
@@ -62,14 +65,14 @@ export interface GatewayRouters {
 export function createGatewayRouters(
   services: OwnedServices,
   features: Features,
-  { state, configChanges }: GatewayParts,
+  { state, configChanges, prices }: GatewayParts,
 ): GatewayRouters {
   const { authenticate, config: { limits: { textBodyBytes, bodyIdleMs, largeBodyBytes } } } = services;
   const limits = { capBytes: textBodyBytes, idleMs: bodyIdleMs };
   const large = { large: features.large, authenticate, limits, largeBytes: largeBodyBytes };
   const access = openAdminAccess(services);
   const metrics = gatewayMetrics({ ...services, large: features.large });
-  const adminParts = { services, features, state, configChanges, access };
+  const adminParts = { services, features, state, configChanges, prices, access };
   const served = services.roles.serves ? callerRoutes(services, features, () => state.baseUrl) : [];
   const replayed = withReplays(
     withResume(served.map((route) => withLargeBodies(route, large)), {
@@ -199,7 +202,7 @@ interface AdminParts extends ConsoleParts {
  * The endpoints for operators; none without an admin key in the configuration. The first request to one of them loads
  * their code, except for the metrics, which monitoring reads from every gateway.
  */
-function adminRoutesOf({ services, features, state, configChanges, access, metrics }: AdminParts): Route[] {
+function adminRoutesOf({ services, features, state, configChanges, prices, access, metrics }: AdminParts): Route[] {
   if (access === null) return [];
   const { webhooks } = features;
   const shownEndpoints = services.tree === null ? [] : SHOWN_CONFIG_ENDPOINTS;
@@ -231,6 +234,7 @@ function adminRoutesOf({ services, features, state, configChanges, access, metri
         },
       },
       otherGateways: () => otherGatewaysOn(services.store, services.clock),
+      prices,
       configChanges,
       baseUrl: () => state.baseUrl,
     });

@@ -55,6 +55,8 @@ export interface AuditFilter {
   readonly to?: number;
   readonly actor?: string;
   readonly account?: string;
+  /** The beginning of the path. Default: any. */
+  readonly pathPrefix?: string;
 }
 
 /** A change in progress. */
@@ -186,7 +188,7 @@ function isAbout({ account, path, before, after }: AuditEntry, id: string): bool
   return isNamed && !path.endsWith(ERASURE);
 }
 
-function matches(entry: AuditEntry, { to, actor, account }: AuditFilter): boolean {
+function matches(entry: AuditEntry, { to, actor, account, pathPrefix = "" }: AuditFilter): boolean {
   return (to === undefined || entry.at < to) && (actor === undefined || entry.actor.name === actor) &&
-    (account === undefined || entry.account === account);
+    (account === undefined || entry.account === account) && entry.path.startsWith(pathPrefix);
 }

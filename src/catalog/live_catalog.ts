@@ -2,11 +2,20 @@ import type { Alias } from "./alias.ts";
 import { type Catalog, createCatalog, type DatedCatalog } from "./catalog.ts";
 import { type CredentialWeights, withCredentials } from "./credentials.ts";
 import { type ListedFacts, listedFactsKey } from "../conversation/known_models.ts";
+import { type ListedStep, NOTHING_LISTED } from "./listed_step.ts";
 import type { Model } from "./model.ts";
 
-/** A catalog whose discovered models can be replaced. */
+/** The catalog from a moment on. */
+interface CatalogStep {
+  /** Unix milliseconds. */
+  readonly from: number;
+  readonly catalog: DatedCatalog;
+}
+
+/** A catalog whose listed models, and the prices of built-in ones, can be replaced. */
 export class LiveCatalog implements DatedCatalog {
-  #now: DatedCatalog;
+  /** In the order of their moments; the first one begins before all. */
+  #steps: readonly [CatalogStep, ...CatalogStep[]];
   #revision = 0;
   readonly configured: readonly Model[];
 
@@ -21,25 +30,38 @@ export class LiveCatalog implements DatedCatalog {
     readonly credentials: CredentialWeights = new Map(),
   ) {
     this.configured = withCredentials(configured, credentials);
-    this.#now = createCatalog(this.configured, { aliases });
+    this.#steps = [{ from: -Infinity, catalog: createCatalog(this.configured, { aliases }) }];
   }
 
   /** The catalog for a moment. A catalog returned before stays unchanged. */
   at(momentMs: number): Catalog {
-    return this.#now.at(momentMs);
+    const [first, ...others] = this.#steps;
+    if (others.length === 0) return first.catalog.at(momentMs);
+    return (others.findLast(({ from }) => from <= momentMs) ?? first).catalog.at(momentMs);
   }
 
-  /** Replaces the discovered models. */
-  replaceDiscovered(discovered: readonly Model[]): void {
-    const { configured, aliases } = this;
-    const models = withCredentials(discovered, this.credentials);
-    const listed = Object.assign({}, ...models.map(({ listedFacts }) => listedFacts));
-    this.#now = createCatalog(withListedFacts(configured, listed), {
-      aliases,
-      discovered: models,
-      revision: ++this.#revision,
-    });
+  /** Replaces the discovered models and the prices of built-in ones, by the moments from which they hold. */
+  replaceListed(steps: readonly ListedStep[]): void {
+    const [first = NOTHING_LISTED, ...others] = steps;
+    const stepOf = (step: ListedStep): CatalogStep => ({ from: step.from, catalog: this.#catalogOf(step) });
+    this.#steps = [stepOf(first), ...others.map(stepOf)];
   }
+
+  #catalogOf({ discovered, repriced }: ListedStep): DatedCatalog {
+    const { aliases, credentials } = this;
+    const prices = new Map(withCredentials(repriced, credentials).map((model) => [model.id, model]));
+    const dates = new Map(discovered.map(({ id, expirationDate }) => [id, expirationDate]));
+    const models = withCredentials(discovered, credentials);
+    const facts = Object.assign({}, ...models.map(({ listedFacts }) => listedFacts));
+    const priced = this.configured.map((model) => withDate(prices.get(model.id) ?? model, dates));
+    return createCatalog(withListedFacts(priced, facts), { aliases, discovered: models, revision: ++this.#revision });
+  }
+}
+
+/** A configured model with the date on which its vendor's list ends it, unless it has one. */
+function withDate(model: Model, dates: ReadonlyMap<string, string | null>): Model {
+  const expirationDate = dates.get(model.id) ?? null;
+  return model.expirationDate !== null || expirationDate === null ? model : { ...model, expirationDate };
 }
 
 /** Models with the facts that lists state about them. A model without any stays the same object. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { PRICE_NAMES } from "../billing/tariff.ts";
 import { type ReadContext, seconds, text } from "../lib/settings.ts";
+import { matchesWildcard } from "../limits/wildcard.ts";
 import { providerPartOf } from "./catalog.ts";
 import { readModel } from "./model.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
@@ -13,6 +14,8 @@ export interface ModelPattern {
   readonly provider: string;
   /** The prefix of the vendor's names: `meta-llama/`, or empty. */
   readonly before: string;
+  /** The vendor's names that are served, with stars for any characters. Absent: all that begin with `before`. */
+  readonly allow?: readonly string[];
   /** Whether models without a price may be used: prices, or `pricing: free`, were given. Default: false. */
   readonly servesUnpriced: boolean;
   /**
@@ -26,13 +29,15 @@ export interface ModelPattern {
 
 const PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/(?:[A-Za-z0-9@_~][A-Za-z0-9._:@+~/-]{0,127})?\*$/;
 const ID_EXPECTATION = '"<provider>/*", or the beginning of names before the star, such as "openrouter/qwen/*"';
+/** The refresh interval of a list without one of its own, in milliseconds. */
+const DEFAULT_REFRESH_MS = 3_600_000;
 const PRICING_EXPECTATION = "free, or a section with at least one price";
 
 /** The schema of an entry of `models` whose id ends in a star. */
 export const modelPatternSchema = z.strictObject({
   id: z.string(ID_EXPECTATION).max(MAX_NAME_LENGTH, ID_EXPECTATION).regex(PATTERN, ID_EXPECTATION),
   serves: z.array(z.strictObject({ provider: text(1, 64) })).length(1, "a list of one provider").optional(),
-  refresh: seconds(10, 604_800).default(3_600_000),
+  refresh: seconds(10, 604_800).default(DEFAULT_REFRESH_MS),
   pricing: z.unknown().optional(),
   pricing_tiers: z.unknown().optional(),
   owned_by: z.unknown().optional(),
@@ -45,6 +50,17 @@ export const modelPatternSchema = z.strictObject({
   facts: z.unknown().optional(),
   fallbacks: z.unknown().optional(),
 });
+
+/** The pattern of `discover` of a provider: the models that it lists and that have a price. */
+export function discoveryPattern(provider: string, allow: readonly string[]): ModelPattern {
+  const refreshMs = DEFAULT_REFRESH_MS;
+  return { id: `${provider}/*`, provider, before: "", allow, servesUnpriced: false, fields: {}, refreshMs };
+}
+
+/** Whether a pattern stands for a model of its provider, by the vendor's name. */
+export function isNamedBy({ before, allow }: ModelPattern, name: string): boolean {
+  return name.startsWith(before) && (allow?.some((pattern) => matchesWildcard(pattern, name)) ?? true);
+}
 
 /** Whether an entry of `models` is a pattern for {@linkcode readModelPattern}: its id has a star. */
 export function isModelPattern(entry: unknown): boolean {

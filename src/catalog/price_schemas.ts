@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { type ChargeKind, chargingKinds, isChargeable, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
 import { multiplyRate, readRate } from "../lib/money.ts";
-import { boolean, distinct, isDate, wholeNumber } from "../lib/settings.ts";
+import { isDate } from "../lib/iso_date.ts";
+import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import { priceKey } from "./media_schemas.ts";
 import { DAY_NAMES } from "./price_conditions.ts";
 import type { PriceList, PriceOverride, Pricing } from "./price_list.ts";

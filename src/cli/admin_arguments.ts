@@ -45,7 +45,7 @@ const OPTIONS = [
 ] as const;
 
 /** Options without a value. */
-const FLAGS = ["accept-incomplete", "allow-negative", "json", "yes"] as const;
+const FLAGS = ["accept-incomplete", "allow-negative", "json", "yes", "all"] as const;
 
 /** The name of an option with a value. */
 export type AdminOption = typeof OPTIONS[number] | RequestOption;

@@ -24,6 +24,8 @@ export interface AdminCall {
 
 const ROOT = "/admin/v1";
 
+const NEEDS_PRICES = "only a running gateway has a price source";
+
 /** Every admin command by its words, with the call that it makes. */
 const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = {
   "accounts create": (args) => {
@@ -124,6 +126,19 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     const path = `${ROOT}/providers/${encodeURIComponent(name)}/test`;
     return { method: "POST", path, body: { credential }, tests: { name, credential: credential ?? null } };
   },
+  "prices diff": () => ({ method: "GET", path: `${ROOT}/prices`, needsRunning: NEEDS_PRICES }),
+  "prices refresh": () => ({ method: "POST", path: `${ROOT}/prices/refresh`, needsRunning: NEEDS_PRICES }),
+  "prices apply": (args) => {
+    const models: string[] = [];
+    while (args.hasWord()) models.push(args.word("model"));
+    const isAll = args.flag("all");
+    if (isAll === models.length > 0) {
+      throw new UsageError("switchyard prices apply: expected the models of changes that wait, or --all");
+    }
+    const body = isAll ? {} : { models };
+    return { method: "POST", path: `${ROOT}/prices/apply`, body, needsRunning: NEEDS_PRICES };
+  },
+  "prices history": (args) => ({ method: "GET", path: `${ROOT}/prices/history${args.query("limit", "after")}` }),
   "admin-keys create": (args) => {
     const body = { name: args.word("name"), role: args.option("role") };
     return { method: "POST", path: `${ROOT}/admin-keys`, body };

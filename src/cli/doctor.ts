@@ -8,6 +8,7 @@ import { commandKeyOf } from "../config/admin_keys.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import { checkFacts } from "../doctor/fact_checks.ts";
 import { checkListedModels, checkPrices, checkUnpricedModels } from "../doctor/catalog_checks.ts";
+import { checkExpirations, checkPriceSource } from "../doctor/price_checks.ts";
 import { type Finding, ok, problem, warning, writeFinding } from "../doctor/finding.ts";
 import {
   checkDescriptors,
@@ -30,6 +31,7 @@ import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
 import { idOf } from "../upstreams/provider.ts";
 import { checkProvider } from "../upstreams/provider_check.ts";
+import { readDoctorPrices } from "./doctor_prices.ts";
 import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
@@ -67,11 +69,17 @@ export async function doctor(args: readonly string[]): Promise<number> {
     report(ok("configuration", `${source} is valid`), checkAdmin(config));
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
     report(await checkStore(config, options));
-    report(checkPrices(config, systemClock.now()));
+    const now = systemClock.now();
+    const prices = await readDoctorPrices(config, {
+      gateway: undefined,
+      isConfigNamed: isConfigNamed(options.config),
+    });
+    report(checkPriceSource(config.prices, prices.state, now), checkPrices(config, now));
+    report(checkExpirations(config.models, now));
     const readsLists = !options.isOffline && config.modelPatterns.length > 0;
     if (!readsLists) report(checkFacts(config));
     if (!options.isOffline) report(...await checkFilesBucket(config));
-    if (!options.isOffline) await checkVendors(config, report);
+    if (!options.isOffline) await checkVendors(config, prices.models, report);
   }
   if (options.isJson) print(JSON.stringify(findings, null, 2));
   return findings.some(({ level }) => level === "problem") ? 1 : 0;
@@ -143,7 +151,11 @@ async function checkRunning(address: string): Promise<Finding> {
   return problem("store", `the gateway at ${address} is ${text}`, "look at its log");
 }
 
-async function checkVendors(config: Config, report: (...found: readonly Finding[]) => void): Promise<void> {
+async function checkVendors(
+  config: Config,
+  sourced: ReadonlySet<string>,
+  report: (...found: readonly Finding[]) => void,
+): Promise<void> {
   const hosts = await checkHosts(config);
   report(...hosts.map(({ finding }) => finding), checkClock(hosts));
   const { providers, openedProviders } = await openConfiguredParts(config, { clock: systemClock, ownAddresses: [] });
@@ -159,7 +171,7 @@ async function checkVendors(config: Config, report: (...found: readonly Finding[
     if (config.modelPatterns.length > 0) report(checkFacts(config, listedFactsOf(config, checked)));
     const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
     const { models } = createCatalog(config.models).at(systemClock.now());
-    report(checkListedModels(models, new Map(lists)), checkUnpricedModels(config, new Map(lists)));
+    report(checkListedModels(models, new Map(lists)), checkUnpricedModels(config, new Map(lists), sourced));
   } finally {
     openedProviders.close();
   }

@@ -3,14 +3,16 @@ import { configuredAccountsSchema } from "../billing/accounts_section.ts";
 import { builtInModels } from "../catalog/built_in.ts";
 import { type Alias, readAlias } from "../catalog/alias.ts";
 import { ALIAS_NAME_EXPECTATION, isAliasName } from "../catalog/alias_name.ts";
-import { type Model, readModel } from "../catalog/model.ts";
-import { isModelPattern, type ModelPattern, readModelPattern } from "../catalog/model_pattern.ts";
+import type { Model } from "../catalog/model.ts";
+import type { ModelPattern } from "../catalog/model_pattern.ts";
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
+import type { PricesConfig } from "../prices/settings.ts";
 import { type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
 import {
   refuseClashes,
   refuseEndpointPaths,
+  refuseOpenPriceSource,
   refuseUnkeptCapture,
   refuseUnlistable,
   refuseUnusedAdminAddress,
@@ -25,9 +27,11 @@ import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
 import { type NotificationsConfig, readNotificationsSection } from "../notifications/notifications_section.ts";
 import { refuseUnpriced } from "./price_checks.ts";
+import { builtInIdsBeside, discoveryPatternsOf, isPattern, modelsIn, readModelEntry } from "./model_entries.ts";
 import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
 import { Problems, type Reader } from "./problems.ts";
 import type { Path } from "./setting_path.ts";
+import { readPricesSection } from "./prices_section.ts";
 import { readRequestLogSection, type RequestLogConfig } from "./request_log_section.ts";
 import { readRetentionSection, type RetentionConfig } from "./retention_section.ts";
 import { readServerSection, type ServerConfig } from "./server_section.ts";
@@ -66,6 +70,10 @@ export interface Config {
   readonly models: readonly Model[];
   /** Entries of `models` with a star, which stand for the models in a provider's list. Default: none. */
   readonly modelPatterns: readonly ModelPattern[];
+  /** The ids of those models that are built in, whose prices a price source replaces. */
+  readonly builtInIds: readonly string[];
+  /** Where the prices of built-in and listed models come from. */
+  readonly prices: PricesConfig;
   /** Other names of models, in the operator's order. Default: none. */
   readonly aliases: readonly Alias[];
   /** Rates, sizes and timeouts. */
@@ -102,6 +110,7 @@ const SECTIONS = [
   "accounts",
   "providers",
   "models",
+  "prices",
   "aliases",
   "limits",
   "retention",
@@ -170,8 +179,11 @@ export function readPlainLayers({ text, file, env, stored }: ConfigLayers): Plai
   const sections = isBuiltIn ? { ...layers.sections, models: undefined } : layers.sections;
   const providers = withPresetKeys(sections.providers, env, problems);
   const config = readTree({ ...sections, providers }, problems);
+  const builtInIds = tree.models == null && !isBuiltIn
+    ? builtInIdsBeside(stored.models ?? {}, Object.keys(config.providers))
+    : config.builtInIds;
   const accounts = config.accounts.map((each, index) => ({ ...each, declaredAt: `${file}: accounts[${index}]` }));
-  return { config: { ...config, accounts, proxies }, tree: layers };
+  return { config: { ...config, accounts, builtInIds, proxies }, tree: layers };
 }
 
 /** A configuration that was read, and its settings as an operator would write them. */
@@ -197,14 +209,18 @@ export function readTree(tree: Section, problems: Problems): Config {
   }
   const entries = tree.models == null ? null : listOf(tree.models, ["models"], problems, readModelEntry);
   const store = problems.read(["store"], tree.store ?? undefined, readStoreSection);
+  const providers = readProviders(tree.providers ?? {}, problems);
+  const patterns = entries?.filter((entry) => entry !== null && isPattern(entry)) ?? [];
   const config = {
     server: problems.read(["server"], tree.server ?? {}, readServerSection),
     store,
     ...readFiles(tree, problems),
     accounts: problems.read(["accounts"], tree.accounts ?? [], readAccounts),
-    providers: readProviders(tree.providers ?? {}, problems),
+    providers,
     models: entries?.filter((entry) => entry !== null && !isPattern(entry)) ?? null,
-    modelPatterns: entries?.filter((entry) => entry !== null && isPattern(entry)) ?? [],
+    // Entries of models precede discover.
+    modelPatterns: [...patterns, ...discoveryPatternsOf(providers)],
+    prices: problems.read(["prices"], tree.prices ?? {}, readPricesSection),
     aliases: readAliases(tree.aliases ?? {}, problems),
     limits: problems.read(["limits"], tree.limits ?? {}, readLimitsSection),
     retention: problems.read(["retention"], tree.retention ?? {}, readRetentionSection),
@@ -228,10 +244,12 @@ export function readTree(tree: Section, problems: Problems): Config {
   const listing = new Set((entries ?? []).flatMap((entry) => entry && isPattern(entry) ? [entry.provider] : []));
   refuseUnknownRedirects(modelsIn(entries ?? []), listing, problems);
   refuseUnlistable(tree, config.providers, problems);
+  refuseOpenPriceSource(config.prices, config.egress, problems);
   refuseUnpriced(modelsIn(entries ?? []), problems);
   problems.throwIfAny();
   // Without problems nothing above is null, except models that were left out.
-  return { ...config, models, proxies: NO_PROXIES } as Config;
+  const builtInIds = config.models === null ? models.map((model) => (model as Model).id) : [];
+  return { ...config, models, builtInIds, proxies: NO_PROXIES } as Config;
 }
 
 /** The host of a gateway with a database can be replaced, and its disk with it, so charges are synced by default. */
@@ -239,17 +257,6 @@ function billingFor(store: string | null, billing: WrittenBilling | null): Billi
   if (billing === null || store === null) return null;
   const isDatabase = storeAddressOf(store).engine === "postgres";
   return { ...billing, durability: billing.durability ?? (isDatabase ? "power" : "process") };
-}
-
-const readModelEntry: Reader<Model | ModelPattern> = (value, context) =>
-  isModelPattern(value) ? readModelPattern(value, context) : readModel(value, context);
-
-function modelsIn(entries: readonly (Model | ModelPattern | null)[]): [number, Model][] {
-  return entries.flatMap((entry, index) => entry === null || isPattern(entry) ? [] : [[index, entry]]);
-}
-
-function isPattern(entry: Model | ModelPattern): entry is ModelPattern {
-  return "refreshMs" in entry;
 }
 
 function readAliases(value: unknown, problems: Problems): (Alias | null)[] {

@@ -1,8 +1,12 @@
 import { providerPartOf } from "../catalog/catalog.ts";
 import { isModelPattern } from "../catalog/model_pattern.ts";
 import { endpointPathIn } from "../upstreams/endpoint_path.ts";
+import { classifyAddress, readCidr } from "../net/address.ts";
+import { hostOf } from "../net/target.ts";
+import type { PricesConfig } from "../prices/settings.ts";
 import { listsModels, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
+import type { EgressConfig } from "./egress_section.ts";
 import { isSection, type Section } from "./section.ts";
 import type { ServerConfig } from "./server_section.ts";
 import { configuredAdminKeys } from "./admin_keys.ts";
@@ -37,12 +41,18 @@ export function refuseClashes(tree: Section, providers: ReadonlySet<string>, pro
   }
 }
 
-/** Refuses entries of `models` with a star for providers of a kind without a model list. */
+const LISTING_EXPECTATION = `a provider with a list of models (kind ${PROVIDER_KINDS.filter(listsModels).join(", ")})`;
+
+/** Refuses entries of `models` with a star, and `discover`, for providers of a kind without a model list. */
 export function refuseUnlistable(
   tree: Section,
-  providers: Readonly<Record<string, { readonly kind: ProviderKind } | null>>,
+  providers: Readonly<Record<string, { readonly kind: ProviderKind; readonly discover?: readonly string[] } | null>>,
   problems: Problems,
 ): void {
+  for (const [name, provider] of Object.entries(providers)) {
+    if (provider?.discover === undefined || listsModels(provider.kind)) continue;
+    problems.addPlain(["providers", name, "discover"], LISTING_EXPECTATION, `one of kind ${provider.kind}`);
+  }
   for (const [model, path] of sectionsOf(tree.models, ["models"])) {
     if (!isModelPattern(model)) continue;
     const [serving] = sectionsOf(model.serves, [...path, "serves"]);
@@ -52,8 +62,7 @@ export function refuseUnlistable(
     if (!serving) refuseUnknownProvider(name, at, new Set(Object.keys(providers)), problems);
     const kind = providers[String(name)]?.kind;
     if (!kind || listsModels(kind)) continue;
-    const listing = PROVIDER_KINDS.filter(listsModels).join(", ");
-    problems.addPlain(at, `a provider with a list of models (kind ${listing})`, `one of kind ${kind}`);
+    problems.addPlain(at, LISTING_EXPECTATION, `one of kind ${kind}`);
   }
 }
 
@@ -104,6 +113,19 @@ function sectionsOf(value: unknown, path: Path): [Section, Path][] {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** Refuses a price source without encryption, unless it is at an address that `egress.allow` has. */
+export function refuseOpenPriceSource(
+  prices: PricesConfig | null,
+  egress: EgressConfig | null,
+  problems: Problems,
+): void {
+  if (prices === null || egress === null || !/^http:/i.test(prices.source)) return;
+  const verdict = classifyAddress(hostOf(new URL(prices.source)), egress.allow.map(readCidr));
+  if (verdict === "allowed") return;
+  const expected = "an https address; http only with an IP address that egress.allow has";
+  problems.add(["prices", "source"], expected, prices.source);
 }
 
 /** Refuses base addresses that end in the path of an endpoint. The gateway would append that path again. */

@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
  * to show the values of settings that no one set.
  */
 export function defaultSettings(
-  { server, store, files, limits, retention, billing, webhooks, notifications, egress, logs }: Config,
+  { server, store, files, prices, limits, retention, billing, webhooks, notifications, egress, logs }: Config,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   return {
     server: {
@@ -21,6 +21,12 @@ export function defaultSettings(
     },
     store: { "": store },
     files: { "": files },
+    prices: {
+      source: prices.source,
+      every: seconds(prices.everyMs),
+      max_change: prices.maxChange,
+      keep: seconds(prices.keepMs),
+    },
     limits: {
       memory: limits.memoryBytes,
       min_free_disk: limits.minFreeDiskBytes,

@@ -1,6 +1,8 @@
 import { builtInFields, builtInModelAt } from "../catalog/built_in.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import { isNamedBy } from "../catalog/model_pattern.ts";
+import { sourcedKey } from "../catalog/sourced_model.ts";
 import type { Pricing } from "../catalog/price_list.ts";
 import type { Config } from "../config/config.ts";
 import { builtInFamilyOf } from "../config/environment.ts";
@@ -92,23 +94,27 @@ function builtInPricesOf(
  * Names the models of vendors' lists that an entry with a star leaves out, because they have no price.
  *
  * @param listed By provider; absent for a provider without a list.
+ * @param sourced The models with a price of the price source, by `sourcedKey`.
  */
 export function checkUnpricedModels(
   { modelPatterns, providers }: Pick<Config, "modelPatterns" | "providers">,
   listed: ListedNames,
+  sourced: ReadonlySet<string> = new Set(),
 ): Finding {
-  const unpriced = modelPatterns.filter(({ servesUnpriced }) => !servesUnpriced).flatMap(({ id, provider, before }) => {
+  const unpriced = modelPatterns.filter(({ servesUnpriced }) => !servesUnpriced).flatMap((pattern) => {
+    const { id, provider } = pattern;
     const settings = ownValue(providers, provider);
     const family = settings === undefined ? null : builtInFamilyOf(provider, settings);
-    const names = [...listed.get(provider) ?? []].filter((name) => name.startsWith(before));
-    const isBuiltIn = (name: string) => family !== null && builtInFields(family, name) !== null;
-    return names.filter((name) => !isBuiltIn(name)).map((name) => `${name} (${id})`);
+    const names = [...listed.get(provider) ?? []].filter((name) => isNamedBy(pattern, name));
+    const hasPrice = (name: string) =>
+      family !== null && (builtInFields(family, name) !== null || sourced.has(sourcedKey(family, name)));
+    return names.filter((name) => !hasPrice(name)).map((name) => `${name} (${id})`);
   });
-  if (modelPatterns.length === 0) return ok("unpriced", "no entry of models has a star");
-  if (unpriced.length === 0) return ok("unpriced", "every listed model of the entries with a star has a price");
+  if (modelPatterns.length === 0) return ok("unpriced", "no entry of models has a star, and no provider discover");
+  if (unpriced.length === 0) return ok("unpriced", "every listed model that may be served has a price");
   return warning(
     "unpriced",
     `offered by the vendor, but not served, as they have no price: ${enumerated(unpriced)}`,
-    "give the entry with the star pricing, or pricing: free, or add an entry for the model",
+    "give the entry with the star pricing, or pricing: free, add an entry for the model, or set prices.source",
   );
 }

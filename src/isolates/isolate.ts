@@ -52,7 +52,7 @@ export interface IsolateOptions extends SharedParts {
 }
 
 /** What an isolate is started with. */
-export interface IsolateStart extends Pick<IsolateData, "config" | "discovered" | "own" | "journal"> {
+export interface IsolateStart extends Pick<IsolateData, "config" | "listed" | "own" | "journal"> {
   /** Its number, from 1. */
   readonly slot: number;
 }
@@ -211,14 +211,14 @@ export class Isolate {
 
 function startThread(
   options: IsolateOptions,
-  { slot, config, discovered, own, journal }: IsolateStart,
+  { slot, config, listed, own, journal }: IsolateStart,
   events: WorkerThreadEvents,
 ): StateThread {
   const { entry, heapMegabytes, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = options;
   const { circuitFlag, writableFlag, writtenObserver, hasRows, countsRequests } = options;
   const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits" | "storeTime"> = {
     config,
-    discovered,
+    listed,
     own,
     listen,
     relay,

@@ -1,4 +1,4 @@
-import type { Model } from "../catalog/model.ts";
+import type { ListedStep } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
 import { waitAtMost } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
@@ -13,7 +13,7 @@ export interface IsolatesOptions extends IsolateOptions {
   /** At the start. */
   readonly config: Config;
   /** The models that providers list at the start. */
-  readonly discovered: readonly Model[];
+  readonly listed: readonly ListedStep[];
   /** The gateway's own addresses so far. */
   readonly own: readonly OwnAddress[];
 }
@@ -46,7 +46,7 @@ export class Isolates {
   readonly #own: OwnAddress[];
   readonly #acknowledgements: Acknowledgements<Isolate>;
   #config: Config;
-  #discovered: readonly Model[];
+  #listed: readonly ListedStep[];
   #restartMs = MIN_RESTART_MS;
   #isStarted = false;
   #isStopping = false;
@@ -54,7 +54,7 @@ export class Isolates {
 
   constructor(readonly options: IsolatesOptions) {
     this.#config = options.config;
-    this.#discovered = options.discovered;
+    this.#listed = options.listed;
     this.#own = [...options.own];
     this.#acknowledgements = new Acknowledgements(options.clock);
   }
@@ -91,16 +91,16 @@ export class Isolates {
   }
 
   /** Replaces the models that providers list. */
-  setDiscovered(models: readonly Model[]): void {
-    this.#discovered = models;
-    this.#postAll({ type: "discovered", models });
+  setListed(listed: readonly ListedStep[]): void {
+    this.#listed = listed;
+    this.#postAll({ type: "listed", listed });
   }
 
   /** Uses another configuration for later requests. {@linkcode Isolates.changesApplied} resolves when all do. */
-  setConfig(config: Config, discovered: readonly Model[]): void {
+  setConfig(config: Config, listed: readonly ListedStep[]): void {
     this.#config = config;
-    this.#discovered = discovered;
-    this.#change((id) => ({ type: "config", id, config, discovered }));
+    this.#listed = listed;
+    this.#change((id) => ({ type: "config", id, config, listed }));
   }
 
   /** Forgets an account's keys. {@linkcode Isolates.changesApplied} resolves when all isolates have. */
@@ -155,7 +155,7 @@ export class Isolates {
   }
 
   #startMember(slot: number, journal: ThreadJournalPlace | null): Isolate {
-    const start = { slot, journal, config: this.#config, discovered: this.#discovered, own: this.#own };
+    const start = { slot, journal, config: this.#config, listed: this.#listed, own: this.#own };
     const member: Isolate = new Isolate(this.options, start, {
       onListening: () => void (this.#restartMs = MIN_RESTART_MS),
       onUnable: (reason) => this.#onUnable(member, reason),

@@ -1,4 +1,4 @@
-import type { Model } from "../catalog/model.ts";
+import type { ListedStep } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { CapturedBodies } from "../http/body_capture.ts";
@@ -32,7 +32,7 @@ export interface RelayAddress {
 export interface IsolateData extends StateThreadData {
   readonly config: Config;
   /** The models that providers list now. */
-  readonly discovered: readonly Model[];
+  readonly listed: readonly ListedStep[];
   readonly own: readonly OwnAddress[];
   /** Where it accepts connections, as all isolates do. */
   readonly listen: ListenAddress;
@@ -79,9 +79,9 @@ export type ToIsolate =
   /** The gateway listens at one more address. Downloads from it are blocked. */
   | { readonly type: "own-address"; readonly address: OwnAddress }
   /** The models that providers list. They replace the previous ones. */
-  | { readonly type: "discovered"; readonly models: readonly Model[] }
+  | { readonly type: "listed"; readonly listed: readonly ListedStep[] }
   /** Another configuration for later requests. Acknowledged. */
-  | { readonly type: "config"; readonly id: number; readonly config: Config; readonly discovered: readonly Model[] }
+  | { readonly type: "config"; readonly id: number; readonly config: Config; readonly listed: readonly ListedStep[] }
   /** An account or one of its keys was changed. Acknowledged. */
   | { readonly type: "evict"; readonly id: number; readonly accountId: string }
   /** The kept reasoning and items of an account must be removed. Acknowledged. */

@@ -1,6 +1,6 @@
 import type { Credential } from "../billing/key_ring.ts";
 import type { OpenStreams } from "../calls/stream_relay.ts";
-import type { Model } from "../catalog/model.ts";
+import { type ListedStep, NO_LISTED } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { Inbound } from "../http/inbound.ts";
@@ -79,7 +79,7 @@ export class LargeRequests {
   readonly #members = new Set<Member>();
   readonly #own: OwnAddress[];
   #config: Config;
-  #discovered: readonly Model[] = [];
+  #listed: readonly ListedStep[] = NO_LISTED;
   #nextId = 1;
   #isClosed = false;
   #keepsSpare = false;
@@ -130,20 +130,20 @@ export class LargeRequests {
   /**
    * Adds these models to the configured ones and replaces earlier discovered models, as in the main thread's catalog.
    */
-  setDiscovered(models: readonly Model[]): void {
-    this.#discovered = models;
-    for (const { thread } of this.#members) post(thread, { type: "discovered", models });
+  setListed(listed: readonly ListedStep[]): void {
+    this.#listed = listed;
+    for (const { thread } of this.#members) post(thread, { type: "listed", listed });
   }
 
   /**
    * Uses another configuration for later requests, in all threads.
    *
-   * @param discovered As in {@linkcode LargeRequests.setDiscovered}.
+   * @param listed As in {@linkcode LargeRequests.setListed}.
    */
-  setConfig(config: Config, discovered: readonly Model[]): void {
+  setConfig(config: Config, listed: readonly ListedStep[]): void {
     this.#config = config;
-    this.#discovered = discovered;
-    for (const { thread } of this.#members) post(thread, { type: "config", config, discovered });
+    this.#listed = listed;
+    for (const { thread } of this.#members) post(thread, { type: "config", config, listed });
   }
 
   /**
@@ -233,7 +233,7 @@ export class LargeRequests {
 
   #startThread(events: WorkerThreadEvents): StateThread {
     const { entry, store } = this.options;
-    const data = { config: this.#config, discovered: this.#discovered, own: this.#own };
+    const data = { config: this.#config, listed: this.#listed, own: this.#own };
     return startStateThread(
       { kind: "large requests", entry, heapMegabytes: HEAP_MEGABYTES, store, data },
       events,

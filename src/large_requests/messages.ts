@@ -1,5 +1,5 @@
 import type { Credential } from "../billing/key_ring.ts";
-import type { Model } from "../catalog/model.ts";
+import type { ListedStep } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
 import type { RecordedFacts } from "../http/request_record.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
@@ -15,7 +15,7 @@ import type { FromStateThread, PlainError, StateThreadData, ToStateThread } from
 export interface ThreadData extends StateThreadData {
   readonly config: Config;
   /** The models that providers list now. */
-  readonly discovered: readonly Model[];
+  readonly listed: readonly ListedStep[];
   readonly own: readonly OwnAddress[];
 }
 
@@ -48,9 +48,9 @@ export type ToThread =
   /** The gateway listens at one more address. Downloads from it are blocked. */
   | { readonly type: "own-address"; readonly address: OwnAddress }
   /** The models that providers list. They replace the previous ones. */
-  | { readonly type: "discovered"; readonly models: readonly Model[] }
+  | { readonly type: "listed"; readonly listed: readonly ListedStep[] }
   /** The configuration changed. It applies to the requests after this message. */
-  | { readonly type: "config"; readonly config: Config; readonly discovered: readonly Model[] }
+  | { readonly type: "config"; readonly config: Config; readonly listed: readonly ListedStep[] }
   | ToStateThread;
 
 /** Messages to the main thread. */

@@ -17,6 +17,7 @@ export const THREAD_KINDS = [
   "configuration",
   "request log",
   "journal",
+  "prices",
 ] as const;
 
 /** A kind of thread. */

@@ -18,6 +18,7 @@ export const THREAD_MODULES = [
   "cli/config_entry",
   "cli/launcher_entry",
   "cli/watch_entry",
+  "prices/price_entry",
   "request_log/postgres/log_entry",
   "request_log/sqlite/log_entry",
   "store/journal/journal_entry",

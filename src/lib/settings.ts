@@ -24,6 +24,9 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
 };
 
+const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)([smhd])?$/;
+const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
 /** An integer from `min` to `max`; `of` names the unit: `"tokens"`. */
 export function wholeNumber(min: number, max: number, of?: string): z.ZodType<number> {
   const expectation = `a whole number${of ? ` of ${of}` : ""} from ${min} to ${max}`;
@@ -39,6 +42,13 @@ export function number(min: number, max: number, of?: string): z.ZodType<number>
 /** A duration in seconds, converted to whole milliseconds. */
 export function seconds(min: number, max: number): z.ZodType<number> {
   return number(min, max, "seconds").transform((span) => Math.round(span * 1000));
+}
+
+/** A duration: seconds as a number, or text with a unit (`90s`, `15m`, `6h`, `30d`). Converted to milliseconds. */
+export function duration(min: number, max: number): z.ZodType<number> {
+  const expectation = `a duration from ${min} to ${max} seconds, such as 3600, "6h" or "30d"`;
+  return z.preprocess(secondsIn, z.number(expectation).min(min, expectation).max(max, expectation))
+    .transform((span) => Math.round(span * 1000));
 }
 
 /** A size: bytes as a number, or text with a unit (`20MB`, `64KiB`). Converted to bytes. */
@@ -91,12 +101,6 @@ export function receiverAddress(): z.ZodType<string> {
   return z.string(expectation).max(MAX_ADDRESS_CHARACTERS, expectation).refine(isReceiverAddress, expectation);
 }
 
-/** A calendar date, such as `2026-09-22`, with or without a time of day in UTC. */
-export function isDate(value: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$/.test(value) && !Number.isNaN(Date.parse(value)) &&
-    new Date(value).toISOString().startsWith(value.slice(0, 10));
-}
-
 function isReceiverAddress(value: string): boolean {
   if (!/^https:\/\//i.test(value) || /[\s#]/.test(value) || !URL.canParse(value)) return false;
   const { username, password } = new URL(value);
@@ -110,6 +114,13 @@ function isPlainAddress(value: string): boolean {
 
 function numberIn(value: unknown): unknown {
   return typeof value === "string" && NUMBER.test(value) ? Number(value) : value;
+}
+
+function secondsIn(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  const [, amount, unit = "s"] = DURATION.exec(value.replace(/ /g, "")) ?? [];
+  const unitSeconds = ownValue(DURATION_UNITS, unit);
+  return amount === undefined || unitSeconds === undefined ? value : Number(amount) * unitSeconds;
 }
 
 function sizeIn(value: unknown): unknown {

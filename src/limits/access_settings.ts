@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { type Money, readMoney } from "../lib/money.ts";
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
-import { isDate, wholeNumber } from "../lib/settings.ts";
+import { isDate } from "../lib/iso_date.ts";
+import { wholeNumber } from "../lib/settings.ts";
 import { isCidr } from "../net/address.ts";
 import type { CaptureSetting } from "./access_limits.ts";
 import { ENDPOINT_NAMES } from "./endpoint_name.ts";

@@ -21,8 +21,8 @@ export interface Notification {
   readonly account: string | null;
   /** What receivers get as `data`. If it is about an account, it has nothing of others or of the operator. */
   readonly data: JsonObject;
-  /** What the line in the log says, besides the account. */
-  readonly logged: LogFields;
+  /** What the line in the log says, besides the account; null if the caller has logged it. */
+  readonly logged: LogFields | null;
 }
 
 /** The dependencies of {@linkcode announce}. */
@@ -65,7 +65,9 @@ export async function announce({ store, log, config }: AnnounceParts, notificati
     commit = mergeCommits(commit, deliveryTo({ account: id, url: notificationUrl }, notification, at));
   }
   const { ok } = await store.commit(null, commit);
-  if (ok) log.warn(event.replace(".", "_"), { ...logged, ...account !== null && { accountId: account } });
+  if (ok && logged !== null) {
+    log.warn(event.replace(".", "_"), { ...logged, ...account !== null && { accountId: account } });
+  }
   return ok;
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Model } from "../catalog/model.ts";
 import type { ModelPattern } from "../catalog/model_pattern.ts";
+import type { PriceBook } from "../catalog/sourced_model.ts";
 import type { FileStore } from "../files/files.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -27,6 +28,8 @@ export interface ModelListOptions {
   readonly log: Log;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** The prices of the price source at the start. Default: none. */
+  readonly book?: PriceBook;
   /** Called with the models of all providers whenever they change. */
   readonly onChange: (models: readonly Model[]) => void;
 }
@@ -39,6 +42,8 @@ export interface ModelListOptions {
 export interface ModelLists {
   /** Loads the stored lists. No request is sent. */
   open(): Promise<void>;
+  /** Uses other prices of the price source, and returns the models of all providers with them. */
+  setPrices(book: PriceBook): Promise<readonly Model[]>;
   /** Starts reading the lists. */
   start(): void;
   /** Stops reading. */
@@ -58,6 +63,10 @@ export function createModelLists(options: ModelListOptions): ModelLists {
       const opened = await Promise.all(lists.map((list) => list.open()));
       if (opened.includes(true)) changed();
     },
+    async setPrices(book) {
+      await Promise.all(lists.map((list) => list.setPrices(book)));
+      return lists.flatMap(({ models }) => models);
+    },
     start: () => lists.forEach((list) => list.start()),
     close: async () => void await Promise.all(lists.map((list) => list.close())),
   };
@@ -69,6 +78,8 @@ class ModelList {
   readonly #fileName: string;
   /** The models' source as JSON. */
   #text = "";
+  #listed: readonly ListedModel[] = [];
+  #book: PriceBook;
   #retryMs = MIN_RETRY_MS;
   #reading: Promise<void> | null = null;
   #abort = new AbortController();
@@ -80,6 +91,7 @@ class ModelList {
     readonly onChange: () => void,
   ) {
     const { provider: { name }, baseUrl } = listed;
+    this.#book = options.book ?? {};
     this.#fileName = `${createHash("sha256").update(`${name} ${baseUrl}`).digest("hex").slice(0, 40)}.json`;
   }
 
@@ -95,6 +107,11 @@ class ModelList {
       this.#log("model_list_unreadable", error);
       return false;
     }
+  }
+
+  async setPrices(book: PriceBook): Promise<void> {
+    this.#book = book;
+    if (this.#text !== "") await this.#take(this.#listed, this.#text);
   }
 
   start(): void {
@@ -141,8 +158,9 @@ class ModelList {
     const { patterns, family, provider: { name } } = this.listed;
     // Loaded with the first list, since it needs the built-in models and the schemas of a model.
     const { discoveredModels } = await import("./discovered_models.ts");
-    const { models, unpriced, unusable } = await discoveredModels(patterns, listed, family);
+    const { models, unpriced, unusable } = await discoveredModels(patterns, listed, family, this.#book);
     this.models = models;
+    this.#listed = listed;
     this.#text = text;
     const reason = `${unpriced} without a price, ${unusable} with a name that cannot be an id`;
     this.options.log.info("model_list_read", { provider: name, count: models.length, reason });

@@ -75,7 +75,7 @@ export class TextService {
       } catch (error) {
         await this.#noteRefusal(error, attempt);
         await chargeIfLeft(attempt, error);
-        throw error;
+        throw await asGoneModel(error, attempt);
       }
     } catch (error) {
       request.memory.releaseTo(heldBefore);
@@ -111,6 +111,13 @@ export class TextService {
 
 /** An attempt before its endpoint is chosen. */
 type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
+
+/** A refusal of a model that the vendor no longer has names its successor. The code is loaded for the first refusal. */
+async function asGoneModel(error: unknown, { model, candidate }: TextAttempt): Promise<unknown> {
+  if (!(error instanceof UpstreamFailure) || error.kind !== "invalid") return error;
+  const { withSuccessor } = await import("./gone_model.ts");
+  return withSuccessor(error, { model, name: candidate.model });
+}
 
 /**
  * Charges the prompt if the caller disconnects after the vendor received the request and before the reply begins. The

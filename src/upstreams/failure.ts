@@ -59,6 +59,8 @@ export interface FailureFacts {
   readonly costUsd?: string | undefined;
   /** The underlying error, for the log. */
   readonly cause?: unknown;
+  /** Whether the vendor no longer has the model. Default: false. */
+  readonly isModelGone?: boolean;
 }
 
 /** A failure of an upstream. Its message contains no secrets. */
@@ -189,7 +191,7 @@ export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = fals
     case "rate_limited":
       return new GatewayError("rate_limited", message, details);
     case "invalid":
-      return new GatewayError(codeOf(status), message, { ...details, status: status ?? undefined });
+      return new GatewayError(codeOf(failure.facts), message, { ...details, status: status ?? undefined });
     case "timeout":
       return new GatewayError("upstream_timeout", message, details);
     default: {
@@ -199,8 +201,8 @@ export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = fals
   }
 }
 
-function codeOf(status: number | null): ErrorCode {
-  if (status === 404) return "not_found";
+function codeOf({ status, isModelGone }: FailureFacts): ErrorCode {
+  if (status === 404) return isModelGone === true ? "model_not_found" : "not_found";
   if (status === 413) return "request_too_large";
   return "invalid_request";
 }

@@ -1,4 +1,5 @@
 import type { ModelFacts } from "../conversation/model_facts.ts";
+import { isDate } from "../lib/iso_date.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Outbound } from "./outbound_call.ts";
 
@@ -20,6 +21,8 @@ export interface ListedModel {
   readonly inputModalities: readonly string[] | null;
   /** What the list says about what the model takes. Absent: nothing. */
   readonly facts?: Partial<ModelFacts>;
+  /** The date from which the vendor may refuse the model: `2027-01-14`. */
+  readonly expirationDate: string | null;
 }
 
 /** One page of a vendor's list. */
@@ -49,6 +52,8 @@ const MAX_PAGES = 50;
 const MAX_PAGE_BYTES = 4_194_304;
 const PAGE_TIMEOUT_MS = 30_000;
 const MAX_TOKENS = 1_000_000_000;
+/** The last second of the year 9999. */
+const MAX_SECONDS = 253_402_300_799;
 
 /**
  * Returns the models that a vendor lists. Of models with the same name the first counts. Reading stops after
@@ -102,6 +107,8 @@ export function openaiListingAt(path: string): ModelListing {
           contextLength: model.context_length ?? model.context_window ?? model.max_model_len ?? top.context_length,
           maxOutputTokens: top.max_completion_tokens ?? model.max_completion_tokens,
           inputModalities: objectOf(model.architecture).input_modalities,
+          // OpenAI, Mistral ("List models": `deprecation`) and OpenRouter.
+          expirationDate: model.shutdown_date ?? model.deprecation ?? model.expiration_date,
         });
       });
       const next = hasMore === true && typeof last === "string"
@@ -128,12 +135,13 @@ export function listed(id: unknown, fields: Partial<Record<keyof ListedModel, un
     id,
     name: textOf(fields.name, 200),
     description: textOf(fields.description, 1_000),
-    created: positiveIntegerOf(fields.created, 253_402_300_799),
+    created: positiveIntegerOf(fields.created, MAX_SECONDS),
     contextLength: positiveIntegerOf(fields.contextLength, MAX_TOKENS),
     maxOutputTokens: positiveIntegerOf(fields.maxOutputTokens, MAX_TOKENS),
     inputModalities: Array.isArray(modalities)
       ? modalities.slice(0, 16).filter((each) => typeof each === "string")
       : null,
+    expirationDate: dateOf(fields.expirationDate),
   };
 }
 
@@ -143,6 +151,17 @@ function textOf(value: unknown, max: number): string | null {
   // Truncated first, because a vendor may send megabytes of whitespace.
   const text = value.slice(0, max).replace(/[\p{Cc}\s]+/gu, " ").trim();
   return text === "" ? null : text;
+}
+
+/** Vendors state a date, a time or Unix seconds. */
+function dateOf(value: unknown): string | null {
+  const seconds = positiveIntegerOf(value, MAX_SECONDS);
+  const date = seconds === null ? typeof value === "string" ? value.slice(0, 10) : "" : isoDate(seconds);
+  return isDate(date) ? date : null;
+}
+
+function isoDate(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(0, 10);
 }
 
 function positiveIntegerOf(value: unknown, max: number): number | null {

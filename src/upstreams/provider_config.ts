@@ -32,7 +32,7 @@ import {
 } from "./credential_config.ts";
 import { limitsOf, type WaitingLimits } from "./provider_limits.ts";
 import { LIMIT_FIELDS, maxWaitSchema } from "./limit_fields.ts";
-import { httpAddress, optional, type ReadContext, seconds, secret } from "../lib/settings.ts";
+import { distinct, httpAddress, optional, type ReadContext, seconds, secret, text } from "../lib/settings.ts";
 
 /**
  * The text endpoints of a provider of kind openai or xai: chat completions, responses or both. `chat_first` is both
@@ -77,6 +77,8 @@ export interface ProviderConfig extends CloudConfig {
   readonly pricingRegion?: string;
   /** What its models take and refuse, by patterns of their names, before the built-in facts. Default: none. */
   readonly facts?: ProviderFacts;
+  /** The names of the models in its list that are served if they have a price, with stars. Default: none. */
+  readonly discover?: readonly string[];
   /** Limits on its use by all callers together. Default: none. */
   readonly limits?: WaitingLimits;
   /** Several credentials of the same vendor in place of `apiKey`, which is null then; at least one. Default: none. */
@@ -111,6 +113,7 @@ const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, V
 export const HEADERS_FIELD: z.ZodType<Record<string, string>> = z.record(headerName, headerValue).default({});
 
 const MAX_CREDENTIALS = 100;
+const MAX_ALLOWED = 100;
 const REGION_EXPECTATION = 'a region in lower case, such as "us"';
 
 const input = z.strictObject({
@@ -130,6 +133,9 @@ const input = z.strictObject({
   allow_tools: toolsSchema(),
   pricing_region: optional(z.string(REGION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, REGION_EXPECTATION)),
   facts: providerFactsSchema.optional(),
+  discover: z.strictObject({
+    allow: distinct(text(1, 256), 1).refine((names) => names.length <= MAX_ALLOWED, `at most ${MAX_ALLOWED} names`),
+  }).optional(),
   quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
   ...LIMIT_FIELDS,
   max_wait: maxWaitSchema(),
@@ -254,6 +260,7 @@ function providerOf(provider: Input): ProviderConfig {
     allows: { references: provider.allow_references, tools: provider.allow_tools },
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
     ...(provider.facts && { facts: provider.facts }),
+    ...(provider.discover && { discover: provider.discover.allow }),
     ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
     ...(provider.credentials && {
       credentials: provider.credentials.map((each) => credentialOf(each, provider.max_wait, preset?.keyHeader)),

@@ -57,6 +57,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     signingKeys: await openSigningKeys(store),
     requestLog: null,
     tree: null,
+    prices: () => null,
     configChanges: () => Promise.reject(new Error("The configuration is not changed here")),
     baseUrl: () => "",
   });

@@ -28,7 +28,8 @@ async function startFollower(follow: () => Promise<void>) {
   const configChanges = () => Promise.resolve({ version: 0, follow });
   const forgotten: string[] = [];
   const forgetReplies = (account: string) => void forgotten.push(account);
-  const runner = followChanges({ store, clock, log, signingKeys, forgetReplies, configChanges });
+  const followPrices = () => Promise.resolve();
+  const runner = followChanges({ store, clock, log, signingKeys, forgetReplies, followPrices, configChanges });
   /** Passes an interval, and waits until what is read in it is read. */
   async function passInterval(): Promise<void> {
     const { waiting } = clock;

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
 import { createCatalog } from "../../src/catalog/catalog.ts";
+import { NO_LISTED, withDiscovered } from "../../src/catalog/listed_step.ts";
 import { LiveCatalog } from "../../src/catalog/live_catalog.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import { pricesIn } from "../../src/catalog/price_list.ts";
@@ -95,7 +96,7 @@ Deno.test("a model that was read before a change keeps its price, and so it does
   const live = new LiveCatalog([talk], []);
   const before = live.at(FROM - 1).find("lumen/talk");
   live.at(FROM).find("lumen/talk");
-  live.replaceDiscovered([modelOf({ id: "other/talk" })]);
+  live.replaceListed(withDiscovered(NO_LISTED, [modelOf({ id: "other/talk" })]));
   assertEquals(before?.tariff.prompt, readRate("0.000001"));
   assertEquals(live.at(FROM).find("other/talk")?.id, "other/talk");
 });

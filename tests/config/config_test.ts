@@ -91,6 +91,8 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     providers: {},
     models: [],
     modelPatterns: [],
+    builtInIds: [],
+    prices: { source: "built_in", isBuiltIn: true, everyMs: 21_600_000, maxChange: 0.5, keepMs: 2_592_000_000 },
     aliases: [],
     limits: {
       accountConcurrency: 2_000,

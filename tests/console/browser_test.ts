@@ -10,6 +10,7 @@ const PAGES = [
   "accounts",
   "accounts/demo",
   "models",
+  "prices",
   "providers",
   "configuration",
   "configuration/providers/sandbox-openai",

@@ -70,7 +70,7 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     count: 2,
     heapMegabytes: 4_096,
     config: readConfig("{}", "test.json", () => undefined),
-    discovered: [],
+    listed: [],
     own: [],
     listen: { host: "127.0.0.1", port: real?.port ?? 1 },
     relay: { port: real?.relayPort ?? 2, token: "token" },

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import type * as z from "zod";
+import { isDate } from "../../src/lib/iso_date.ts";
 import {
   boolean,
   bytes,
   distinct,
   httpAddress,
-  isDate,
   number,
   optional,
   seconds,

@@ -24,7 +24,7 @@ export async function gatewayRoutes(): Promise<readonly Pick<Route, "method" | "
     const state: GatewayState = { isDraining: false, baseUrl: "", peerUrl: null };
     const features = createFeatures(services, createLastingFeatures(services, state, () => services));
     const configChanges = () => Promise.reject(new Error("The configuration is not changed here"));
-    const { main } = createGatewayRouters(services, features, { state, configChanges });
+    const { main } = createGatewayRouters(services, features, { state, configChanges, prices: () => null });
     const { routes } = main;
     await features.large.close();
     await features.console.close();

@@ -14,6 +14,7 @@ function listed(id: string, fields: Partial<ListedModel> = {}): ListedModel {
     contextLength: null,
     maxOutputTokens: null,
     inputModalities: null,
+    expirationDate: null,
     ...fields,
   };
 }
@@ -54,6 +55,26 @@ Deno.test("discoveredModels() omits models without a price, and names that make 
   assertEquals([unpriced.models, unpriced.unpriced, unpriced.unusable], [[], 1, odd.length]);
   const free = await discoveredModels([pattern({ pricing: "free" })], list, null);
   assertEquals([free.models.map(({ id }) => id), free.unusable], [["far/fine"], odd.length]);
+});
+
+Deno.test("discoveredModels() takes prices of the price source, and leaves out those that are no prices", async () => {
+  const sourced = (prompt: string) => ({ pricing: { prompt }, fields: { context_length: 7 } });
+  const book = {
+    "openai/new-1": sourced("0.000001"),
+    "openai/new-2": sourced("cheap"),
+    "openai/gpt-6-sol": sourced("0.000003"),
+  };
+  const list = [listed("new-1", { expirationDate: "2031-01-02" }), listed("new-2"), listed("gpt-6-sol")];
+  const found = await discoveredModels([readModelPattern({ id: "openai/*" })], list, "openai", book);
+  const [fresh, sol] = atLeast(found.models, 2);
+  assertEquals([fresh.id, fresh.pricing, fresh.contextLength, fresh.expirationDate], [
+    "openai/new-1",
+    { prompt: "0.000001" },
+    7,
+    "2031-01-02",
+  ]);
+  assertEquals([sol.id, sol.pricing.prompt, sol.pricing.completion], ["openai/gpt-6-sol", "0.000003", "0.00001"]);
+  assertEquals([found.models.length, found.unpriced], [2, 1]);
 });
 
 Deno.test("discoveredModels() gives built-in models their built-in prices and facts, dated names too", async () => {

@@ -15,6 +15,7 @@ const NO_FACTS = {
   contextLength: null,
   maxOutputTokens: null,
   inputModalities: null,
+  expirationDate: null,
 };
 
 /** Lists of one provider whose vendor's response the test sets. */

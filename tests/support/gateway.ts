@@ -47,6 +47,8 @@ export interface TestGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the configuration can change while the gateway runs. Default: false. */
   readonly isLive?: boolean;
+  /** Whether there is one provider, `openai`, with its built-in models in the place of those of the test. */
+  readonly isBuiltIn?: boolean;
 }
 
 /** Prices with simple sums: a millionth of a dollar for an input token, two for an output token. */
@@ -104,6 +106,7 @@ function testTree(
 ): Record<string, unknown> {
   const { openai, anthropic, google } = sandbox.baseUrls;
   const { models } = options.config ?? {};
+  const builtIn = { openai: { kind: "openai", base_url: openai, api_key: "sandbox-key-openai", quirks: [] } };
   return {
     server: { port: 0, admin_key: adminKey, shutdown_grace: 1, isolates: options.isolates ?? TEST_ISOLATES },
     store: options.store ?? "kv::memory:",
@@ -127,6 +130,7 @@ function testTree(
     ],
     egress: { allow: ["127.0.0.1/32"] },
     ...options.config,
+    ...options.isBuiltIn && { providers: builtIn, models: undefined },
     ...Array.isArray(models) && { models: models.map(freeUnlessPriced) },
   };
 }

@@ -10,6 +10,7 @@ const NOTHING = {
   contextLength: null,
   maxOutputTokens: null,
   inputModalities: null,
+  expirationDate: null,
 };
 
 /** Returns an outbound that responds by path. */
@@ -49,6 +50,7 @@ Deno.test("openaiListing reads the lists of OpenAI and compatible vendors, and b
       contextLength: 128_000,
       maxOutputTokens: 8_192,
       inputModalities: ["text", "image"],
+      expirationDate: null,
     },
     { ...NOTHING, id: "vllm-model", contextLength: 4_096 },
   ];
@@ -106,6 +108,16 @@ Deno.test("googleListing leaves out models without content generation, and conti
     }],
     next: "/v1beta/models?pageSize=1000&pageToken=t%2F1",
   });
+});
+
+Deno.test("openaiListing reads the dates on which vendors end models", () => {
+  const dateOf = (fields: Record<string, unknown>) =>
+    openaiListing.readPage([{ id: "a", ...fields }]).models[0]?.expirationDate;
+  assertEquals(dateOf({ shutdown_date: "2027-01-14" }), "2027-01-14");
+  assertEquals(dateOf({ shutdown_date: 1_799_884_800 }), "2027-01-14");
+  assertEquals(dateOf({ deprecation: "2027-04-30T12:00:00Z" }), "2027-04-30");
+  assertEquals(dateOf({ expiration_date: "2027-05-01" }), "2027-05-01");
+  for (const odd of [null, "soon", "2027-02-30", -1, 1e300, {}]) assertEquals(dateOf({ shutdown_date: odd }), null);
 });
 
 Deno.test("listModels() reads all pages and keeps each name once", async () => {

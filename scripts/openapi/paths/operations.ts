@@ -1,9 +1,11 @@
 import * as z from "zod";
 import { Calculation } from "../../../src/protocols/admin/price.ts";
+import { AppliedPrices } from "../../../src/protocols/admin/prices.ts";
 import { TestedCredential } from "../../../src/protocols/admin/providers.ts";
 import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
 import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";
 import * as replies from "../replies/operations.ts";
+import { AuditEntry } from "../replies/operators.ts";
 import { LoggedRequest, pageOf, RequestBodies } from "../replies/own.ts";
 import { ORDER, PAGE } from "./admin.ts";
 import { REQUEST_PARAMETERS, USAGE_PARAMETERS, USAGE_REPLY } from "./own.ts";
@@ -108,6 +110,54 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     },
     replies: { 200: { description: "The cost", json: replies.Price } },
     errors: [400, 404],
+  },
+  {
+    at: "GET /admin/v1/prices",
+    id: "readPrices",
+    tag: "Providers and models",
+    summary: "Read the price source, and the changes that wait",
+    face,
+    replies: { 200: { description: "The source", json: replies.PriceSource } },
+    errors: [],
+  },
+  {
+    at: "GET /admin/v1/prices/models",
+    id: "listPrices",
+    tag: "Providers and models",
+    summary: "List the prices of the price source",
+    face,
+    parameters: PAGE,
+    replies: { 200: { description: "A page", json: pageOf(replies.SourcedPrices) } },
+    errors: [400],
+  },
+  {
+    at: "GET /admin/v1/prices/history",
+    id: "listPriceChanges",
+    tag: "Providers and models",
+    summary: "List the changes of prices",
+    face,
+    parameters: PAGE,
+    replies: { 200: { description: "A page, the newest first", json: pageOf(AuditEntry) } },
+    errors: [400],
+  },
+  {
+    at: "POST /admin/v1/prices/refresh",
+    id: "refreshPrices",
+    tag: "Providers and models",
+    summary: "Read the price source now",
+    face,
+    replies: { 200: { description: "The source", json: replies.PriceSource } },
+    errors: [403, 409, 502],
+  },
+  {
+    at: "POST /admin/v1/prices/apply",
+    id: "applyPrices",
+    tag: "Providers and models",
+    summary: "Apply changes of prices that wait",
+    face,
+    body: { json: AppliedPrices, isRequired: false, examples: { "One model": { models: ["openai/gpt-6-sol"] } } },
+    replies: { 200: { description: "The changes", json: replies.AppliedChanges } },
+    errors: [400, 403, 404, 409],
   },
   {
     at: "GET /admin/v1/providers",

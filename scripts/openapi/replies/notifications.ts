@@ -10,6 +10,13 @@ const holder = {
   name: word(),
 };
 
+const prices = () => z.record(z.string(), z.string()).nullable();
+const change = {
+  model: z.string(),
+  before: about(prices(), "Null if the model had no price."),
+  after: about(prices(), "Null if the source no longer has the model."),
+};
+
 const DATA: Readonly<Record<NotificationEvent, z.ZodType>> = {
   "balance.low": z.object({
     account: z.string(),
@@ -29,7 +36,16 @@ const DATA: Readonly<Record<NotificationEvent, z.ZodType>> = {
   }),
   "key.expiring": z.object({ ...holder, expires_at: seconds() }),
   "model.deprecated": z.object({ model: z.string(), expiration_date: z.string(), redirected_to: word() }),
-  "price.changed": z.looseObject({}),
+  "price.changed": z.object({
+    applied: about(z.array(z.object(change)), "At most 100."),
+    applied_count: z.int(),
+    pending: about(
+      z.array(z.object({ ...change, reason: z.enum(["max_change", "zero", "vanished"]) })),
+      "Changes that wait for a person; at most 100.",
+    ),
+    pending_count: z.int(),
+    stale_since: instant("Since when the price source could not be read; null if it can."),
+  }),
   "provider.failing": z.object({
     provider: z.string(),
     credential: word(),

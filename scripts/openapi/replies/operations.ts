@@ -4,6 +4,7 @@ import type {
   ListedModel as ConsoleModel,
   ListedProvider as ConsoleProvider,
   PriceAnswer,
+  PriceSource as ConsolePriceSource,
   ProviderTest as ConsoleProviderTest,
   TrafficAnswer,
   VideoResult as ConsoleResult,
@@ -201,3 +202,30 @@ export const Traffic = written<TrafficAnswer>()(z.object({
     ),
   }),
 })).meta({ id: "Traffic" });
+
+const prices = () => about(z.record(z.string(), z.string()).nullable(), "The prices that differ, by name.");
+const PriceChange = { model: z.string(), before: prices(), after: prices() };
+
+/** The price source, and the changes that wait for a person. */
+export const PriceSource = written<ConsolePriceSource>()(z.object({
+  source: z.string(),
+  is_built_in: z.boolean(),
+  every: z.number(),
+  max_change: z.number(),
+  keep: z.number(),
+  models: z.int(),
+  read_at: instant(),
+  effective_from: instant(),
+  is_stale: z.boolean(),
+  failure: z.object({ at: seconds(), reason: z.string() }).nullable(),
+  pending: z.array(z.object({ ...PriceChange, reason: z.enum(["max_change", "zero", "vanished"]) })),
+})).meta({ id: "PriceSource" });
+
+/** The prices of a model in the price source. */
+export const SourcedPrices = z.object({
+  model: z.string(),
+  prices: z.record(z.string(), z.string()),
+}).meta({ id: "SourcedPrices" });
+
+/** Changes of prices that were applied. */
+export const AppliedChanges = z.object({ applied: z.array(z.object(PriceChange)) }).meta({ id: "AppliedChanges" });

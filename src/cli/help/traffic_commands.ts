@@ -151,6 +151,19 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
       examples: ["providers test openai"],
     },
   ),
+  command("prices diff", "", "show the price source, and the changes of prices that wait for you", {
+    options: ADMIN,
+    examples: ["prices diff"],
+  }),
+  command("prices refresh", "", "read the price source now", { options: ADMIN, examples: ["prices refresh"] }),
+  command("prices apply", "MODEL…", "put changes of prices in use that wait", {
+    options: [...ADMIN, flag("all", "all of them")],
+    examples: ["prices apply openai/gpt-6-sol", "prices apply --all"],
+  }),
+  command("prices history", "", "list changes of prices, the newest first", {
+    options: [...ADMIN, ...PAGES],
+    examples: ["prices history --limit 50"],
+  }),
   command("signing-keys rotate", "", "create a key for result addresses; the previous one stays valid", {
     options: ADMIN,
     examples: ["signing-keys rotate"],

@@ -1,7 +1,7 @@
 import { readGovernance } from "./bifrost_governance.ts";
 import { type CarriedProvider, readProvider } from "./bifrost_provider.ts";
 import { ImportedConfig, type ImportResult } from "./imported_config.ts";
-import { mapIn } from "./source.ts";
+import { mapIn } from "../../prices/source_values.ts";
 
 /** `env.NAME` is the environment variable `NAME`. Source: Bifrost, "config.json". */
 const VARIABLE = /^env\.(.+)$/;

@@ -1,6 +1,6 @@
 import type { CarriedProvider } from "./bifrost_provider.ts";
 import { type ImportedConfig, modelIdOf, type Written } from "./imported_config.ts";
-import { listIn, mapIn, type SourceMap, textIn, textsIn } from "./source.ts";
+import { listIn, mapIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";
 
 /** What the access of a virtual key is read with. */
 export interface AccessContext {

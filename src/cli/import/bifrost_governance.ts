@@ -3,7 +3,7 @@ import { accessOf } from "./bifrost_access.ts";
 import { budgetOf, type CarriedLimit, ratesOf } from "./bifrost_limits.ts";
 import type { CarriedProvider } from "./bifrost_provider.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
-import { idIn, listIn, mapIn, type SourceMap, textIn } from "./source.ts";
+import { idIn, listIn, mapIn, type SourceMap, textIn } from "../../prices/source_values.ts";
 
 const MIN_KEY = 16;
 

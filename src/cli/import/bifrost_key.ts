@@ -2,8 +2,8 @@ import { bedrockFields } from "./bedrock.ts";
 import { type KeyModels, modelsOf } from "./bifrost_models.ts";
 import { azureResource, entraIdOf, isAzureModelHost, vertexFields } from "./cloud_providers.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
-import type { ModelUse } from "./model_use.ts";
-import { idIn, mapIn, type SourceMap, textIn, textsIn } from "./source.ts";
+import type { ModelUse } from "../../prices/model_use.ts";
+import { idIn, mapIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";
 import { baseUrlOf, type ImportedVendor } from "./vendors.ts";
 
 /** A key of a provider in the source. */

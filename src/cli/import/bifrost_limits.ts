@@ -1,6 +1,6 @@
 import type { Written } from "./imported_config.ts";
-import { decimalOf } from "./prices.ts";
-import { numberIn, type SourceMap, textIn } from "./source.ts";
+import { decimalOf } from "../../prices/litellm_prices.ts";
+import { numberIn, type SourceMap, textIn } from "../../prices/source_values.ts";
 
 const SECONDS: Readonly<Record<string, number>> = {
   s: 1,

@@ -1,5 +1,5 @@
 import type { ImportedConfig } from "./imported_config.ts";
-import { mapIn, type SourceMap, textIn, textsIn } from "./source.ts";
+import { mapIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";
 
 /** A model as a key of a provider serves it. */
 export interface NamedModel {

@@ -2,8 +2,8 @@ import { keyProvider, readKey, type SourceKey } from "./bifrost_key.ts";
 import type { NamedModel } from "./bifrost_models.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
 import { modelFields, useOf, whyNotServed } from "./model_fields.ts";
-import type { ModelUse } from "./model_use.ts";
-import { listIn, mapIn, numberIn, type SourceMap, textIn } from "./source.ts";
+import type { ModelUse } from "../../prices/model_use.ts";
+import { listIn, mapIn, numberIn, type SourceMap, textIn } from "../../prices/source_values.ts";
 import { baseUrlOf, canListModels, type ImportedVendor, isOwnServer, providerNameFor, vendorNamed } from "./vendors.ts";
 
 /** A provider of the source as far as it is carried, for the keys that may use it. */

@@ -1,9 +1,9 @@
 import { stringify } from "yaml";
 import { isAliasName } from "../../catalog/alias_name.ts";
 import { isModelId } from "../../catalog/model_name.ts";
-import type { ModelUse } from "./model_use.ts";
+import type { ModelUse } from "../../prices/model_use.ts";
 import { problemsOf, type ValueKind } from "./written_check.ts";
-import { numberIn } from "./source.ts";
+import { numberIn } from "../../prices/source_values.ts";
 
 /** A value of the written file: text in which `${NAME}` is a variable, a number, or a map or list of these. */
 export type Written = string | number | boolean | null | readonly Written[] | { readonly [name: string]: Written };

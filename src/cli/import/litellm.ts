@@ -1,7 +1,7 @@
 import { MAX_FALLBACKS } from "../../catalog/model.ts";
 import { ImportedConfig, type ImportedModel, type ImportResult } from "./imported_config.ts";
 import { type Deployment, readDeployment } from "./litellm_deployment.ts";
-import { listIn, mapIn, type SourceMap, textIn, textsIn } from "./source.ts";
+import { listIn, mapIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";
 
 /** `os.environ/NAME` is the environment variable `NAME`. Source: LiteLLM, "Config.yaml". */
 const VARIABLE = /^os\.environ\/(.+)$/;

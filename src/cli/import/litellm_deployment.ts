@@ -2,8 +2,8 @@ import { bedrockModelOf } from "./bedrock.ts";
 import type { ImportedConfig, ImportedModel, Written } from "./imported_config.ts";
 import { callingVendor, isProviderField, limitsOf, providerFields } from "./litellm_provider.ts";
 import { modelFields, useOf, whyNotServed } from "./model_fields.ts";
-import type { ModelUse } from "./model_use.ts";
-import { mapIn, numberIn, type SourceMap, textIn } from "./source.ts";
+import type { ModelUse } from "../../prices/model_use.ts";
+import { mapIn, numberIn, type SourceMap, textIn } from "../../prices/source_values.ts";
 import {
   canListModels,
   type ImportedVendor,

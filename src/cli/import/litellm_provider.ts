@@ -1,8 +1,8 @@
 import { bedrockFields } from "./bedrock.ts";
 import { azureResource, entraIdOf, isAzureModelHost, vertexFields } from "./cloud_providers.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
-import type { ModelUse } from "./model_use.ts";
-import { mapIn, numberIn, type SourceMap, textIn } from "./source.ts";
+import type { ModelUse } from "../../prices/model_use.ts";
+import { mapIn, numberIn, type SourceMap, textIn } from "../../prices/source_values.ts";
 import { baseUrlOf, type ImportedVendor, vendorNamed } from "./vendors.ts";
 
 /** The fields that {@linkcode providerFields} and {@linkcode limitsOf} carry, at any vendor. */

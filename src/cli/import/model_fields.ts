@@ -2,9 +2,9 @@ import { builtInFields } from "../../catalog/built_in.ts";
 import { SECTION_NAMES } from "../../catalog/capability_sections.ts";
 import { hasVertexFormat } from "./cloud_providers.ts";
 import type { Written } from "./imported_config.ts";
-import { chargeKindsOf, type ModelUse, USE_WORDS, useOfMode, useOfName } from "./model_use.ts";
-import { type PricedUse, readPrices } from "./prices.ts";
-import { numberIn, type SourceMap } from "./source.ts";
+import { chargeKindsOf, type ModelUse, USE_WORDS, useOfMode, useOfName } from "../../prices/model_use.ts";
+import { type PricedUse, readPrices } from "../../prices/litellm_prices.ts";
+import { numberIn, type SourceMap } from "../../prices/source_values.ts";
 import { type ImportedVendor, isOwnServer, kindOf } from "./vendors.ts";
 
 type BuiltIn = NonNullable<ReturnType<typeof builtInFields>>;

@@ -1,26 +1,10 @@
-import { isChargeable, type PriceName } from "../../billing/tariff.ts";
+import { isChargeable } from "../../billing/tariff.ts";
 import { builtInFields } from "../../catalog/built_in.ts";
 import { ImportedConfig, type ImportResult, type Written } from "./imported_config.ts";
-import { chargeKindsOf, type ModelUse } from "./model_use.ts";
-import { decimalOf } from "./prices.ts";
-import { listIn, mapIn, numberIn, type SourceMap, textIn, textsIn } from "./source.ts";
-
-/** The prices of OpenRouter, with ours. Source: OpenRouter API reference, "List available models". */
-const PRICES: Readonly<Record<string, PriceName>> = {
-  prompt: "prompt",
-  completion: "completion",
-  request: "request",
-  image: "per_input_image",
-  image_token: "image_input",
-  image_output: "image_output",
-  audio: "audio",
-  audio_output: "audio_output",
-  input_audio_cache: "audio_cache_read",
-  input_cache_read: "input_cache_read",
-  input_cache_write: "input_cache_write_5m",
-  input_cache_write_1h: "input_cache_write_1h",
-  web_search: "web_search",
-};
+import { chargeKindsOf, type ModelUse } from "../../prices/model_use.ts";
+import { decimalOf } from "../../prices/litellm_prices.ts";
+import { OPENROUTER_PRICES } from "../../prices/openrouter_prices.ts";
+import { listIn, mapIn, numberIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";
 
 const MODALITIES = new Set(["text", "image", "file", "audio", "video"]);
 
@@ -114,7 +98,7 @@ function pricesOf(
     const amount = numberIn(value);
     if (listIn(value).length > 0) dropped.push(name);
     if (amount === null || amount === 0) continue;
-    const [ours, decimal] = [PRICES[name], decimalOf(amount)];
+    const [ours, decimal] = [OPENROUTER_PRICES[name], decimalOf(amount)];
     if (decimal === null) return null;
     if (ours !== undefined && isChargeable(ours, chargeKindsOf(use, false))) pricing[ours] = decimal;
     else if (name !== "internal_reasoning" || amount !== numberIn(prices.completion)) dropped.push(name);

@@ -1,8 +1,8 @@
 import { ImportedConfig, type ImportResult, type Written } from "./imported_config.ts";
 import { callingVendor, providerFields } from "./litellm_provider.ts";
 import { modelFields, whyNotServed } from "./model_fields.ts";
-import { type ModelUse, USE_WORDS, useOfMode } from "./model_use.ts";
-import { mapIn, numberIn, type SourceMap, textIn } from "./source.ts";
+import { type ModelUse, USE_WORDS, useOfMode } from "../../prices/model_use.ts";
+import { mapIn, numberIn, type SourceMap, textIn } from "../../prices/source_values.ts";
 import { idPrefixOf, type ImportedVendor, providerNameFor, vendorNamed } from "./vendors.ts";
 
 /** The entry that documents the others. */

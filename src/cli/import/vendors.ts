@@ -1,5 +1,5 @@
 import { listsModels, type PresetName, presetOf, type ProviderKind } from "../../upstreams/kinds.ts";
-import type { ModelUse } from "./model_use.ts";
+import type { ModelUse } from "../../prices/model_use.ts";
 
 /** A vendor in another program's configuration. */
 export interface ImportedVendor {

@@ -7,6 +7,7 @@ import { modelsPage } from "./pages/models/models_page.tsx";
 import { overviewPage } from "./pages/overview/overview_page.tsx";
 import { ownPage } from "./pages/own/own_page.tsx";
 import { playgroundPage } from "./pages/playground/playground_page.tsx";
+import { pricesPage } from "./pages/prices/prices_page.tsx";
 import { providersPage } from "./pages/providers/providers_page.tsx";
 import { requestsPage } from "./pages/requests/requests_page.tsx";
 import { usagePage } from "./pages/usage/usage_page.tsx";
@@ -26,6 +27,7 @@ const PAGES: readonly Page[] = [
   usagePage,
   accountsPage,
   modelsPage,
+  pricesPage,
   providersPage,
   configurationPage,
   auditPage,

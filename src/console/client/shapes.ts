@@ -348,6 +348,32 @@ export interface PriceAnswer {
   readonly cost: string;
 }
 
+/** A change of a model's prices. */
+export interface PriceChange {
+  readonly model: string;
+  /** Those that differ, by name; null if the model had none. */
+  readonly before: Readonly<Record<string, string>> | null;
+  /** Null if the source no longer has the model. */
+  readonly after: Readonly<Record<string, string>> | null;
+}
+
+/** The answer of `GET /admin/v1/prices`. */
+export interface PriceSource {
+  readonly source: string;
+  readonly is_built_in: boolean;
+  /** Seconds. */
+  readonly every: number;
+  readonly max_change: number;
+  /** Seconds. */
+  readonly keep: number;
+  readonly models: number;
+  readonly read_at: number | null;
+  readonly effective_from: number | null;
+  readonly is_stale: boolean;
+  readonly failure: { readonly at: number; readonly reason: string } | null;
+  readonly pending: readonly (PriceChange & { readonly reason: "max_change" | "zero" | "vanished" })[];
+}
+
 /** A result of `POST /admin/v1/tasks/{id}/results`. */
 export interface VideoResult {
   readonly type: "video" | "thumbnail" | "last_frame";

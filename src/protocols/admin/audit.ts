@@ -38,7 +38,7 @@ export function adminAuditRoutes({ audit, keys, readJson }: AdminAuditOptions): 
       const [actor, account] = [parameters.get("actor"), parameters.get("account")];
       const filter = { from, to, ...actor === null ? {} : { actor }, ...account === null ? {} : { account } };
       const { entries, next } = await audit.list(filter, readPage(query));
-      return answerJson({ data: entries.map(writeEntry), next });
+      return answerJson({ data: entries.map(writeAuditEntry), next });
     }, { parameters: [...PAGE_PARAMETERS, "from", "to", "actor", "account"] }),
     route("GET", "/admin-keys", async () => answerJson({ data: (await keys.list()).map(writeKey) }), { role }),
     route("POST", "/admin-keys", async (inbound) => {
@@ -54,7 +54,9 @@ export function adminAuditRoutes({ audit, keys, readJson }: AdminAuditOptions): 
   ];
 }
 
-function writeEntry({ id, at, actor, requestId, method, path, account, state, before, after }: AuditEntry): JsonObject {
+/** An entry of the audit log. Source: docs/api/admin.md#audit. */
+export function writeAuditEntry(entry: AuditEntry): JsonObject {
+  const { id, at, actor, requestId, method, path, account, state, before, after } = entry;
   return {
     id,
     created_at: secondsOf(at),

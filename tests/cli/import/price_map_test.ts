@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { decimalOf } from "../../../src/cli/import/prices.ts";
+import { decimalOf } from "../../../src/prices/litellm_prices.ts";
 import { importPriceMap } from "../../../src/cli/import/price_map.ts";
 import { written } from "../../support/imported.ts";
 

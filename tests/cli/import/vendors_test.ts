@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import type { ModelUse } from "../../../src/cli/import/model_use.ts";
+import type { ModelUse } from "../../../src/prices/model_use.ts";
 import { kindOf, VENDOR_NAMES, vendorNamed } from "../../../src/cli/import/vendors.ts";
 import { loadKind } from "../../../src/upstreams/kinds.ts";
 import type { UpstreamKind } from "../../../src/upstreams/upstream.ts";

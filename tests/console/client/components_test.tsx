@@ -7,12 +7,16 @@ import { ErrorNotice } from "../../../src/console/client/components/error_notice
 import { Instant } from "../../../src/console/client/components/instant.tsx";
 import { EndingCard } from "../../../src/console/client/pages/overview/ending_card.tsx";
 import { ErrorsCard } from "../../../src/console/client/pages/overview/errors_card.tsx";
+import { PriceNoticeText } from "../../../src/console/client/pages/overview/price_notice.tsx";
 import { ProvidersCard } from "../../../src/console/client/pages/overview/providers_card.tsx";
 import { QueuesCard } from "../../../src/console/client/pages/overview/queues_card.tsx";
 import { TrafficStats } from "../../../src/console/client/pages/overview/traffic_stats.tsx";
 import { DeliveryAttempts } from "../../../src/console/client/pages/webhooks/delivery_attempts.tsx";
+import { PendingTable } from "../../../src/console/client/pages/prices/pending_table.tsx";
+import { SourceFacts } from "../../../src/console/client/pages/prices/prices_page.tsx";
 import { Timeline } from "../../../src/console/client/pages/requests/timeline.tsx";
 import { pagesFor } from "../../../src/console/client/pages.ts";
+import type { PriceSource } from "../../../src/console/client/shapes.ts";
 import { session } from "../../../src/console/client/session_state.ts";
 import { SignIn } from "../../../src/console/client/sign_in.tsx";
 import { LOGGED_REQUEST, TRAFFIC } from "./samples.ts";
@@ -120,6 +124,42 @@ Deno.test("console: the sign-in page has one labelled field that keeps its key h
   );
 });
 
+const SOURCE: PriceSource = {
+  source: "https://prices.example/list.json",
+  is_built_in: false,
+  every: 21_600,
+  max_change: 0.5,
+  keep: 2_592_000,
+  models: 412,
+  read_at: 1_795_349_563,
+  effective_from: 1_795_349_565,
+  is_stale: false,
+  failure: null,
+  pending: [{
+    model: SCRIPT,
+    before: { prompt: "0.000002" },
+    after: null,
+    reason: "vanished",
+  }],
+};
+
+Deno.test("console: prices that wait are shown with a button for those who may apply them", () => {
+  const applied: (readonly string[])[] = [];
+  const shown = render(<PendingTable pending={SOURCE.pending} onApply={(models) => void applied.push(models)} />);
+  assert(shown.includes("left out") && shown.includes("prompt: 0.000002") && shown.includes(">Apply</button>"), shown);
+  assert(!shown.includes("<img"));
+  assert(!render(<PendingTable pending={SOURCE.pending} onApply={null} />).includes("<button"));
+});
+
+Deno.test("console: a price source that is not read is named at its page and at the overview", () => {
+  const stale = { ...SOURCE, is_stale: true, failure: { at: 1_795_349_563, reason: "expected status 200, got 503" } };
+  assert(render(<SourceFacts source={stale} />).includes("expected status 200, got 503"));
+  assert(render(<PriceNoticeText source={stale} />).includes("The last prices stay"));
+  assert(render(<PriceNoticeText source={SOURCE} />).includes("1 change of prices waits"));
+  assertEquals(render(<PriceNoticeText source={{ ...SOURCE, pending: [] }} />), "");
+  assert(render(<SourceFacts source={{ ...SOURCE, is_built_in: true }} />).includes("built in"));
+});
+
 Deno.test("console: operators and callers have different pages, with different paths", () => {
   const pathsOf = (kind: "operator" | "caller") => pagesFor({ kind }).map(({ path }) => path);
   assertEquals(pathsOf("operator"), [
@@ -132,6 +172,7 @@ Deno.test("console: operators and callers have different pages, with different p
     "usage",
     "accounts",
     "models",
+    "prices",
     "providers",
     "configuration",
     "audit",

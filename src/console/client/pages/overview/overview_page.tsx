@@ -15,6 +15,7 @@ import { ProvidersCard } from "./providers_card.tsx";
 import { QueuesCard } from "./queues_card.tsx";
 import { TrafficCharts } from "./traffic_charts.tsx";
 import { TrafficStats } from "./traffic_stats.tsx";
+import { PriceNotice } from "./price_notice.tsx";
 import { UnpricedCard } from "./unpriced_card.tsx";
 
 const SPANS = ["hour", "day", "week", "month"] as const;
@@ -53,6 +54,7 @@ function Overview() {
         />
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
+      <PriceNotice />
       {traffic === undefined || providers === undefined
         ? error === null && <Loading />
         : <Traffic answer={traffic} providers={providers} />}

@@ -1,7 +1,7 @@
-import { type ChargeKind, isChargeable, type PriceName } from "../../billing/tariff.ts";
-import { readRate } from "../../lib/money.ts";
+import { type ChargeKind, isChargeable, type PriceName } from "../billing/tariff.ts";
+import { readRate } from "../lib/money.ts";
 import type { ModelUse } from "./model_use.ts";
-import { mapIn, numberIn, type SourceMap } from "./source.ts";
+import { mapIn, numberIn, type SourceMap } from "./source_values.ts";
 
 /** Prices as an operator writes them, by their names in `pricing`. */
 export type WrittenPrices = Readonly<Record<string, string>>;
@@ -29,8 +29,8 @@ const NAMES: Readonly<Record<string, PriceName>> = {
   input_cost_per_request: "request",
 };
 
-/** Fields with prices, known or not. */
-const PRICE = /^(in|out)put_cost_per_|_token_cost|_cost_per_/;
+/** The names of fields with prices, known or not. */
+export const LITELLM_PRICE = /^(in|out)put_cost_per_|_token_cost|_cost_per_/;
 const TIERS = ["priority", "flex"] as const;
 /** What the end of a field's name says of its price: `…_above_200k_tokens_priority`, `…_batches`. */
 const ENDING = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(priority|flex|batches))?$/;
@@ -79,7 +79,7 @@ export function readPrices(source: SourceMap, { use, kinds }: PricedUse): ReadPr
   const dropped: string[] = [];
   for (const [field, value] of Object.entries(fields)) {
     const amount = numberIn(value);
-    if (!PRICE.test(field) || amount === null) continue;
+    if (!LITELLM_PRICE.test(field) || amount === null) continue;
     const { base, above, tier } = endingOf(field);
     const name = NAMES[base];
     const price = decimalOf(amount);

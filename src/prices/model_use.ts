@@ -1,4 +1,4 @@
-import type { ChargeKind } from "../../billing/tariff.ts";
+import type { ChargeKind } from "../billing/tariff.ts";
 
 /** What a model is for: a group of endpoints of this gateway, which a section of the model's entry enables. */
 export type ModelUse =

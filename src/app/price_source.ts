@@ -1,0 +1,81 @@
+import { AuditLog } from "../audit/audit_log.ts";
+import { storeAddressOf } from "../config/store_address.ts";
+import { builtInFamilyOf } from "../config/environment.ts";
+import { PriceFeed, type PriceFeedOptions, type PricesChanged } from "../prices/price_feed.ts";
+import { PriceSchedule } from "../prices/price_schedule.ts";
+import { createPriceWork } from "../prices/price_work.ts";
+import { holdWork } from "../lib/held.ts";
+import type { Log } from "../lib/log.ts";
+import type { AnnounceParts } from "../notifications/announce.ts";
+import type { ConfiguredParts } from "./configured_parts.ts";
+import type { OwnedServices } from "./own.ts";
+
+/** The price source of a gateway. */
+export interface PriceSource {
+  readonly feed: PriceFeed;
+  readonly schedule: PriceSchedule;
+}
+
+/**
+ * The time from a change of prices until it takes effect: threads get it by a message, other gateways look for changes
+ * every two seconds.
+ */
+const THREADS_LEAD_MS = 2_000;
+const GATEWAYS_LEAD_MS = 10_000;
+
+/**
+ * Creates the price source of the configuration. Nothing is read yet.
+ *
+ * @param current Gives the parts of the configuration in force.
+ */
+export function createPriceSource(
+  { store, clock, log, random, config: { prices, retention, store: address } }: OwnedServices,
+  current: () => ConfiguredParts,
+  onPrices: PriceFeedOptions["onPrices"],
+): PriceSource {
+  const feed = new PriceFeed({
+    settings: prices,
+    store,
+    audit: new AuditLog(store, retention.auditMs),
+    log,
+    work: createPriceWork({ clock, log }),
+    leadMs: storeAddressOf(address).engine === "postgres" ? GATEWAYS_LEAD_MS : THREADS_LEAD_MS,
+    egress: () => current().egress,
+    families: () => familiesOf(current()),
+    onPrices,
+    onChanged(event) {
+      logChange(event, log);
+      holdWork(announceChange({ store, log, config: () => current().config.notifications }, event));
+    },
+  });
+  return { feed, schedule: new PriceSchedule({ feed, clock, log, random }) };
+}
+
+/** Its code is loaded for the first change. */
+async function announceChange(parts: AnnounceParts, event: PricesChanged): Promise<void> {
+  const { announcePriceChange } = await import("../notifications/price_changes.ts");
+  await announcePriceChange(parts, event);
+}
+
+function familiesOf({ config: { providers } }: ConfiguredParts): readonly string[] {
+  const families = Object.entries(providers).map(([name, settings]) => builtInFamilyOf(name, settings));
+  return [...new Set(families.filter((family) => family !== null))];
+}
+
+const MAX_LOGGED = 10;
+
+function logChange({ applied, pending, staleSince }: PricesChanged, log: Log): void {
+  const namesOf = (changes: readonly { readonly model: string }[]) =>
+    changes.slice(0, MAX_LOGGED).map(({ model }) => model).join(", ");
+  if (applied.length > 0) log.info("prices_changed", { count: applied.length, reason: namesOf(applied) });
+  if (pending.length > 0) {
+    const reason = `${namesOf(pending)}: see "switchyard prices diff"`;
+    log.warn("prices_pending", { count: pending.length, reason });
+  }
+  if (staleSince !== null) {
+    const reason = `the price source could not be read since ${
+      new Date(staleSince).toISOString()
+    }; the last prices stay`;
+    log.warn("prices_stale", { reason });
+  }
+}

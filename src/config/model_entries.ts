@@ -1,0 +1,32 @@
+import { builtInEntries } from "../catalog/built_in.ts";
+import { type Model, readModel } from "../catalog/model.ts";
+import { discoveryPattern, isModelPattern, type ModelPattern, readModelPattern } from "../catalog/model_pattern.ts";
+import type { ProviderConfig } from "../upstreams/provider_config.ts";
+import type { Reader } from "./problems.ts";
+
+/** Reads an entry of `models`. Throws a zod error with the path of every bad field. */
+export const readModelEntry: Reader<Model | ModelPattern> = (value, context) =>
+  isModelPattern(value) ? readModelPattern(value, context) : readModel(value, context);
+
+/** The models among the entries, each with its index. */
+export function modelsIn(entries: readonly (Model | ModelPattern | null)[]): [number, Model][] {
+  return entries.flatMap((entry, index) => entry === null || isPattern(entry) ? [] : [[index, entry]]);
+}
+
+/** The patterns of `discover` of the providers. */
+export function discoveryPatternsOf(providers: Readonly<Record<string, ProviderConfig | null>>): ModelPattern[] {
+  return Object.entries(providers).flatMap(([name, provider]) =>
+    provider?.discover === undefined ? [] : [discoveryPattern(name, provider.discover)]
+  );
+}
+
+/** Whether an entry of `models` stands for the models of a list. */
+export function isPattern(entry: Model | ModelPattern): entry is ModelPattern {
+  return "refreshMs" in entry;
+}
+
+/** The built-in models that no model of the store replaces. */
+export function builtInIdsBeside(stored: Readonly<Record<string, unknown>>, providers: readonly string[]): string[] {
+  const ids = builtInEntries(new Set(providers)).map(({ id }) => String(id));
+  return ids.filter((id) => !Object.hasOwn(stored, id));
+}
