@@ -111,3 +111,18 @@ export const UNKNOWN_FACTS: ModelFacts = {
   hasMediaInToolResults: null,
   hasSchemaReferences: null,
 };
+
+/** Facts that vendors' lists state, by {@linkcode listedFactsKey}. */
+export type ListedFacts = Readonly<Record<string, Partial<ModelFacts>>>;
+
+/** What a catalog entry states about its model. */
+export interface CatalogFacts {
+  /** `<provider>/<model_name>`. */
+  readonly id: string;
+  /** Request parameters by their names in the chat format; empty where the operator named none. */
+  readonly supportedParameters: readonly string[];
+  /** Facts that the operator states about the model (`models[].facts`). Default: none. */
+  readonly facts?: Partial<ModelFacts>;
+  /** What the lists of its vendors state. Default: nothing. */
+  readonly listedFacts?: ListedFacts;
+}

@@ -89,6 +89,10 @@ export interface TextAttempt {
   readonly begunAt: number;
   /** The maximum that the request may consume. */
   readonly measure: TextMeasure;
+  /** The other models whose price the reservation covers. Default: none. */
+  readonly others?: readonly Model[];
+  /** The known model that answered in the place of the requested one, which decides on the price. */
+  readonly answeredBy?: Model;
 }
 
 /**

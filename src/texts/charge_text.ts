@@ -1,4 +1,4 @@
-import type { PricedQuantities } from "../billing/tariff.ts";
+import { costOfAll, type PricedQuantities } from "../billing/tariff.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import type { EndState } from "../calls/settlement.ts";
 import { unpricedKeysOf } from "../calls/unpriced_usage.ts";
@@ -7,6 +7,7 @@ import { type AppliedPrices, isTierPriced, pricesIn } from "../catalog/price_lis
 import { promptTokensOf, type Usage, withoutModels } from "../conversation/usage.ts";
 import { isObject } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import type { Money } from "../lib/money.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { inputImagesOf } from "./input_images.ts";
 import { regionOf } from "./price_reach.ts";
@@ -16,7 +17,24 @@ export function chargeText(attempt: TextAttempt, reported: Usage, state: EndStat
   const { settlement, provider, request } = attempt;
   const usage = withRequestedLifetime(reported, request.body);
   const { parts, reasons, unpriced } = partsOf(attempt, usage);
-  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced });
+  const limit = attempt.answeredBy === undefined ? {} : limitOf(attempt, usage, parts);
+  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced, ...limit });
+}
+
+/**
+ * The first time that another model answers, its price applies up to the reservation, which did not cover it. Those of
+ * later requests do.
+ */
+function limitOf(
+  { answeredBy: other, ...attempt }: TextAttempt,
+  usage: Usage,
+  parts: readonly PricedQuantities[],
+): { readonly maxAmount?: Money } {
+  const { amount } = attempt.settlement.admission.reserved;
+  const isCovered = attempt.others?.some(({ id }) => id === other?.id) === true;
+  if (isCovered || costOfAll(parts) <= amount) return {};
+  const own = costOfAll(partsOf(attempt, usage).parts);
+  return { maxAmount: own > amount ? own : amount };
 }
 
 /** What is charged, and why at these prices. */
@@ -32,7 +50,7 @@ interface PricedParts {
  * the reply names, and by the size of each prompt.
  */
 function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
-  const { request, model } = attempt;
+  const { request, answeredBy: model = attempt.model } = attempt;
   const own = withoutModels(usage);
   const prices = pricesOf(model, own, usage, attempt);
   const quantities = textQuantitiesOf(own, inputImagesOf(request, model));

@@ -1,3 +1,4 @@
+import { highestTariff } from "../billing/tariff.ts";
 import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../calls/options.ts";
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
@@ -5,6 +6,7 @@ import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
+import { possibleAnswers } from "./answering_model.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
 import { tariffUpTo } from "./price_reach.ts";
@@ -15,6 +17,8 @@ import { namedTextModel } from "./text_model.ts";
 /** A validated model that may serve a request, with its candidates and the maximum that the request may consume. */
 export interface TextOption extends MeasuredText, CallOption {
   readonly model: Model;
+  /** The other models that may answer, whose price is reserved too. */
+  readonly others: readonly Model[];
   /** The request with its output limits clamped to the model's. */
   readonly request: TextRequest;
 }
@@ -49,11 +53,15 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
   const served = () => routed.map((to) => ({ provider: parts.providers.get(to.provider)!, model, name: to.model }));
   const tiers = reachableTiers(request, model, (tier) => isTierSupported(tier, served(), request));
   const optionFor = (candidates: readonly Candidate[]) => {
+    const others = possibleAnswers(model, candidates, parts);
+    const tariffOf = (each: Model, tokens: number) =>
+      tariffUpTo(tokens, { request, model: each, candidates, tiers }, parts);
     const { measure, rates } = measureOf(request, model, {
       takesAnyFile: takesAnyFile(candidates, parts),
-      tariffUpTo: (tokens) => tariffUpTo(tokens, { request, model, candidates, tiers }, parts),
+      tariffUpTo: (tokens) =>
+        others.reduce((all, other) => highestTariff(all, tariffOf(other, tokens)), tariffOf(model, tokens)),
     });
-    return { model, request, candidates, measure, rates };
+    return { model, others, request, candidates, measure, rates };
   };
   const permitted = candidatesPermittedFor(request, model, routed, parts);
   return permitted instanceof Promise ? permitted.then(optionFor) : optionFor(permitted);

@@ -1,4 +1,5 @@
 import { relayStream } from "../calls/stream_relay.ts";
+import { readModelName } from "../conversation/answering_models.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
 import { withCallerFieldName } from "../conversation/caller_field_error.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
@@ -10,6 +11,7 @@ import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
 import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
+import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { unreadableReply } from "./stream_errors.ts";
@@ -215,7 +217,7 @@ async function answerWhole(
     : usageWithCache(plausible instanceof Promise ? await plausible : plausible, request.cache);
   const written = request.format.writeReply({ ...reply, usage }, translation.context);
   if (request.format.replay.items) parts.items.keepReply(request.accountId, written.body);
-  const charged = chargeText(attempt, usage, "completed");
+  const charged = chargeText(withAnswer(attempt, readModelName(vendorReply.model), usage), usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...unsupported])];

@@ -1,3 +1,4 @@
+import { readModelName } from "../../../answering_models.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { joinedEdits, withEdits } from "../../../body_edits.ts";
@@ -30,6 +31,7 @@ export const passThrough: PassThrough = {
     set.cachedContent = cachedContent;
     return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] }), droppedFields };
   },
+  modelIn: (reply) => readModelName(objectOf(reply)?.modelVersion),
   watch: () => watcher(),
   issuedIds: null,
 };
