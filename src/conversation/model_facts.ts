@@ -77,6 +77,13 @@ export interface ModelFacts {
   readonly hasThinkingDisplay: boolean | null;
   /** Whether it accepts media in the result of a tool. */
   readonly hasMediaInToolResults: boolean | null;
+  /** Whether it uses contents that its vendor stores. Otherwise it has only the cache that the vendor fills by itself. */
+  readonly hasExplicitCaches: boolean | null;
+  /**
+   * The most output tokens of one request, streamed or whole, of a model that goes on in a further request. Each of
+   * them reads the prompt and the output so far again.
+   */
+  readonly hopTokens: { readonly streamed: number; readonly whole: number } | null;
   /** Whether it reads `$ref` in a schema. Definitions are otherwise put in the place of references. */
   readonly hasSchemaReferences: boolean | null;
 }
@@ -109,6 +116,8 @@ export const UNKNOWN_FACTS: ModelFacts = {
   hasOutputSchemasWithTools: null,
   hasThinkingDisplay: null,
   hasMediaInToolResults: null,
+  hasExplicitCaches: null,
+  hopTokens: null,
   hasSchemaReferences: null,
 };
 

@@ -18,6 +18,7 @@ import type { StateOwnership } from "../ownership/state_ownership.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextEndpoint } from "../upstreams/upstream.ts";
+import type { Hops } from "./hops.ts";
 import type { MediaInliner } from "./inline_media.ts";
 import type { ItemMemory } from "./item_memory.ts";
 import type { MissingTokenCounters } from "./missing_token_counters.ts";
@@ -89,6 +90,8 @@ export interface TextAttempt {
   readonly begunAt: number;
   /** The maximum that the request may consume. */
   readonly measure: TextMeasure;
+  /** The requests that make the reply. Absent for a model that does not go on in further requests. */
+  readonly hops?: Hops;
   /** The other models whose price the reservation covers. Default: none. */
   readonly others?: readonly Model[];
   /** The known model that answered in the place of the requested one, which decides on the price. */

@@ -37,6 +37,11 @@ function limitOf(
   return { maxAmount: own > amount ? own : amount };
 }
 
+/** The cost of an attempt with some usage. */
+export function costOfText(attempt: TextAttempt, usage: Usage): Money {
+  return costOfAll(partsOf(attempt, usage).parts);
+}
+
 /** What is charged, and why at these prices. */
 interface PricedParts {
   readonly parts: readonly PricedQuantities[];
@@ -74,14 +79,15 @@ function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
 
 /** The prices of one model's part of a reply. The tier and the region are those of the whole reply. */
 function pricesOf({ id, prices }: Model, own: Usage, reply: Usage, attempt: TextAttempt): AppliedPrices {
-  const { settlement, provider, request, candidate, begunAt } = attempt;
+  const { settlement, provider, request, candidate, begunAt, hops } = attempt;
+  const promptTokens = hops === undefined ? promptTokensOf(own) : hops.promptTokensAt(attempt);
   const serviceTier = reply.serviceTier ?? null;
   if (serviceTier !== null && !isTierPriced(prices, serviceTier)) {
     const { parts: { log }, facts: { requestId } } = settlement;
     log.warn("tier_unpriced", { requestId, model: id, provider: provider.name, code: serviceTier });
   }
   const region = reply.region ?? regionOf(request.body, provider, candidate.model);
-  return pricesIn(prices, { at: begunAt, promptTokens: promptTokensOf(own), serviceTier, region });
+  return pricesIn(prices, { at: begunAt, promptTokens, serviceTier, region });
 }
 
 /**

@@ -10,6 +10,7 @@ import { possibleAnswers } from "./answering_model.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
 import { tariffUpTo } from "./price_reach.ts";
+import { factsAt } from "./served_endpoints.ts";
 import { isTierSupported, reachableTiers } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
@@ -58,6 +59,7 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
       tariffUpTo(tokens, { request, model: each, candidates, tiers }, parts);
     const { measure, rates } = measureOf(request, model, {
       takesAnyFile: takesAnyFile(candidates, parts),
+      hopTokens: hopTokensOf(model, { stream: request.stream, candidates }, parts),
       tariffUpTo: (tokens) =>
         others.reduce((all, other) => highestTariff(all, tariffOf(other, tokens)), tariffOf(model, tokens)),
     });
@@ -84,6 +86,22 @@ export function routeTo(request: TextRequest, model: Model, parts: TextParts): r
   request.record.cacheId = request.cache.id;
   const context = { breaker: parts.breaker, accountId: request.accountId };
   return usableCandidates(candidatesOfCache(request.cache, pin, candidates, model.serves), context);
+}
+
+/** The smallest number of output tokens of one request at the providers whose models go on in further requests. */
+function hopTokensOf(
+  model: Model,
+  { stream, candidates }: Pick<TextRequest, "stream"> & { readonly candidates: readonly Candidate[] },
+  { providers }: TextParts,
+): number | null {
+  let least: number | null = null;
+  for (const { provider: id, model: name } of candidates) {
+    const provider = providers.get(id)!;
+    const { hopTokens } = factsAt({ provider, model, name });
+    if (hopTokens === null || textEndpointsOf(provider, name).every(({ format }) => !format.continuation)) continue;
+    least = Math.min(least ?? Infinity, stream ? hopTokens.streamed : hopTokens.whole);
+  }
+  return least;
 }
 
 /**

@@ -14,6 +14,8 @@ import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./re
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
+import { continuationOf, continuedReply, continuedStream, hasHops, type SendHop } from "./long_replies.ts";
+import { Hops } from "./hops.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
@@ -43,20 +45,16 @@ import { readWholeReply } from "./whole_reply.ts";
  * Handles a request whose caller and vendor use different formats. The request and the reply are parsed into the
  * neutral format and written in the other format. Source: docs/api/text.md#translation.
  */
-export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
-  const { request, provider, endpoint, candidate } = attempt;
+export async function translate(begun: TextAttempt, parts: TextParts): Promise<Response> {
+  const continuation = continuationOf(begun);
+  const attempt = continuation === null ? begun : { ...begun, hops: new Hops(continuation, false) };
+  const { request, endpoint } = attempt;
   const translating = translated(attempt, parts);
   const translation = translating instanceof Promise ? await translating : translating;
-  const received = await provider.outbound.send({
-    method: "POST",
-    path: endpoint.path(candidate.model, request.stream),
-    headers: translation.headers,
-    body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
-    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
-    callerSignal: cancelSignalOf(attempt),
-    readError: endpoint.readError ?? endpoint.format.readError,
-  });
-  if (!request.stream) return await answerWhole(received, attempt, translation, parts);
+  const received = await send(attempt, translation, translation.body);
+  const sendHop: SendHop = (token) =>
+    send(attempt, translation, { ...translation.body, [continuation?.member ?? ""]: token });
+  if (!request.stream) return await answerWhole(received, attempt, { translation, sendHop }, parts);
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== (endpoint.format.streamMediaType ?? "text/event-stream")) {
     response.cancel();
@@ -65,8 +63,22 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), translation.droppedFields);
-  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
-    headers,
+  const source = hasHops(attempt)
+    ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
+    : vendorStream(response, parts.clock);
+  return new Response(relayStream(source, relay, attempt.settlement, parts), { headers });
+}
+
+function send(attempt: TextAttempt, translation: Translation, body: JsonObject): Promise<OutboundResponse> {
+  const { request, provider, endpoint, candidate } = attempt;
+  return provider.outbound.send({
+    method: "POST",
+    path: endpoint.path(candidate.model, request.stream),
+    headers: translation.headers,
+    body: translation.prefix?.bodyOf(body) ?? jsonBytes(body),
+    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
+    callerSignal: cancelSignalOf(attempt),
+    readError: endpoint.readError ?? endpoint.format.readError,
   });
 }
 
@@ -196,11 +208,11 @@ function replyContextOf({ request }: TextAttempt, conversation: Conversation): R
 async function answerWhole(
   response: OutboundResponse,
   attempt: TextAttempt,
-  translation: Translation,
+  { translation, sendHop }: { readonly translation: Translation; readonly sendHop: SendHop },
   parts: TextParts,
 ): Promise<Response> {
   const { request } = attempt;
-  const reading = readWholeReply(response, attempt);
+  const reading = hasHops(attempt) ? continuedReply(response, attempt, sendHop) : readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
   if (!(bytes instanceof Uint8Array)) {
     const { translateLargeReply } = await import("./large_replies/large_reply.ts");

@@ -191,7 +191,8 @@ export class TranslateRelay implements Relay {
 
   /** Returns the usage so far: the vendor's report if there is one, else the gateway's own count. */
   async #counted(): Promise<Usage> {
-    return await usageSoFar(this.attempt.request, this.#early, await this.#countedOutput());
+    const reported = this.attempt.hops?.usageAt(this.attempt) ?? this.#early;
+    return await usageSoFar(this.attempt.request, reported, await this.#countedOutput());
   }
 
   async #countedOutput(): Promise<number> {

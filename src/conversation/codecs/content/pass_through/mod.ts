@@ -22,7 +22,8 @@ export const passThrough: PassThrough = {
       request,
       joinedEdits(joinedEdits(signatures, known), schemaEditsOf(request)),
     );
-    const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
+    const limit = outputLimit === null ? {} : limitMember(body, outputLimit);
+    const set: Record<string, unknown> = { ...changed, ...limit };
     // Google stores the requests of new projects otherwise. Source: Gemini API changelog, October 2026.
     if (isAbsent(body.store) && !quirks.has("no_store_field")) set.store = false;
     if (cachedContent === null) {
