@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { LargeRequests } from "../large_requests/large_requests.ts";
+import { holdState } from "../lib/held.ts";
 import { threadModule } from "../lib/program_files.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { StreamHolder } from "../replays/resume_route.ts";
@@ -92,7 +93,7 @@ export function createLastingFeatures(
     openStreams: openStreams,
     own: ownAddresses,
     entry: threadModule("app/large_request_thread"),
-    onThreadAnswer: (answer) => noteOtherAnswer(answer, { ...current(), clock }),
+    onThreadAnswer: (answer) => holdState(noteOtherAnswer(answer, { ...current(), clock }), "a model that answers"),
     reasoning,
     items,
   });

@@ -2,6 +2,7 @@ import { CircuitFlag } from "../isolates/circuit_flag.ts";
 import { Isolates, type IsolatesOptions, unbalancedReason } from "../isolates/isolates.ts";
 import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
 import { WritableFlag } from "../isolates/writable_flag.ts";
+import { holdState } from "../lib/held.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
@@ -64,7 +65,7 @@ export async function listenByIsolates(
     threadUse: threadUse!,
     observer,
     writtenObserver,
-    onThreadAnswer: (answer) => noteOtherAnswer(answer, gateway.services),
+    onThreadAnswer: (answer) => holdState(noteOtherAnswer(answer, gateway.services), "a model that answers"),
     hasRows: services.requestLog !== null,
     entry: services.isolateEntry,
     heapMegabytes: services.isolateHeapMegabytes,

@@ -8,6 +8,7 @@ import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
 import type { IsolateData } from "../isolates/messages.ts";
 import type { Clock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { withReplays } from "../replays/replay_route.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
@@ -78,7 +79,7 @@ export class LiveIsolate {
 
   /** A vendor answered another thread with another model than the requested one. */
   noteOtherAnswer(answer: OtherAnswer): void {
-    noteOtherAnswer(answer, { ...this.#current.parts, clock: this.parts.clock });
+    holdState(noteOtherAnswer(answer, { ...this.#current.parts, clock: this.parts.clock }), "a model that answers");
   }
 
   /** Uses another configuration for later requests. Resolves when they do; one that cannot be used is logged. */

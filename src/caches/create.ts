@@ -23,14 +23,19 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { idOf, type Provider } from "../upstreams/provider.ts";
 import { withPlausibleTokens } from "./plausible_tokens.ts";
-import { type CachePlace, isCachedImplicitly, isStoredAtVendor } from "./cache_place.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { checkCacheLimits } from "./cache_limits.ts";
 import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./cached_content.ts";
 import { storeEmulated } from "./emulated.ts";
 import { GRACE_MS } from "./expire.ts";
 import { limitExpiry } from "./lifetime.ts";
-import type { CacheCreation, StoredContent } from "./cache_creation.ts";
+import {
+  type CacheCreation,
+  type CachePlace,
+  isCachedImplicitly,
+  isStoredAtVendor,
+  type StoredContent,
+} from "./cache_creation.ts";
 import { storeNative } from "./native.ts";
 import { cacheQuantitiesOf } from "./storage.ts";
 import {

@@ -5,7 +5,7 @@ import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { CacheParts } from "./cache_parts.ts";
-import { isCachedImplicitly } from "./cache_place.ts";
+import { isCachedImplicitly } from "./cache_creation.ts";
 import { cacheFileOf, type CacheHome, cacheNotFound } from "./cached_content.ts";
 import { type OpenPrefix, readPrefix } from "./prefix.ts";
 import { readUsableCache } from "./read.ts";

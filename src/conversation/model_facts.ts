@@ -77,7 +77,7 @@ export interface ModelFacts {
   readonly hasThinkingDisplay: boolean | null;
   /** Whether it accepts media in the result of a tool. */
   readonly hasMediaInToolResults: boolean | null;
-  /** Whether it uses contents that its vendor stores. Otherwise it has only the cache that the vendor fills by itself. */
+  /** Whether it uses contents that its vendor stores. Otherwise only the vendor's implicit cache applies. */
   readonly hasExplicitCaches: boolean | null;
   /**
    * The most output tokens of one request, streamed or whole, of a model that goes on in a further request. Each of

@@ -1,6 +1,5 @@
-import { builtInFields } from "../catalog/built_in.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { type Model, readModel } from "../catalog/model.ts";
+import type { Model } from "../catalog/model.ts";
 import type { OtherAnswer } from "../conversation/answering_models.ts";
 import { unversionedName } from "../conversation/model_families/fact_entry.ts";
 import type { Usage } from "../conversation/usage.ts";
@@ -14,7 +13,11 @@ import type { TextAttempt, TextParts } from "./attempt.ts";
  *
  * @param name The vendor's name of the model in the reply; null for none.
  */
-export function withAnswer(attempt: TextAttempt, name: string | null, usage: Usage | null): TextAttempt {
+export function withAnswer(
+  attempt: TextAttempt,
+  name: string | null,
+  usage: Usage | null,
+): TextAttempt | Promise<TextAttempt> {
   const { provider: { answering }, candidate: { model: asked }, model } = attempt;
   if (name === null || answering === undefined) return attempt;
   if (name === asked || answering.isOwn(asked, name, model.id)) {
@@ -23,8 +26,12 @@ export function withAnswer(attempt: TextAttempt, name: string | null, usage: Usa
   }
   // A fallback at the vendor serves single requests, and its usage names it.
   if (usage?.otherModels?.some((other) => other.model === name)) return attempt;
+  return mustLoad(attempt.provider) ? loadBuiltIn().then(() => otherAnswer(attempt, name)) : otherAnswer(attempt, name);
+}
+
+function otherAnswer(attempt: TextAttempt, name: string): TextAttempt {
   const known = answeringModel(name, attempt);
-  answering.noteOther(asked, name, known);
+  attempt.provider.answering?.noteOther(attempt.candidate.model, name, known);
   attempt.settlement.facts.record.answeredBy = name;
   return known === null ? attempt : { ...attempt, answeredBy: known };
 }
@@ -32,14 +39,27 @@ export function withAnswer(attempt: TextAttempt, name: string | null, usage: Usa
 /** What the search for models that answer depends on. */
 type AnswerParts = Pick<TextParts, "providers" | "catalog" | "clock">;
 
-/** Notes another model with which a vendor answered in another thread. */
-export function noteOtherAnswer(
+/** Notes another model with which a vendor answered in another thread. Resolves when it is noted. */
+export async function noteOtherAnswer(
   { provider: name, asked, answering }: OtherAnswer,
   { providers, catalog, clock }: AnswerParts,
-): void {
+): Promise<void> {
   const provider = providers.get(name);
-  const known = provider && answeringModel(answering, { provider, catalog: catalog.at(clock.now()) });
-  provider?.answering?.noteOther(asked, answering, known ?? null);
+  if (provider === undefined) return;
+  if (mustLoad(provider)) await loadBuiltIn();
+  const known = answeringModel(answering, { provider, catalog: catalog.at(clock.now()) });
+  provider.answering?.noteOther(asked, answering, known);
+}
+
+/** The built-in models, which are loaded for the first other name. Names are noted after that. */
+let builtIn: typeof import("./built_in_answer.ts") | null = null;
+
+function mustLoad({ builtInFamily }: Provider): boolean {
+  return builtIn === null && builtInFamily !== undefined;
+}
+
+async function loadBuiltIn(): Promise<void> {
+  builtIn = await import("./built_in_answer.ts");
 }
 
 /**
@@ -80,23 +100,6 @@ function answeringModel(
   { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
 ): Model | null {
   const found = catalog.servedAs(provider.name, name) ?? catalog.servedAs(provider.name, unversionedName(name)) ??
-    builtInModel(provider, name);
+    builtIn?.builtInAnswer(provider, name) ?? null;
   return found?.text === true ? found : null;
-}
-
-/** The built-in models that were read, by family and name. */
-const builtIn = new Map<string, Model | null>();
-const MAX_BUILT_IN = 256;
-
-function builtInModel({ builtInFamily: family }: Provider, name: string): Model | null {
-  if (family === undefined) return null;
-  const key = `${family} ${name}`;
-  const known = builtIn.get(key);
-  if (known !== undefined) return known;
-  const fields = builtInFields(family, name) ?? builtInFields(family, unversionedName(name));
-  const id = `${family}/${name.replace(/^.*\//, "")}`;
-  const model = fields === null ? null : readModel({ ...fields, id, serves: [{ provider: family, model: name }] });
-  if (builtIn.size >= MAX_BUILT_IN) builtIn.clear();
-  builtIn.set(key, model);
-  return model;
 }

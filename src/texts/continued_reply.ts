@@ -7,7 +7,7 @@ import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { chargeText } from "./charge_text.ts";
 import { MAX_HOPS } from "./hops.ts";
-import type { LongAttempt, SendHop } from "./long_replies.ts";
+import type { LongAttempt, SendHop } from "./long_attempt.ts";
 import { jsonBytes } from "./response_headers.ts";
 import { streamError, unreadableReply } from "./stream_errors.ts";
 import { readWholeReply } from "./whole_reply.ts";

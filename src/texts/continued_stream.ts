@@ -9,7 +9,7 @@ import { createFrameReader, encodeFrames, type FrameReader, MAX_PICTURE_FRAME_BY
 import type { ReadCallbacks } from "../net/http1/response.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { FrameMemory } from "./frame_memory.ts";
-import type { LongAttempt, SendHop } from "./long_replies.ts";
+import type { LongAttempt, SendHop } from "./long_attempt.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 

@@ -1,14 +1,14 @@
 import type { Continuation } from "../conversation/continuation.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { outputLimitOf, type TextAttempt } from "./attempt.ts";
+import { type AttemptHops, outputLimitOf, type TextAttempt } from "./attempt.ts";
 import { costOfText } from "./charge_text.ts";
 
 /** The most requests for one reply, whatever the reservation covers. */
 export const MAX_HOPS = 64;
 
 /** The requests that make one reply, and their usage together. */
-export class Hops {
+export class Hops implements AttemptHops {
   /** The requests so far. */
   count = 1;
   /** The usage of earlier requests, as the vendor writes it. */

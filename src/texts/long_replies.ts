@@ -4,14 +4,8 @@ import type { Clock } from "../lib/clock.ts";
 import type { JoinedBytes } from "../lib/joined_bytes.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
-import type { Hops } from "./hops.ts";
+import type { LongAttempt, SendHop } from "./long_attempt.ts";
 import { factsAt } from "./served_endpoints.ts";
-
-/** Sends the request of an attempt once more, with the token of its last reply. */
-export type SendHop = (token: string) => Promise<OutboundResponse>;
-
-/** An attempt whose reply may go on in further requests. */
-export type LongAttempt = TextAttempt & { readonly hops: Hops };
 
 /** Whether the reply of an attempt may go on in further requests. */
 export function hasHops(attempt: TextAttempt): attempt is LongAttempt {
@@ -26,6 +20,16 @@ export function continuationOf({ request, model, provider, candidate, endpoint }
   const { continuation } = endpoint.format;
   if (continuation === undefined || request.body[continuation.member] !== undefined) return null;
   return factsAt({ provider, model, name: candidate.model }).hopTokens === null ? null : continuation;
+}
+
+/** Returns an attempt that counts the requests of its reply. Loaded for models that need it. */
+export async function longAttempt(
+  attempt: TextAttempt,
+  continuation: Continuation,
+  keepsEnd: boolean,
+): Promise<LongAttempt> {
+  const { Hops } = await import("./hops.ts");
+  return { ...attempt, hops: new Hops(continuation, keepsEnd) };
 }
 
 /** Reads a whole reply with its further requests, see `readContinuedReply`. Loaded for models that need it. */

@@ -289,7 +289,7 @@ export class PassRelay implements Relay {
     this.#memory.hold(0);
     try {
       const usage = await this.#usage(state);
-      const answered = withAnswer(this.attempt, this.#watcher.model() ?? this.#sample.model, usage);
+      const answered = await withAnswer(this.attempt, this.#watcher.model() ?? this.#sample.model, usage);
       await chargeText(answered, usage, state);
       returnBodyBuffer(this.attempt.request.bytes); // only the usage needed them after the vendor replied
     } catch (thrown) {

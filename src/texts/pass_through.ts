@@ -8,8 +8,8 @@ import { responseHeaders, streamMediaType, wholeResponse } from "./response_head
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
-import { continuationOf, continuedReply, continuedStream, hasHops, type SendHop } from "./long_replies.ts";
-import { Hops } from "./hops.ts";
+import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
+import type { SendHop } from "./long_attempt.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
 import { issuedIdsIn, keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_relay.ts";
@@ -29,7 +29,7 @@ import { readWholeReply } from "./whole_reply.ts";
  */
 export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
   const continuation = continuationOf(begun);
-  const attempt = continuation === null ? begun : { ...begun, hops: new Hops(continuation, true) };
+  const attempt = continuation === null ? begun : await longAttempt(begun, continuation, true);
   const { request } = attempt;
   const forwarded = forwardedFields(attempt);
   const sent = prepared(attempt, pass, forwarded, parts);
@@ -100,7 +100,8 @@ async function answerWhole(
   const reading = usageOfWhole(reply, received, attempt);
   const usage = reading instanceof Promise ? await reading : reading;
   const name = endpoint.passThrough?.modelIn(reply.value) ?? null;
-  const charged = chargeText(withAnswer(attempt, name, usage), usage, "completed");
+  const answered = withAnswer(attempt, name, usage);
+  const charged = chargeText(answered instanceof Promise ? await answered : answered, usage, "completed");
   const policy = statePolicyOf(request.body);
   const kept = keepIssuedIds(issuedIdsIn(reply, endpoint.passThrough?.issuedIds ?? null, policy), attempt, parts);
   if (charged || kept) await Promise.all([charged, kept]);

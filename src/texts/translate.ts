@@ -14,8 +14,8 @@ import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./re
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
-import { continuationOf, continuedReply, continuedStream, hasHops, type SendHop } from "./long_replies.ts";
-import { Hops } from "./hops.ts";
+import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
+import type { SendHop } from "./long_attempt.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
@@ -47,7 +47,7 @@ import { readWholeReply } from "./whole_reply.ts";
  */
 export async function translate(begun: TextAttempt, parts: TextParts): Promise<Response> {
   const continuation = continuationOf(begun);
-  const attempt = continuation === null ? begun : { ...begun, hops: new Hops(continuation, false) };
+  const attempt = continuation === null ? begun : await longAttempt(begun, continuation, false);
   const { request, endpoint } = attempt;
   const translating = translated(attempt, parts);
   const translation = translating instanceof Promise ? await translating : translating;
@@ -229,7 +229,8 @@ async function answerWhole(
     : usageWithCache(plausible instanceof Promise ? await plausible : plausible, request.cache);
   const written = request.format.writeReply({ ...reply, usage }, translation.context);
   if (request.format.replay.items) parts.items.keepReply(request.accountId, written.body);
-  const charged = chargeText(withAnswer(attempt, readModelName(vendorReply.model), usage), usage, "completed");
+  const answered = withAnswer(attempt, readModelName(vendorReply.model), usage);
+  const charged = chargeText(answered instanceof Promise ? await answered : answered, usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...unsupported])];

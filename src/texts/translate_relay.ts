@@ -216,6 +216,6 @@ export class TranslateRelay implements Relay {
 
   async #settle(usage: Usage, state: EndState): Promise<void> {
     this.#memory.hold(0);
-    await chargeText(withAnswer(this.attempt, this.#model, usage), usage, state);
+    await chargeText(await withAnswer(this.attempt, this.#model, usage), usage, state);
   }
 }

@@ -157,7 +157,7 @@ async function withVendor(
 }
 
 /** The cost of 1,000 and 10 tokens in units of 10^-10 USD. */
-const ASKED_COST = 10_200_000n;
+const OWN_COST = 10_200_000n;
 const OTHER_COST = 30_600_000n;
 
 async function costOf(gateway: TestGateway, face: CallerProtocol, stream: boolean, extra = {}): Promise<bigint> {
@@ -183,11 +183,11 @@ for (const isolates of [1, 2]) {
           for (const stream of [false, true]) {
             const what = `${face.name} ${stream ? "stream" : "whole"}`;
             answerAs("asked-1-2026-11-03");
-            assertEquals(await costOf(gateway, face, stream), ASKED_COST, what);
+            assertEquals(await costOf(gateway, face, stream), OWN_COST, what);
             answerAs("other-1-20261103");
             assertEquals(await costOf(gateway, face, stream), OTHER_COST, what);
             answerAs("stranger");
-            assertEquals(await costOf(gateway, face, stream), ASKED_COST, what);
+            assertEquals(await costOf(gateway, face, stream), OWN_COST, what);
           }
         }
         const lines = await eventually(() => noted(gateway).length === 2 && noted(gateway));
@@ -201,7 +201,7 @@ for (const isolates of [1, 2]) {
         for (const odd of [null, 7, "", { a: 1 }, ["other-1"], "other-1 ".repeat(100_000), "other-1\n"]) {
           answerAs(odd);
           for (const stream of [false, true]) {
-            assertEquals(await costOf(gateway, vendor, stream), ASKED_COST, JSON.stringify(odd)?.slice(0, 40));
+            assertEquals(await costOf(gateway, vendor, stream), OWN_COST, JSON.stringify(odd)?.slice(0, 40));
           }
         }
         assertEquals(noted(gateway), []);
@@ -251,7 +251,7 @@ Deno.test("the reservation covers the models that answered before, and the first
     answerAs("other-1");
     const extra = { max_tokens: 16 };
     const first = await costOf(gateway, CHAT, false, extra);
-    assert(first >= ASKED_COST && first < OTHER_COST, `${first}`);
+    assert(first >= OWN_COST && first < OTHER_COST, `${first}`);
     const before = await reservedFor(gateway, extra);
     assertEquals(await costOf(gateway, CHAT, false, extra), OTHER_COST);
     assert(before > 0n);
@@ -285,11 +285,11 @@ Deno.test("a built-in model of the vendor has its price, and one of another vend
   await withVendor(CONTENT, { names, models: [] }, async ({ gateway, answerAs }) => {
     // The provider is not at Google's address and has another name, so its models are not known to be Google's.
     answerAs("gemini-3.6-flash");
-    assertEquals(await costOf(gateway, CONTENT, false), ASKED_COST);
+    assertEquals(await costOf(gateway, CONTENT, false), OWN_COST);
   });
   await withVendor(CONTENT, { names, models: [], provider: "google" }, async ({ gateway, answerAs }) => {
     answerAs("gpt-6-sol");
-    assertEquals(await costOf(gateway, CONTENT, false), ASKED_COST);
+    assertEquals(await costOf(gateway, CONTENT, false), OWN_COST);
     answerAs("gemini-3.6-flash");
     const pricing = builtInModelAt("google", "gemini-3.6-flash", Date.now())?.pricing;
     const expected = 1_000 * Number(pricing?.prompt) + 10 * Number(pricing?.completion);

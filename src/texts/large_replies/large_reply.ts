@@ -48,7 +48,7 @@ export async function passLargeReply(reply: LargeReply, sent: PreparedRequest, p
   }, reply);
   if (facts.usage === null && facts.output === null) throw unreadable(reply, "No reply of its format");
   const usage = await plausibleUsageOf(facts, reply) ?? await countedUsageOf(facts, reply);
-  const answered = withAnswer(attempt, facts.model, usage);
+  const answered = await withAnswer(attempt, facts.model, usage);
   await Promise.all([chargeText(answered, usage, "completed"), keepIssuedIds(facts.ids, attempt, parts)]);
   const lost = facts.lost.length === 0 ? [] : request.format.droppedFields(request.body, facts.lost);
   const dropped = [...new Set([...sent.droppedFields, ...lost])];
@@ -89,7 +89,7 @@ export async function translateLargeReply(
   }, reply);
   parts.reasoning.keepValues(written.reasoning);
   parts.items.keepValues(written.items);
-  const charged = chargeText(withAnswer(attempt, facts.model, usage), usage, "completed");
+  const charged = chargeText(await withAnswer(attempt, facts.model, usage), usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const lost = request.format.droppedFields(request.body, facts.lost);
