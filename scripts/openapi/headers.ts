@@ -28,6 +28,10 @@ export const HEADERS = {
     description: "The output limit that the gateway set because of the balance.",
     schema: WHOLE,
   },
+  "X-Service-Cache-Billing": {
+    description: "`input` if requests with the cached content are billed as input, with the vendor's implicit cache.",
+    schema: TEXT,
+  },
   "X-Service-Counted-By": { description: "The provider that counted the tokens, or `gateway`.", schema: TEXT },
   "X-Service-Resume": { description: "Where the stream is read again.", schema: TEXT },
   "X-Service-Original-Request-Id": {

@@ -100,6 +100,7 @@ function modelFacts(path: string): Record<string, SettingText> {
     has_output_schemas_with_tools: { text: "The same while tools are offered", example: true },
     has_thinking_display: { text: "Whether a request chooses if thinking is returned", example: true },
     has_media_in_tool_results: { text: "Whether it accepts media in the result of a tool", example: true },
+    has_explicit_caches: { text: "Whether it uses contents that its vendor stores", example: false },
     has_schema_references: { text: "Whether it reads `$ref` in schemas; else definitions are inlined", example: false },
   };
   return {
@@ -108,6 +109,11 @@ function modelFacts(path: string): Record<string, SettingText> {
     ),
     [`${path}.budget.min`]: { text: "The smallest reasoning budget", example: 128 },
     [`${path}.budget.max`]: { text: "The largest reasoning budget", example: 32768 },
+    [`${path}.hop_tokens.streamed`]: {
+      text: "The most output tokens of one streamed request, for a model that goes on in further requests",
+      example: 65536,
+    },
+    [`${path}.hop_tokens.whole`]: { text: "The same of a request that is not streamed", example: 32768 },
   };
 }
 

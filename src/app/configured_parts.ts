@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { LiveCatalog } from "../catalog/live_catalog.ts";
 import { readCaFile } from "../config/ca_file.ts";
+import { builtInFamilyOf } from "../config/environment.ts";
 import type { Config } from "../config/config.ts";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readCidr } from "../net/address.ts";
 import type { EgressPolicy, OwnAddress } from "../net/target.ts";
@@ -30,6 +32,8 @@ export interface ConfiguredPartsOptions {
   readonly ownAddresses: readonly OwnAddress[];
   /** The parts of the configuration before. Providers with equal settings are shared. Default: none. */
   readonly previous?: ConfiguredParts;
+  /** Called once for each other model with which a vendor answers. */
+  readonly onOtherAnswer?: (answer: OtherAnswer) => void;
 }
 
 /**
@@ -38,11 +42,17 @@ export interface ConfiguredPartsOptions {
  * @throws {ConfigError} If `egress.ca_file` cannot be read.
  */
 export async function openConfiguredParts(config: Config, options: ConfiguredPartsOptions): Promise<ConfiguredParts> {
-  const { clock, ownAddresses, previous } = options;
+  const { clock, ownAddresses, previous, onOtherAnswer } = options;
   const read = config.egress.caFile === null ? [] : [await readCaFile(config.egress.caFile)];
   const known = previous?.egress.caCertificates;
   const caCertificates = known !== undefined && isDeepStrictEqual(known, read) ? known : read;
-  const shared = { clock, caCerts: caCertificates, proxies: config.proxies };
+  const shared = {
+    clock,
+    caCerts: caCertificates,
+    proxies: config.proxies,
+    builtInFamilyOf,
+    ...onOtherAnswer !== undefined && { onOtherAnswer },
+  };
   const openedProviders = await openProviders(config.providers, shared, previous?.openedProviders);
   return {
     config,

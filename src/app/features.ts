@@ -1,8 +1,10 @@
 import type { Config } from "../config/config.ts";
 import { LargeRequests } from "../large_requests/large_requests.ts";
+import { holdState } from "../lib/held.ts";
 import { threadModule } from "../lib/program_files.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { StreamHolder } from "../replays/resume_route.ts";
+import { noteOtherAnswer } from "../texts/answering_model.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
@@ -91,6 +93,7 @@ export function createLastingFeatures(
     openStreams: openStreams,
     own: ownAddresses,
     entry: threadModule("app/large_request_thread"),
+    onThreadAnswer: (answer) => holdState(noteOtherAnswer(answer, { ...current(), clock }), "a model that answers"),
     reasoning,
     items,
   });

@@ -115,6 +115,8 @@ function take(message: ToIsolate): void {
       return void ownAddresses.push(message.address);
     case "listed":
       return live.setListed(message.listed);
+    case "other-answer":
+      return live.noteOtherAnswer(message.answer);
     case "config":
       return holdState(live.setConfig(message).then(() => acknowledge(message)), "a configuration");
     case "evict":

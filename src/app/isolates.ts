@@ -2,9 +2,11 @@ import { CircuitFlag } from "../isolates/circuit_flag.ts";
 import { Isolates, type IsolatesOptions, unbalancedReason } from "../isolates/isolates.ts";
 import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
 import { WritableFlag } from "../isolates/writable_flag.ts";
+import { holdState } from "../lib/held.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
+import { noteOtherAnswer } from "../texts/answering_model.ts";
 import { replayThread, threadJournalPlace } from "./charge_journal.ts";
 import type { LiveGateway } from "./live_gateway.ts";
 import type { OwnedServices } from "./own.ts";
@@ -63,6 +65,7 @@ export async function listenByIsolates(
     threadUse: threadUse!,
     observer,
     writtenObserver,
+    onThreadAnswer: (answer) => holdState(noteOtherAnswer(answer, gateway.services), "a model that answers"),
     hasRows: services.requestLog !== null,
     entry: services.isolateEntry,
     heapMegabytes: services.isolateHeapMegabytes,
@@ -80,6 +83,7 @@ export async function listenByIsolates(
   let isTight = false;
   services.onAttemptFailed.push(() => circuits.onFailure());
   services.onRepliesForgotten.push((accountId) => isolates.forgetReplies(accountId));
+  services.otherAnswers.listeners.push((answer) => isolates.noteOtherAnswer(answer));
   services.onRecordsRead.push(() => isolates.recordsSent());
   onKeysEvicted.push((accountId) => isolates.evictAccount(accountId));
   ownAddresses.push({ host: relay.address, port: relay.port });

@@ -3,6 +3,7 @@
  * by messages.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { Inbound } from "../http/inbound.ts";
 import { RequestRecord } from "../http/request_record.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
@@ -88,7 +89,12 @@ async function openEndpoints(
   before: Promise<Endpoints> | null,
 ): Promise<Endpoints> {
   const previous = (await before)?.parts;
-  const shared = { clock: systemClock, ownAddresses, ...previous === undefined ? {} : { previous } };
+  const shared = {
+    clock: systemClock,
+    ownAddresses,
+    onOtherAnswer: (answer: OtherAnswer) => post({ type: "other-answer", answer }),
+    ...previous === undefined ? {} : { previous },
+  };
   const parts = await openConfiguredParts(config, shared);
   parts.catalog.replaceListed(listed);
   state.setLimits(limitsByProvider(config.providers));

@@ -142,8 +142,8 @@ export class LiveGateway {
 
   async #replace(config: Config, beforeSwap: () => Promise<void>): Promise<void> {
     const before = this.#current;
-    const { clock, ownAddresses } = before.services;
-    const parts = await openConfiguredParts(config, { clock, ownAddresses, previous: before.services });
+    const { clock, ownAddresses, otherAnswers: { note: onOtherAnswer } } = before.services;
+    const parts = await openConfiguredParts(config, { clock, ownAddresses, onOtherAnswer, previous: before.services });
     const services = { ...before.services, ...parts };
     let lists = before.lists;
     try {

@@ -4,12 +4,15 @@ import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { ListedStep } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
 import { capturedBodyBytes } from "../config/captured_bodies.ts";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { RequestRouter } from "../http/request_handler.ts";
 import type { IsolateData } from "../isolates/messages.ts";
 import type { Clock } from "../lib/clock.ts";
+import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
 import { withReplays } from "../replays/replay_route.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
+import { noteOtherAnswer } from "../texts/answering_model.ts";
 import type { LeasedMeter } from "../thread_state/leased_meter.ts";
 import type { RemoteState } from "../thread_state/remote_state.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
@@ -74,6 +77,11 @@ export class LiveIsolate {
     this.#current.parts.catalog.replaceListed(listed);
   }
 
+  /** A vendor answered another thread with another model than the requested one. */
+  noteOtherAnswer(answer: OtherAnswer): void {
+    holdState(noteOtherAnswer(answer, { ...this.#current.parts, clock: this.parts.clock }), "a model that answers");
+  }
+
   /** Uses another configuration for later requests. Resolves when they do; one that cannot be used is logged. */
   setConfig(configured: Configured): Promise<void> {
     return this.#changing = this.#changing.then(() => this.#change(configured));
@@ -98,7 +106,12 @@ async function openGeneration(
   { state, meter, keys, breaker, replies, openStreams, ownAddresses, baseUrl, clock }: LiveIsolateParts,
 ): Promise<Generation> {
   const { store, slots, log } = state;
-  const parts = await openConfiguredParts(config, { clock, ownAddresses, ...previous === null ? {} : { previous } });
+  const parts = await openConfiguredParts(config, {
+    clock,
+    ownAddresses,
+    onOtherAnswer: (answer) => state.link.post({ type: "other-answer", answer }),
+    ...previous === null ? {} : { previous },
+  });
   parts.catalog.replaceListed(listed);
   state.setLimits(limitsByProvider(config.providers));
   const { limits, requestLog } = config;

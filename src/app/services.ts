@@ -37,6 +37,7 @@ import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
 import { type CountedHits, countHits } from "./caches.ts";
 import { type ConfiguredParts, openConfiguredParts } from "./configured_parts.ts";
+import { OtherAnswers } from "./other_answers.ts";
 import { type LiveSettings, startConfig, type StartedConfig } from "./start_config.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
 import { createCounts, type GatewayCounts } from "./counts.ts";
@@ -95,6 +96,8 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   readonly onRepliesForgotten: ((accountId: string) => void)[];
   /** Awaited before the log of requests is read. Threads send the records that they hold. */
   readonly onRecordsRead: (() => Promise<void>)[];
+  /** The models with which vendors answer in the place of others. */
+  readonly otherAnswers: OtherAnswers;
   /** Called after each failed attempt at a vendor. */
   readonly onAttemptFailed: (() => void)[];
   /** Called when an account or one of its keys has changed. Threads add their own. */
@@ -150,8 +153,10 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     const started = options.live ? await startConfig(options.live, options.live.loaded, { store: engine, log }) : null;
     const config = started?.loaded.config ?? options.config;
     const ownAddresses = ownAddressesOf(config);
-    const configured = await openConfiguredParts(config, { clock, ownAddresses });
+    const otherAnswers = new OtherAnswers(log);
+    const configured = await openConfiguredParts(config, { clock, ownAddresses, onOtherAnswer: otherAnswers.note });
     const shared = {
+      otherAnswers,
       config,
       log,
       clock,
@@ -183,7 +188,7 @@ interface OpenedParts {
 }
 
 function buildServices(
-  options: Required<Omit<ServiceOptions, OpeningOptions>> & Pick<Services, "counts" | "started">,
+  options: Required<Omit<ServiceOptions, OpeningOptions>> & Pick<Services, "counts" | "started" | "otherAnswers">,
   { engine: plainEngine, configured, ownAddresses, lending }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;

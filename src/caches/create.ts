@@ -29,7 +29,13 @@ import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./c
 import { storeEmulated } from "./emulated.ts";
 import { GRACE_MS } from "./expire.ts";
 import { limitExpiry } from "./lifetime.ts";
-import type { CacheCreation, StoredContent } from "./cache_creation.ts";
+import {
+  type CacheCreation,
+  type CachePlace,
+  isCachedImplicitly,
+  isStoredAtVendor,
+  type StoredContent,
+} from "./cache_creation.ts";
 import { storeNative } from "./native.ts";
 import { cacheQuantitiesOf } from "./storage.ts";
 import {
@@ -72,6 +78,8 @@ export interface CreatedCache {
   readonly cache: CachedContent;
   /** The fields, in the caller's spelling, that the model does not receive. */
   readonly droppedFields: readonly string[];
+  /** Whether requests with it are billed as input, since the model has only the vendor's implicit cache. */
+  readonly isImplicit: boolean;
 }
 
 /** The time limit of a create, longer than the limit of any step. A cache that is not ready by then has failed. */
@@ -125,16 +133,21 @@ export async function routeCache(parts: CacheParts, call: CacheCall, now: number
   const { accountId, headerPin, record } = call;
   record.model = request.modelName;
   const { candidates } = routeOf(model, { accountId, headerPin, bodyPin: null, record }, parts);
-  const passesTo = (provider: Provider) => provider.caches !== undefined;
+  const passesTo = (provider: Provider, serving: Pick<Candidate, "model">) =>
+    isStoredAtVendor({ provider, model, serving });
   const asked = { accountId, grammar, body: request.content, model, passesTo } as const;
   const maxTokens = maxTokensOf(call, model);
   const storedMs = limitExpiry(parts.maxLifeMs, now, request.expiresAt) - now;
+  const permitted = await permittedCandidates(asked, candidates, parts);
+  const isFree = permitted.every((serving) =>
+    isCachedImplicitly({ provider: parts.providers.get(serving.provider)!, model, serving })
+  );
   return {
     request,
     model,
-    candidates: await permittedCandidates(asked, candidates, parts),
+    candidates: permitted,
     maxTokens,
-    maxCost: costOf(cacheQuantitiesOf(maxTokens, storedMs), tariffFor(model, maxTokens)),
+    maxCost: isFree ? 0n : costOf(cacheQuantitiesOf(maxTokens, storedMs), tariffFor(model, maxTokens)),
   };
 }
 
@@ -161,7 +174,8 @@ interface Creation {
 async function createAt(serving: Serving, creation: Creation): Promise<CreatedCache> {
   const { parts, request, model, call } = creation;
   const provider = parts.providers.get(serving.provider)!;
-  const entry = await begin(provider, creation);
+  const place = { provider, model, serving };
+  const entry = await begin(place, creation);
   const { id } = entry.value;
   const { content } = request;
   const { expiresAt } = entry.value;
@@ -170,7 +184,9 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
   let kept: StoredContent;
   try {
     await checkCacheLimits(parts, entry.value, call.bytes.length);
-    kept = provider.caches ? await storeNative(provider.caches, making) : await storeEmulated(parts, making);
+    kept = provider.caches && isStoredAtVendor(place)
+      ? await storeNative(provider.caches, making)
+      : await storeEmulated(parts, making);
     kept = await withPlausibleTokens(kept, making, parts, call.requestId);
     // Referenced media were downloaded meanwhile, and other caches may have been created.
     if (kept.bytes > call.bytes.length) await checkCacheLimits(parts, entry.value, kept.bytes);
@@ -178,11 +194,14 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
     await abandon(parts, entry, null, error);
     throw error;
   }
-  return { cache: await finish(entry, kept, creation), droppedFields: kept.droppedFields };
+  const isImplicit = isCachedImplicitly(place);
+  const cache = await finish(entry, { ...kept, chargedTokens: isImplicit ? 0 : kept.tokens }, creation);
+  return { cache, droppedFields: kept.droppedFields, isImplicit };
 }
 
-async function begin(provider: Provider, { parts, call, request, model, now }: Creation): Promise<CacheEntry> {
+async function begin(place: CachePlace, { parts, call, request, model, now }: Creation): Promise<CacheEntry> {
   const { store } = parts;
+  const { provider } = place;
   const { modelName, displayName } = request;
   const expiresAt = limitExpiry(parts.maxLifeMs, now, request.expiresAt);
   const cache: CachedContent = {
@@ -193,7 +212,7 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
     modelName,
     displayName,
     state: "creating",
-    home: provider.caches
+    home: isStoredAtVendor(place)
       ? { kind: "native", provider: idOf(provider), upstreamName: null }
       : { kind: "emulated", provider: idOf(provider), headBytes: 0 },
     createdAt: now,
@@ -213,7 +232,7 @@ async function begin(provider: Provider, { parts, call, request, model, now }: C
 /** Makes the cache usable and charges it in one commit. */
 async function finish(
   entry: CacheEntry,
-  kept: StoredContent,
+  kept: StoredContent & { readonly chargedTokens: number },
   { parts, call, model, settlement, now: createdAt }: Creation,
 ): Promise<CachedContent> {
   const { id } = entry.value;
@@ -223,10 +242,10 @@ async function finish(
     provider: providerNameOf(home.provider),
     state: "completed",
     parts: [{
-      quantities: cacheQuantitiesOf(tokens, home.kind === "native" ? expiresAt - createdAt : 0),
+      quantities: cacheQuantitiesOf(kept.chargedTokens, home.kind === "native" ? expiresAt - createdAt : 0),
       tariff: tariffFor(model, tokens),
     }],
-    usage: { ...NO_USAGE, cacheWrite1hTokens: tokens },
+    usage: { ...NO_USAGE, cacheWrite1hTokens: kept.chargedTokens },
   } as const;
   const { accountId, keyId, requestId } = call;
   await settlement.chargeWithin(charge, async (row) => {

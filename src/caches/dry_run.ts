@@ -4,6 +4,7 @@ import type { Model, Serving } from "../catalog/model.ts";
 import type { Money } from "../lib/money.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { byWeight } from "../routing/candidates.ts";
+import { isStoredAtVendor } from "./cache_creation.ts";
 import { checkCacheLimits } from "./cache_limits.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { newCacheId } from "./cached_content.ts";
@@ -46,7 +47,7 @@ export async function dryRunCache(parts: CacheParts, call: CacheCall): Promise<C
   const expiresAt = limitExpiry(parts.maxLifeMs, now, request.expiresAt);
   const droppedAt = async (serving: Serving): Promise<readonly string[]> => {
     const provider = parts.providers.get(serving.provider)!;
-    if (provider.caches) return [];
+    if (isStoredAtVendor({ provider, model, serving })) return [];
     const making = { id, provider, serving, model, content, expiresAt, callerSignal, memory };
     return (await translateContent(parts, making)).droppedFields;
   };

@@ -1,9 +1,12 @@
+import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import { bareModelName } from "../lib/bare_model_name.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { providerNameOf } from "../lib/provider_name.ts";
 import type { CacheParts } from "./cache_parts.ts";
-import { cacheFileOf, cacheNotFound } from "./cached_content.ts";
+import { isCachedImplicitly } from "./cache_creation.ts";
+import { cacheFileOf, type CacheHome, cacheNotFound } from "./cached_content.ts";
 import { type OpenPrefix, readPrefix } from "./prefix.ts";
 import { readUsableCache } from "./read.ts";
 
@@ -20,6 +23,8 @@ interface Reference {
   readonly provider: string;
   /** The number of tokens. */
   readonly tokens: number;
+  /** Whether its tokens are billed as input, by the counts of the vendor's implicit cache. Default: they are not. */
+  readonly isImplicit?: boolean;
 }
 
 /** A cache stored at its provider. */
@@ -59,14 +64,22 @@ export async function resolveReference(parts: CacheParts, named: NamedCache): Pr
   const { name, field, keyId, format, body } = named;
   const { value: cache } = await readUsableCache(parts.store, keyId, name, field);
   const caller = { limits: null, receivedAt: parts.store.now() };
-  if (parts.modelOf(bareModelName(named.model), caller).id !== cache.model) {
+  const asked = parts.modelOf(bareModelName(named.model), caller);
+  if (asked.id !== cache.model) {
     throw invalidField(field, `it is bound to the model "${cache.model}", and the request names another`);
   }
   refuseOwnSettings(format, body);
   const { id, model, home, tokens } = cache;
-  const common = { id, field, model, tokens, provider: home.provider };
+  const common = { id, field, model, tokens, provider: home.provider, isImplicit: isImplicit(asked, home, parts) };
   if (home.kind === "native") return { kind: "native", upstreamName: home.upstreamName ?? "", ...common };
   return { kind: "emulated", open: () => open(parts, id, home.headBytes, field), ...common };
+}
+
+function isImplicit(model: Model, home: CacheHome, { providers }: CacheParts): boolean {
+  const provider = providers.get(home.provider);
+  const serving = model.serves.find((each) => each.provider === providerNameOf(home.provider));
+  return home.kind === "emulated" && provider !== undefined && serving !== undefined &&
+    isCachedImplicitly({ provider, model, serving });
 }
 
 async function open({ files }: CacheParts, id: string, headBytes: number, field: string): Promise<OpenPrefix> {

@@ -41,6 +41,8 @@ export interface CallCharge {
   readonly reasons?: readonly string[];
   /** The kinds of usage without a price. Default: by the quantities and the model's prices. */
   readonly unpriced?: readonly string[];
+  /** The most that is charged. Default: the cost of the parts. */
+  readonly maxAmount?: Money;
 }
 
 /** How a call's settlements end together. */
@@ -96,7 +98,9 @@ export class Settlement {
     if (this.#state.isSettled) return;
     this.#state.isSettled = true;
     this.#state.slot?.end(tokensOf(charge.usage));
-    const amount = costOfAll(charge.parts);
+    const cost = costOfAll(charge.parts);
+    const { maxAmount = cost } = charge;
+    const amount = cost < maxAmount ? cost : maxAmount;
     this.#record(charge, amount);
     const charged = this.admission.charge(this.#chargeOf(charge, amount));
     const { record } = this.facts;

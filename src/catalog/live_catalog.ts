@@ -1,7 +1,8 @@
 import type { Alias } from "./alias.ts";
 import { type Catalog, createCatalog, type DatedCatalog } from "./catalog.ts";
 import { type CredentialWeights, withCredentials } from "./credentials.ts";
-import { type ListedFacts, listedFactsKey } from "../conversation/known_models.ts";
+import { listedFactsKey } from "../conversation/known_models.ts";
+import type { ListedFacts } from "../conversation/model_facts.ts";
 import { type ListedStep, NOTHING_LISTED } from "./listed_step.ts";
 import type { Model } from "./model.ts";
 

@@ -21,7 +21,8 @@ import {
 import { checkClock, checkHosts } from "../doctor/network_checks.ts";
 import { providerFinding } from "../doctor/provider_checks.ts";
 import { systemClock } from "../lib/clock.ts";
-import { type ListedFacts, listedFactsKey } from "../conversation/known_models.ts";
+import { listedFactsKey } from "../conversation/known_models.ts";
+import type { ListedFacts } from "../conversation/model_facts.ts";
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import { silentLog } from "../lib/log.ts";
 import { ownValue } from "../lib/own_value.ts";

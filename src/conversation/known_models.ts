@@ -1,4 +1,5 @@
-import { type ModelFacts, UNKNOWN_FACTS } from "./model_facts.ts";
+import type { AnsweringModels } from "./answering_models.ts";
+import { type CatalogFacts, type ModelFacts, UNKNOWN_FACTS } from "./model_facts.ts";
 import { ALIBABA_FACTS } from "./model_families/alibaba.ts";
 import { ANTHROPIC_FACTS } from "./model_families/anthropic.ts";
 import { DEEPSEEK_FACTS } from "./model_families/deepseek.ts";
@@ -9,21 +10,6 @@ import { OPENAI_FACTS } from "./model_families/openai.ts";
 import { SCHEMA_REFERENCE_FACTS } from "./model_families/schema_references.ts";
 import { XAI_FACTS } from "./model_families/xai.ts";
 import { ZAI_FACTS } from "./model_families/zai.ts";
-
-/** What a catalog entry states about its model. */
-export interface CatalogFacts {
-  /** `<provider>/<model_name>`. */
-  readonly id: string;
-  /** Request parameters by their names in the chat format; empty where the operator named none. */
-  readonly supportedParameters: readonly string[];
-  /** Facts that the operator states about the model (`models[].facts`). Default: none. */
-  readonly facts?: Partial<ModelFacts>;
-  /** What the lists of its vendors state. Default: nothing. */
-  readonly listedFacts?: ListedFacts;
-}
-
-/** Facts that vendors' lists state, by {@linkcode listedFactsKey}. */
-export type ListedFacts = Readonly<Record<string, Partial<ModelFacts>>>;
 
 /**
  * Returns the key of the facts of one model at one provider.
@@ -43,6 +29,8 @@ export interface StatedFacts {
   readonly name?: string;
   /** Default: none. */
   readonly facts?: ProviderFacts;
+  /** The models with which the vendor answers in the place of others. Default: none. */
+  readonly answering?: Pick<AnsweringModels, "current">;
 }
 
 /** A provider without facts. */
@@ -53,7 +41,7 @@ const NO_STATED_FACTS: StatedFacts = {};
  * id; the vendor's list overrides it, and the catalog entry overrides both. A non-empty `supported_parameters` is taken
  * as complete: a model that lists neither `reasoning` nor `reasoning_effort` does not reason, and one that does not
  * list `temperature` rejects sampling settings. What an operator states as `facts` overrides all, the model's before
- * the provider's.
+ * the provider's. A model in whose place the vendor answers with another one has the facts of that one.
  *
  * @param upstreamName The vendor's name of the model, possibly with its maker before a slash.
  * @param provider The same object for each request, since facts are kept for it.
@@ -63,13 +51,19 @@ export function modelFacts(
   entry: CatalogFacts,
   provider: StatedFacts = NO_STATED_FACTS,
 ): ModelFacts {
+  const answering = provider.answering?.current(upstreamName) ?? null;
+  if (answering !== null) return ownFacts(answering.name, answering.entry, provider);
+  return ownFacts(upstreamName, entry, provider);
+}
+
+function ownFacts(upstreamName: string, entry: CatalogFacts, provider: StatedFacts): ModelFacts {
   let ofEntry = knownFacts.get(entry);
   if (ofEntry === undefined) knownFacts.set(entry, ofEntry = new WeakMap());
   let ofProvider = ofEntry.get(provider);
   if (ofProvider === undefined) ofEntry.set(provider, ofProvider = new Map());
   const known = ofProvider.get(upstreamName);
   if (known !== undefined) return known;
-  const facts = merged(factLayers(upstreamName, entry, provider));
+  const facts = merged(ownLayers(upstreamName, entry, provider));
   ofProvider.set(upstreamName, facts);
   return facts;
 }
@@ -87,6 +81,13 @@ export function factLayers(
   entry: CatalogFacts,
   provider: StatedFacts = NO_STATED_FACTS,
 ): readonly FactLayer[] {
+  const answering = provider.answering?.current(upstreamName) ?? null;
+  return answering === null
+    ? ownLayers(upstreamName, entry, provider)
+    : ownLayers(answering.name, answering.entry, provider);
+}
+
+function ownLayers(upstreamName: string, entry: CatalogFacts, provider: StatedFacts): readonly FactLayer[] {
   const family = familyLayers(upstreamName) ?? ownFamilyLayers(upstreamName) ?? familyLayers(entry.id);
   const layers = [...family ?? [], ...layersIn(SCHEMA_REFERENCE_FACTS, comparableName(upstreamName))];
   const listed = entry.listedFacts?.[listedFactsKey(provider.name ?? "", upstreamName)];

@@ -77,6 +77,13 @@ export interface ModelFacts {
   readonly hasThinkingDisplay: boolean | null;
   /** Whether it accepts media in the result of a tool. */
   readonly hasMediaInToolResults: boolean | null;
+  /** Whether it uses contents that its vendor stores. Otherwise only the vendor's implicit cache applies. */
+  readonly hasExplicitCaches: boolean | null;
+  /**
+   * The most output tokens of one request, streamed or whole, of a model that goes on in a further request. Each of
+   * them reads the prompt and the output so far again.
+   */
+  readonly hopTokens: { readonly streamed: number; readonly whole: number } | null;
   /** Whether it reads `$ref` in a schema. Definitions are otherwise put in the place of references. */
   readonly hasSchemaReferences: boolean | null;
 }
@@ -109,5 +116,22 @@ export const UNKNOWN_FACTS: ModelFacts = {
   hasOutputSchemasWithTools: null,
   hasThinkingDisplay: null,
   hasMediaInToolResults: null,
+  hasExplicitCaches: null,
+  hopTokens: null,
   hasSchemaReferences: null,
 };
+
+/** Facts that vendors' lists state, by {@linkcode listedFactsKey}. */
+export type ListedFacts = Readonly<Record<string, Partial<ModelFacts>>>;
+
+/** What a catalog entry states about its model. */
+export interface CatalogFacts {
+  /** `<provider>/<model_name>`. */
+  readonly id: string;
+  /** Request parameters by their names in the chat format; empty where the operator named none. */
+  readonly supportedParameters: readonly string[];
+  /** Facts that the operator states about the model (`models[].facts`). Default: none. */
+  readonly facts?: Partial<ModelFacts>;
+  /** What the lists of its vendors state. Default: nothing. */
+  readonly listedFacts?: ListedFacts;
+}

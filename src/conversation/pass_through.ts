@@ -56,6 +56,8 @@ export interface StreamWatcher {
   observe(data: string): void;
   /** The usage so far; null when none was reported. */
   usage(): Usage | null;
+  /** The vendor's name of the model that answers, as far as it was observed; null if it is unknown. */
+  model(): string | null;
   /** True when the reply is complete, as opposed to cut off. */
   isComplete(): boolean;
   /** True after the format's end marker: nothing that follows is charged. */
@@ -128,6 +130,8 @@ export interface StreamRestorer {
 export interface PassThrough {
   /** The request for the vendor: the caller's bytes, except for what must differ. Its long parts are views of them. */
   prepare(request: PassThroughRequest): PreparedRequest;
+  /** The vendor's name of the model that a whole reply names; null if it names none. */
+  modelIn(reply: unknown): string | null;
   /** Creates the observer of a stream. */
   watch(body: JsonObject): StreamWatcher;
   /** Creates a restorer. Absent in formats whose requests keep the caller's names. */

@@ -43,6 +43,11 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   hasOutputSchemasWithTools: boolean(),
   hasThinkingDisplay: boolean(),
   hasMediaInToolResults: boolean(),
+  hasExplicitCaches: boolean(),
+  hopTokens: z.strictObject({
+    streamed: wholeNumber(1, MAX_TOKENS, "tokens"),
+    whole: wholeNumber(1, MAX_TOKENS, "tokens"),
+  }),
   hasSchemaReferences: boolean(),
 };
 

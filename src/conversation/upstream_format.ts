@@ -2,6 +2,7 @@ import type { Frame } from "../lib/frame.ts";
 import type { FailureReason } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { FormatAuthor } from "./caller_format.ts";
+import type { Continuation } from "./continuation.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { ModelFacts } from "./model_facts.ts";
@@ -138,6 +139,8 @@ export interface UpstreamFormat {
    * before it. The request is sent once more without it. Absent: the format has no such refusal.
    */
   readonly refusesReasoning?: (error: Pick<VendorError, "message" | "code">) => boolean;
+  /** How replies go on after the vendor's limit for one request. Absent: they do not. */
+  readonly continuation?: Continuation;
   /** What models refuse in this format only. Absent: nothing. */
   readonly refusals?: FormatRefusals;
   /** Whether the format has a field for stop sequences. */

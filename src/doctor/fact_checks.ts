@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { withListedFacts } from "../catalog/live_catalog.ts";
-import { factLayers, type ListedFacts } from "../conversation/known_models.ts";
+import { factLayers } from "../conversation/known_models.ts";
+import type { ListedFacts } from "../conversation/model_facts.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { enumerated, type Finding, ok } from "./finding.ts";
 

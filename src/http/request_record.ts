@@ -166,6 +166,8 @@ export interface RecordedFacts {
   requestBytes: number | null;
   /** The id of the cached content that the request names; absent for none. */
   cacheId?: string;
+  /** The vendor's name of the model that answered in the place of the requested one; absent if none did. */
+  answeredBy?: string;
 }
 
 /** Receives each record once, when its request has ended. Must not throw, and must not keep the record. */
@@ -223,6 +225,8 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   requestBytes: number | null = null;
   /** See {@linkcode RecordedFacts}. */
   declare cacheId?: string;
+  /** See {@linkcode RecordedFacts}. */
+  declare answeredBy?: string;
   /** The request's place in a trace; null while tracing is off. */
   trace: RequestTrace | null = null;
   /** The path of the route, such as `/v1/videos/:id`; null if the request has no route. */
@@ -316,9 +320,11 @@ export class RequestRecord implements RecordedFacts, SlotMember {
       responseBytes,
       requestBytes,
       cacheId,
+      answeredBy,
     } = this;
     return {
       ...cacheId !== undefined && { cacheId },
+      ...answeredBy !== undefined && { answeredBy },
       accountId,
       keyId,
       model,

@@ -1,5 +1,6 @@
 import type { ListedStep } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
 import { waitAtMost } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import type { OwnAddress } from "../net/target.ts";
@@ -94,6 +95,11 @@ export class Isolates {
   setListed(listed: readonly ListedStep[]): void {
     this.#listed = listed;
     this.#postAll({ type: "listed", listed });
+  }
+
+  /** Tells all isolates that a vendor answered with another model than the requested one. */
+  noteOtherAnswer(answer: OtherAnswer): void {
+    this.#postAll({ type: "other-answer", answer });
   }
 
   /** Uses another configuration for later requests. {@linkcode Isolates.changesApplied} resolves when all do. */

@@ -1,6 +1,7 @@
 import type { ListedStep } from "../catalog/listed_step.ts";
 import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../config/server_section.ts";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { CapturedBodies } from "../http/body_capture.ts";
 import type { RecordedArrival, RecordedFacts, RecordedRefusal } from "../http/request_record.ts";
 import type { RequestTrace } from "../lib/trace_context.ts";
@@ -80,6 +81,8 @@ export type ToIsolate =
   | { readonly type: "own-address"; readonly address: OwnAddress }
   /** The models that providers list. They replace the previous ones. */
   | { readonly type: "listed"; readonly listed: readonly ListedStep[] }
+  /** A vendor answered another thread with another model than the requested one. */
+  | { readonly type: "other-answer"; readonly answer: OtherAnswer }
   /** Another configuration for later requests. Acknowledged. */
   | { readonly type: "config"; readonly id: number; readonly config: Config; readonly listed: readonly ListedStep[] }
   /** An account or one of its keys was changed. Acknowledged. */

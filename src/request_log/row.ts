@@ -59,6 +59,7 @@ type Facts = readonly [
   reserved?: readonly [amount: string, tokens: number | null] | null,
   refusal?: RecordedRefusal | null,
   priceReasons?: readonly string[],
+  answeredBy?: string | null,
 ];
 
 /** Places of the facts that queries select by, without an index. */
@@ -181,7 +182,8 @@ export function readRow(row: StoredRow): LoggedRequest {
   const facts = JSON.parse(String(row.facts)) as Facts;
   const [receivedAt, firstByteMs, method, path, endpoint, kind, end, tokens, isEstimated] = facts;
   const [, , , , , , , , , images, cost, charged, requestBytes, responseBytes, remote, routes, dropped] = facts;
-  const [, , , , , , , , , , , , , , , , , reserved = null, refusal = null, priceReasons = []] = facts;
+  const [, , , , , , , , , , , , , , , , , reserved = null, refusal = null, ...others] = facts;
+  const [priceReasons = [], answeredBy = null] = others;
   return {
     position: Number(row.position),
     requestId: String(row.request_id),
@@ -211,6 +213,7 @@ export function readRow(row: StoredRow): LoggedRequest {
     cost: cost === null ? null : BigInt(cost),
     charged: readCharged(charged),
     priceReasons,
+    ...answeredBy !== null && { answeredBy },
     requestBytes,
     responseBytes,
     remote,
@@ -247,13 +250,14 @@ function writeFacts(record: RequestRecord): string {
       record.dropped.length === 0 ? record.dropped : cutDropped(record.dropped),
       record.reserved === null ? null : [String(record.reserved.amount), record.reserved.tokens ?? null],
       record.refusal,
-      ...priceReasonsOf(record),
+      ...lastFactsOf(record),
     ] satisfies Facts,
   );
 }
 
 /** Absent for almost all requests, since it costs bytes for each. */
-function priceReasonsOf({ priceReasons }: RequestRecord): [] | [readonly string[]] {
+function lastFactsOf({ priceReasons, answeredBy }: RequestRecord): [] | [readonly string[], string?] {
+  if (answeredBy !== undefined) return [priceReasons, answeredBy];
   return priceReasons.length === 0 ? [] : [priceReasons];
 }
 

@@ -16,6 +16,7 @@ export function writeRequest(request: LoggedRequest): JsonObject {
   return {
     ...rest,
     account: accountId,
+    answered_by: request.answeredBy ?? null,
     position: request.position,
     attempts: request.attempts.map((attempt) => ({ ...writeOwnAttempt(attempt), model: attempt.model })),
     routes: request.routes.map(({ candidates, ...route }) => ({

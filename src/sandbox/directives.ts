@@ -45,6 +45,8 @@ export interface Directives {
   /** The query of a web search, if the request offers a search. Null for none. */
   readonly search: string | null;
   readonly words: number | null;
+  /** The output tokens of one request, for models that go on in further requests. */
+  readonly hop: number | null;
   readonly stop: StopReason | null;
   readonly refuses: boolean;
   readonly html: boolean;
@@ -69,6 +71,7 @@ export const NO_DIRECTIVES: Directives = {
   say: null,
   search: null,
   words: null,
+  hop: null,
   stop: null,
   refuses: false,
   html: false,
@@ -156,6 +159,7 @@ const READERS: Readonly<Record<string, (argument: string, before: Directives) =>
   cut: (argument) => numbered(argument, MAX_WORDS, (cutAfter) => ({ cutAfter })),
   close: (argument) => numbered(argument, MAX_WORDS, (closeAfter) => ({ closeAfter })),
   error: (argument) => numbered(argument, MAX_WORDS, (errorAfter) => ({ errorAfter })),
+  hop: (argument) => numbered(argument, MAX_WORDS, (hop) => ({ hop: Math.max(1, hop) })),
   words: (argument) => numbered(argument, MAX_WORDS, (words) => ({ words })),
   tool: readCall,
   think: (argument) => argument === "" ? null : { reasoning: argument },

@@ -32,6 +32,15 @@ export interface GenerationRequest extends ValidRequest {
   readonly directives: Directives;
 }
 
+/** The part of a reply that one of several requests makes. */
+export interface SimulatedHop {
+  readonly plan: ReplyPlan;
+  /** The output tokens of the requests before, which this one reads. */
+  readonly tokensBefore: number;
+  /** The token of the next request; null after the last one. */
+  readonly token: string | null;
+}
+
 /** What is needed of a format to simulate its vendor. */
 export interface SimulatedFormat extends Pick<CallerFormat, "check" | "read" | "writeReply" | "eventWriter"> {
   readonly name: WireFormatName;
@@ -55,6 +64,10 @@ export interface SimulatedEndpoint {
    * refusal.
    */
   partsOf(plan: ReplyPlan, request: GenerationRequest): { readonly parts: readonly ReplyPart[]; readonly stop: Stop };
+  /** Returns the part of a reply that this request makes, for vendors with several; null for all of it. */
+  hopOf?(plan: ReplyPlan, request: GenerationRequest): SimulatedHop | null;
+  /** Adds the token of the next request to a reply or the data of a frame. */
+  withToken?(body: JsonObject, token: string): JsonObject;
   /** Whether the stream reports usage, if the format leaves that to the caller. */
   reportsUsage(body: JsonObject): boolean;
   /** Removes usage from a body or a frame's data, because the codec always writes it. */
@@ -85,8 +98,9 @@ export async function generate(question: ValidRequest, endpoint: SimulatedEndpoi
   throwRequestedFailure(prompt, directives, question, endpoint);
   if (directives.html) return page();
   const request: GenerationRequest = { ...question, conversation, directives };
-  const reply = replyTo(request, endpoint);
-  return streamed ? streamAnswer(reply, request, endpoint) : wholeAnswer(reply, request, endpoint);
+  const { reply, token } = replyTo(request, endpoint);
+  const own = token === null || !endpoint.withToken ? endpoint : withTokens(endpoint, token);
+  return streamed ? streamAnswer(reply, request, own) : wholeAnswer(reply, request, own);
 }
 
 /**
@@ -130,20 +144,49 @@ function page(): Response {
   return new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-function replyTo(request: GenerationRequest, endpoint: SimulatedEndpoint): Reply {
+/** The endpoint whose replies have the token of the next request. */
+function withTokens(endpoint: SimulatedEndpoint, token: string): SimulatedEndpoint {
+  const add = (body: JsonObject) => endpoint.withToken?.(body, token) ?? body;
+  const { format } = endpoint;
+  return {
+    ...endpoint,
+    format: {
+      ...format,
+      writeReply: (reply, context) => {
+        const written = format.writeReply(reply, context);
+        return { ...written, body: add(written.body) };
+      },
+      eventWriter: (context) => {
+        const writer = format.eventWriter(context);
+        const write: EventWriter["write"] = (event) =>
+          writer.write(event).map((frame) => ({ ...frame, data: JSON.stringify(add(JSON.parse(frame.data))) }));
+        return { ...writer, write, fail: (error) => writer.fail(error) };
+      },
+    },
+  };
+}
+
+function replyTo(
+  request: GenerationRequest,
+  endpoint: SimulatedEndpoint,
+): { readonly reply: Reply; readonly token: string | null } {
   const { call, conversation, directives, model } = request;
   const followed = endpoint.neverReasons?.(model) ? { ...directives, reasoning: null } : directives;
-  const plan = planReply(conversation, followed, () => endpoint.newCallId(call));
+  const whole = planReply(conversation, followed, () => endpoint.newCallId(call));
+  const hop = endpoint.hopOf?.(whole, request) ?? null;
+  const plan = hop?.plan ?? whole;
   const { parts, stop } = endpoint.partsOf(plan, request);
-  return {
+  const usage = directives.noUsage ? null : usageOf(plan, request, endpoint);
+  const reply = {
     id: endpoint.newReplyId(call),
     model,
     createdAt: Math.floor(call.vendors.clock.now() / 1000),
     parts,
     stop,
-    usage: directives.noUsage ? null : usageOf(plan, request, endpoint),
+    usage: usage && hop ? { ...usage, freshTokens: usage.freshTokens + hop.tokensBefore } : usage,
     unsupportedFields: [],
   };
+  return { reply, token: hop?.token ?? null };
 }
 
 function usageOf(

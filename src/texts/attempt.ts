@@ -5,6 +5,7 @@ import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { Catalog, DatedCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
+import type { Usage } from "../conversation/usage.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { type FieldSource, requestHeadersOf } from "../http/headers.ts";
 import type { Inbound } from "../http/inbound.ts";
@@ -73,6 +74,16 @@ export interface TextRequest {
   readonly record: RequestRecord;
 }
 
+/** The requests to a vendor that make one reply. */
+export interface AttemptHops {
+  /** The requests so far. */
+  readonly count: number;
+  /** The usage of all requests so far; null if none was reported. */
+  usageAt(attempt: Pick<TextAttempt, "endpoint">): Usage | null;
+  /** The prompt tokens of the last request, which decide on its price. */
+  promptTokensAt(attempt: Pick<TextAttempt, "endpoint">): number;
+}
+
 /** One attempt to serve a request at one provider. */
 export interface TextAttempt {
   readonly request: TextRequest;
@@ -89,6 +100,12 @@ export interface TextAttempt {
   readonly begunAt: number;
   /** The maximum that the request may consume. */
   readonly measure: TextMeasure;
+  /** The requests that make the reply. Absent for a model that does not go on in further requests. */
+  readonly hops?: AttemptHops;
+  /** The other models whose price the reservation covers. Default: none. */
+  readonly others?: readonly Model[];
+  /** The known model that answered in the place of the requested one, which decides on the price. */
+  readonly answeredBy?: Model;
 }
 
 /**

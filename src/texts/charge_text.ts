@@ -1,4 +1,4 @@
-import type { PricedQuantities } from "../billing/tariff.ts";
+import { costOfAll, type PricedQuantities } from "../billing/tariff.ts";
 import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import type { EndState } from "../calls/settlement.ts";
 import { unpricedKeysOf } from "../calls/unpriced_usage.ts";
@@ -7,6 +7,7 @@ import { type AppliedPrices, isTierPriced, pricesIn } from "../catalog/price_lis
 import { promptTokensOf, type Usage, withoutModels } from "../conversation/usage.ts";
 import { isObject } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import type { Money } from "../lib/money.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { inputImagesOf } from "./input_images.ts";
 import { regionOf } from "./price_reach.ts";
@@ -16,7 +17,29 @@ export function chargeText(attempt: TextAttempt, reported: Usage, state: EndStat
   const { settlement, provider, request } = attempt;
   const usage = withRequestedLifetime(reported, request.body);
   const { parts, reasons, unpriced } = partsOf(attempt, usage);
-  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced });
+  const limit = attempt.answeredBy === undefined ? {} : limitOf(attempt, usage, parts);
+  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced, ...limit });
+}
+
+/**
+ * The first time that another model answers, its price applies up to the reservation, which did not cover it. Those of
+ * later requests do.
+ */
+function limitOf(
+  { answeredBy: other, ...attempt }: TextAttempt,
+  usage: Usage,
+  parts: readonly PricedQuantities[],
+): { readonly maxAmount?: Money } {
+  const { amount } = attempt.settlement.admission.reserved;
+  const isCovered = attempt.others?.some(({ id }) => id === other?.id) === true;
+  if (isCovered || costOfAll(parts) <= amount) return {};
+  const own = costOfAll(partsOf(attempt, usage).parts);
+  return { maxAmount: own > amount ? own : amount };
+}
+
+/** The cost of an attempt with some usage. */
+export function costOfText(attempt: TextAttempt, usage: Usage): Money {
+  return costOfAll(partsOf(attempt, usage).parts);
 }
 
 /** What is charged, and why at these prices. */
@@ -32,7 +55,7 @@ interface PricedParts {
  * the reply names, and by the size of each prompt.
  */
 function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
-  const { request, model } = attempt;
+  const { request, answeredBy: model = attempt.model } = attempt;
   const own = withoutModels(usage);
   const prices = pricesOf(model, own, usage, attempt);
   const quantities = textQuantitiesOf(own, inputImagesOf(request, model));
@@ -56,14 +79,15 @@ function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
 
 /** The prices of one model's part of a reply. The tier and the region are those of the whole reply. */
 function pricesOf({ id, prices }: Model, own: Usage, reply: Usage, attempt: TextAttempt): AppliedPrices {
-  const { settlement, provider, request, candidate, begunAt } = attempt;
+  const { settlement, provider, request, candidate, begunAt, hops } = attempt;
+  const promptTokens = hops === undefined ? promptTokensOf(own) : hops.promptTokensAt(attempt);
   const serviceTier = reply.serviceTier ?? null;
   if (serviceTier !== null && !isTierPriced(prices, serviceTier)) {
     const { parts: { log }, facts: { requestId } } = settlement;
     log.warn("tier_unpriced", { requestId, model: id, provider: provider.name, code: serviceTier });
   }
   const region = reply.region ?? regionOf(request.body, provider, candidate.model);
-  return pricesIn(prices, { at: begunAt, promptTokens: promptTokensOf(own), serviceTier, region });
+  return pricesIn(prices, { at: begunAt, promptTokens, serviceTier, region });
 }
 
 /**

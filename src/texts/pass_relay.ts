@@ -9,6 +9,7 @@ import { encodeFrames } from "../lib/sse.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
+import { withAnswer } from "./answering_model.ts";
 import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { FrameBuffer } from "./frame_buffer.ts";
@@ -287,7 +288,9 @@ export class PassRelay implements Relay {
     const state = this.#hasFailed && end === "completed" ? "cut" : end;
     this.#memory.hold(0);
     try {
-      await chargeText(this.attempt, await this.#usage(state), state);
+      const usage = await this.#usage(state);
+      const answered = await withAnswer(this.attempt, this.#watcher.model() ?? this.#sample.model, usage);
+      await chargeText(answered, usage, state);
       returnBodyBuffer(this.attempt.request.bytes); // only the usage needed them after the vendor replied
     } catch (thrown) {
       this.#state = onChargeFailed(this.#state);

@@ -5,8 +5,11 @@ import type { Usage } from "../conversation/usage.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
 import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
+import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
+import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
+import type { SendHop } from "./long_attempt.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { chargeText } from "./charge_text.ts";
 import { issuedIdsIn, keepIssuedIds, type ParsedReply, withIssuedIds } from "./issued_ids_relay.ts";
@@ -24,25 +27,20 @@ import { readWholeReply } from "./whole_reply.ts";
  * gateway's own keys and the option that requests usage. Usage is read from a copy of the stream. Source:
  * docs/api/text.md#pass-through.
  */
-export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
-  const { request, provider, endpoint, candidate } = attempt;
+export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: TextParts): Promise<Response> {
+  const continuation = continuationOf(begun);
+  const attempt = continuation === null ? begun : await longAttempt(begun, continuation, true);
+  const { request } = attempt;
   const forwarded = forwardedFields(attempt);
   const sent = prepared(attempt, pass, forwarded, parts);
-  const { body, droppedFields, version, restorer } = sent;
-  const received = await provider.outbound.send({
-    method: "POST",
-    path: endpoint.path(candidate.model, request.stream),
-    headers: forwarded.headers,
-    ...(version !== undefined && endpoint.versionField !== undefined && {
-      replaced: { [endpoint.versionField]: version },
-    }),
-    body,
-    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
-    callerSignal: cancelSignalOf(attempt),
-    readError: endpoint.readError ?? endpoint.format.readError,
-  });
+  const { droppedFields, restorer } = sent;
+  const received = await send(attempt, forwarded, sent);
+  const sendHop: SendHop = (token) => {
+    const members = { ...forwarded.members, [continuation?.member ?? ""]: token };
+    return send(attempt, forwarded, prepared(attempt, pass, { ...forwarded, members }, parts));
+  };
   if (!request.stream) {
-    const reading = readWholeReply(received, attempt);
+    const reading = hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt);
     const bytes = reading instanceof Promise ? await reading : reading;
     if (bytes instanceof Uint8Array) return await answerWhole(bytes, received, { attempt, sent, parts });
     const { passLargeReply } = await import("./large_replies/large_reply.ts");
@@ -58,8 +56,29 @@ export async function passThrough(attempt: TextAttempt, pass: PassThrough, parts
   const events = withIssuedIds(new PassRelay(attempt, pass, restorer?.stream()), attempt, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), droppedFields);
-  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
-    headers,
+  const source = hasHops(attempt)
+    ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
+    : vendorStream(response, parts.clock);
+  return new Response(relayStream(source, relay, attempt.settlement, parts), { headers });
+}
+
+function send(
+  attempt: TextAttempt,
+  forwarded: ForwardedFields,
+  { body, version }: PreparedRequest,
+): Promise<OutboundResponse> {
+  const { request, provider, endpoint, candidate } = attempt;
+  return provider.outbound.send({
+    method: "POST",
+    path: endpoint.path(candidate.model, request.stream),
+    headers: forwarded.headers,
+    ...(version !== undefined && endpoint.versionField !== undefined && {
+      replaced: { [endpoint.versionField]: version },
+    }),
+    body,
+    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
+    callerSignal: cancelSignalOf(attempt),
+    readError: endpoint.readError ?? endpoint.format.readError,
   });
 }
 
@@ -78,8 +97,11 @@ async function answerWhole(
   const { request, endpoint } = attempt;
   const { droppedFields, restorer } = sent;
   const reply = parsedReplyOf(bytes, received, attempt);
-  const usage = usageOfWhole(reply, received, attempt);
-  const charged = chargeText(attempt, usage instanceof Promise ? await usage : usage, "completed");
+  const reading = usageOfWhole(reply, received, attempt);
+  const usage = reading instanceof Promise ? await reading : reading;
+  const name = endpoint.passThrough?.modelIn(reply.value) ?? null;
+  const answered = withAnswer(attempt, name, usage);
+  const charged = chargeText(answered instanceof Promise ? await answered : answered, usage, "completed");
   const policy = statePolicyOf(request.body);
   const kept = keepIssuedIds(issuedIdsIn(reply, endpoint.passThrough?.issuedIds ?? null, policy), attempt, parts);
   if (charged || kept) await Promise.all([charged, kept]);

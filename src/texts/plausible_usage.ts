@@ -22,7 +22,8 @@ export function plausibleUsage(attempt: TextAttempt, reported: Usage, seen: Obse
     contextTokens: model.contextLength,
     outputTokens: model.topProvider.maxCompletionTokens,
     choices: measure.choices,
-    hostedCalls: seen.hostedCalls,
+    // Each further request reads the prompt again, as each call of a hosted tool does.
+    hostedCalls: seen.hostedCalls + (attempt.hops?.count ?? 1) - 1,
   };
   if (reported.outputTokens > 0 && !reported.isUnreadable) {
     const checked = checkUsage(reported, limits, { hasPrompt: true, hasOutput: false });

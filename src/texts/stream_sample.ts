@@ -1,3 +1,4 @@
+import { readModelName } from "../conversation/answering_models.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { UpstreamFormat } from "../conversation/upstream_format.ts";
 import { countTextTokens } from "./token_estimate.ts";
@@ -15,6 +16,7 @@ export class StreamSample {
   #kept = EMPTY;
   #keptBytes = 0;
   #bytes = 0;
+  #model: string | null = null;
 
   /** @param bytes One read of the stream. */
   add(bytes: Uint8Array): void {
@@ -34,18 +36,30 @@ export class StreamSample {
     this.#kept = longer;
   }
 
+  /** The model that the stream names; null before its tokens were counted. */
+  get model(): string | null {
+    return this.#model;
+  }
+
   /** Returns the number of tokens produced so far. It extrapolates the sample by bytes. */
   async outputTokens(format: UpstreamFormat): Promise<number> {
     if (this.#keptBytes === 0) return 0;
-    const tokens = await countTextTokens(producedText(this.#kept.subarray(0, this.#keptBytes), format));
+    const { text, model } = producedText(this.#kept.subarray(0, this.#keptBytes), format);
+    this.#model = model;
+    const tokens = await countTextTokens(text);
     return Math.ceil(tokens * this.#bytes / this.#keptBytes);
   }
 }
 
-function producedText(bytes: Uint8Array, format: UpstreamFormat): string {
+function producedText(
+  bytes: Uint8Array,
+  format: UpstreamFormat,
+): { readonly text: string; readonly model: string | null } {
   const reader = format.streamReader();
   let text = "";
+  let model: string | null = null;
   const onEvent = (event: ReplyEvent) => {
+    if (event.type === "start") model = readModelName(event.model);
     if (event.type === "part-delta") text += event.text;
   };
   for (let start = 0; start < bytes.length;) {
@@ -57,5 +71,5 @@ function producedText(bytes: Uint8Array, format: UpstreamFormat): string {
     }
     start = end;
   }
-  return text;
+  return { text, model };
 }

@@ -14,7 +14,7 @@ export interface MeasuredRequest {
   readonly body: JsonObject;
   /** The body as received. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly cache?: Pick<CacheReference, "tokens"> | null;
+  readonly cache?: Pick<CacheReference, "tokens" | "isImplicit"> | null;
 }
 
 /** The number of searches that are assumed for a search tool without `max_uses`. */
@@ -33,6 +33,8 @@ export interface MeasureOptions {
   readonly takesAnyFile: boolean;
   /** Returns the highest prices that a prompt of up to so many tokens can reach. Default: those of the model. */
   readonly tariffUpTo?: (promptTokens: number) => Tariff;
+  /** The most output tokens of one request, for a model that goes on in further ones; null for others, the default. */
+  readonly hopTokens?: number | null;
 }
 
 /** The maximum that a request may consume, and the maximum rate of each part. */
@@ -45,7 +47,7 @@ export interface MeasuredText {
 export function measureOf(
   request: MeasuredRequest,
   model: Model,
-  { takesAnyFile, tariffUpTo = () => model.tariff }: MeasureOptions,
+  { takesAnyFile, tariffUpTo = () => model.tariff, hopTokens = null }: MeasureOptions,
 ): MeasuredText {
   const { body, bytes, format, cache } = request;
   const isCacheKnown = Boolean(cache);
@@ -55,8 +57,8 @@ export function measureOf(
   const limit = Math.max(MIN_OUTPUT_TOKENS, Math.ceil(requested?.tokens ?? 0));
   const reasoning = reasoningBeyondLimit(request);
   const measure = {
-    promptTokens: prompt.tokens,
-    cachedTokens: cache?.tokens ?? 0,
+    promptTokens: prompt.tokens + (cache?.isImplicit ? cache.tokens : 0),
+    cachedTokens: cache?.isImplicit ? 0 : cache?.tokens ?? 0,
     pictures: prompt.pictures,
     hostedTools: prompt.hostedTools,
     searches: prompt.hostedTools === 0 ? model.ownSearches : searchesIn(body) + model.ownSearches,
@@ -65,8 +67,10 @@ export function measureOf(
     choices: choicesIn(body),
     limitField: requested?.field ?? null,
     isSizeKnown: prompt.isSizeKnown,
+    ...hopTokens !== null && { hopTokens },
   };
-  const tariff = tariffUpTo(measure.promptTokens + measure.cachedTokens);
+  const output = hopTokens === null ? 0 : measure.outputTokens;
+  const tariff = tariffUpTo(measure.promptTokens + measure.cachedTokens + output);
   return { measure, rates: ratesOf(tariff, model, promptRateOf(tariff, prompt)) };
 }
 

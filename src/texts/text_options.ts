@@ -1,3 +1,4 @@
+import { highestTariff } from "../billing/tariff.ts";
 import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../calls/options.ts";
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
@@ -5,9 +6,11 @@ import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { type Candidate, usableCandidates } from "../routing/candidates.ts";
 import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
+import { possibleAnswers } from "./answering_model.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
 import { tariffUpTo } from "./price_reach.ts";
+import { factsAt } from "./served_endpoints.ts";
 import { isTierSupported, reachableTiers } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
 import { namedTextModel } from "./text_model.ts";
@@ -15,6 +18,8 @@ import { namedTextModel } from "./text_model.ts";
 /** A validated model that may serve a request, with its candidates and the maximum that the request may consume. */
 export interface TextOption extends MeasuredText, CallOption {
   readonly model: Model;
+  /** The other models that may answer, whose price is reserved too. */
+  readonly others: readonly Model[];
   /** The request with its output limits clamped to the model's. */
   readonly request: TextRequest;
 }
@@ -49,11 +54,16 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
   const served = () => routed.map((to) => ({ provider: parts.providers.get(to.provider)!, model, name: to.model }));
   const tiers = reachableTiers(request, model, (tier) => isTierSupported(tier, served(), request));
   const optionFor = (candidates: readonly Candidate[]) => {
+    const others = possibleAnswers(model, candidates, parts);
+    const tariffOf = (each: Model, tokens: number) =>
+      tariffUpTo(tokens, { request, model: each, candidates, tiers }, parts);
     const { measure, rates } = measureOf(request, model, {
       takesAnyFile: takesAnyFile(candidates, parts),
-      tariffUpTo: (tokens) => tariffUpTo(tokens, { request, model, candidates, tiers }, parts),
+      hopTokens: hopTokensOf(model, { stream: request.stream, candidates }, parts),
+      tariffUpTo: (tokens) =>
+        others.reduce((all, other) => highestTariff(all, tariffOf(other, tokens)), tariffOf(model, tokens)),
     });
-    return { model, request, candidates, measure, rates };
+    return { model, others, request, candidates, measure, rates };
   };
   const permitted = candidatesPermittedFor(request, model, routed, parts);
   return permitted instanceof Promise ? permitted.then(optionFor) : optionFor(permitted);
@@ -76,6 +86,22 @@ export function routeTo(request: TextRequest, model: Model, parts: TextParts): r
   request.record.cacheId = request.cache.id;
   const context = { breaker: parts.breaker, accountId: request.accountId };
   return usableCandidates(candidatesOfCache(request.cache, pin, candidates, model.serves), context);
+}
+
+/** The smallest number of output tokens of one request at the providers whose models go on in further requests. */
+function hopTokensOf(
+  model: Model,
+  { stream, candidates }: Pick<TextRequest, "stream"> & { readonly candidates: readonly Candidate[] },
+  { providers }: TextParts,
+): number | null {
+  let least: number | null = null;
+  for (const { provider: id, model: name } of candidates) {
+    const provider = providers.get(id)!;
+    const { hopTokens } = factsAt({ provider, model, name });
+    if (hopTokens === null || textEndpointsOf(provider, name).every(({ format }) => !format.continuation)) continue;
+    least = Math.min(least ?? Infinity, stream ? hopTokens.streamed : hopTokens.whole);
+  }
+  return least;
 }
 
 /**

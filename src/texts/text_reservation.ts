@@ -29,6 +29,11 @@ export interface TextMeasure {
   readonly choices: number;
   /** The field of the caller's own limit. Null if the gateway may send one. */
   readonly limitField: string | null;
+  /**
+   * The most output tokens of one request to the vendor, for a model that goes on in further requests. Each of them
+   * reads the prompt and the output so far. Default: one request makes the reply.
+   */
+  readonly hopTokens?: number;
   /** False if the whole context is reserved because the request refers to context that it does not include. */
   readonly isSizeKnown: boolean;
 }
@@ -110,15 +115,43 @@ function billOf(measure: TextMeasure, rates: TextRates): Bill {
   const ratePerToken = choices === 1 ? rates.output : rates.output * BigInt(choices);
   const exact = exactCostOf(promptTokens, rates.prompt) + exactCostOf(cachedTokens, rates.cached) +
     exactCostOf(pictures, rates.picture) + exactCostOf(searches, rates.search) + exactCostOf(1, rates.request);
-  return {
-    base: roundedMoney(exact),
-    costOf: (outputTokens) => roundedMoney(exact + exactCostOf(outputTokens, ratePerToken)),
-    tokensFor(amount) {
-      if (amount < 0n) return -1;
-      if (ratePerToken === 0n) return Infinity;
-      return Number(amount * RATE_UNITS_PER_MONEY_UNIT / ratePerToken);
-    },
+  const base = roundedMoney(exact);
+  const linear = (amount: Money) => {
+    if (amount < 0n) return -1;
+    if (ratePerToken === 0n) return Infinity;
+    return Number(amount * RATE_UNITS_PER_MONEY_UNIT / ratePerToken);
   };
+  if (measure.hopTokens === undefined) {
+    const costOf = (outputTokens: number) => roundedMoney(exact + exactCostOf(outputTokens, ratePerToken));
+    return { base, costOf, tokensFor: linear };
+  }
+  const costOf = (outputTokens: number) =>
+    roundedMoney(
+      exact + exactCostOf(outputTokens, ratePerToken) + exactCostOf(readAgain(measure, outputTokens), rates.prompt),
+    );
+  return { base, costOf, tokensFor: (amount) => amount < 0n ? -1 : highestWithin(base + amount, measure, costOf) };
+}
+
+/**
+ * The tokens that further requests of a reply read again: the prompt, and the output of those before. One request more
+ * than the vendor's limit needs is counted, because a vendor may pause before it.
+ */
+function readAgain({ promptTokens, cachedTokens, hopTokens }: TextMeasure, outputTokens: number): number {
+  if (hopTokens === undefined) return 0;
+  const further = Math.ceil(outputTokens / hopTokens);
+  const output = hopTokens * further * (further - 1) / 2 + outputTokens;
+  return further * (promptTokens + cachedTokens) + output;
+}
+
+/** The highest number of output tokens, up to those of the measure, that an amount covers. */
+function highestWithin(amount: Money, { outputTokens }: TextMeasure, costOf: (tokens: number) => Money): number {
+  let [low, high] = [0, outputTokens];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (costOf(middle) <= amount) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 function callerLimitReservation(measure: TextMeasure, bill: Bill): ReservationRule {
@@ -157,7 +190,7 @@ function reservationOf(measure: TextMeasure, amount: Money, outputLimit: number 
   const prompt = promptTokens + cachedTokens;
   const output = outputLimit ?? outputTokens;
   const knownOutput = limitField === null ? Math.min(output, MIN_OUTPUT_LIMIT_TOKENS) : output;
-  const tokens = prompt + output * choices;
+  const tokens = prompt + output * choices + readAgain(measure, output);
   const knownTokens = (isSizeKnown ? prompt : Math.min(prompt, MIN_OUTPUT_LIMIT_TOKENS)) + knownOutput * choices;
   return { amount, outputLimit, tokens, knownTokens };
 }

@@ -54,10 +54,10 @@ export class TextService {
       reserve: highestReservation(options.map(({ measure, rates }) => textReservation(measure, rates))),
       begin: (admitted) => (candidate) => {
         const option = optionOf(candidate);
-        const { request, model, measure } = option;
+        const { request, model, others, measure } = option;
         const settlement = admitted.servedBy(model, limitFor(option, admitted.admission.reserved)!.outputLimit);
         const begunAt = this.parts.clock.now();
-        return this.#attempt({ request, measure, model, catalog, candidate, settlement, begunAt });
+        return this.#attempt({ request, measure, model, others, catalog, candidate, settlement, begunAt });
       },
     }, this.parts);
   }

@@ -1,4 +1,5 @@
 import { relayStream } from "../calls/stream_relay.ts";
+import { readModelName } from "../conversation/answering_models.ts";
 import type { ReplyContext } from "../conversation/caller_format.ts";
 import { withCallerFieldName } from "../conversation/caller_field_error.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
@@ -10,8 +11,11 @@ import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
 import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
+import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
+import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
+import type { SendHop } from "./long_attempt.ts";
 import { unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
@@ -41,20 +45,16 @@ import { readWholeReply } from "./whole_reply.ts";
  * Handles a request whose caller and vendor use different formats. The request and the reply are parsed into the
  * neutral format and written in the other format. Source: docs/api/text.md#translation.
  */
-export async function translate(attempt: TextAttempt, parts: TextParts): Promise<Response> {
-  const { request, provider, endpoint, candidate } = attempt;
+export async function translate(begun: TextAttempt, parts: TextParts): Promise<Response> {
+  const continuation = continuationOf(begun);
+  const attempt = continuation === null ? begun : await longAttempt(begun, continuation, false);
+  const { request, endpoint } = attempt;
   const translating = translated(attempt, parts);
   const translation = translating instanceof Promise ? await translating : translating;
-  const received = await provider.outbound.send({
-    method: "POST",
-    path: endpoint.path(candidate.model, request.stream),
-    headers: translation.headers,
-    body: translation.prefix?.bodyOf(translation.body) ?? jsonBytes(translation.body),
-    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
-    callerSignal: cancelSignalOf(attempt),
-    readError: endpoint.readError ?? endpoint.format.readError,
-  });
-  if (!request.stream) return await answerWhole(received, attempt, translation, parts);
+  const received = await send(attempt, translation, translation.body);
+  const sendHop: SendHop = (token) =>
+    send(attempt, translation, { ...translation.body, [continuation?.member ?? ""]: token });
+  if (!request.stream) return await answerWhole(received, attempt, { translation, sendHop }, parts);
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== (endpoint.format.streamMediaType ?? "text/event-stream")) {
     response.cancel();
@@ -63,8 +63,22 @@ export async function translate(attempt: TextAttempt, parts: TextParts): Promise
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), translation.droppedFields);
-  return new Response(relayStream(vendorStream(response, parts.clock), relay, attempt.settlement, parts), {
-    headers,
+  const source = hasHops(attempt)
+    ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
+    : vendorStream(response, parts.clock);
+  return new Response(relayStream(source, relay, attempt.settlement, parts), { headers });
+}
+
+function send(attempt: TextAttempt, translation: Translation, body: JsonObject): Promise<OutboundResponse> {
+  const { request, provider, endpoint, candidate } = attempt;
+  return provider.outbound.send({
+    method: "POST",
+    path: endpoint.path(candidate.model, request.stream),
+    headers: translation.headers,
+    body: translation.prefix?.bodyOf(body) ?? jsonBytes(body),
+    firstByteMs: request.stream ? provider.streamFirstByteMs : provider.wholeFirstByteMs,
+    callerSignal: cancelSignalOf(attempt),
+    readError: endpoint.readError ?? endpoint.format.readError,
   });
 }
 
@@ -194,11 +208,11 @@ function replyContextOf({ request }: TextAttempt, conversation: Conversation): R
 async function answerWhole(
   response: OutboundResponse,
   attempt: TextAttempt,
-  translation: Translation,
+  { translation, sendHop }: { readonly translation: Translation; readonly sendHop: SendHop },
   parts: TextParts,
 ): Promise<Response> {
   const { request } = attempt;
-  const reading = readWholeReply(response, attempt);
+  const reading = hasHops(attempt) ? continuedReply(response, attempt, sendHop) : readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
   if (!(bytes instanceof Uint8Array)) {
     const { translateLargeReply } = await import("./large_replies/large_reply.ts");
@@ -215,7 +229,8 @@ async function answerWhole(
     : usageWithCache(plausible instanceof Promise ? await plausible : plausible, request.cache);
   const written = request.format.writeReply({ ...reply, usage }, translation.context);
   if (request.format.replay.items) parts.items.keepReply(request.accountId, written.body);
-  const charged = chargeText(attempt, usage, "completed");
+  const answered = withAnswer(attempt, readModelName(vendorReply.model), usage);
+  const charged = chargeText(answered instanceof Promise ? await answered : answered, usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...unsupported])];

@@ -1,5 +1,6 @@
 import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
+import { readModelName } from "../conversation/answering_models.ts";
 import type { EventWriter } from "../conversation/caller_format.ts";
 import type { StreamReader } from "../conversation/upstream_format.ts";
 import { Buffer } from "node:buffer";
@@ -11,6 +12,7 @@ import type { MemoryLease } from "../lib/memory_budget.ts";
 import { writeFrames } from "../lib/sse.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
+import { withAnswer } from "./answering_model.ts";
 import { eventWithCache } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
 import { FrameMemory } from "./frame_memory.ts";
@@ -48,6 +50,8 @@ export class TranslateRelay implements Relay {
   #hostedCalls = 0;
   /** The usage that the vendor reported for the prompt at the start of the stream. */
   #early: Usage | null = null;
+  /** The vendor's name of the model that answers. */
+  #model: string | null = null;
 
   constructor(readonly attempt: TextAttempt, readonly translation: Translation, readonly parts: TextParts) {
     const countsHosted = attempt.measure.hostedTools > 0;
@@ -176,7 +180,10 @@ export class TranslateRelay implements Relay {
 
   #note(event: ReplyEvent): void {
     if (this.#keepsSignatures) this.#signatures.add(event);
-    if (event.type === "start") this.#early = event.usage;
+    if (event.type === "start") {
+      this.#early = event.usage;
+      this.#model = readModelName(event.model);
+    }
     if (event.type !== "part-delta") return;
     this.#characters += event.text.length;
     if (this.#sample.length < SAMPLE_CHARACTERS) this.#sample += event.text;
@@ -184,7 +191,8 @@ export class TranslateRelay implements Relay {
 
   /** Returns the usage so far: the vendor's report if there is one, else the gateway's own count. */
   async #counted(): Promise<Usage> {
-    return await usageSoFar(this.attempt.request, this.#early, await this.#countedOutput());
+    const reported = this.attempt.hops?.usageAt(this.attempt) ?? this.#early;
+    return await usageSoFar(this.attempt.request, reported, await this.#countedOutput());
   }
 
   async #countedOutput(): Promise<number> {
@@ -208,6 +216,6 @@ export class TranslateRelay implements Relay {
 
   async #settle(usage: Usage, state: EndState): Promise<void> {
     this.#memory.hold(0);
-    await chargeText(this.attempt, usage, state);
+    await chargeText(await withAnswer(this.attempt, this.#model, usage), usage, state);
   }
 }

@@ -59,7 +59,8 @@ async function joinedIfSmall(reply: JoinedBytes): Promise<Uint8Array<ArrayBuffer
 
 /** Charges a reply that cannot be read by the number of its bytes. */
 export async function chargeReceived(receivedBytes: number, attempt: TextAttempt): Promise<void> {
-  const usage = await estimatedUsageOf(attempt.request, Math.ceil(receivedBytes / BYTES_PER_TOKEN));
+  const usage = attempt.hops?.usageAt(attempt) ??
+    await estimatedUsageOf(attempt.request, Math.ceil(receivedBytes / BYTES_PER_TOKEN));
   await chargeText(attempt, usage, "cut");
 }
 

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { LeasePart } from "../billing/call_lease.ts";
 import type { Charge, Reservation } from "../billing/meter.ts";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { ErrorCode, ErrorDetails } from "../lib/gateway_error.ts";
 import type { LogFields, LogLevel } from "../lib/log.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
@@ -226,6 +227,8 @@ export type FromStateThread =
   | { readonly type: "attempted"; readonly attempt: number; readonly failure: PlainError | null }
   | { readonly type: "keep-reasoning"; readonly key: string; readonly value: unknown; readonly characters: number }
   | { readonly type: "keep-item"; readonly key: string; readonly value: string; readonly characters: number }
+  /** A vendor answered with another model, which this thread had not seen. */
+  | { readonly type: "other-answer"; readonly answer: OtherAnswer }
   | { readonly type: "log"; readonly level: LogLevel; readonly event: string; readonly fields: LogFields };
 
 /** An error as plain values. Causes are not sent: they belong to the log of the thread that threw. */

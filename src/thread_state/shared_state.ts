@@ -10,6 +10,7 @@ import { textQuantitiesOf } from "../billing/text_quantities.ts";
 import { Settlement } from "../calls/settlement.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import { holdState } from "../lib/held.ts";
@@ -58,6 +59,8 @@ export interface SharedParts {
   readonly catalog: DatedCatalog;
   readonly reasoning: KeptValues<KeptReasoning>;
   readonly items: KeptValues<string>;
+  /** Called when a vendor answered with another model than the requested one. Default: nothing. */
+  readonly onThreadAnswer?: (answer: OtherAnswer) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -182,6 +185,8 @@ export class SharedState {
         return this.parts.reasoning.put(message.key, message.value as KeptReasoning, message.characters);
       case "keep-item":
         return this.parts.items.put(message.key, message.value, message.characters);
+      case "other-answer":
+        return this.parts.onThreadAnswer?.(message.answer);
       case "log":
         return this.parts.log[message.level](message.event, message.fields);
     }

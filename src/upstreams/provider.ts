@@ -1,3 +1,4 @@
+import type { AnsweringModels } from "../conversation/answering_models.ts";
 import type { ProviderFacts } from "../conversation/known_models.ts";
 import type { Quirks } from "../conversation/quirks.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
@@ -45,6 +46,10 @@ export interface Provider {
   readonly quirks: Quirks;
   /** What the operator states about its models, by patterns of their names. Absent: nothing. */
   readonly facts?: ProviderFacts;
+  /** The models with which the vendor answers in the place of others. Absent: its names are the operator's own. */
+  readonly answering?: AnsweringModels;
+  /** The first part of the ids of the vendor's built-in models; absent if it has none. */
+  readonly builtInFamily?: string;
   /** The time limit for the first byte of a streamed response. */
   readonly streamFirstByteMs: number;
   /** The time limit for the first byte of a complete response, which arrives when the model has finished. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { AnsweringModels, type OtherAnswer } from "../conversation/answering_models.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createRedactor, type Redactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
@@ -22,6 +23,10 @@ export interface ProviderParts {
   readonly caCerts: readonly string[];
   /** The proxies for vendor connections. Default: none. */
   readonly proxies?: Proxies;
+  /** The first part of the ids of a vendor's built-in models; null if it has none. Default: none has. */
+  readonly builtInFamilyOf?: (name: string, config: ProviderConfig) => string | null;
+  /** Called once for each other model with which a vendor answers. */
+  readonly onOtherAnswer?: (answer: OtherAnswer) => void;
 }
 
 /** The configured providers, and a function that closes their connections. */
@@ -56,16 +61,17 @@ export async function openProviders(
 ): Promise<Providers> {
   const known = previous instanceof ProviderSet ? previous : null;
   const opened = await Promise.all(
-    Object.entries(configs).flatMap(([name, { credentials, limits: _limits, ...config }]) =>
-      credentialsOf(config, credentials).map(async (each): Promise<OpenedProvider> => {
+    Object.entries(configs).flatMap(([name, { credentials, limits: _limits, ...config }]) => {
+      const answers = answersOf(name, config, parts);
+      return credentialsOf(config, credentials).map(async (each): Promise<OpenedProvider> => {
         const settings = [each, parts.caCerts, parts.proxies];
         const same = known?.opened.get(idOf({ name, ...each }));
         if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
         const loading = each.apiVersion === undefined ? loadKind(each.kind) : loadDeployments(each.apiVersion);
         const [kind, openTokens] = await Promise.all([loading, loadTokens(each)]);
-        return { ...openProvider(name, each, { kind, openTokens }, parts), settings };
-      })
-    ),
+        return { ...openProvider(name, each, { kind, openTokens, answers }, parts), settings };
+      });
+    }),
   );
   return new ProviderSet(new Map(opened.map((each) => [idOf(each.provider), each])));
 }
@@ -114,6 +120,21 @@ interface LoadedParts {
   readonly kind: UpstreamKind;
   /** Null for a provider without access tokens. */
   readonly openTokens: OpenTokens | null;
+  /** What all credentials of a provider have in common. */
+  readonly answers: Pick<Provider, "answering" | "builtInFamily">;
+}
+
+/** At Azure the names of models are those of deployments, which the operator chooses, with prices of their own. */
+function answersOf(
+  name: string,
+  config: ProviderConfig,
+  { builtInFamilyOf, onOtherAnswer }: ProviderParts,
+): LoadedParts["answers"] {
+  const isAzure = config.apiVersion !== undefined || new URL(config.baseUrl).hostname.endsWith(".azure.com");
+  if (isAzure) return {};
+  const builtInFamily = builtInFamilyOf?.(name, config) ?? null;
+  const answering = new AnsweringModels((asked, answering) => onOtherAnswer?.({ provider: name, asked, answering }));
+  return { answering, ...builtInFamily !== null && { builtInFamily } };
 }
 
 async function loadTokens({ entraId, vertex }: OpenedConfig): Promise<OpenTokens | null> {
@@ -123,7 +144,7 @@ async function loadTokens({ entraId, vertex }: OpenedConfig): Promise<OpenTokens
 function openProvider(
   name: string,
   config: OpenedConfig,
-  { kind, openTokens }: LoadedParts,
+  { kind, openTokens, answers }: LoadedParts,
   { clock, caCerts, proxies = NO_PROXIES }: ProviderParts,
 ) {
   const baseUrl = new URL(config.baseUrl);
@@ -177,6 +198,7 @@ function openProvider(
     ...(config.pricingRegion !== undefined && { region: config.pricingRegion }),
     quirks: config.quirks,
     ...(config.facts && { facts: config.facts }),
+    ...answers,
     // The idle limit also applies before the first byte of a stream.
     streamFirstByteMs: Math.min(firstByteMs, idleMs),
     wholeFirstByteMs: firstByteMs,

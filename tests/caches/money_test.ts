@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
 import { cacheRecords, CACHES_PATH, CONTENT_TOKENS, CONTENTS, inGateway, MODELS } from "./cache_gateway.ts";
+import { textModel } from "../support/gateway.ts";
 import { eventually } from "../support/account_money.ts";
 
 inGateway(
@@ -132,4 +133,41 @@ inGateway(
       assert(Number(row?.usage.fresh_tokens) < 30, model);
     }
   },
+);
+
+const IMPLICIT = {
+  ...textModel("sandbox/implicit-1", ["sandbox-google"]),
+  serves: [{ provider: "sandbox-google", model: "gemini-4-argon" }],
+};
+
+inGateway(
+  "a content for a model with only the vendor's implicit cache is put before requests, and billed as their input",
+  async (gateway) => {
+    const model = "sandbox/implicit-1";
+    const start = await gateway.purse.balance();
+    const created = await gateway.call("POST", CACHES_PATH, { model, contents: CONTENTS });
+    assertEquals([created.status, created.headers.get("x-service-cache-billing")], [200, "input"], created.text);
+    assertEquals(created.json.usageMetadata.totalTokenCount, CONTENT_TOKENS);
+    assertEquals(await gateway.purse.balance(), start);
+    assertEquals(gateway.seen("cachedContents"), []);
+    for (let hit = 0; hit < 3; hit++) {
+      const before = await gateway.purse.balance();
+      const { json } = await gateway.send(model, created.json.name);
+      const { promptTokenCount, cachedContentTokenCount = 0, candidatesTokenCount, thoughtsTokenCount = 0 } =
+        json.usageMetadata;
+      assertEquals(promptTokenCount, CONTENT_TOKENS + 2);
+      // Only what the vendor itself reports as cached has that price.
+      if (hit === 0) assertEquals(cachedContentTokenCount, 0);
+      const expected = BigInt(promptTokenCount - cachedContentTokenCount) * readMoney("0.000001") +
+        BigInt(cachedContentTokenCount) * readMoney("0.0000001") +
+        BigInt(candidatesTokenCount + thoughtsTokenCount) * readMoney("0.000002");
+      assertEquals(before - await gateway.purse.balance(), expected, `hit ${hit}`);
+    }
+    const sent = gateway.seen("gemini-4-argon:generateContent").map(({ body }) => JSON.stringify(body));
+    assertEquals(sent.length, 3);
+    assert(sent.every((body) => body.includes("The sky is blue.") && !body.includes("cachedContent")));
+    const dry = await gateway.call("POST", CACHES_PATH, { model, contents: CONTENTS }, { "x-service-dry-run": "true" });
+    assertEquals(dry.json.estimate.cost, 0, dry.text);
+  },
+  { models: [IMPLICIT] },
 );

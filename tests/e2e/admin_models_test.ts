@@ -29,8 +29,8 @@ Deno.test("GET /admin/v1/models lists the catalog page by page, with prices, pro
   const { pricing, providers, aliases, fallbacks } = second.data[0];
   assertEquals(pricing.prompt, "0.000001");
   assertEquals(providers, [
-    { provider: "sandbox-openai", model: "any-1", weight: 3, facts: [] },
-    { provider: "sandbox-google", model: "pro", weight: 0, facts: [] },
+    { provider: "sandbox-openai", model: "any-1", weight: 3, answered_by: null, facts: [] },
+    { provider: "sandbox-google", model: "pro", weight: 0, answered_by: null, facts: [] },
   ]);
   assertEquals([aliases, fallbacks], [["fast"], ["sandbox/chat-1"]]);
   assertEquals((await get("?after=x")).body.error.field, "after");

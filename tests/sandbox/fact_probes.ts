@@ -247,6 +247,25 @@ export const ANTHROPIC_PROBES: Partial<Record<keyof ModelFacts, Probes>> = {
 
 /** What the simulated Google has to refuse, by the fact that says so. */
 export const GOOGLE_PROBES: Partial<Record<keyof ModelFacts, Probes>> = {
+  hasExplicitCaches: ({ hasExplicitCaches }) =>
+    hasExplicitCaches !== false ? [] : [
+      probe(
+        "content",
+        "a cached content",
+        { cachedContent: "cachedContents/a" },
+        true,
+        "Explicit caching is not supported",
+      ),
+    ],
+  hopTokens: ({ hopTokens }) => [
+    probe(
+      "content",
+      "a token to go on",
+      { continuationToken: btoa('{"start":0}') },
+      hopTokens === null,
+      "Continuation is not supported",
+    ),
+  ],
   canReason: ({ canReason }) =>
     [
       probe("content", "thinking", thinking({ thinkingLevel: "HIGH" }), true, "Thinking is not enabled"),

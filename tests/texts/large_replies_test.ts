@@ -51,6 +51,7 @@ Deno.test("a reply that passes through a thread gets the caller's names, and its
   assertEquals(facts, {
     pieces: facts.pieces,
     usage: messages.upstream.readUsage(REPLY),
+    model: REPLY.model,
     hostedCalls: 0,
     lost: [],
     output: {

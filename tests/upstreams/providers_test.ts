@@ -136,3 +136,14 @@ Deno.test("a closed provider finishes running calls and serves later ones; share
     await vendor.stop();
   }
 });
+
+Deno.test("openProviders() observes the models that answer, except at Azure, where names are those of deployments", async () => {
+  const providers = await opened({
+    plain: { kind: "openai", api_key: "k" },
+    azure: { kind: "azure", base_url: "https://mine.openai.azure.com", api_key: "k" },
+    old: { kind: "azure", base_url: "https://mine.openai.azure.com", api_version: "2024-10-21", api_key: "k" },
+  });
+  providers.close();
+  const observed = [...providers.byName].map(([name, { answering }]) => [name, answering !== undefined]);
+  assertEquals(observed, [["plain", true], ["azure", false], ["old", false]]);
+});

@@ -163,7 +163,7 @@ export const CACHE_OPERATIONS: readonly Operation[] = [
       200: {
         description: "The cached content",
         json: orDryRun(CachedContent),
-        headers: [...PAID, "X-Service-Counted-By"],
+        headers: [...PAID, "X-Service-Counted-By", "X-Service-Cache-Billing"],
       },
     },
     errors: PAID_ERRORS,

@@ -87,6 +87,7 @@ export const AdminModel = written<ConsoleModel>()(z.object({
     provider: z.string(),
     model: z.string(),
     weight: z.number(),
+    answered_by: about(z.string().nullable(), "The other model with which the vendor answers, by the vendor's name."),
     facts: about(
       z.array(z.object({ source: z.string(), facts: z.record(z.string(), z.unknown()) })),
       "What the model takes and refuses, and where that comes from. Later entries override earlier ones.",

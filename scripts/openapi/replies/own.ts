@@ -150,6 +150,7 @@ export const OwnRequest = z.object({ ...request, attempts: z.array(z.object(atte
 export const LoggedRequest = z.object({
   ...request,
   account: z.string().nullable(),
+  answered_by: about(z.string().nullable(), "The other model with which the vendor answered, by the vendor's name."),
   position: about(z.int(), "Usable as `after`."),
   has_bodies: about(z.boolean().optional(), "Whether its bodies are kept. Not in lists."),
   attempts: z.array(z.object({ ...attempt, model: z.string().nullable() })),

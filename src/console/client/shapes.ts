@@ -320,6 +320,8 @@ export interface ListedModel {
     readonly provider: string;
     readonly model: string;
     readonly weight: number;
+    /** The vendor's name of another model that answers in its place; null or absent for none. */
+    readonly answered_by?: string | null;
     /** What the model takes and refuses there. Later entries override earlier ones. */
     readonly facts: readonly { readonly source: string; readonly facts: Readonly<Record<string, unknown>> }[];
   }[];

@@ -71,3 +71,19 @@ export function comparableName(name: string): string {
   const bare = name.toLowerCase().replace(PREFIXES, "").replace(SUFFIXES, "").replace(DATE, "");
   return bare.startsWith("claude-") ? bare.replaceAll(".", "-") : bare;
 }
+
+/** What vendors add to a model's name for a version of it: a stage, a date, or a number. */
+const VERSION = /[-@](?:preview|exp|latest|default|\d{3,4}|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2}|\d{2}-\d{4})$/;
+const MAX_VERSIONS = 3;
+
+/** Returns a model's name without the version behind it: `gemini-2.5-flash` of `gemini-2.5-flash-preview-09-2025`. */
+export function unversionedName(name: string): string {
+  let bare = name;
+  for (let place = 0; place < MAX_VERSIONS; place++) bare = bare.replace(VERSION, "");
+  return bare;
+}
+
+/** Whether two names, the vendor's or those of the catalog, are those of one model in some version. */
+export function isSameModel(one: string, other: string): boolean {
+  return one === other || unversionedName(comparableName(one)) === unversionedName(comparableName(other));
+}

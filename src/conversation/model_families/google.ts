@@ -26,6 +26,12 @@ export const GOOGLE_FACTS: readonly FactEntry[] = [
     },
   },
   {
+    models: ["gemini-4-*"],
+    source: "Gemini API, Long decode; Google, Get started with Gemini 4: explicit caching is not supported",
+    seen: "2026-11",
+    facts: { hasExplicitCaches: false, hopTokens: { streamed: 65_536, whole: 32_768 } },
+  },
+  {
     models: ["gemini-4-neon*", "gemini-4-hydrogen*"],
     source: "Announcements of Gemini 4 Neon and Hydrogen",
     seen: "2026-11",

@@ -26,6 +26,8 @@ export interface AdminModelOptions {
   readonly aliases: readonly Alias[];
   /** What the configuration states about the models of each provider, by its name. */
   readonly providers: Readonly<Record<string, StatedFacts>>;
+  /** The models with which the vendors of providers answer in the place of others, by the provider's name. */
+  readonly answering: (provider: string) => StatedFacts["answering"];
   readonly readJson: ReadJson;
 }
 
@@ -33,7 +35,9 @@ export interface AdminModelOptions {
  * `GET /admin/v1/models?limit&after`: every model with its prices, its providers and its other names; and the
  * calculator of {@linkcode priceHandler}.
  */
-export function adminModelRoutes({ catalog, aliases, providers, readJson }: AdminModelOptions): AdminRoute[] {
+export function adminModelRoutes(
+  { catalog, aliases, providers, answering, readJson }: AdminModelOptions,
+): AdminRoute[] {
   const route = adminRoutesBelow("/admin/v1/models");
   return [
     route("POST", "/price", priceHandler({ catalog, readJson }), { role: "read", isAudited: false }),
@@ -41,7 +45,9 @@ export function adminModelRoutes({ catalog, aliases, providers, readJson }: Admi
       const { limit, after = "0" } = readPage(query);
       if (!/^\d{1,9}$/.test(after)) throw invalidField("after", 'expected the "next" of an earlier page');
       const [start, { models }] = [Number(after), catalog.at(receivedAt)];
-      const data = models.slice(start, start + limit).map((model) => writeModel(model, { aliases, providers }));
+      const data = models.slice(start, start + limit).map((model) =>
+        writeModel(model, { aliases, providers, answering })
+      );
       return answerJson({ data, next: start + limit < models.length ? String(start + limit) : null });
     }, { parameters: PAGE_PARAMETERS }),
   ];
@@ -49,7 +55,7 @@ export function adminModelRoutes({ catalog, aliases, providers, readJson }: Admi
 
 function writeModel(
   model: Model,
-  { aliases, providers }: Pick<AdminModelOptions, "aliases" | "providers">,
+  { aliases, providers, answering: answeringAt }: Pick<AdminModelOptions, "aliases" | "providers" | "answering">,
 ): JsonObject {
   const { id, canonicalSlug, name, description, contextLength, architecture, serves, fallbacks } = model;
   return {
@@ -62,12 +68,20 @@ function writeModel(
     pricing_overrides: writePriceOverrides(model) ?? [],
     redirected_to: writeRedirect(model),
     expiration_date: model.expirationDate,
-    providers: serves.map((serving) => ({
-      provider: serving.provider,
-      model: serving.model,
-      weight: serving.weight,
-      facts: writeLayers(model, serving.model, { ...ownValue(providers, serving.provider), name: serving.provider }),
-    })),
+    providers: serves.map((serving) => {
+      const answering = answeringAt(serving.provider);
+      return {
+        provider: serving.provider,
+        model: serving.model,
+        weight: serving.weight,
+        answered_by: answering?.current(serving.model)?.name ?? null,
+        facts: writeLayers(model, serving.model, {
+          ...ownValue(providers, serving.provider),
+          name: serving.provider,
+          ...answering !== undefined && { answering },
+        }),
+      };
+    }),
     aliases: aliases.filter((alias) => alias.model === id || alias.model === canonicalSlug).map((alias) => alias.name),
     fallbacks: [...fallbacks],
     video: writeVideo(model),
@@ -75,7 +89,7 @@ function writeModel(
 }
 
 /** What is known of a text model at a provider, and where it comes from. Later entries override earlier ones. */
-function writeLayers(model: Model, name: string, provider: StatedFacts | undefined): JsonObject[] {
+function writeLayers(model: Model, name: string, provider: StatedFacts): JsonObject[] {
   if (!model.architecture.outputModalities.includes("text")) return [];
   const layers = factLayers(name, model, provider).map(({ source, facts }) => ({ source, facts: writeFacts(facts) }));
   return layers.filter(({ facts }) => Object.keys(facts).length > 0);

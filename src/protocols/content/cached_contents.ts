@@ -60,8 +60,8 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
     const estimate = { prompt_tokens: maxTokens, ...writeEstimatedCost("cache", maxCost) };
     return dryRunResponse({ ...found, model, mode: "cache", fallbacks: [], estimate });
   }
-  const { cache, droppedFields } = await caches.create(call);
-  return answerWith(cache, droppedFields);
+  const { cache, droppedFields, isImplicit } = await caches.create(call);
+  return answerWith(cache, droppedFields, isImplicit);
 }
 
 async function read(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
@@ -104,9 +104,14 @@ function pageSizeIn(query: URLSearchParams): number {
   return Math.min(Number(text) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
 }
 
-/** The cache, who keeps it, and who counted its tokens. */
-function answerWith(cache: CachedContent, droppedFields: readonly string[] = []): Response {
+/** The cache, who keeps it, who counted its tokens, and whether it is billed as input of each request. */
+function answerWith(
+  cache: CachedContent,
+  droppedFields: readonly string[] = [],
+  isImplicit: boolean = false,
+): Response {
   const headers = {
+    ...isImplicit && { "x-service-cache-billing": "input" },
     ...droppedHeader(droppedFields),
     "x-service-provider": providerNameOf(cache.home.provider),
     "x-service-model": cache.modelName,

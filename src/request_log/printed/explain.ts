@@ -24,6 +24,7 @@ export function explain(request: PrintedRequest, format: FormatInstant = instant
     ...request.routes.flatMap(routeLines),
     ...limitLines(request, format),
     ...attemptLines(request),
+    ...answerLines(request),
     ...droppedLines(request),
     ...replyLines(request),
     ...priceLines(request),
@@ -109,6 +110,10 @@ function attemptText(attempt: PrintedAttempt, only: string): string {
 function sentence(message: string | null): string {
   const text = plain(message ?? "no message").trimEnd();
   return /[.!?…。！？]["'”’»)\]]*$/.test(text) ? text : `${text}.`;
+}
+
+function answerLines({ answered_by: model }: PrintedRequest): string[] {
+  return model ? [`The vendor answered with another model, "${plain(model)}".`] : [];
 }
 
 function droppedLines({ dropped }: PrintedRequest): string[] {

@@ -54,6 +54,7 @@ export interface PrintedRequest {
   readonly charged: readonly { readonly price: string; readonly quantity: number; readonly rate: string }[];
   /** Absent in answers of earlier versions. */
   readonly price_conditions?: readonly string[];
+  readonly answered_by?: string | null;
   readonly client_address: string;
 }
 

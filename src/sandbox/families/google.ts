@@ -12,6 +12,7 @@ import { batchEmbedContents, embedContent } from "./google_embeddings.ts";
 import { errorBody } from "./google_error.ts";
 import { fieldOf, listIn } from "./google_fields.ts";
 import { makeImage, wantsImage } from "./google_images.ts";
+import { checkCaches } from "./google_model_rules.ts";
 import { checkCount, checkGenerate } from "./google_rules.ts";
 import { makeSpeech, wantsAudio } from "./google_speech.ts";
 import { interactions, videoFile } from "./google_videos.ts";
@@ -61,6 +62,7 @@ function notFound(): SimulatedError {
 
 function generateReply(call: Call, version: string, model: string, verb: string): Promise<Response> {
   const body = bodyOf(call, UNREADABLE);
+  checkCaches(fieldOf(body, "cachedContent"), model);
   const cache = namedCache(call, body, model);
   checkGenerate(body, model, cache?.content ?? null);
   checkModel(model, version, verb);

@@ -5,6 +5,7 @@ import type { GenerationRequest, SimulatedEndpoint } from "../generate.ts";
 import { issueSignature } from "../signatures.ts";
 import { searchTextParts } from "../web_search.ts";
 import type { ReplyPlan } from "../reply_plan.ts";
+import { hopOf, withToken } from "./google_hops.ts";
 import { errorBody } from "./google_error.ts";
 
 /** `generateContent` and `streamGenerateContent`. Source: Gemini API reference, "Generating content". */
@@ -16,6 +17,8 @@ export const contentEndpoint: SimulatedEndpoint = {
   newReplyId: ({ vendors }) => vendors.nextId().slice(0, 22),
   newCallId: ({ vendors }) => vendors.nextId().slice(0, 8),
   partsOf: partsOf,
+  hopOf,
+  withToken,
   reportsUsage: () => true,
   withoutUsage: (body) => body,
   defaultMessage,

@@ -8,8 +8,6 @@ import { factsIn } from "./known_facts.ts";
 
 const PENALTIES = ["presencePenalty", "frequencyPenalty"];
 
-/** Source: Google, "Get started with Gemini 4": only implicit caching. */
-const WITHOUT_CACHES = /(?:^|\/)gemini-4/;
 /** Source: SamuelZ12/screen-scribe#17. */
 const WITH_ONE_CANDIDATE = /(?:^|\/)gemini-(?:[3-9])/;
 
@@ -36,7 +34,7 @@ export function checkContentModel(body: JsonObject, model: string): void {
 
 /** @throws {SimulatedError} If the model has no explicit caches and the value names one. */
 export function checkCaches(value: unknown, model: string): void {
-  if (value === undefined || !WITHOUT_CACHES.test(model)) return;
+  if (value === undefined || factsIn(GOOGLE_FACTS, model).hasExplicitCaches !== false) return;
   throw new SimulatedError(400, `Explicit caching is not supported for ${model}.`);
 }
 

@@ -8,6 +8,7 @@ import type { JoinedBytes } from "../../lib/joined_bytes.ts";
 import type { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { OutboundResponse } from "../../upstreams/outbound_call.ts";
 import type { TextAttempt, TextParts } from "../attempt.ts";
+import { withAnswer } from "../answering_model.ts";
 import { chargeText } from "../charge_text.ts";
 import { keepIssuedIds } from "../issued_ids_relay.ts";
 import { plausibleUsage } from "../plausible_usage.ts";
@@ -47,7 +48,8 @@ export async function passLargeReply(reply: LargeReply, sent: PreparedRequest, p
   }, reply);
   if (facts.usage === null && facts.output === null) throw unreadable(reply, "No reply of its format");
   const usage = await plausibleUsageOf(facts, reply) ?? await countedUsageOf(facts, reply);
-  await Promise.all([chargeText(attempt, usage, "completed"), keepIssuedIds(facts.ids, attempt, parts)]);
+  const answered = await withAnswer(attempt, facts.model, usage);
+  await Promise.all([chargeText(answered, usage, "completed"), keepIssuedIds(facts.ids, attempt, parts)]);
   const lost = facts.lost.length === 0 ? [] : request.format.droppedFields(request.body, facts.lost);
   const dropped = [...new Set([...sent.droppedFields, ...lost])];
   return piecesResponse(
@@ -87,7 +89,7 @@ export async function translateLargeReply(
   }, reply);
   parts.reasoning.keepValues(written.reasoning);
   parts.items.keepValues(written.items);
-  const charged = chargeText(attempt, usage, "completed");
+  const charged = chargeText(await withAnswer(attempt, facts.model, usage), usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const lost = request.format.droppedFields(request.body, facts.lost);

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { WireFormat } from "../../conversation/format.ts";
+import { readModelName } from "../../conversation/answering_models.ts";
 import type { WireFormatName } from "../../conversation/reasoning_signature.ts";
 import type { Reply } from "../../conversation/reply.ts";
 import type { UpstreamFormat } from "../../conversation/upstream_format.ts";
@@ -69,6 +70,7 @@ function passedFacts(job: PassedReplyJob, format: UpstreamFormat, pass?: WireFor
   return {
     pieces: restorer === undefined ? job.pieces : [bufferOf(restorer.whole(bytes, value))],
     usage: format.readUsage(value),
+    model: pass?.modelIn(value) ?? null,
     hostedCalls: countHostedCalls(text),
     lost: format.readDroppedFields?.(value) ?? [],
     output: passedSample(value, format),
@@ -92,6 +94,7 @@ function translatedFacts(job: TranslatedReplyJob, format: UpstreamFormat): Reply
   return {
     pieces: job.pieces,
     usage: reply.usage,
+    model: readModelName(reply.model),
     hostedCalls: countHostedCalls(text),
     lost: format.readDroppedFields?.(value) ?? [],
     output: sampleOf(textOf(reply)),

@@ -58,6 +58,8 @@ export type ReplyJob = PassedReplyJob | TranslatedReplyJob | WriteReplyJob;
 export interface ReplyFacts extends ReplyBytes {
   /** The usage that the vendor reports; null if it reports none. */
   readonly usage: Usage | null;
+  /** The vendor's name of the model that answered; null if it names none. */
+  readonly model: string | null;
   /** The number of hosted tool calls. */
   readonly hostedCalls: number;
   /** The fields of the request that the vendor left out, by neutral names. */

@@ -172,6 +172,8 @@ function Facts({ providers }: { readonly providers: NonNullable<ListedModel["pro
   );
 }
 
+type ShownProvider = NonNullable<ListedModel["providers"]>[number];
+
 function Providers({ providers }: { readonly providers: NonNullable<ListedModel["providers"]> }) {
   const shares = sharesOf(providers);
   return (
@@ -183,6 +185,9 @@ function Providers({ providers }: { readonly providers: NonNullable<ListedModel[
       columns={[
         { title: TEXTS.providers.provider, cell: ({ provider }) => provider },
         { title: TEXTS.models.vendorModel, cell: ({ model }) => <code>{model}</code> },
+        ...providers.some((each) => each.answered_by)
+          ? [{ title: TEXTS.models.answeredBy, cell: (each: ShownProvider) => <code>{each.answered_by}</code> }]
+          : [],
         { title: TEXTS.models.weight, isNumeric: true, cell: ({ weight }) => number(weight) },
         { title: TEXTS.models.share, isNumeric: true, cell: ({ share }) => percent(share) },
       ]}

@@ -1,3 +1,4 @@
+import { readModelName } from "../../../answering_models.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
@@ -51,6 +52,7 @@ export const passThrough: PassThrough = {
       droppedFields: [droppedFields, ...edits.map((each) => each.droppedFields)].flat(),
     };
   },
+  modelIn: (reply) => readModelName(objectOf(reply)?.model),
   watch: (body) => watcher(wantsUsage(body)),
   issuedIds,
 };

@@ -1,3 +1,4 @@
+import { readModelName } from "../../../answering_models.ts";
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
 import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../usage.ts";
@@ -22,6 +23,7 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
   let usage: Usage | null = null;
   let isEnded = false;
   let isFinal = false;
+  let model: string | null = null;
   const extras = { webSearches: 0, imagesMade: 0 };
   return {
     isRelevant: (text) => RELEVANT.test(text),
@@ -31,11 +33,13 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
         return;
       }
       const chunk = objectOf(parsedOrNull(data));
+      model = readModelName(chunk?.model) ?? model;
       usage = laterReport(usage, readUsage(chunk));
       noteExtras(extras, chunk);
       isEnded ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
     },
     usage: () => withPictureTokens(withAtLeast(usage, extras)),
+    model: () => model,
     isComplete: () => isEnded,
     isFinal: () => isFinal,
     mayEndUsage: (data) => wantsUsage && isEnded && USAGE.test(data),

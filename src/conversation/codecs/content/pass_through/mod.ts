@@ -1,3 +1,4 @@
+import { readModelName } from "../../../answering_models.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { joinedEdits, withEdits } from "../../../body_edits.ts";
@@ -21,7 +22,8 @@ export const passThrough: PassThrough = {
       request,
       joinedEdits(joinedEdits(signatures, known), schemaEditsOf(request)),
     );
-    const set: Record<string, unknown> = outputLimit === null ? { ...changed } : limitMember(body, outputLimit);
+    const limit = outputLimit === null ? {} : limitMember(body, outputLimit);
+    const set: Record<string, unknown> = { ...changed, ...limit };
     // Google stores the requests of new projects otherwise. Source: Gemini API changelog, October 2026.
     if (isAbsent(body.store) && !quirks.has("no_store_field")) set.store = false;
     if (cachedContent === null) {
@@ -30,6 +32,7 @@ export const passThrough: PassThrough = {
     set.cachedContent = cachedContent;
     return { body: spliceJson(bytes, scan, { set, remove: ["extra_body", "cached_content"] }), droppedFields };
   },
+  modelIn: (reply) => readModelName(objectOf(reply)?.modelVersion),
   watch: () => watcher(),
   issuedIds: null,
 };

@@ -1,7 +1,8 @@
+import { readModelName } from "../../../answering_models.ts";
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
 import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../usage.ts";
-import { isObject, parsedOrNull, textOrNull } from "../../../wire_value.ts";
+import { isObject, objectOf, parsedOrNull, textOrNull } from "../../../wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 import { COUNTS_NOTHING, extrasOf, newShown, noteShown, readUsage } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
@@ -14,10 +15,15 @@ export function watcher(): StreamWatcher {
   let known: Usage | null = null;
   let unparsed: string | null = null;
   let isEnded = false;
+  let model: string | null = null;
   const shown = newShown();
+  function read(body: unknown): void {
+    known = laterReport(known, readUsage(body));
+    model = readModelName(objectOf(body)?.modelVersion) ?? model;
+  }
   function parseLast(): void {
     if (unparsed === null) return;
-    known = laterReport(known, readUsage(parsedOrNull(unparsed)));
+    read(parsedOrNull(unparsed));
     unparsed = null;
   }
   function usage(): Usage | null {
@@ -34,11 +40,15 @@ export function watcher(): StreamWatcher {
       }
       parseLast();
       const body = parsedOrNull(data);
-      known = laterReport(known, readUsage(body));
+      read(body);
       noteShown(shown, body);
       isEnded ||= isEnd(body);
     },
     usage,
+    model() {
+      parseLast();
+      return model;
+    },
     isComplete: () => isEnded,
     // The last chunk has usage; if the chunk with the finish reason has none, another chunk follows.
     isFinal: () => isEnded && usage() !== null,

@@ -1,3 +1,5 @@
+import { readModelName } from "../../../answering_models.ts";
+import { objectOf } from "../../../wire_value.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { editedValue, joinedEdits, withEdits } from "../../../body_edits.ts";
@@ -57,6 +59,7 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
       const body = spliceJson(bytes, scan, { set, remove });
       return { body, droppedFields: dropped, ...kept, ...(restorer !== null && { restorer }) };
     },
+    modelIn: (reply) => readModelName(objectOf(reply)?.model),
     watch: () => watcher(),
     restorerOf,
     issuedIds,

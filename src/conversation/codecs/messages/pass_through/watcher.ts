@@ -1,7 +1,8 @@
+import { readModelName } from "../../../answering_models.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
-import { isObject, objectOf, parsedOrNull } from "../../../wire_value.ts";
+import { objectOf, parsedOrNull } from "../../../wire_value.ts";
 import { laterUsage, usageOf } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 
@@ -9,17 +10,22 @@ import { eventReader } from "../upstream/event_reader.ts";
 export function watcher(): StreamWatcher {
   let usage: JsonObject = {};
   let isEnded = false;
+  let model: string | null = null;
   return {
     // The relevant frames have types starting with `message_`; deltas of blocks do not.
     isRelevant: (text) => text.includes('"message_'),
     // A frame that is not valid JSON is passed through unchanged, so it must not fail here.
     observe(data) {
       const frame = objectOf(parsedOrNull(data)) ?? {};
-      if (frame.type === "message_start") usage = laterUsage({}, isObject(frame.message) ? frame.message.usage : null);
-      else if (frame.type === "message_delta") usage = laterUsage(usage, frame.usage);
+      if (frame.type === "message_start") {
+        const message = objectOf(frame.message);
+        usage = laterUsage({}, message?.usage);
+        model = readModelName(message?.model);
+      } else if (frame.type === "message_delta") usage = laterUsage(usage, frame.usage);
       else if (frame.type === "message_stop") isEnded = true;
     },
     usage: () => usageOf(usage),
+    model: () => model,
     isComplete: () => isEnded,
     isFinal: () => isEnded,
     mayEndUsage: (data) => data.includes('"message_delta"') && data.includes('"usage"'),

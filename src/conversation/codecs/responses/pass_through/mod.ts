@@ -1,3 +1,5 @@
+import { readModelName } from "../../../answering_models.ts";
+import { objectOf } from "../../../wire_value.ts";
 import { spliceJson } from "../../../../lib/json.ts";
 import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
@@ -24,6 +26,7 @@ export const passThrough: PassThrough = {
       droppedFields: [...droppedFields, ...known.droppedFields],
     };
   },
+  modelIn: (reply) => readModelName(objectOf(reply)?.model),
   watch: () => watcher(),
   issuedIds,
 };

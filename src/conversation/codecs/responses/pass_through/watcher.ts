@@ -1,3 +1,4 @@
+import { readModelName } from "../../../answering_models.ts";
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
 import type { Usage } from "../../../usage.ts";
@@ -23,6 +24,7 @@ const END_MARK = /"response\.(?:completed|incomplete|failed)"/;
 export function watcher(): StreamWatcher {
   let usage: Usage | null = null;
   let isEnded = false;
+  let model: string | null = null;
   /** The frame with the response's id, unparsed, because only a failure needs it. */
   let created: string | null = null;
   const hosted = newHostedWork();
@@ -38,8 +40,10 @@ export function watcher(): StreamWatcher {
       if (!isObject(event) || typeof event.type !== "string" || !END_MARK.test(`"${event.type}"`)) return;
       isEnded = true;
       usage = readUsage(event.response) ?? usage;
+      model = readModelName(objectOf(event.response)?.model);
     },
     usage: () => withHosted(usage, hosted),
+    model: () => model ?? readModelName(objectOf(objectOf(parsedOrNull(created ?? ""))?.response)?.model),
     isComplete: () => isEnded,
     isFinal: () => isEnded,
     mayEndUsage: (data) => isEnded && END_MARK.test(data),

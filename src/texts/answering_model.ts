@@ -1,0 +1,105 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Model } from "../catalog/model.ts";
+import type { OtherAnswer } from "../conversation/answering_models.ts";
+import { unversionedName } from "../conversation/model_families/fact_entry.ts";
+import type { Usage } from "../conversation/usage.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { Provider } from "../upstreams/provider.ts";
+import type { TextAttempt, TextParts } from "./attempt.ts";
+
+/**
+ * Returns the attempt with the model that answered it, by the name in the reply. Vendors send requests for a model on
+ * to another one, and bill that one.
+ *
+ * @param name The vendor's name of the model in the reply; null for none.
+ */
+export function withAnswer(
+  attempt: TextAttempt,
+  name: string | null,
+  usage: Usage | null,
+): TextAttempt | Promise<TextAttempt> {
+  const { provider: { answering }, candidate: { model: asked }, model } = attempt;
+  if (name === null || answering === undefined) return attempt;
+  if (name === asked || answering.isOwn(asked, name, model.id)) {
+    answering.noteOwn(asked);
+    return attempt;
+  }
+  // A fallback at the vendor serves single requests, and its usage names it.
+  if (usage?.otherModels?.some((other) => other.model === name)) return attempt;
+  return mustLoad(attempt.provider) ? loadBuiltIn().then(() => otherAnswer(attempt, name)) : otherAnswer(attempt, name);
+}
+
+function otherAnswer(attempt: TextAttempt, name: string): TextAttempt {
+  const known = answeringModel(name, attempt);
+  attempt.provider.answering?.noteOther(attempt.candidate.model, name, known);
+  attempt.settlement.facts.record.answeredBy = name;
+  return known === null ? attempt : { ...attempt, answeredBy: known };
+}
+
+/** What the search for models that answer depends on. */
+type AnswerParts = Pick<TextParts, "providers" | "catalog" | "clock">;
+
+/** Notes another model with which a vendor answered in another thread. Resolves when it is noted. */
+export async function noteOtherAnswer(
+  { provider: name, asked, answering }: OtherAnswer,
+  { providers, catalog, clock }: AnswerParts,
+): Promise<void> {
+  const provider = providers.get(name);
+  if (provider === undefined) return;
+  if (mustLoad(provider)) await loadBuiltIn();
+  const known = answeringModel(answering, { provider, catalog: catalog.at(clock.now()) });
+  provider.answering?.noteOther(asked, answering, known);
+}
+
+/** The built-in models, which are loaded for the first other name. Names are noted after that. */
+let builtIn: typeof import("./built_in_answer.ts") | null = null;
+
+function mustLoad({ builtInFamily }: Provider): boolean {
+  return builtIn === null && builtInFamily !== undefined;
+}
+
+async function loadBuiltIn(): Promise<void> {
+  builtIn = await import("./built_in_answer.ts");
+}
+
+/**
+ * Returns all models, besides the requested one, whose price a request may have: that of the catalog's redirect, whose
+ * date is not exact at every vendor, and those that answered before.
+ */
+export function possibleAnswers(
+  model: Model,
+  candidates: readonly Candidate[],
+  { providers, catalog: dated, clock }: AnswerParts,
+): readonly Model[] {
+  if (model.redirect === null && candidates.every((each) => hasOnlyOwn(each, providers))) return NO_MODELS;
+  const catalog = dated.at(clock.now());
+  const found = new Set<Model>();
+  const redirect = model.redirect?.model ?? null;
+  const target = redirect === null ? null : catalog.find(redirect);
+  if (target !== null) found.add(target);
+  for (const candidate of candidates) {
+    const provider = providers.get(candidate.provider);
+    for (const name of provider?.answering?.namesFor(candidate.model) ?? []) {
+      const known = answeringModel(name, { provider: provider!, catalog });
+      if (known !== null) found.add(known);
+    }
+  }
+  found.delete(model);
+  return [...found];
+}
+
+const NO_MODELS: readonly Model[] = [];
+
+function hasOnlyOwn({ provider, model }: Candidate, providers: TextParts["providers"]): boolean {
+  return providers.get(provider)?.answering?.hasOthers(model) !== true;
+}
+
+/** The text model of a vendor's name: the catalog's at that provider, else the vendor's built-in one; else null. */
+function answeringModel(
+  name: string,
+  { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
+): Model | null {
+  const found = catalog.servedAs(provider.name, name) ?? catalog.servedAs(provider.name, unversionedName(name)) ??
+    builtIn?.builtInAnswer(provider, name) ?? null;
+  return found?.text === true ? found : null;
+}
