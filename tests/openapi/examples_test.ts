@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { startDevGateway } from "./dev_gateway.ts";
 
-/** Commands about something that this test does not create, or with a file. */
-const NEEDS_MORE = /\$\{(?!ACCOUNT|MODEL)\w+\}|-F "/;
+/** Commands about something that this test does not create, such as a source of prices, or with a file. */
+const NEEDS_MORE = /\$\{(?!ACCOUNT|MODEL)\w+\}|-F "|\/prices\/apply/;
 
 const isCurlInstalled = await new Deno.Command("curl", { args: ["--version"], stdout: "null", stderr: "null" }).output()
   .then(({ success }) => success, () => false);
