@@ -5,6 +5,7 @@ import { builtInFamilyOf } from "../config/environment.ts";
 import type { Config } from "../config/config.ts";
 import type { OtherAnswer } from "../conversation/answering_models.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
 import { readCidr } from "../net/address.ts";
 import type { EgressPolicy, OwnAddress } from "../net/target.ts";
 import { credentialWeights } from "../upstreams/credential_weights.ts";
@@ -60,5 +61,20 @@ export async function openConfiguredParts(config: Config, options: ConfiguredPar
     providers: openedProviders.byName,
     openedProviders,
     egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },
+  };
+}
+
+/** Logs each other model with which a vendor answers once, and passes it to the threads. */
+export class OtherAnswers {
+  /** Threads that answer requests add their own. */
+  readonly listeners: ((answer: OtherAnswer) => void)[] = [];
+
+  constructor(private readonly log: Log) {}
+
+  /** A vendor has answered with another model than the requested one, for the first time. */
+  readonly note = (answer: OtherAnswer): void => {
+    const { provider, asked, answering } = answer;
+    this.log.info("other_model_answered", { provider, model: asked, ref: answering });
+    for (const listener of this.listeners) listener(answer);
   };
 }

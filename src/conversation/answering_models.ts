@@ -33,7 +33,11 @@ export class AnsweringModels {
   /** The last name that was found to be the requested model's own, by requested model. */
   readonly #own = new Map<string, string>();
 
-  /** @param onNew Called once for each pair of a requested model and another name. */
+  /**
+   * Creates an empty one.
+   *
+   * @param onNew Called once for each pair of a requested model and another name.
+   */
   constructor(readonly onNew: (asked: string, answering: string) => void) {}
 
   /** Whether a name in a reply is that of the requested model, with or without a date or a version. */
