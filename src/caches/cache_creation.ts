@@ -3,7 +3,6 @@ import type { Model, Serving } from "../catalog/model.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
 import { modelFacts } from "../conversation/known_models.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import type { Candidate } from "../routing/candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { CachedContent } from "./cached_content.ts";
 
@@ -40,24 +39,4 @@ export function targetOf({ provider, serving, model }: CacheCreation): RequestTa
     facts: modelFacts(serving.model, model, provider),
     quirks: provider.quirks,
   };
-}
-
-/** A model at one provider, which may cache a content. */
-export interface CachePlace {
-  readonly provider: Provider;
-  readonly model: Model;
-  readonly serving: Pick<Candidate, "model">;
-}
-
-/** Whether the vendor stores contents for the model. Otherwise the gateway does. */
-export function isStoredAtVendor(place: CachePlace): boolean {
-  return place.provider.caches !== undefined && !isCachedImplicitly(place);
-}
-
-/**
- * Whether the model has only the cache that its vendor fills by itself. The content is then billed as input of each
- * request, and the create costs nothing.
- */
-export function isCachedImplicitly({ provider, model, serving }: CachePlace): boolean {
-  return modelFacts(serving.model, model, provider).hasExplicitCaches === false;
 }

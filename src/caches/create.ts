@@ -29,13 +29,8 @@ import { type CachedContent, cacheFileOf, type CacheHome, newCacheId } from "./c
 import { storeEmulated } from "./emulated.ts";
 import { GRACE_MS } from "./expire.ts";
 import { limitExpiry } from "./lifetime.ts";
-import {
-  type CacheCreation,
-  type CachePlace,
-  isCachedImplicitly,
-  isStoredAtVendor,
-  type StoredContent,
-} from "./cache_creation.ts";
+import type { CacheCreation, StoredContent } from "./cache_creation.ts";
+import { type CachePlace, isCachedImplicitly, isStoredAtVendor } from "./reference.ts";
 import { storeNative } from "./native.ts";
 import { cacheQuantitiesOf } from "./storage.ts";
 import {

@@ -4,7 +4,7 @@ import type { Model, Serving } from "../catalog/model.ts";
 import type { Money } from "../lib/money.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { byWeight } from "../routing/candidates.ts";
-import { isStoredAtVendor } from "./cache_creation.ts";
+import { isStoredAtVendor } from "./reference.ts";
 import { checkCacheLimits } from "./cache_limits.ts";
 import type { CacheParts } from "./cache_parts.ts";
 import { newCacheId } from "./cached_content.ts";

@@ -2,10 +2,12 @@ import type { Model } from "../catalog/model.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
 import { bareModelName } from "../lib/bare_model_name.ts";
 import { invalidField } from "../lib/gateway_error.ts";
+import { modelFacts } from "../conversation/known_models.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
+import type { Candidate } from "../routing/candidates.ts";
+import type { Provider } from "../upstreams/provider.ts";
 import type { CacheParts } from "./cache_parts.ts";
-import { isCachedImplicitly } from "./cache_creation.ts";
 import { cacheFileOf, type CacheHome, cacheNotFound } from "./cached_content.ts";
 import { type OpenPrefix, readPrefix } from "./prefix.ts";
 import { readUsableCache } from "./read.ts";
@@ -116,4 +118,24 @@ export function cacheInExtraBody(
   const field = "extra_body.cached_content";
   if (typeof name !== "string" || name === "") throw invalidField(field, "expected the name of a cached content");
   return { name, field, model, format, body };
+}
+
+/** A model at one provider, which may cache a content. */
+export interface CachePlace {
+  readonly provider: Provider;
+  readonly model: Model;
+  readonly serving: Pick<Candidate, "model">;
+}
+
+/** Whether the vendor stores contents for the model. Otherwise the gateway does. */
+export function isStoredAtVendor(place: CachePlace): boolean {
+  return place.provider.caches !== undefined && !isCachedImplicitly(place);
+}
+
+/**
+ * Whether the model has only the cache that its vendor fills by itself. The content is then billed as input of each
+ * request, and the create costs nothing.
+ */
+export function isCachedImplicitly({ provider, model, serving }: CachePlace): boolean {
+  return modelFacts(serving.model, model, provider).hasExplicitCaches === false;
 }

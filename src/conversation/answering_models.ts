@@ -34,7 +34,7 @@ export class AnsweringModels {
   readonly #own = new Map<string, string>();
 
   /**
-   * Knows no models yet.
+   * Creates an empty one.
    *
    * @param onNew Called once for each pair of a requested model and another name.
    */

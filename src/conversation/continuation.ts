@@ -14,8 +14,6 @@ export interface ReplyPause {
  * replies, or chunks of a stream, as the vendor sends them.
  */
 export interface Continuation {
-  /** The member of a request that has the token. */
-  readonly member: string;
   /** Reads the end of a body. */
   pauseIn(body: JsonObject): ReplyPause;
   /** The part of a body that reports usage; null if it has none. */
@@ -28,4 +26,12 @@ export interface Continuation {
   limited(body: JsonObject): JsonObject;
   /** A whole reply and the next one as one reply, with the end and the usage of the next one. */
   joined(reply: JsonObject, next: JsonObject): JsonObject;
+}
+
+/** How a format goes on with long replies, which is loaded for models that make them. */
+export interface LateContinuation {
+  /** The member of a request that has the token. */
+  readonly member: string;
+  /** Loads the rest. */
+  load(): Promise<Continuation>;
 }

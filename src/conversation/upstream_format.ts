@@ -2,7 +2,7 @@ import type { Frame } from "../lib/frame.ts";
 import type { FailureReason } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { FormatAuthor } from "./caller_format.ts";
-import type { Continuation } from "./continuation.ts";
+import type { LateContinuation } from "./continuation.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ReplyEvent } from "./events.ts";
 import type { ModelFacts } from "./model_facts.ts";
@@ -140,7 +140,7 @@ export interface UpstreamFormat {
    */
   readonly refusesReasoning?: (error: Pick<VendorError, "message" | "code">) => boolean;
   /** How replies go on after the vendor's limit for one request. Absent: they do not. */
-  readonly continuation?: Continuation;
+  readonly continuation?: LateContinuation;
   /** What models refuse in this format only. Absent: nothing. */
   readonly refusals?: FormatRefusals;
   /** Whether the format has a field for stop sequences. */

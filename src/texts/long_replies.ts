@@ -1,5 +1,5 @@
 import type { StreamSource } from "../calls/stream_relay.ts";
-import type { Continuation } from "../conversation/continuation.ts";
+import type { LateContinuation } from "../conversation/continuation.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { JoinedBytes } from "../lib/joined_bytes.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
@@ -16,7 +16,9 @@ export function hasHops(attempt: TextAttempt): attempt is LongAttempt {
  * Returns how the reply of an attempt goes on after the vendor's limit for one request. Null if the model does not do
  * that, or the caller does it by itself.
  */
-export function continuationOf({ request, model, provider, candidate, endpoint }: TextAttempt): Continuation | null {
+export function continuationOf(
+  { request, model, provider, candidate, endpoint }: TextAttempt,
+): LateContinuation | null {
   const { continuation } = endpoint.format;
   if (continuation === undefined || request.body[continuation.member] !== undefined) return null;
   return factsAt({ provider, model, name: candidate.model }).hopTokens === null ? null : continuation;
@@ -25,11 +27,11 @@ export function continuationOf({ request, model, provider, candidate, endpoint }
 /** Returns an attempt that counts the requests of its reply. Loaded for models that need it. */
 export async function longAttempt(
   attempt: TextAttempt,
-  continuation: Continuation,
+  continuation: LateContinuation,
   keepsEnd: boolean,
 ): Promise<LongAttempt> {
-  const { Hops } = await import("./hops.ts");
-  return { ...attempt, hops: new Hops(continuation, keepsEnd) };
+  const [{ Hops }, loaded] = await Promise.all([import("./hops.ts"), continuation.load()]);
+  return { ...attempt, hops: new Hops(loaded, keepsEnd) };
 }
 
 /** Reads a whole reply with its further requests, see `readContinuedReply`. Loaded for models that need it. */

@@ -11,7 +11,6 @@ const MAX_TOKEN_CHARACTERS = 1_048_576;
  * it. Source: Gemini API, "Long decode"; @google/genai 3.3.0, `automaticContinuation`.
  */
 export const continuation: Continuation = {
-  member: "continuationToken",
   pauseIn(body) {
     const [candidate] = objectsIn(body.candidates);
     const token = textOrNull(candidate?.continuationToken);

@@ -3,7 +3,6 @@ import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
 import { hasWebSearch } from "../shared/search.ts";
 import { readUsage } from "../shared/usage.ts";
-import { continuation } from "./continuation.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
@@ -25,7 +24,10 @@ export const upstream: UpstreamFormat = {
   streamReader: (options) => sseStreamReader(eventReader(), options),
   forwardedHeaders: [],
   reportedHeaders: [],
-  continuation,
+  continuation: {
+    member: "continuationToken",
+    load: async () => (await import("./continuation.ts")).continuation,
+  },
   takesAnyFile: true,
   hasStop: true,
   takesAudio: true,
