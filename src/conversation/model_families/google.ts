@@ -12,7 +12,7 @@ const WITH_MINIMAL: readonly Effort[] = ["minimal", ...LEVELS];
 export const GOOGLE_FACTS: readonly FactEntry[] = [
   {
     models: ["gemini-*"],
-    source: "Google, Get started with Gemini 4; Gemini API reference, Thinking",
+    source: "Google, Get started with Gemini 4; Gemini API, Long decode; Gemini API reference, Thinking",
     seen: "2026-11",
     facts: {
       canReason: true,
@@ -23,13 +23,9 @@ export const GOOGLE_FACTS: readonly FactEntry[] = [
       hasOutputSchemas: true,
       hasOutputSchemasWithTools: true,
       hasMediaInToolResults: true,
+      hasExplicitCaches: false,
+      hopTokens: { streamed: 65_536, whole: 32_768 },
     },
-  },
-  {
-    models: ["gemini-4-*"],
-    source: "Gemini API, Long decode; Google, Get started with Gemini 4: explicit caching is not supported",
-    seen: "2026-11",
-    facts: { hasExplicitCaches: false, hopTokens: { streamed: 65_536, whole: 32_768 } },
   },
   {
     models: ["gemini-4-neon*", "gemini-4-hydrogen*"],
@@ -39,9 +35,9 @@ export const GOOGLE_FACTS: readonly FactEntry[] = [
   },
   {
     models: ["gemini-3-*", "gemini-3.*", "gemini-2.5-*"],
-    source: "Gemini API reference, Thinking: the defaults of these models differ",
+    source: "Gemini API reference, Thinking: the defaults of these models differ; Context caching",
     seen: "2026-11",
-    facts: { defaultEffort: null },
+    facts: { defaultEffort: null, hasExplicitCaches: null, hopTokens: null },
   },
   {
     models: ["gemini-3.6-flash"],
