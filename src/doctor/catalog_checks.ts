@@ -110,7 +110,7 @@ export function checkUnpricedModels(
       family !== null && (builtInFields(family, name) !== null || sourced.has(sourcedKey(family, name)));
     return names.filter((name) => !hasPrice(name)).map((name) => `${name} (${id})`);
   });
-  if (modelPatterns.length === 0) return ok("unpriced", "no entry of models has a star, and no provider discover");
+  if (modelPatterns.length === 0) return ok("unpriced", "no entry of models has a star, and no provider has discover");
   if (unpriced.length === 0) return ok("unpriced", "every listed model that may be served has a price");
   return warning(
     "unpriced",
