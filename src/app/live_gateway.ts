@@ -177,7 +177,10 @@ export class LiveGateway {
     services.openedProviders.close();
   }
 
-  /** Their code is loaded after the start. */
+  /**
+   * Their code is loaded after the start, and not with the first failure: Deno ends the process if it imports a module
+   * while no descriptor is free, which is when many attempts fail.
+   */
   #notify(services: OwnedServices, current: () => OwnedServices): JobRunner {
     const { serves, works } = services.roles;
     const started = import("./notifications.ts").then(({ startNotifications, watchProviders }) =>

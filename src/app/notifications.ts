@@ -1,5 +1,4 @@
-import { holdWork } from "../lib/held.ts";
-import type { FailingProviders } from "../notifications/failing_providers.ts";
+import { FailingProviders } from "../notifications/failing_providers.ts";
 import type { JobHandler, JobRunner } from "../store/job_runner.ts";
 import { laterBy } from "../store/store_time.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
@@ -41,48 +40,18 @@ function passHandler(services: OwnedServices, current: () => ConfiguredParts): J
 }
 
 /**
- * Watches for providers that fail, in every process that calls vendors. The first failed attempt loads the code.
+ * Watches for providers that fail, in every process that calls vendors.
  *
  * @param current Gives the parts of the configuration in force.
  * @returns Ends with the drain.
  */
 export function watchProviders(services: OwnedServices, current: () => ConfiguredParts): JobRunner {
-  const watch = new ProviderWatch(async () => {
-    const { FailingProviders } = await import("../notifications/failing_providers.ts");
-    const { store, clock, log, breaker } = services;
-    const config = () => current().config.notifications;
-    return new FailingProviders({ store, clock, log, config, health: () => breaker.health() });
-  });
-  services.onAttemptFailed.push(() => watch.noteFailure());
+  const { store, clock, log, breaker, onAttemptFailed } = services;
+  const config = () => current().config.notifications;
+  const failing = new FailingProviders({ store, clock, log, config, health: () => breaker.health() });
+  onAttemptFailed.push(() => failing.noteFailure());
   return {
     running: 0,
-    drain: async () => await watch.stop(),
+    drain: async () => await failing.stop(),
   };
-}
-
-class ProviderWatch {
-  #loading: Promise<void> | null = null;
-  #loaded: FailingProviders | null = null;
-  #isStopped = false;
-
-  constructor(private readonly load: () => Promise<FailingProviders>) {}
-
-  noteFailure(): void {
-    if (this.#loaded !== null) this.#loaded.noteFailure();
-    else if (this.#loading === null && !this.#isStopped) {
-      this.#loading = this.#loadAndNote();
-      holdWork(this.#loading);
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#loading;
-    await this.#loaded?.stop();
-  }
-
-  async #loadAndNote(): Promise<void> {
-    this.#loaded = await this.load();
-    if (!this.#isStopped) this.#loaded.noteFailure();
-  }
 }

@@ -90,7 +90,7 @@ Deno.test("adaptive thinking without room for a budget, or beside a forced call,
       { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "fine" }] },
     ],
   });
-  assertEquals([loop.status, loop.sent.thinking, loop.dropped], [200, undefined, "thinking"], loop.text);
+  assertEquals([loop.status, loop.sent.thinking, loop.dropped], [200, { type: "disabled" }, "thinking"], loop.text);
 });
 
 Deno.test("an effort that passes to a model without efforts is left out and named", async () => {

@@ -58,7 +58,7 @@ Deno.test("POST /v1/images/generations rejects every field that the API referenc
 Deno.test("POST /v1/images/generations lists the accepted values", async () => {
   await withGateway(async (gateway) => {
     const messageOf = async (change: Record<string, unknown>) => (await refusalOf(gateway, change)).message;
-    assertStringIncludes(await messageOf({ quality: "ultra" }), "auto, low, medium, high, standard, hd");
+    assertStringIncludes(await messageOf({ quality: "ultra" }), "auto, low, medium, high, xhigh, max, standard, hd");
     assertStringIncludes(await messageOf({ size: "1x1" }), "auto, 1024x1024, 1536x1024, 1024x1536, 256x256, 512x512");
     assertStringIncludes(await messageOf({ output_format: "gif" }), "png, jpeg, webp");
     assertStringIncludes(await messageOf({ background: "red" }), "transparent, opaque, auto");
