@@ -1,3 +1,17 @@
+/** The names in an entry of `overrides` that are no price. */
+export const PRICE_CONDITIONS = [
+  "min_prompt_tokens",
+  "utc_start",
+  "utc_end",
+  "days",
+  "except",
+  "from",
+  "until",
+  "service_tier",
+  "region",
+  "batch",
+] as const;
+
 /** What must hold for a price to apply. Each condition that is null always holds. */
 export interface PriceConditions {
   /** The prompt has more tokens than this, those read from or written to a cache included. */

@@ -4,7 +4,7 @@ import { multiplyRate, readRate } from "../lib/money.ts";
 import { isDate } from "../lib/iso_date.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import { priceKey } from "./media_schemas.ts";
-import { DAY_NAMES } from "./price_conditions.ts";
+import { DAY_NAMES, PRICE_CONDITIONS } from "./price_conditions.ts";
 import type { PriceList, PriceOverride, Pricing } from "./price_list.ts";
 
 const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
@@ -42,19 +42,6 @@ const prices = Object.fromEntries(PRICE_NAMES.map((key) => [key, price.optional(
   PriceName,
   z.ZodOptional<typeof price>
 >;
-
-const CONDITIONS = [
-  "min_prompt_tokens",
-  "utc_start",
-  "utc_end",
-  "days",
-  "except",
-  "from",
-  "until",
-  "service_tier",
-  "region",
-  "batch",
-] as const;
 
 const time = z.string(TIME_EXPECTATION).regex(TIME, TIME_EXPECTATION).transform(minutesOf);
 const date = z.string(DATE_EXPECTATION).refine((value) => value.length === 10 && isDate(value), DATE_EXPECTATION);
@@ -189,7 +176,7 @@ function missingSectionFor(word: PriceName): string {
 function refuseBadConditions(entry: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
   const note = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
   const isSet = (name: string) => entry[name] !== undefined;
-  if (!CONDITIONS.some(isSet)) note("from", CONDITION_EXPECTATION);
+  if (!PRICE_CONDITIONS.some(isSet)) note("from", CONDITION_EXPECTATION);
   if (isSet("utc_start") && !isSet("utc_end")) note("utc_end", "the end of the hours, beside utc_start");
   if (isSet("utc_end") && !isSet("utc_start")) note("utc_start", "the start of the hours, beside utc_end");
   const { from, until } = entry;
@@ -201,7 +188,7 @@ function refuseUnordered(overrides: readonly WrittenOverride[], context: z.Refin
   let before = -Infinity;
   overrides.forEach((entry, index) => {
     const { from } = entry;
-    if (from === undefined || CONDITIONS.some((name) => name !== "from" && entry[name] !== undefined)) return;
+    if (from === undefined || PRICE_CONDITIONS.some((name) => name !== "from" && entry[name] !== undefined)) return;
     if (from <= before) context.addIssue({ code: "custom", path: [index, "from"], message: ORDER_EXPECTATION });
     before = from;
   });

@@ -1,4 +1,5 @@
 import type { BuiltInFields } from "./built_in.ts";
+import { PRICE_CONDITIONS } from "./price_conditions.ts";
 
 /** Prices as an operator writes them: by name, and `overrides`. */
 export type WrittenPriceFields = Readonly<Record<string, unknown>>;
@@ -68,19 +69,7 @@ function withLifetime(own: WrittenPriceFields, stated: WrittenPriceFields): Writ
   return isOther ? { ...others, input_cache_write_30m: write } : stated;
 }
 
-/** The names in an entry of `overrides` that are no price. */
-const CONDITIONS: ReadonlySet<string> = new Set([
-  "min_prompt_tokens",
-  "utc_start",
-  "utc_end",
-  "days",
-  "except",
-  "from",
-  "until",
-  "service_tier",
-  "region",
-  "batch",
-]);
+const CONDITIONS: ReadonlySet<string> = new Set(PRICE_CONDITIONS);
 
 /**
  * The entries of `overrides` of a built-in model and of a source. Of two with the same conditions the source's prices

@@ -1,28 +1,13 @@
 import { assertEquals } from "@std/assert";
-import { familyModels, familyProviders } from "../../src/config/dev_models.ts";
-import { startSandbox } from "../../src/sandbox/mod.ts";
-import { PRICING, startTestGateway } from "../support/gateway.ts";
 import { alignedTable, wrappedParagraph } from "../support/markdown.ts";
 import { SPEAKERS } from "./changing_conversations.ts";
 import { FAMILIES, FAMILY_FEATURES, type Outcome, type Send } from "./family_features.ts";
+import { startFamilyGateway } from "./family_gateway.ts";
 
 const PAGE = new URL("../../docs/compatibility.md", import.meta.url);
 const HEADING = "## Families of models";
 
-const vendors = await startSandbox({ port: 0 });
-const free = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
-const gateway = await startTestGateway({
-  balance: "1000.00",
-  config: {
-    providers: {
-      "sandbox-openai": { kind: "openai", base_url: vendors.baseUrls.openai, speaks: "both", quirks: [], ...free },
-      "sandbox-anthropic": { kind: "anthropic", base_url: vendors.baseUrls.anthropic, ...free },
-      "sandbox-google": { kind: "google", base_url: vendors.baseUrls.google, ...free },
-      ...familyProviders(vendors.baseUrls, free),
-    },
-    models: familyModels(PRICING),
-  },
-});
+const { vendors, gateway } = await startFamilyGateway();
 
 const send: Send = async (speaker, model, body) => {
   const response = await fetch(`${gateway.address}${speaker.path(model)}`, {

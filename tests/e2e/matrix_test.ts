@@ -1,27 +1,14 @@
-import { familyModels, familyProviders } from "../../src/config/dev_models.ts";
-import { startSandbox } from "../../src/sandbox/mod.ts";
+import { familyModels } from "../../src/config/dev_models.ts";
 import { CLIENTS } from "./clients/all.ts";
 import { cellName, checkCompatibility, type Findings } from "./compatibility.ts";
 import { FAMILIES } from "./family_features.ts";
 import { FEATURES } from "./features.ts";
-import { PRICING, startTestGateway } from "../support/gateway.ts";
+import { PRICING } from "../support/gateway.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { geminiIdOf } from "./vendors.ts";
+import { startFamilyGateway } from "./family_gateway.ts";
 
-const sandbox = await startSandbox({ port: 0 });
-const free = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
-const gateway = await startTestGateway({
-  balance: "1000.00",
-  config: {
-    providers: {
-      "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, speaks: "both", quirks: [], ...free },
-      "sandbox-anthropic": { kind: "anthropic", base_url: sandbox.baseUrls.anthropic, ...free },
-      "sandbox-google": { kind: "google", base_url: sandbox.baseUrls.google, ...free },
-      ...familyProviders(sandbox.baseUrls, free),
-    },
-    models: modelsOf(),
-  },
-});
+const { vendors: sandbox, gateway } = await startFamilyGateway(modelsOf());
 const { address, key } = gateway;
 const account = accountMoney(gateway);
 const found: Findings = new Map();

@@ -1,9 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { familyModels, familyProviders } from "../../src/config/dev_models.ts";
-import { PRICING, startTestGateway } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
-import { startSandbox } from "../../src/sandbox/mod.ts";
 import { type Speaker, SPEAKERS, type SpokenCall, type TurnOptions } from "./changing_conversations.ts";
+import { startFamilyGateway } from "./family_gateway.ts";
 
 /** Conversations for each format of callers. */
 const CONVERSATIONS = 10;
@@ -39,20 +37,7 @@ function of(vendor: string, searches: boolean, ...names: readonly string[]): rea
   return names.map((name) => ({ model: `sandbox/${name}`, vendor, searches }));
 }
 
-const vendors = await startSandbox({ port: 0 });
-const free = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
-const gateway = await startTestGateway({
-  balance: "1000.00",
-  config: {
-    providers: {
-      "sandbox-openai": { kind: "openai", base_url: vendors.baseUrls.openai, speaks: "both", quirks: [], ...free },
-      "sandbox-anthropic": { kind: "anthropic", base_url: vendors.baseUrls.anthropic, ...free },
-      "sandbox-google": { kind: "google", base_url: vendors.baseUrls.google, ...free },
-      ...familyProviders(vendors.baseUrls, free),
-    },
-    models: familyModels(PRICING),
-  },
-});
+const { vendors, gateway } = await startFamilyGateway();
 
 for (const [format, speak] of Object.entries(SPEAKERS)) {
   for (let seed = 1; seed <= CONVERSATIONS; seed++) {

@@ -1,24 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { familyModels, familyProviders } from "../../src/config/dev_models.ts";
-import { startSandbox } from "../../src/sandbox/mod.ts";
-import { PRICING, startTestGateway } from "../support/gateway.ts";
 import { CHAT, type Json, MESSAGES, sendAs } from "./caller_protocols.ts";
+import { startFamilyGateway } from "./family_gateway.ts";
 
 /** Chat requests that pass to vendors which refuse the fields that they do not know. */
 
-const vendors = await startSandbox({ port: 0 });
-const free = { api_key: "sandbox" };
-const gateway = await startTestGateway({
-  config: {
-    providers: {
-      "sandbox-openai": { kind: "openai", base_url: vendors.baseUrls.openai, speaks: "both", quirks: [], ...free },
-      "sandbox-anthropic": { kind: "anthropic", base_url: vendors.baseUrls.anthropic, ...free },
-      "sandbox-google": { kind: "google", base_url: vendors.baseUrls.google, ...free },
-      ...familyProviders(vendors.baseUrls, free),
-    },
-    models: familyModels(PRICING),
-  },
-});
+const { vendors, gateway } = await startFamilyGateway();
 
 const MISTRAL = "sandbox/mistral-large-4";
 const COHERE = "sandbox/command-a-03-2025";
