@@ -13,12 +13,29 @@ import {
   sendAs,
 } from "./caller_protocols.ts";
 
-/** A gateway in front of the simulated Google with a model that goes on in further requests. */
+/** Gateways by their number of threads, which tests share. */
+const shared = new Map<number, Promise<TestGateway>>();
+
+/** Runs a test with a gateway in front of the simulated Google, with a model that goes on in further requests. */
 async function withLongModel(
   test: (gateway: TestGateway) => Promise<void>,
-  options: { readonly isolates?: number; readonly balance?: string } = {},
+  { isolates = 1, balance }: { readonly isolates?: number; readonly balance?: string } = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({
+  if (balance === undefined) {
+    const started = shared.get(isolates) ?? startLongModel({ isolates });
+    shared.set(isolates, started);
+    return await test(await started);
+  }
+  const gateway = await startLongModel({ isolates, balance });
+  try {
+    await test(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function startLongModel(options: { readonly isolates: number; readonly balance?: string }): Promise<TestGateway> {
+  return await startTestGateway({
     ...options,
     config: {
       models: [{
@@ -27,11 +44,6 @@ async function withLongModel(
       }],
     },
   });
-  try {
-    await test(gateway);
-  } finally {
-    await gateway.stop();
-  }
 }
 
 const MODEL = "sandbox/long-1";
@@ -149,13 +161,14 @@ Deno.test("a reply does not go on beyond what the reservation covers", () =>
   withLongModel(async (gateway) => {
     skipReplyChecks(gateway.address);
     const before = await accountMoney(gateway).balance();
+    const sentBefore = gateway.sandbox.requests.length;
     const reply = await sendAs(CHAT, gateway, {
       model: MODEL,
       text: "[[hop 1]] [[words 400]]",
       extra: { max_tokens: 500 },
     });
     assertEquals(reply.json.choices[0].finish_reason, "length");
-    const hops = gateway.sandbox.requests.filter(({ body }) => (body as Json)?.contents).length;
+    const hops = gateway.sandbox.requests.slice(sentBefore).filter(({ body }) => (body as Json)?.contents).length;
     assert(hops > 1 && hops <= 64, `${hops} requests`);
     assert(await accountMoney(gateway).balance() < before);
   }));
@@ -310,4 +323,8 @@ Deno.test("a stream that pauses in pieces of bytes, with a token before its end,
     await gateway.stop();
     await vendor.stop();
   }
+});
+
+Deno.test("the gateways of these tests stop", async () => {
+  for (const gateway of shared.values()) await (await gateway).stop();
 });
