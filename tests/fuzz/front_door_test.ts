@@ -33,6 +33,9 @@ for (const isolates of [1, 2]) {
   Deno.test({ name, ignore: REQUESTS === 0, fn: () => fuzz(isolates) });
 }
 
+/** With the status, the least that tells it. */
+const STATUS_LINE_START = "HTTP/1.1 200 ";
+
 async function fuzz(isolates: number): Promise<void> {
   const random = new SeededRandom(SEED);
   const sandbox = await startSandbox({ port: 0 });
@@ -58,7 +61,9 @@ async function fuzz(isolates: number): Promise<void> {
       const request = hostileRequest(random, endpoint, { key, adminKey });
       const start = await sendHostile(port, request);
       const status = Number(/^HTTP\/1\.[01] (\d{3}) /.exec(start)?.[1] ?? NaN);
-      const isAnswer = start === "" || (status >= 100 && status < 600 && status !== 500);
+      // A client that reads some bytes at a time may leave within the status line.
+      const isCut = start.length < STATUS_LINE_START.length && STATUS_LINE_START.startsWith(start.slice(0, 9));
+      const isAnswer = isCut || (status >= 100 && status < 600 && status !== 500);
       if (!isAnswer) findings.push(`${number} ${endpoint.method} ${endpoint.path}: ${start.slice(0, 200)}`);
     }
   };
