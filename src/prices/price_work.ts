@@ -1,6 +1,4 @@
-import { threadModule } from "../lib/program_files.ts";
-import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "../workers/worker_pool.ts";
-import { threadStarter } from "../workers/worker_thread.ts";
+import { oneThreadPool, type ThreadWorkOptions, WorkerFailure } from "../workers/worker_pool.ts";
 import type { PriceJob, PriceJobResult } from "./price_job.ts";
 
 /** Reads price lists in a thread: a list of some megabytes takes longer than requests may wait. */
@@ -19,19 +17,15 @@ const IDLE_MS = 1_000;
 const QUEUE = "";
 
 /** Creates the work; its thread starts with the first list. */
-export function createPriceWork({ clock, log, start }: ThreadWorkOptions): PriceWork {
-  const entry = threadModule("prices/price_entry");
-  const pool = new WorkerPool({
-    name: "prices",
-    start: start ?? threadStarter({ kind: "prices", entry, heapMegabytes: HEAP_MEGABYTES }),
-    maxThreads: 1,
+export function createPriceWork(options: ThreadWorkOptions): PriceWork {
+  const pool = oneThreadPool({
+    kind: "prices",
+    module: "prices/price_entry",
+    heapMegabytes: HEAP_MEGABYTES,
     maxQueued: MAX_QUEUED,
-    maxQueuedPerAccount: MAX_QUEUED,
     jobMs: JOB_MS,
     idleMs: IDLE_MS,
-    clock,
-    log,
-  });
+  }, options);
   return {
     async run(job) {
       try {

@@ -1,6 +1,4 @@
-import { threadModule } from "../lib/program_files.ts";
-import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "./worker_pool.ts";
-import { THREAD_IDLE_MS, threadStarter } from "./worker_thread.ts";
+import { oneThreadPool, type ThreadWorkOptions, WorkerFailure } from "./worker_pool.ts";
 
 /** Counts tokens in a thread. */
 export interface TokenWork {
@@ -27,19 +25,14 @@ const CHARACTERS_PER_TOKEN = 4;
 const SHARED_QUEUE = "";
 
 /** Creates a token counter whose thread starts on first use. */
-export function createTokenWork({ clock, log, start }: ThreadWorkOptions): TokenWork {
-  const entry = threadModule("workers/token_entry");
-  const pool = new WorkerPool({
-    name: "tokens",
-    start: start ?? threadStarter({ kind: "tokens", entry, heapMegabytes: HEAP_MEGABYTES }),
-    maxThreads: 1,
+export function createTokenWork(options: ThreadWorkOptions): TokenWork {
+  const pool = oneThreadPool({
+    kind: "tokens",
+    module: "workers/token_entry",
+    heapMegabytes: HEAP_MEGABYTES,
     maxQueued: MAX_QUEUED,
-    maxQueuedPerAccount: MAX_QUEUED,
     jobMs: JOB_MS,
-    idleMs: THREAD_IDLE_MS,
-    clock,
-    log,
-  });
+  }, options);
   let counting = 0;
   return {
     async count(text) {
@@ -48,7 +41,7 @@ export function createTokenWork({ clock, log, start }: ThreadWorkOptions): Token
         return await pool.run(text, { accountId: SHARED_QUEUE }) as number;
       } catch (error) {
         const reason = error instanceof WorkerFailure ? error.kind : "failed";
-        log.warn("tokens_counted_roughly", { reason, count: text.length });
+        options.log.warn("tokens_counted_roughly", { reason, count: text.length });
         return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
       } finally {
         counting--;

@@ -1,7 +1,15 @@
 import type { Clock } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
+import type { ThreadKind } from "../lib/heartbeats.ts";
 import type { Log } from "../lib/log.ts";
-import { type StartThread, ThreadUnavailable, type WorkerThread } from "./worker_thread.ts";
+import { type ThreadModule, threadModule } from "../lib/program_files.ts";
+import {
+  type StartThread,
+  THREAD_IDLE_MS,
+  threadStarter,
+  ThreadUnavailable,
+  type WorkerThread,
+} from "./worker_thread.ts";
 
 /** What the work of one kind of thread is made with. */
 export interface ThreadWorkOptions {
@@ -258,4 +266,32 @@ export class WorkerPool {
     this.#overrunsAt = this.#overrunsAt.filter((at) => at > since);
     return this.#overrunsAt.length >= MAX_OVERRUNS;
   }
+}
+
+/** Work that one thread does for all accounts. */
+export interface OneThreadWork extends Pick<WorkerPoolOptions, "maxQueued" | "jobMs"> {
+  /** The name in the log, and of the watch. */
+  readonly kind: ThreadKind;
+  readonly module: ThreadModule;
+  readonly heapMegabytes: number;
+  /** Default: {@linkcode THREAD_IDLE_MS}. */
+  readonly idleMs?: number;
+}
+
+/** Creates a pool of one thread, which starts with the first job. One account may fill the queue. */
+export function oneThreadPool(
+  { kind, module, heapMegabytes, maxQueued, jobMs, idleMs = THREAD_IDLE_MS }: OneThreadWork,
+  { clock, log, start }: ThreadWorkOptions,
+): WorkerPool {
+  return new WorkerPool({
+    name: kind,
+    start: start ?? threadStarter({ kind, entry: threadModule(module), heapMegabytes }),
+    maxThreads: 1,
+    maxQueued,
+    maxQueuedPerAccount: maxQueued,
+    jobMs,
+    idleMs,
+    clock,
+    log,
+  });
 }

@@ -1,6 +1,4 @@
-import { threadModule } from "../../lib/program_files.ts";
-import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "../../workers/worker_pool.ts";
-import { THREAD_IDLE_MS, threadStarter } from "../../workers/worker_thread.ts";
+import { oneThreadPool, type ThreadWorkOptions, WorkerFailure } from "../../workers/worker_pool.ts";
 import type { ReplyJob, ReplyJobOutcome, ReplyJobResults } from "./reply_jobs.ts";
 
 /** Works on large replies in a thread. */
@@ -17,19 +15,14 @@ const MAX_QUEUED = 1_000;
 const HEAP_MEGABYTES = 1_024;
 
 /** Creates the work, whose thread starts with the first large reply. */
-export function createReplyWork({ clock, log, start }: ThreadWorkOptions): ReplyWork {
-  const entry = threadModule("texts/large_replies/reply_entry");
-  const pool = new WorkerPool({
-    name: "large replies",
-    start: start ?? threadStarter({ kind: "large replies", entry, heapMegabytes: HEAP_MEGABYTES }),
-    maxThreads: 1,
+export function createReplyWork(options: ThreadWorkOptions): ReplyWork {
+  const pool = oneThreadPool({
+    kind: "large replies",
+    module: "texts/large_replies/reply_entry",
+    heapMegabytes: HEAP_MEGABYTES,
     maxQueued: MAX_QUEUED,
-    maxQueuedPerAccount: MAX_QUEUED,
     jobMs: JOB_MS,
-    idleMs: THREAD_IDLE_MS,
-    clock,
-    log,
-  });
+  }, options);
   return {
     async run(job, accountId) {
       try {
