@@ -23,6 +23,7 @@ import type { PriceSource } from "./price_source.ts";
 import type { StartedConfig } from "./start_config.ts";
 import { currentRouter } from "./router.ts";
 import { createGatewayRouters, type GatewayRouters } from "./routes.ts";
+import { inTurn } from "../lib/in_turn.ts";
 
 /** Everything that follows from one configuration. A request uses the one that was in force when it began. */
 interface Generation {
@@ -60,8 +61,8 @@ export class LiveGateway {
   /** Null without a price source. */
   prices: PriceSource | null = null;
   #priceSteps: readonly PriceStep[] = [{ from: -Infinity, book: {} }];
-  /** Prices and configurations are put in force one after the other. */
-  #changing: Promise<unknown> = Promise.resolve();
+  /** Prices and configurations take effect one after the other. */
+  readonly #inTurn = inTurn();
   readonly #state: GatewayState;
 
   /** Builds everything for the configuration of the services. No job or thread starts yet. */
@@ -272,12 +273,6 @@ export class LiveGateway {
     this.#current.services.catalog.replaceListed(lists.listed);
     this.#current.features.large.setListed(lists.listed);
     this.isolates?.setListed(lists.listed);
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#changing.then(work, work);
-    this.#changing = done.catch(() => {});
-    return done;
   }
 }
 

@@ -13,6 +13,7 @@ import type { CallLease, LeaseUnits, LeaseUse } from "./call_lease.ts";
 import type { ChargeRow } from "./charge.ts";
 import type { ChargeGroup } from "./charge_group.ts";
 import { ChargeQueue, type ChargeQueueOptions } from "./charge_queue.ts";
+import { inTurn } from "../lib/in_turn.ts";
 
 /** The dependencies of an account meter. */
 export interface AccountMeterOptions extends Omit<ChargeQueueOptions, "onWritten"> {
@@ -76,7 +77,6 @@ export class AccountMeter {
   #wanted: Money = 0n;
   #isRenewalDue = false;
   #isUsed = false;
-  #turn: Promise<unknown> = Promise.resolve();
   /** Leases of budgets that are not begun. */
   readonly #budgetLeases = new Map<LimitShare, { units: Money; readonly leased: PromiseWithResolvers<void> }>();
   /** The limits of the account and its keys. */
@@ -167,11 +167,7 @@ export class AccountMeter {
   }
 
   /** Runs work for a call when that of all calls before it has ended. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work);
-    this.#turn = result.catch(() => {});
-    return result;
-  }
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T> = inTurn();
 
   /**
    * Renews the lease if it is in use, and returns what is not. Called every few seconds.

@@ -17,6 +17,7 @@ import {
   writePrices,
 } from "./records.ts";
 import type { PricesConfig } from "./settings.ts";
+import { inTurn } from "../lib/in_turn.ts";
 
 /** Options of {@linkcode PriceFeed}. */
 export interface PriceFeedOptions {
@@ -77,7 +78,7 @@ export class PriceFeed {
   /** Resolves when no reading is under way. */
   #reading: Promise<unknown> = Promise.resolve();
   #failure: PriceState["failure"] = null;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inTurn();
   readonly #abort = new AbortController();
 
   constructor(readonly options: PriceFeedOptions) {
@@ -112,7 +113,7 @@ export class PriceFeed {
   async close(): Promise<void> {
     this.#abort.abort();
     await this.#reading;
-    await this.#last.catch(() => {});
+    await this.#inTurn(async () => {});
     this.options.work.close();
   }
 
@@ -159,12 +160,6 @@ export class PriceFeed {
   #held<T>(reading: Promise<T>): Promise<T> {
     this.#reading = Promise.allSettled([this.#reading, reading]);
     return reading;
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work, work);
-    this.#last = done.catch(() => {});
-    return done;
   }
 
   /** Another gateway may have read the source since. */
