@@ -50,6 +50,6 @@ export function checkPriceSource(
 export function checkExpirations(models: readonly Model[], at: number): Finding {
   const expiring = expiringModels(models, at);
   if (expiring.length === 0) return ok("expirations", "no vendor ends a model within thirty days");
-  const texts = expiring.map(({ id, date, isPast }) => `${id} (${isPast ? "ended" : "ends"} on ${date})`);
+  const texts = expiring.map(({ id, date, leftMs }) => `${id} (${leftMs <= 0 ? "ended" : "ends"} on ${date})`);
   return warning("expirations", `vendors end models: ${enumerated(texts)}`, "move your callers to other models");
 }

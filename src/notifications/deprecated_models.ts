@@ -1,23 +1,19 @@
+import { expiringModels, EXPIRY_NOTICE_MS } from "../catalog/expiring.ts";
 import type { Model } from "../catalog/model.ts";
 import type { Pass } from "./pass.ts";
 
-/** How long before a vendor ends a model `model.deprecated` is sent. */
-const NOTICE_MS = 30 * 86_400_000;
-
-/** Sends `model.deprecated` once for a model and the date on which its vendor ends it. */
+/** Sends `model.deprecated` once for a model and the date on which its vendor ends it, until that date. */
 export async function checkModels(pass: Pass, models: readonly Model[]): Promise<void> {
-  for (const { id, expirationDate, redirect } of models) {
-    if (expirationDate === null) continue;
-    const leftMs = Date.parse(expirationDate) - pass.now;
-    if (leftMs <= 0 || leftMs > NOTICE_MS) continue;
+  for (const { id, redirect, date, leftMs } of expiringModels(models, pass.now)) {
+    if (leftMs <= 0) continue;
     await pass.announce({
       event: "model.deprecated",
-      cause: [id, expirationDate],
+      cause: [id, date],
       // After the date it is not sent any more.
-      causeTtlMs: leftMs + NOTICE_MS,
+      causeTtlMs: leftMs + EXPIRY_NOTICE_MS,
       account: null,
-      data: { model: id, expiration_date: expirationDate, redirected_to: redirect?.to ?? null },
-      logged: { model: id, reason: `Ends on ${expirationDate}` },
+      data: { model: id, expiration_date: date, redirected_to: redirect?.to ?? null },
+      logged: { model: id, reason: `Ends on ${date}` },
     });
   }
 }
