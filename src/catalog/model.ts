@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { ChargeKind, Tariff } from "../billing/tariff.ts";
-import type { ListedFacts } from "../conversation/model_facts.ts";
-import type { ModelFacts } from "../conversation/model_facts.ts";
+import type { ListedFacts, ModelFacts } from "../conversation/model_facts.ts";
 import { factsSchema } from "../conversation/stated_facts.ts";
 import { isDate } from "../lib/iso_date.ts";
 import { boolean, distinct, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";

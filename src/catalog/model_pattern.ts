@@ -29,7 +29,7 @@ export interface ModelPattern {
 
 const PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/(?:[A-Za-z0-9@_~][A-Za-z0-9._:@+~/-]{0,127})?\*$/;
 const ID_EXPECTATION = '"<provider>/*", or the beginning of names before the star, such as "openrouter/qwen/*"';
-/** The refresh interval of a list without one of its own, in milliseconds. */
+/** The refresh interval of a list that states none, in milliseconds. */
 const DEFAULT_REFRESH_MS = 3_600_000;
 const PRICING_EXPECTATION = "free, or a section with at least one price";
 

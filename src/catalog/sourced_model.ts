@@ -28,7 +28,7 @@ export function sourcedKey(family: string, vendorName: string): string {
   return `${family}/${vendorName}`;
 }
 
-/** The fields of a built-in model with the prices of a source in the place of its own. */
+/** The fields of a built-in model with the prices of a source instead of its built-in ones. */
 export function withSourced(known: BuiltInFields, sourced: SourcedModel): BuiltInFields {
   const { pricing, tiers, pricePerSecond, isWhole = false, expirationDate } = sourced;
   const own = mapOf(known.pricing);

@@ -14,6 +14,8 @@ import {
 } from "../catalog/sourced_model.ts";
 import { ownValue } from "../lib/own_value.ts";
 import type { ListedModel } from "../upstreams/model_listing.ts";
+import { nextTurn } from "../lib/loop_turns.ts";
+import { readSourced } from "../catalog/repriced.ts";
 
 /** The models of one provider's list. */
 export interface DiscoveredModels {
@@ -46,7 +48,7 @@ export async function discoveredModels(
   const models: Model[] = [];
   let [unpriced, unusable] = [0, 0];
   for (const [index, each] of listed.entries()) {
-    if (index % MODELS_AT_ONCE === MODELS_AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    if (index % MODELS_AT_ONCE === MODELS_AT_ONCE - 1) await nextTurn();
     const pattern = longestFirst.find((pattern) => isNamedBy(pattern, each.id));
     if (pattern === undefined) continue;
     const known = family === null ? null : builtInFields(family, each.id);
@@ -81,21 +83,12 @@ function modelFor(
   const id = idFor(pattern, listed);
   if (!isModelId(id)) return null;
   const serves = [{ provider: pattern.provider, model: listed.id }];
-  const model = readPriced({ ...fieldsFor(pattern, listed, { known, sourced }), id, serves }, sourced);
+  const fields = { ...fieldsFor(pattern, listed, { known, sourced }), id, serves };
+  const model = sourced === undefined ? readModel(fields) : readSourced(fields);
   if (model === null) return null;
   if (listed.facts === undefined) return model;
   const [stated = model] = withListedFacts([model], { [listedFactsKey(pattern.provider, listed.id)]: listed.facts });
   return stated;
-}
-
-/** Null for prices of the price source that this version does not take, as those that an earlier one has stored. */
-function readPriced(fields: BuiltInFields, sourced: SourcedModel | undefined): Model | null {
-  if (sourced === undefined) return readModel(fields);
-  try {
-    return readModel(fields);
-  } catch {
-    return null;
-  }
 }
 
 /** The fields of a listed model: what is built in, or in the price source, or in the pattern. */

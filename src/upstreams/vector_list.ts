@@ -1,4 +1,5 @@
 import { JsonCursor } from "../lib/json_cursor.ts";
+import { nextTurn } from "../lib/loop_turns.ts";
 
 /**
  * A vector in the text of a JSON reply. Its bytes are used as they are, because parsing a long list of vectors would
@@ -89,7 +90,7 @@ async function readItems(cursor: JsonCursor, count: number, read: () => ReadItem
     if (index >= count || byInput[index] !== undefined) throw new TypeError("The reply has other indexes");
     byInput[index] = item;
     if (cursor.at < pauseAt) continue;
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
     pauseAt = cursor.at + SLICE_BYTES;
   }
   if (items !== count) throw new TypeError("The reply has another number of vectors");

@@ -7,6 +7,7 @@ import type { UsageRow } from "./read_usage.ts";
 import { compareValues, type UsageDimension, type UsageGroup } from "./usage_group.ts";
 import { addSums, NO_SUMS, type UsageSums } from "./usage_records.ts";
 import type { UsageRollup } from "./usage_rollup.ts";
+import { nextTurn } from "../../lib/loop_turns.ts";
 
 /** Which usage is summed, and how. */
 export interface UsageQuery {
@@ -125,7 +126,7 @@ async function sumPages(pages: AsyncIterable<readonly UsageRow[]>, query: UsageQ
   for await (const page of pages) {
     rows += page.length;
     if (rows - pausedAt >= ROWS_PER_SLICE) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await nextTurn();
       pausedAt = rows;
     }
     if (rows > MAX_ROWS) throw tooMuch(`has more than ${MAX_ROWS} stored sums`);
