@@ -1,4 +1,4 @@
-import { isObject } from "../conversation/wire_value.ts";
+import { objectOf, parsedOrNull } from "../conversation/wire_value.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { JoinedBytes } from "../lib/joined_bytes.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -66,10 +66,5 @@ function finalError(thrown: unknown, attempt: TextAttempt): GatewayError {
 const DECODER = new TextDecoder();
 
 function bodyIn(bytes: Uint8Array): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(DECODER.decode(bytes));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return objectOf(parsedOrNull(DECODER.decode(bytes)));
 }
