@@ -11,7 +11,7 @@ import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { IsolatesOptions } from "../isolates/isolates.ts";
 import { systemClock } from "../lib/clock.ts";
 import { holdWork } from "../lib/held.ts";
-import { type Log, logWritten } from "../lib/log.ts";
+import { errorName, type Log, logWritten } from "../lib/log.ts";
 import type { ListenAddress } from "../config/server_section.ts";
 import type { MemoryBudget } from "../lib/memory_budget.ts";
 import { readCidr } from "../net/address.ts";
@@ -180,7 +180,7 @@ async function start(
   await store.publishAddress(adminAddress).catch((error) => {
     log.warn("address_unpublished", {
       address: adminAddress,
-      reason: error instanceof Error ? error.name : typeof error,
+      reason: errorName(error),
     });
   });
   return {

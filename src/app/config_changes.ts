@@ -16,7 +16,7 @@ import {
   type StoredVersion,
 } from "../config/stored_config.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
@@ -243,5 +243,5 @@ function keepRestartSettings(next: Config, started: Config): Config {
 
 function reasonOf(error: unknown): string {
   if (error instanceof GatewayError) return error.message;
-  return error instanceof Error ? error.name : typeof error;
+  return errorName(error);
 }

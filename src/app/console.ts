@@ -16,6 +16,7 @@ import type { LiveStreams } from "../protocols/admin/live_streams.ts";
 import type { AdminAccess } from "./admin_access.ts";
 import { CONSOLE_ENDPOINTS } from "./admin_endpoints.ts";
 import { createRouter } from "./router.ts";
+import { errorName } from "../lib/log.ts";
 
 /** Whether a gateway serves the console: as `console` sets, else if it has an admin key. */
 export function hasConsole({ console, server }: Pick<Config, "console" | "server">): boolean {
@@ -109,7 +110,7 @@ export class ConsoleState {
     try {
       history.precede(await keeper.read());
     } catch (error) {
-      this.parts.log.warn("traffic_not_read", { reason: error instanceof Error ? error.name : typeof error });
+      this.parts.log.warn("traffic_not_read", { reason: errorName(error) });
     }
     return history;
   }

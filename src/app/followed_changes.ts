@@ -2,7 +2,7 @@ import { recentlyErased } from "../billing/erase_account.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { readCurrentVersion } from "../config/stored_config.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { JobRunner } from "../store/job_runner.ts";
 import type { Store } from "../store/store.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
@@ -67,7 +67,7 @@ export function followChanges(
       await followConfig();
       await followPrices();
     } catch (error) {
-      log.warn("changes_not_read", { reason: error instanceof Error ? error.name : typeof error });
+      log.warn("changes_not_read", { reason: errorName(error) });
     }
     if (!isEnded) readLater();
   }

@@ -5,7 +5,7 @@ import type { FromIsolate } from "../isolates/messages.ts";
 import type { RecordSender } from "../isolates/record_sender.ts";
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { Journal } from "../store/journal/journal.ts";
 import type { LeasedMeter } from "../thread_state/leased_meter.ts";
 
@@ -54,7 +54,7 @@ export class IsolateLifecycle {
       this.#listening = await listen();
       post({ type: "listening" });
     } catch (error) {
-      post({ type: "unable", reason: error instanceof Error ? error.name : typeof error });
+      post({ type: "unable", reason: errorName(error) });
     }
   }
 

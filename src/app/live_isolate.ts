@@ -22,6 +22,7 @@ import { replayOptions } from "./replays.ts";
 import { createRouter, currentRouter } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { threadRoutes } from "./thread_routes.ts";
+import { errorName } from "../lib/log.ts";
 
 /** What the endpoints of an isolate have in common under all configurations. */
 export interface LiveIsolateParts {
@@ -94,7 +95,7 @@ export class LiveIsolate {
       this.#current = await openGeneration(configured, before, this.parts);
       before.openedProviders.close(this.#current.parts.openedProviders);
     } catch (error) {
-      log.error("isolate_config_failed", { reason: error instanceof Error ? error.name : typeof error });
+      log.error("isolate_config_failed", { reason: errorName(error) });
     }
     meter.endAll(); // a limit can be lower
   }

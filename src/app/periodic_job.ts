@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { holdWork } from "../lib/held.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import { createJobRunner, type JobHandler, type JobRunner } from "../store/job_runner.ts";
 import type { Store } from "../store/store.ts";
 import { laterBy } from "../store/store_time.ts";
@@ -35,7 +35,7 @@ export function startPeriodicJob(parts: PeriodicJobParts, { kind, firstAfterMs, 
       // Refused as a duplicate if an earlier process added it.
       await store.commit(null, { addJobs: [{ kind, ref: REF, dueAt: laterBy(store.now(), firstAfterMs) }] });
     } catch (error) {
-      log.warn(`${kind}_not_started`, { reason: error instanceof Error ? error.name : typeof error });
+      log.warn(`${kind}_not_started`, { reason: errorName(error) });
       stopTimer = clock.after(ADD_AGAIN_MS, () => holdWork(addJob()));
     }
   }

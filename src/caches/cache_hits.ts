@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { holdWork } from "../lib/held.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import { cacheHitsKey, cacheKey } from "./records.ts";
 
@@ -78,7 +78,7 @@ export class CacheHits {
       try {
         if (await this.#write(some)) continue;
       } catch (error) {
-        this.parts.log.warn("cache_hits_unwritten", { reason: error instanceof Error ? error.name : typeof error });
+        this.parts.log.warn("cache_hits_unwritten", { reason: errorName(error) });
       }
       for (const [id, use] of some) this.#add(id, use);
     }

@@ -6,6 +6,7 @@ import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
+import { errorName } from "../lib/log.ts";
 
 const ROOT = "/admin/v1/config";
 
@@ -69,7 +70,7 @@ async function sectionsIn(file: string): Promise<Record<string, unknown>> {
   try {
     sections = parse(await Deno.readTextFile(file));
   } catch (error) {
-    const kind = error instanceof Error ? error.name : typeof error; // The parser's message quotes the file.
+    const kind = errorName(error); // The parser's message quotes the file.
     throw new UsageError(`switchyard config: expected a readable configuration file at ${file}, got ${kind}`);
   }
   if (typeof sections === "object" && sections !== null && !Array.isArray(sections)) return { ...sections };

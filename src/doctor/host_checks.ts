@@ -7,6 +7,7 @@ import { descriptorLimit } from "../lib/descriptors.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
+import { errorName } from "../lib/log.ts";
 
 /** The version of Deno that this version is tested with, up to the minor number. */
 const DENO_VERSION = "2.9.";
@@ -88,7 +89,7 @@ export async function checkRequestLog(config: Config): Promise<Finding> {
     await checkWritable(path);
     return ok("request log", `${path} can be written`);
   } catch (error) {
-    const reason = error instanceof Error ? error.name : typeof error;
+    const reason = errorName(error);
     const advice = "let the gateway's user write there, or change request_log.path";
     return problem("request log", `${path} cannot be written (${reason})`, advice);
   }
@@ -115,7 +116,7 @@ export async function checkFiles({ files }: Config): Promise<Finding> {
     await checkFolder(existing);
     return ok("files", existing === files ? `${files} can be written` : `${files} is created at the start`);
   } catch (error) {
-    const reason = error instanceof Error ? error.name : typeof error;
+    const reason = errorName(error);
     return problem(
       "files",
       `${files} cannot be written (${reason})`,

@@ -1,7 +1,7 @@
 import { type Clock, sleep, systemClock } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import { descriptorLimit } from "../lib/descriptors.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import { AbortedResponse } from "./abort_after.ts";
 
 /** Options of {@linkcode listen}. */
@@ -91,7 +91,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     for (;;) {
       const since = clock.monotonicMs();
       const current = server;
-      const failure = await Promise.race([current.finished.then(() => null, reasonOf), renewed.promise]);
+      const failure = await Promise.race([current.finished.then(() => null, errorName), renewed.promise]);
       if (current !== server) continue;
       if (!failure || stopping) return;
       if (clock.monotonicMs() - since > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
@@ -118,7 +118,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       cutOff = nextCutOff;
       return true;
     } catch (error) {
-      log.error("listen.failed", { address: `${address}:${port}`, reason: reasonOf(error) });
+      log.error("listen.failed", { address: `${address}:${port}`, reason: errorName(error) });
       return false;
     }
   }
@@ -170,7 +170,7 @@ function start(options: ListenOptions, port: number, signal: AbortSignal): Retur
 
 /** The handler catches its own errors, so this is a response that failed while it was sent. */
 function brokenAnswer(error: unknown, log: Log): Response {
-  if (!(error instanceof AbortedResponse)) log.debug("listen.answer_broken", { reason: reasonOf(error) });
+  if (!(error instanceof AbortedResponse)) log.debug("listen.answer_broken", { reason: errorName(error) });
   return new Response(null, { status: 500 });
 }
 
@@ -182,10 +182,6 @@ function openSignalPipe(): void {
   const ignore = () => {};
   Deno.addSignalListener("SIGINT", ignore);
   Deno.removeSignalListener("SIGINT", ignore);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }
 
 /** The limit of open files below which the start warns. */

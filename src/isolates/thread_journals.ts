@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { ThreadJournalPlace } from "./messages.ts";
 
 /** The journals of the charges of isolates, by their numbers. */
@@ -28,7 +28,7 @@ export async function replayJournal(slot: number, { journals, clock, log, isStop
     try {
       return await journals.replay(slot);
     } catch (error) {
-      const reason = error instanceof Error ? error.name : typeof error;
+      const reason = errorName(error);
       if (isFirst) log.error("isolate_journal_unwritten", { count: slot, reason });
       if (isStopping()) return; // the next start replays it
       await sleep(clock, REPLAY_RETRY_MS);

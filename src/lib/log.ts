@@ -159,3 +159,8 @@ export function droppedLogLine(count: number, now: number = Date.now()): string 
 
 /** A log that discards everything, for tests. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** What a log says of an error that may quote secrets in its message: its class; of another value its type. */
+export function errorName(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

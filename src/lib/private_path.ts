@@ -1,4 +1,4 @@
-import type { Log } from "./log.ts";
+import { errorName, type Log } from "./log.ts";
 
 /** The mode of the gateway's files: read and write for the owner only. */
 export const PRIVATE_FILE_MODE = 0o600;
@@ -36,7 +36,7 @@ export async function restrictPermissions(path: string, log: Log): Promise<void>
       reason: `its mode was ${was}, and is ${wanted.toString(8).padStart(4, "0")}`,
     });
   } catch (error) {
-    const why = error instanceof Error ? error.name : typeof error;
+    const why = errorName(error);
     log.warn("permissions_open", { path, reason: `its mode is ${was}, and it cannot be changed: ${why}` });
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { randomBase62 } from "../lib/ids.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { Entry, Store } from "../store/store.ts";
 import { KEPT_TRAFFIC_MS } from "./traffic_history.ts";
 import { type StoredTraffic, TRAFFIC, trafficKey } from "./traffic_records.ts";
@@ -87,7 +87,7 @@ export class TrafficKeeper {
       await this.#removeOld(to - KEPT_TRAFFIC_MS);
     } catch (error) {
       // The next call writes it again: a record has all that happened since its start.
-      log.warn("traffic_not_stored", { reason: error instanceof Error ? error.name : typeof error });
+      log.warn("traffic_not_stored", { reason: errorName(error) });
     }
   }
 

@@ -4,6 +4,7 @@ import { credentialOf, providerNameOf } from "../lib/provider_name.ts";
 import type { ProviderHealth } from "../routing/provider_health.ts";
 import { announce, type AnnounceParts } from "./announce.ts";
 import { renewCause } from "./causes.ts";
+import { errorName } from "../lib/log.ts";
 
 /** The dependencies of {@linkcode FailingProviders}. */
 export interface FailingProviderParts extends AnnounceParts {
@@ -61,7 +62,7 @@ export class FailingProviders {
     try {
       for (const each of failing) await this.#announce(each);
     } catch (error) {
-      this.parts.log.warn("notification_failed", { reason: error instanceof Error ? error.name : typeof error });
+      this.parts.log.warn("notification_failed", { reason: errorName(error) });
     }
     this.#stopTimer = null;
     if (this.#isStopped) return;

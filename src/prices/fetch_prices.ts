@@ -2,6 +2,7 @@ import { GrowingBytes } from "../lib/growing_bytes.ts";
 import { EgressError } from "../net/egress_error.ts";
 import { guardedFetch } from "../net/guarded_fetch.ts";
 import type { EgressPolicy, Schemes } from "../net/target.ts";
+import { errorName } from "../lib/log.ts";
 
 /** The largest price list. Those of LiteLLM and models.dev had about 2 MB in November 2026. */
 const MAX_PRICE_LIST_BYTES = 16 * 1024 * 1024;
@@ -86,6 +87,6 @@ async function readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
     return await Deno.readFile(path);
   } catch (error) {
     if (error instanceof PriceSourceError) throw error;
-    throw new PriceSourceError(`cannot read the file: ${error instanceof Error ? error.name : typeof error}`);
+    throw new PriceSourceError(`cannot read the file: ${errorName(error)}`);
   }
 }

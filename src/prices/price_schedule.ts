@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { PriceFeed } from "./price_feed.ts";
 
 /** Options of {@linkcode PriceSchedule}. */
@@ -54,7 +54,7 @@ export class PriceSchedule {
       this.#retryMs = MIN_RETRY_MS;
     } catch (error) {
       if (this.#isClosed) return;
-      log.warn("prices_not_read", { reason: error instanceof GatewayError ? error.message : nameOf(error) });
+      log.warn("prices_not_read", { reason: error instanceof GatewayError ? error.message : errorName(error) });
       delayMs = Math.min(this.#retryMs, everyMs);
       this.#retryMs *= 2;
     }
@@ -71,8 +71,4 @@ export class PriceSchedule {
     }
     this.#isReportedStale = staleSince !== null;
   }
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { Commit, Key, Store, Version } from "../store/store.ts";
 import { writtenVersion } from "../store/written_version.ts";
@@ -82,7 +82,7 @@ export class HeldKey {
       if ((await this.#commit(commit)).ok) return true;
       log.warn("idempotency_key_lost", { requestId, accountId: this.place.account });
     } catch (error) {
-      const reason = error instanceof Error ? error.name : typeof error;
+      const reason = errorName(error);
       log.warn("idempotency_key_not_written", { requestId, accountId: this.place.account, reason });
     }
     return false;

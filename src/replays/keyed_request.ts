@@ -7,7 +7,7 @@ import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import type { ByteCipher } from "../lib/byte_cipher.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import { outputStream } from "../lib/output_stream.ts";
 import type { Store } from "../store/store.ts";
 import { fingerprintOf, HashedBody } from "./fingerprint.ts";
@@ -186,7 +186,7 @@ async function store(call: EndedCall, kept: readonly Uint8Array[] | null, finger
     parts.log.warn("reply_not_stored", {
       requestId,
       accountId: account,
-      reason: error instanceof Error ? error.name : typeof error,
+      reason: errorName(error),
     });
     await held.use(fingerprint, null);
   }

@@ -4,7 +4,7 @@ import type { ModelPattern } from "../catalog/model_pattern.ts";
 import type { PriceBook } from "../catalog/sourced_model.ts";
 import type { FileStore } from "../files/files.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ListedModel } from "../upstreams/model_listing.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -177,7 +177,7 @@ class ModelList {
 
   #log(event: string, error: unknown): void {
     const failed = error instanceof UpstreamFailure;
-    const reason = failed ? error.message : error instanceof Error ? error.name : typeof error;
+    const reason = failed ? error.message : errorName(error);
     const code = failed ? error.kind : undefined;
     this.options.log.warn(event, { provider: this.listed.provider.name, code, reason });
   }

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
+import { errorName, type Log } from "../lib/log.ts";
 import type { Key, Store } from "../store/store.ts";
 import { BoundedMemory, type KeptValues } from "./bounded_memory.ts";
 import { keptRepliesOf, keptReplyKey, type ReplyKind } from "./records.ts";
@@ -152,7 +152,7 @@ export class StoredReplies<V> implements KeptValues<V> {
         await this.parts.store.commit(null, { set });
       }
     } catch (error) {
-      this.parts.log.warn("replies_not_stored", { reason: error instanceof Error ? error.name : typeof error });
+      this.parts.log.warn("replies_not_stored", { reason: errorName(error) });
     }
   }
 
@@ -165,7 +165,7 @@ export class StoredReplies<V> implements KeptValues<V> {
         if (entries.length < DELETE_PAGE) return;
       }
     } catch (error) {
-      log.warn("replies_not_removed", { accountId, reason: error instanceof Error ? error.name : typeof error });
+      log.warn("replies_not_removed", { accountId, reason: errorName(error) });
     }
   }
 }

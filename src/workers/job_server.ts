@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { markWork, startThreadHeartbeat } from "../lib/own_heartbeat.ts";
 import type { JobMessage, JobResult } from "./worker_pool.ts";
+import { errorName } from "../lib/log.ts";
 
 /** The result of a job, and the buffers in it that move to the main thread. */
 export interface JobOutcome {
@@ -18,7 +19,7 @@ export function serveJobs(run: (job: unknown) => Promise<JobOutcome>): void {
       const { value, transfer = [] } = await run(job);
       port.postMessage({ id, value } satisfies JobResult, [...transfer]);
     } catch (error) {
-      port.postMessage({ id, failure: error instanceof Error ? error.name : typeof error } satisfies JobResult);
+      port.postMessage({ id, failure: errorName(error) } satisfies JobResult);
     }
   });
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Log } from "../../lib/log.ts";
+import { errorName, type Log } from "../../lib/log.ts";
 import type { Money } from "../../lib/money.ts";
 import { changedEngine } from "../../store/changed_store.ts";
 import type { StoreEngine } from "../../store/engine.ts";
@@ -162,7 +162,7 @@ export class UsageRollup {
         await this.#passOver([...this.#marked]);
         await this.copyDays();
       } catch (error) {
-        log.warn("usage_not_summed", { reason: error instanceof Error ? error.name : typeof error });
+        log.warn("usage_not_summed", { reason: errorName(error) });
       }
       if (!this.#isStopped) stopTimer = clock.after(PASS_EVERY_MS, () => running = pass());
     };

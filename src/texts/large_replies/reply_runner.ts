@@ -1,4 +1,5 @@
 import type { ReplyJob, ReplyJobOutcome, ReplyJobResults } from "./reply_jobs.ts";
+import { errorName } from "../../lib/log.ts";
 
 /** Does a job of an account. Its buffers move. Never rejects. */
 export type ReplyRunner = (job: ReplyJob, accountId: string) => Promise<ReplyJobOutcome>;
@@ -30,6 +31,6 @@ async function runHere(job: ReplyJob): Promise<ReplyJobOutcome> {
   try {
     return { result: await runReplyJob(job) };
   } catch (error) {
-    return { unreadable: error instanceof Error ? error.name : typeof error };
+    return { unreadable: errorName(error) };
   }
 }

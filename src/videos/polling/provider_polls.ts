@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import type { Log } from "../../lib/log.ts";
+import { errorName, type Log } from "../../lib/log.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { VideoProgress, VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { AnswerHandler } from "./poll.ts";
@@ -206,7 +206,7 @@ export class ProviderPolls {
         ref: first.id,
         provider,
         count: tasks.length,
-        code: failure?.kind ?? (error instanceof Error ? error.name : typeof error),
+        code: failure?.kind ?? errorName(error),
         status: status ?? undefined,
       });
       if (isRejection(failure)) {
