@@ -14,7 +14,7 @@ export interface HeavyCase {
   readonly body: (vendorPort: number) => string | Uint8Array<ArrayBuffer> | null;
   /** The number of such requests at a time. Default: 1. */
   readonly parallel?: number;
-  /** Whether each request has an `Idempotency-Key` of its own. Default: false. */
+  /** Whether each request has a different `Idempotency-Key`. Default: false. */
   readonly isKeyed?: boolean;
   /** What is measured beside it. Default: a small chat request. */
   readonly beside?: "chat" | "search";

@@ -13,7 +13,7 @@ const MAX_SHARE = 0.02;
 /**
  * Starts the passes that find what notifications are due, in one process on the store at a time.
  *
- * @param current Gives the parts of the configuration in force.
+ * @param current Gives the parts of the current configuration.
  */
 export function startNotifications(services: OwnedServices, current: () => ConfiguredParts): JobRunner {
   return startPeriodicJob(services, {
@@ -42,7 +42,7 @@ function passHandler(services: OwnedServices, current: () => ConfiguredParts): J
 /**
  * Watches for providers that fail, in every process that calls vendors.
  *
- * @param current Gives the parts of the configuration in force.
+ * @param current Gives the parts of the current configuration.
  * @returns Ends with the drain.
  */
 export function watchProviders(services: OwnedServices, current: () => ConfiguredParts): JobRunner {

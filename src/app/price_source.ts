@@ -26,7 +26,7 @@ const GATEWAYS_LEAD_MS = 10_000;
 /**
  * Creates the price source of the configuration. Nothing is read yet.
  *
- * @param current Gives the parts of the configuration in force.
+ * @param current Gives the parts of the current configuration.
  */
 export function createPriceSource(
   { store, clock, log, random, config: { prices, retention, store: address } }: OwnedServices,

@@ -17,7 +17,7 @@ import {
 import { newWebhookSecret } from "./webhook_secret.ts";
 
 const SCAN_PAGE = 500;
-/** Accounts of which the records are read at once while their balances are read one by one. */
+/** Accounts whose records are read together while their balances are read one by one. */
 const BALANCE_PAGE = 100;
 
 /** A prepaid account with its balance. */

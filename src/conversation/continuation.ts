@@ -10,7 +10,7 @@ export interface ReplyPause {
 
 /**
  * How a format goes on with replies that end at a limit of the vendor for each request. The same request is sent again
- * with a token. Each of these hops reads the prompt and all output before it, and has usage of its own. Bodies are
+ * with a token. Each of these hops reads the prompt and all output before it, and reports its usage. Bodies are
  * replies, or chunks of a stream, as the vendor sends them.
  */
 export interface Continuation {

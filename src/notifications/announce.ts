@@ -29,7 +29,7 @@ export interface Notification {
 export interface AnnounceParts {
   readonly store: Store;
   readonly log: Log;
-  /** Gives the section in force. */
+  /** Gives the current section. */
   readonly config: () => NotificationsConfig;
 }
 

@@ -17,7 +17,7 @@ export interface PassParts extends AnnounceParts {
   /** Writes charges that wait in the journal to the ledger. */
   readonly meter: Pick<LedgerMeter, "settleAll">;
   readonly usageRollup: Pick<UsageRollup, "foldAll" | "spentSince">;
-  /** Gives the models in force. */
+  /** Gives the current models. */
   readonly models: () => readonly Model[];
 }
 

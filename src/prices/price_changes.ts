@@ -109,7 +109,7 @@ function reasonOf(
   return Math.abs(price - was) <= maxChange * was * (1 + ROUNDING) ? null : "max_change";
 }
 
-/** Without a price of its own, a token takes that of another one. */
+/** A token without its own price has that of another kind of token. */
 function isTokenPrice(name: string): boolean {
   return (TOKEN_PRICES as ReadonlySet<string>).has(name);
 }

@@ -43,7 +43,7 @@ import { sharedStoreClock } from "./shared_store_time.ts";
 
 /** The thread's connection to the main thread. */
 export interface StateLink {
-  /** Sends a message, at once or at the end of the turn of the event loop. Buffers of it can move. */
+  /** Sends a message, immediately or at the end of the turn of the event loop. Buffers of it can move. */
   post(message: FromStateThread, transfer?: readonly ArrayBuffer[]): void;
   /** Sends what was posted before. */
   flush(): void;

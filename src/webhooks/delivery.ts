@@ -5,7 +5,7 @@ import { laterBy, type StoreTime } from "../store/store_time.ts";
 /**
  * The delivery of one event to a task's callback address, repeated until it is acknowledged. A task has at most one
  * delivery, which has the task's id. Its body never changes. A notification has one for each of its receivers, with an
- * id of its own; it begins with the commit that records its cause.
+ * separate id; it begins with the commit that records its cause.
  *
  *     the task's terminal commit
  *        │

@@ -16,7 +16,7 @@ interface Sample {
   readonly status: number;
 }
 
-/** Sends a request over a connection of its own, which the system gives to any thread. */
+/** Sends a request over a new connection, which the system gives to any thread. */
 async function send({ address, key }: TestGateway): Promise<Sample> {
   using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
   const sentAt = performance.now();

@@ -8,7 +8,7 @@ import { sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas
 import { isObject, listOf } from "../../../wire_value.ts";
 
 const SCHEMAS: SentSchemas = {
-  // What is enforced has rules of its own.
+  // Enforced schemas have other rules.
   find: (body) =>
     listOf(body.tools).flatMap((owner, index) =>
       isObject(owner) && owner.strict !== true
