@@ -141,8 +141,14 @@ Deno.test("a source that cannot be read for longer than keep is reported once, a
       return stale() > 0;
     });
     clock.advance(3_600_000);
+    // A read that was under way when the clock moved has timed out; the next one meets the source itself.
+    await eventually(async () => {
+      await admin(gateway, "POST", "prices/refresh");
+      const { body } = await admin(gateway, "GET", "prices");
+      return body.failure.reason === "expected status 200, got 503";
+    });
     const { body } = await admin(gateway, "GET", "prices");
-    assertEquals([body.is_stale, body.failure.reason, stale()], [true, "expected status 200, got 503", 1]);
+    assertEquals([body.is_stale, stale()], [true, 1]);
     assertEquals((await pricingOf(gateway, MODEL))?.prompt, "0.0000025");
   } finally {
     await gateway.stop();
