@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { MAX_TURN_BYTES, nextTurn } from "../lib/loop_turns.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { EventSplitter } from "./event_splitter.ts";
 import { KeptStream, type StreamFacts } from "./kept_stream.ts";
@@ -111,6 +112,8 @@ export class KeptStreams {
     const splitter = new EventSplitter();
     try {
       for await (const chunk of body) {
+        // The relay has spent this turn on the same bytes.
+        if (chunk.length > MAX_TURN_BYTES) await nextTurn();
         for (const block of splitter.push(chunk)) stream.add(block);
         this.#limit(stream, limits);
       }

@@ -22,11 +22,6 @@ export class FrameBuffer {
   /** @param memory Counts the held text. */
   constructor(readonly memory: Pick<FrameMemory, "hold">) {}
 
-  /** Whether nothing is held. */
-  get isEmpty(): boolean {
-    return this.#held === "";
-  }
-
   /**
    * Returns the frames that a read completes, empty if it completes none. If nothing was held, they are the first part
    * of the read.

@@ -6,6 +6,7 @@ import type { Usage } from "../conversation/usage.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { encodeFrames } from "../lib/sse.ts";
+import { WordSearch } from "../lib/word_search.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
@@ -13,6 +14,7 @@ import { withAnswer } from "./answering_model.ts";
 import { chargeText } from "./charge_text.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { FrameBuffer } from "./frame_buffer.ts";
+import { HeldBytes } from "./held_bytes.ts";
 import { FrameMemory } from "./frame_memory.ts";
 import { framesIn, isCompleteData, type RawFrame, rejectManyValues } from "./stream_frames.ts";
 import { applyEdits, bytesOfLatin1, endsFrame, latin1Of, type LineEdit, textOfLatin1 } from "./stream_lines.ts";
@@ -46,6 +48,8 @@ export class PassRelay implements Relay {
   readonly #sample = new StreamSample();
   readonly #memory: FrameMemory;
   readonly #buffer: FrameBuffer;
+  /** The bytes of the text that the buffer holds. */
+  readonly #bytes = new HeldBytes();
   /** The last text that was sent, after the end of the one before if it was shorter than the end of a frame. */
   #last = "";
   /** The last text that was sent and may contain a frame. */
@@ -69,7 +73,7 @@ export class PassRelay implements Relay {
     this.#restorer = restorer ?? null;
     this.#countsHostedCalls = attempt.measure.hostedTools > 0;
     this.#memory = new FrameMemory(attempt.request.memory);
-    this.#buffer = new FrameBuffer(this.#memory);
+    this.#buffer = new FrameBuffer({ hold: (characters) => this.#memory.hold(characters * HELD_COPIES) });
     this.#watcher = pass.watch(attempt.request.body);
   }
 
@@ -80,15 +84,14 @@ export class PassRelay implements Relay {
   take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
     this.#sample.add(bytes);
     const text = latin1Of(bytes);
-    const wasEmpty = this.#buffer.isEmpty;
     const frames = this.#buffer.push(text);
-    if (frames === "") return null;
+    const received = this.#bytes.takeWith(bytes, frames.length);
+    if (received === null) return null;
     if (this.#countsHostedCalls) this.#hostedCalls += countHostedCalls(joinDataLines(frames));
     const edits = this.#inspect(frames);
     const shown = edits.length === 0 ? frames : applyEdits(frames, edits);
     if (this.#usageFrame !== null) return this.#takeUsage(shown);
-    const isUnchanged = wasEmpty && edits.length === 0;
-    const out = isUnchanged ? bytes.subarray(0, frames.length) : bytesOfLatin1(shown);
+    const out = edits.length === 0 ? received : bytesOfLatin1(shown);
     switch (this.#state.phase) {
       case "complete":
         return this.#chargeThenSend(shown, out);
@@ -337,6 +340,9 @@ export class PassRelay implements Relay {
   }
 }
 
+/** A held frame is kept as text and as bytes. */
+const HELD_COPIES = 2;
+
 /** The most text that is held for the end marker. Some vendors may send none. */
 const MAX_HELD_CHARACTERS = 16_384;
 
@@ -369,5 +375,7 @@ function incompleteFrameIn(rest: string): LineEdit[] {
 
 /** Whether a frame may report a failure: its `error` is not null, or its type is `error`. */
 function hasError(data: string): boolean {
-  return /"error"\s*:\s*[{"]|"type"\s*:\s*"error"/.test(data);
+  return ERROR.test(data);
 }
+
+const ERROR = new WordSearch(/"error"\s*:\s*[{"]|"type"\s*:\s*"error"/, ['"error"']);

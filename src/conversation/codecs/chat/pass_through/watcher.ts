@@ -1,3 +1,4 @@
+import { WordSearch } from "../../../../lib/word_search.ts";
 import { readModelName } from "../../../answering_models.ts";
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
@@ -10,7 +11,10 @@ import { eventReader } from "../upstream/event_reader.ts";
  * Matches in one pass over the text. Quotes within JSON strings are escaped, so only keys and whole strings match. Null
  * and empty values are excluded by their spelling, because every chunk has some; any other value is parsed.
  */
-const RELEVANT = /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/;
+const RELEVANT = new WordSearch(
+  /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/,
+  ['"usage"', '"finish_reason"', '"url_citation"', '"images"', "[DONE]"],
+);
 
 const USAGE = /"usage"\s*:\s*\{/;
 

@@ -1,3 +1,4 @@
+import { WordSearch } from "../../../../lib/word_search.ts";
 import { readModelName } from "../../../answering_models.ts";
 import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
@@ -59,7 +60,10 @@ export function watcher(): StreamWatcher {
 }
 
 /** Keys of chunks that are parsed at once: the end, and content that the usage does not count. */
-const PARSED_AT_ONCE = /"(?:finishReason|blockReason|groundingMetadata|inlineData)"/;
+const PARSED_AT_ONCE = new WordSearch(
+  /"(?:finishReason|blockReason|groundingMetadata|inlineData)"/,
+  ['"finishReason"', '"blockReason"', '"groundingMetadata"', '"inlineData"'],
+);
 
 function isEnd(body: unknown): boolean {
   if (!isObject(body)) return false;
