@@ -58,7 +58,10 @@ export class KeptStream {
     return this.#firstId + this.#events.length - 1;
   }
 
-  /** Adds a block. Comments reach those who wait, and are not kept. */
+  /**
+   * Adds a block. Comments reach those who wait, and are not kept. An event reaches them before old ones are dropped:
+   * alone it can be above the limits.
+   */
   add({ bytes, isEvent }: EventBlock): void {
     if (!isEvent) {
       for (const { wake, output } of [...this.#readers]) if (wake !== null) output.enqueue(bytes);
@@ -66,9 +69,10 @@ export class KeptStream {
     }
     this.#events.push(bytes);
     this.#bytes += bytes.length;
+    this.#wakeAll();
+    if (bytes.length > this.maxBytes) this.#sendToThoseWhoRead();
     while (this.#bytes > this.maxBytes && this.#hasEvents) this.#dropFirst();
     while (this.#reserved < this.#bytes && this.#hasEvents) this.#reserveOrDrop();
-    this.#wakeAll();
   }
 
   /** Removes the oldest events until no more than so many bytes are left. */
@@ -169,6 +173,13 @@ export class KeptStream {
       if (wake === null || !this.#send(reader)) continue;
       reader.wake = null;
       wake();
+    }
+  }
+
+  /** Sends an event that cannot be kept to readers that have taken what they were sent, although they do not wait yet. */
+  #sendToThoseWhoRead(): void {
+    for (const reader of [...this.#readers]) {
+      while (reader.next <= this.lastId && reader.output.desiredSize >= 0) this.#send(reader);
     }
   }
 

@@ -70,6 +70,26 @@ Deno.test("a stream is kept for its account alone, until some time after its end
   assertEquals([streams.find("demo", "req_1"), streams.count, memory.inUse], [null, 0, 0]);
 });
 
+Deno.test("an event above the limit reaches those who read the stream", async () => {
+  const { open } = stage({ streamBytes: 300, accountBytes: 200 });
+  const { say, end, stream, ended } = open("req_1");
+  const reader = stream.read(0)!.getReader();
+  for (let n = 1; n <= 3; n++) {
+    const reading = reader.read();
+    await say(`data: ${"x".repeat(1_000)}\n\n`);
+    assertEquals((await reading).value?.length, event(n).length + 999);
+  }
+  // The event before it, and the one after, in the same read: the reader has not come back for the large one.
+  const reading = reader.read();
+  await say(`data: 4\n\ndata: ${"x".repeat(1_000)}\n\ndata: 6\n\n`);
+  const last = [await reading, await reader.read(), await reader.read()];
+  assertEquals(last.map(({ value }) => value?.length), [event(4).length, event(5).length + 999, event(6).length]);
+  await end();
+  await ended;
+  assertEquals((await reader.read()).done, true);
+  assert(stream.bytes <= 200);
+});
+
 Deno.test("of a long stream the last events are kept, and a reader that is too slow sees a broken connection", async () => {
   const { open } = stage({ streamBytes: 300 });
   const { say, end, stream, ended } = open("req_1");
