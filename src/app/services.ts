@@ -61,7 +61,7 @@ export interface ServiceOptions {
   /** Returns the number of log lines that could not be written. Default: none. */
   readonly droppedLogLines?: () => number;
   /** How a store in PostgreSQL is shared with other gateways. Default: it is used beside them. */
-  readonly sharing?: Pick<OpenStoreOptions, "isStandby" | "onLost">;
+  readonly sharing?: Pick<OpenStoreOptions, "isStandby" | "onLost" | "patience">;
   /** What this gateway does of the work of all gateways on the store. Default: everything. */
   readonly roles?: GatewayRoles;
   /** Whether requests are counted for the metrics. The benchmark measures what it costs. Default: true. */
@@ -171,7 +171,8 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     };
     // Code is loaded only for what is on.
     const lending = config.server.isolates === 1 ? null : await import("./lending.ts");
-    return buildServices(shared, { engine, configured, ownAddresses, lending });
+    const maxLedgerLagMs = maxLedgerLagMsOf(config, options.sharing?.patience?.ledgerMs);
+    return buildServices(shared, { engine, configured, ownAddresses, lending, maxLedgerLagMs });
   } catch (error) {
     await engine.close();
     throw error;
@@ -184,11 +185,13 @@ interface OpenedParts {
   readonly ownAddresses: OwnAddress[];
   /** Null without isolates. */
   readonly lending: Pick<typeof import("./lending.ts"), "lend"> | null;
+  /** Null if charges may wait in the journal as long as it has room. */
+  readonly maxLedgerLagMs: number | null;
 }
 
 function buildServices(
   options: Required<Omit<ServiceOptions, OpeningOptions>> & Pick<Services, "counts" | "started" | "otherAnswers">,
-  { engine: plainEngine, configured, ownAddresses, lending }: OpenedParts,
+  { engine: plainEngine, configured, ownAddresses, lending, maxLedgerLagMs }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;
   const { chargedAccounts } = plainEngine;
@@ -212,7 +215,7 @@ function buildServices(
     leases: engine.moneyLeases ?? null,
     shareLeases: engine.shareLeases ?? null,
     ...plainEngine.gateways !== undefined && { gateways: plainEngine.gateways },
-    maxLedgerLagMs: maxLedgerLagMsOf(config),
+    maxLedgerLagMs,
   });
   const { meter: lentMeter, lessors } = lending === null
     ? { meter: ownMeter, lessors: null }
@@ -325,8 +328,8 @@ function sharedLimitsOf({ shareLeases: leases, gateways }: StoreEngine): Paramet
 const MAX_LEDGER_LAG_MS = 2_000;
 
 /** A journal in the system's cache on the host of one gateway is no place for charges that wait for a database. */
-function maxLedgerLagMsOf({ store, billing }: Config): number | null {
-  return storeAddressOf(store).engine === "postgres" && billing.durability === "process" ? MAX_LEDGER_LAG_MS : null;
+function maxLedgerLagMsOf({ store, billing }: Config, lagMs = MAX_LEDGER_LAG_MS): number | null {
+  return storeAddressOf(store).engine === "postgres" && billing.durability === "process" ? lagMs : null;
 }
 
 function bucketNetworkOf(

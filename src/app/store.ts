@@ -6,6 +6,7 @@ import type { Log } from "../lib/log.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import type { StoreEngine } from "../store/engine.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
+import type { DatabasePatience } from "../store/postgres/open_postgres_store.ts";
 import { openKvStore } from "../store/kv/open_kv_store.ts";
 import { type GatewayRoles, storeConnections } from "./gateway_roles.ts";
 
@@ -23,6 +24,8 @@ export interface OpenStoreOptions {
   readonly isStandby?: boolean;
   /** Called once, when another process uses the store in PostgreSQL alone since this one lost its lock. */
   readonly onLost?: () => void;
+  /** How long the store in PostgreSQL may take. Default: as an operator needs it. */
+  readonly patience?: DatabasePatience;
 }
 
 /**

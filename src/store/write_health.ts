@@ -149,10 +149,12 @@ export function isStoreFailure(thrown: unknown): boolean {
 
 /** The error for callers while the gateway cannot use its store. */
 export function storageUnavailable(cause?: unknown): GatewayError {
+  // What the errors of the store say has no stored values.
+  const reason = cause instanceof StoreWriteError || cause instanceof StoreReadError ? cause.message : null;
   return new GatewayError(
     "storage_unavailable",
     "The gateway cannot use its storage, so nothing was done. Send the request again later",
-    { retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
+    { retryAfterSeconds: RETRY_AFTER_SECONDS, cause, ...reason !== null && { loggedMessage: reason } },
   );
 }
 

@@ -34,7 +34,8 @@ Deno.test("fifty concurrent calls with money for some never overdraw the account
   const calls = Array.from({ length: 50 }, () => sendAs(face, gateway, { text, extra }));
   const answers = await Promise.all(calls);
   const served = answers.filter(({ status }) => status === 200).length;
-  assertEquals(answers.filter(({ status }) => status === 402).length, 50 - served);
+  const others = answers.filter(({ status }) => status !== 200 && status !== 402).map(({ json }) => json);
+  assertEquals(others, []);
   const left = await account.balance();
   assert(served >= 8 && left >= 0n, `${served} were served, ${left} is left`);
   // Five words in, 450 out.

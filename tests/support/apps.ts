@@ -50,6 +50,9 @@ export async function startCheckedApp(options: ServiceOptions): Promise<RunningA
   };
 }
 
+/** A machine that runs other tests, too, answers late. What the gateway does then has tests of its own. */
+const PATIENCE = { statementMs: 10_000, connectMs: 60_000, lockMs: 60_000, ledgerMs: 60_000 };
+
 async function startPair(options: ServiceOptions, server: string): Promise<StartedApps> {
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
   const run = (statement: string) => withConnection(server, async (sql) => void await sql.unsafe(statement));
@@ -67,7 +70,8 @@ async function startPair(options: ServiceOptions, server: string): Promise<Start
     files: config.files.startsWith("/") ? config.files : `${folder}/files`,
     server: { ...config.server, baseUrl: config.server.baseUrl ?? address },
   };
-  const apps = await Promise.all([startApp({ ...options, config: shared }), startApp({ ...options, config: shared })]);
+  const start = () => startApp({ ...options, config: shared, sharing: { ...options.sharing, patience: PATIENCE } });
+  const apps = await Promise.all([start(), start()]);
   balancer.ports.push(...apps.map((app) => Number(new URL(app.address).port)));
   return {
     app: apps[0],

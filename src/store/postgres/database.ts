@@ -18,12 +18,15 @@ export interface ConnectOptions {
   readonly statementTimeoutMs: number;
   /** The schema of names without one. Default: the server's. */
   readonly schema?: string;
+  /** How long a new connection may take, in milliseconds. Default: five seconds. */
+  readonly connectTimeoutMs?: number;
   /** Whether connections are kept until they break, for locks. Default false: each is replaced after about an hour. */
   readonly isLasting?: boolean;
 }
 
-const CONNECT_TIMEOUT_SECONDS = 5;
-const LOCK_TIMEOUT_MS = 4_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** The part of the time of a statement for which it waits for a lock. */
+const LOCK_PART = 0.8;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 /** A statement counts as lost so much later than its time limit: others before it on its connection delay it. */
 const ANSWER_MARGIN_MS = 15_000;
@@ -37,13 +40,15 @@ export function connect(options: ConnectOptions): Database {
   return options.statementTimeoutMs === 0 ? open() : answeringPool(open, options.statementTimeoutMs + ANSWER_MARGIN_MS);
 }
 
-function openPool({ url, maxConnections, statementTimeoutMs, schema, isLasting = false }: ConnectOptions): Database {
+function openPool(options: ConnectOptions): Database {
+  const { url, maxConnections, statementTimeoutMs, schema, isLasting = false } = options;
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   return postgres(url, {
     max: maxConnections,
     ...verifiedAddress(url),
     ...namedDatabase(url),
     ...isLasting && { max_lifetime: null },
-    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    connect_timeout: connectTimeoutMs / 1000,
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
     onnotice: () => {},
     fetch_types: false, // a connection that breaks while they are read would reject a promise that no one holds
@@ -51,7 +56,7 @@ function openPool({ url, maxConnections, statementTimeoutMs, schema, isLasting =
       application_name: "switchyard",
       ...(schema !== undefined && { search_path: schema }),
       statement_timeout: statementTimeoutMs,
-      lock_timeout: statementTimeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS,
+      lock_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs * LOCK_PART,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       default_transaction_isolation: "read committed",
       // A gateway whose machine failed loses its connections, and their locks, within half a minute.
@@ -98,6 +103,17 @@ export function placeOf(url: string): string {
 
 const MIN_SERVER_VERSION = 150_000;
 
+/** What to do, by the code of the failure. Source: PostgreSQL, appendix A "Error Codes"; Node, "Common system errors". */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "start the database, or correct its host and port"],
+  ["ENOTFOUND", "correct the host name"],
+  ["EAI_AGAIN", "correct the host name, or the DNS of this machine"],
+  ["CONNECT_TIMEOUT", "correct its host and port, or let a firewall pass the connection"],
+  ["28P01", "correct the user or the password"],
+  ["28000", "let pg_hba.conf admit this user and address, or correct sslmode"],
+  ["3D000", "create the database, or correct its name"],
+]);
+
 /**
  * Checks that the server answers and is recent enough.
  *
@@ -105,11 +121,15 @@ const MIN_SERVER_VERSION = 150_000;
  */
 export async function checkServer(sql: Database, place: string): Promise<void> {
   const version = await serverVersionOf(sql).catch((error) => {
-    throw new StoreUnusableError(`Cannot use the store at ${place}: ${reasonOf(error)}`, codeOf(error));
+    const advice = ADVICE.get(codeOf(error));
+    const reason = advice === undefined ? reasonOf(error) : `${reasonOf(error)}; ${advice}`;
+    throw new StoreUnusableError(`Cannot use the store at ${place} (setting "store"): ${reason}`, codeOf(error));
   });
   if (version < MIN_SERVER_VERSION) {
     throw new StoreUnusableError(
-      `Cannot use the store at ${place}: it is PostgreSQL ${Math.floor(version / 10_000)}, expected 15 or later`,
+      `Cannot use the store at ${place} (setting "store"): it is PostgreSQL ${
+        Math.floor(version / 10_000)
+      }, expected 15 or later`,
     );
   }
 }

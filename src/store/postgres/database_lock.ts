@@ -22,6 +22,8 @@ export interface DatabaseLockOptions {
   readonly place: string;
   /** Called once, when another process has the database alone since this one lost its lock. */
   readonly onLost: () => void;
+  /** How long a check is trusted, in milliseconds. Default: four seconds. */
+  readonly trustedMs?: number;
 }
 
 /** The lock of the processes that use a database, among the advisory locks of the database. */
@@ -31,7 +33,7 @@ const CHECK_INTERVAL_MS = 1_000;
 /** A check is trusted for so long. */
 const TRUSTED_MS = 4_000;
 /** A process that waited for the lock uses the store only when the last check of the process before is not trusted. */
-const GRACE_MS = TRUSTED_MS + 1_000;
+const GRACE_MS = 1_000;
 
 /**
  * The lock of a process on the database that it uses, shared with others or alone. It belongs to a connection, so the
@@ -40,6 +42,7 @@ const GRACE_MS = TRUSTED_MS + 1_000;
  */
 export class DatabaseLock {
   readonly #options: DatabaseLockOptions;
+  readonly #trustedMs: number;
   readonly #primary = new PrimaryCheck();
   #checkedAt = -Infinity;
   /** Why the server must not be used, by the last check. */
@@ -51,13 +54,14 @@ export class DatabaseLock {
 
   constructor(options: DatabaseLockOptions) {
     this.#options = options;
+    this.#trustedMs = options.trustedMs ?? TRUSTED_MS;
   }
 
   /** Why this process must not use the store; null if it has the lock. */
   get failure(): string | null {
     if (this.#isLost) return "another process uses the database alone; this one must be started again";
     if (this.#refusal !== null) return this.#refusal;
-    if (this.#options.clock.monotonicMs() - this.#checkedAt < TRUSTED_MS) return null;
+    if (this.#options.clock.monotonicMs() - this.#checkedAt < this.#trustedMs) return null;
     return "the lock on the database could not be checked for some seconds";
   }
 
@@ -90,7 +94,7 @@ export class DatabaseLock {
     log.info("standby", { reason: "another gateway uses the database; this one starts when it has ended" });
     do {
       do await sleep(clock, CHECK_INTERVAL_MS); while (!await this.#check("alone").catch(() => false));
-      await sleep(clock, GRACE_MS);
+      await sleep(clock, this.#trustedMs + GRACE_MS);
     } while (!await this.#check("alone").catch(() => false));
   }
 

@@ -28,6 +28,20 @@ export interface PostgresStoreOptions {
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
   /** Whether `clock` is the engine's clock too, in place of the server's, so that a test can move it. Default false. */
   readonly isEngineClock?: boolean;
+  /** Default: five seconds for a statement and for a connection, four for the lock, two for charges. */
+  readonly patience?: DatabasePatience;
+}
+
+/** How long the database may take, in milliseconds. */
+export interface DatabasePatience {
+  /** For the answer to a statement; at most ten seconds. */
+  readonly statementMs: number;
+  /** For a new connection. */
+  readonly connectMs: number;
+  /** Until the lock must have been checked again. */
+  readonly lockMs: number;
+  /** For the charges that wait in a journal. */
+  readonly ledgerMs: number;
 }
 
 const MAX_CONNECTIONS = 8;
@@ -39,18 +53,23 @@ const STATEMENT_TIMEOUT_MS = 5_000;
  * @throws {StoreUnusableError} If the server does not answer or is too old, or the schema does not fit this version.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { url, log, space, maxConnections = MAX_CONNECTIONS } = options;
+  const { url, log, space, maxConnections = MAX_CONNECTIONS, patience } = options;
+  const times = {
+    statementTimeoutMs: patience?.statementMs ?? STATEMENT_TIMEOUT_MS,
+    ...(patience && { connectTimeoutMs: patience.connectMs }),
+  };
   const place = placeOf(url);
   const clock = new EngineClock(options.clock, options.isEngineClock ?? false);
-  const sql = connect({ url, maxConnections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const sql = connect({ url, maxConnections, ...times });
   const lock = options.lock
     ? new DatabaseLock({
       mode: options.lock,
-      sql: connect({ url, maxConnections: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, isLasting: true }),
+      sql: connect({ url, maxConnections: 1, ...times, isLasting: true }),
       clock: options.clock,
       log,
       place,
       onLost: options.onLost ?? (() => {}),
+      ...(patience && { trustedMs: patience.lockMs }),
     })
     : null;
   try {
