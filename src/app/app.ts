@@ -7,7 +7,8 @@ import {
   type RequestHandlerOptions,
   type RequestRouter,
 } from "../http/request_handler.ts";
-import { listen, type Listening, urlOf } from "../http/listen.ts";
+import { type AddressSettings, asListenError, SERVER_ADDRESS } from "../http/listen_error.ts";
+import { listen, type Listening, type ListenOptions, urlOf } from "../http/listen.ts";
 import type { IsolatesOptions } from "../isolates/isolates.ts";
 import { systemClock } from "../lib/clock.ts";
 import { holdWork } from "../lib/held.ts";
@@ -32,7 +33,7 @@ export interface App {
   /**
    * Listens, then starts the jobs and sweeps.
    *
-   * @throws {Deno.errors.AddrInUse} If another process has the port. The services stay open.
+   * @throws {ListenError} If an address cannot be used, such as one that another process has. The services stay open.
    */
   start(): Promise<RunningApp>;
 }
@@ -142,7 +143,8 @@ async function start(
       observer,
       writtenObserver,
     });
-  const listening = isolated ?? await listen({ host: server.host, port: server.port, handler, log });
+  const listening = isolated ??
+    await listenAt(server, SERVER_ADDRESS, { host: server.host, port: server.port, handler, log });
   const adminOwn = adminHandler === null ? null : changed(adminHandler);
   const adminListening = await listenForAdmin(server.adminListen, adminOwn, log).catch(async (error) => {
     await listening.shutdown(0);
@@ -243,11 +245,24 @@ function afterChanges(gateway: LiveGateway): (handler: RequestHandler) => Reques
 /** Time for the error events of aborted streams to reach their callers. */
 const ABORT_FLUSH_MS = 1_000;
 
+const ADMIN_SETTING = "server.admin_listen";
+
+/** As {@linkcode listen}. An error names the setting. */
+async function listenAt(at: ListenAddress, settings: AddressSettings, options: ListenOptions): Promise<Listening> {
+  try {
+    return await listen(options);
+  } catch (error) {
+    throw asListenError(at, settings, error);
+  }
+}
+
 /** Listens at `server.admin_listen`; null if there is no such address. */
 async function listenForAdmin(
   at: ListenAddress | null,
   handler: RequestHandler | null,
   log: Log,
 ): Promise<Listening | null> {
-  return at === null || handler === null ? null : await listen({ ...at, handler, log, checksDescriptors: false });
+  if (at === null || handler === null) return null;
+  const settings = { host: ADMIN_SETTING, port: ADMIN_SETTING };
+  return await listenAt(at, settings, { ...at, handler, log, checksDescriptors: false });
 }

@@ -3,6 +3,7 @@ import { Isolates, type IsolatesOptions, unbalancedReason } from "../isolates/is
 import { relayedAddressOf, relayedHandler } from "../isolates/relay.ts";
 import { WritableFlag } from "../isolates/writable_flag.ts";
 import { holdState } from "../lib/held.ts";
+import { asListenError, SERVER_ADDRESS } from "../http/listen_error.ts";
 import { listen, type Listening, urlOf } from "../http/listen.ts";
 import type { RequestHandler } from "../http/request_handler.ts";
 import type { RequestObserver } from "../http/request_record.ts";
@@ -28,7 +29,7 @@ export interface IsolatedListening extends Omit<Listening, "closed"> {
 /**
  * Starts threads that accept connections at the address of the gateway.
  *
- * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of listening likewise.
+ * @throws {ListenError} If the address cannot be used, such as one that another process has.
  */
 export async function listenByIsolates(
   services: OwnedServices,
@@ -112,8 +113,17 @@ interface ReservedAddress {
   readonly release: () => void;
 }
 
+/** As {@linkcode openAddress}. An error names the setting. */
+function reserveAddress(at: { readonly host: string; readonly port: number }): ReservedAddress {
+  try {
+    return openAddress(at);
+  } catch (error) {
+    throw asListenError(at, SERVER_ADDRESS, error);
+  }
+}
+
 /** The threads share the address, so they would also share it with another process that allows it. */
-function reserveAddress({ host: hostname, port }: { readonly host: string; readonly port: number }): ReservedAddress {
+function openAddress({ host: hostname, port }: { readonly host: string; readonly port: number }): ReservedAddress {
   if (port === 0) {
     // Another process could get the port before the threads listen. Nobody connects to it before it is printed.
     const listener = Deno.listen({ hostname, port, reusePort: true });

@@ -1,6 +1,7 @@
 import type { RunningApp } from "../app/app.ts";
 import type { Config } from "../config/config.ts";
 import { devConfig } from "../config/dev_config.ts";
+import { PORT_VARIABLE } from "../config/environment.ts";
 import { restrictPermissions } from "../lib/private_path.ts";
 import { startSandbox } from "../sandbox/mod.ts";
 import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";
@@ -22,8 +23,12 @@ export async function dev(args: readonly string[]): Promise<number> {
   const key = await ensureSecret(DEV_KEY_PATH);
   const sandbox = await startSandbox({ port: 0 });
   const loaded = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name) });
-  const config = await withAdminKey(loaded.config);
+  const config = onFreePort(await withAdminKey(loaded.config));
   const output = openProcessOutput(config);
+  const usual = loaded.config.server.port;
+  if (config.server.port !== usual) {
+    output.print(`Another process uses port ${usual}; this gateway takes ${config.server.port}.`);
+  }
   for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) {
     if (path !== null) await restrictPermissions(path, output.log);
   }
@@ -35,6 +40,28 @@ export async function dev(args: readonly string[]): Promise<number> {
   });
   await sandbox.stop();
   return code;
+}
+
+/** How many ports are tried after the usual one. */
+const MAX_OTHER_PORTS = 20;
+
+/** The configuration with the first port that is free, unless the environment names a port. */
+function onFreePort(config: Config): Config {
+  const { server } = config;
+  if ((Deno.env.get(PORT_VARIABLE) ?? "") !== "") return config;
+  for (let port = server.port; port <= Math.min(server.port + MAX_OTHER_PORTS, 65_535); port++) {
+    if (isFree(server.host, port)) return { ...config, server: { ...server, port } };
+  }
+  return config;
+}
+
+function isFree(hostname: string, port: number): boolean {
+  try {
+    Deno.listen({ hostname, port }).close();
+    return true;
+  } catch {
+    return false; // the start names what prevents it
+  }
 }
 
 /**

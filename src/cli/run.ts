@@ -1,5 +1,8 @@
 import { ConfigError } from "../config/config_error.ts";
+import { FilesUnavailableError } from "../files/files.ts";
+import { ListenError } from "../http/listen_error.ts";
 import { UnwritableError } from "../lib/unwritable.ts";
+import { stackOf } from "../lib/unhandled.ts";
 import { StoreFileError, StoreMissingError } from "../store/kv/database_file.ts";
 import { StoreInUseError } from "../store/kv/process_lock.ts";
 import { StoreUnusableError } from "../store/store_unusable_error.ts";
@@ -12,8 +15,8 @@ import { denoProblem, describeVersion } from "./version.ts";
  * Runs one command.
  *
  * @param args The command line without the program's name.
- * @returns The exit code: 0 for success, 1 for a failure, 2 for an invalid command line or configuration.
- * @throws Any error that is not expected, with its stack trace.
+ * @returns The exit code: 0 for success, 1 for a failure, 2 for an invalid command line or configuration. The stack of
+ * an error that is not expected is printed.
  */
 export async function run(args: readonly string[]): Promise<number> {
   const problem = denoProblem(Deno.version.deno);
@@ -24,7 +27,8 @@ export async function run(args: readonly string[]): Promise<number> {
     if (error instanceof UsageError) return endWithError(2, await adviceFor(error, args));
     if (error instanceof ConfigError) return endWithError(2, error.problems.join("\n"));
     if (isExpected(error)) return endWithError(1, `switchyard: ${error.message}`);
-    throw error;
+    // Once the gateway's output is open, the platform would log the error and end with exit code 0.
+    return endWithError(1, `switchyard: unexpected error: ${stackOf(error)}`);
   }
 }
 
@@ -37,10 +41,11 @@ const EXPECTED_ERRORS = [
   StoreMissingError,
   StoreNotMigratedError,
   UnwritableError,
+  FilesUnavailableError,
   GatewayUnreachableError,
   BackupError,
   OutputError,
-  Deno.errors.AddrInUse,
+  ListenError,
   Deno.errors.PermissionDenied,
   Deno.errors.NotCapable,
 ];

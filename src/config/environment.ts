@@ -6,10 +6,13 @@ import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
 import type { Path } from "./setting_path.ts";
 
+/** The variable of the port. */
+export const PORT_VARIABLE = "PORT";
+
 /** Environment variables that override the file, each with its field. An empty variable counts as not set. */
 const OVERRIDES: Readonly<Record<string, Path>> = {
   HOST: ["server", "host"],
-  PORT: ["server", "port"],
+  [PORT_VARIABLE]: ["server", "port"],
   SWITCHYARD_BASE_URL: ["server", "base_url"],
   SWITCHYARD_PEER_URL: ["server", "peer_url"],
   SWITCHYARD_ADMIN_KEY: ["server", "admin_key"],

@@ -24,6 +24,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full (ENOSPC)",
   EDQUOT: "the disk quota is used up (EDQUOT)",
   ENOTDIR: "part of the path is not a folder (ENOTDIR)",
+  ENOENT: "the folder does not exist, or cannot be created (ENOENT)",
+  EISDIR: "a folder exists where a file is expected (EISDIR)",
+  ELOOP: "its links lead to each other (ELOOP)",
+  ENAMETOOLONG: "the name is too long (ENAMETOOLONG)",
   EEXIST: "a file exists where a folder is expected (EEXIST)",
 };
 

@@ -176,7 +176,7 @@ export class KeptStream {
     }
   }
 
-  /** Sends an event that cannot be kept to readers that have taken what they were sent, although they do not wait yet. */
+  /** Sends an event that cannot be kept to readers that have taken what they were sent, and do not wait yet. */
   #sendToThoseWhoRead(): void {
     for (const reader of [...this.#readers]) {
       while (reader.next <= this.lastId && reader.output.desiredSize >= 0) this.#send(reader);

@@ -8,7 +8,7 @@ export class BucketError extends FilesUnavailableError {
    * @param status The status of the response; null without one.
    */
   constructor({ bucket, endpoint }: BucketAddress, readonly code: string, readonly status: number | null) {
-    super(`Cannot use the bucket "${bucket}" at ${endpoint}: ${reasonOf(code, status)}`);
+    super(`Cannot use the bucket "${bucket}" at ${endpoint} (setting "files"): ${reasonOf(code, status)}`);
   }
 
   /** Whether the same request may succeed later. */

@@ -103,7 +103,7 @@ export function placeOf(url: string): string {
 
 const MIN_SERVER_VERSION = 150_000;
 
-/** What to do, by the code of the failure. Source: PostgreSQL, appendix A "Error Codes"; Node, "Common system errors". */
+/** What to do, by the code of the failure. Source: PostgreSQL, "Error Codes"; Node, "Common system errors". */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "start the database, or correct its host and port"],
   ["ENOTFOUND", "correct the host name"],

@@ -484,7 +484,8 @@ function schemaTests(server: PostgresServer): void {
     );
     assertEquals(
       error.message,
-      `Cannot use the store at switchyard@127.0.0.1:${server.port}/missing: database "missing" does not exist`,
+      `Cannot use the store at switchyard@127.0.0.1:${server.port}/missing (setting "store"): database "missing" does not ` +
+        "exist; create the database, or correct its name",
     );
     assert(!Deno.inspect(error, { depth: 9 }).includes("sesame"));
   });
