@@ -1,3 +1,6 @@
+import { isPricedByMillion, PRICE_NAMES } from "../../src/billing/tariff.ts";
+import { PER_MILLION } from "../../src/catalog/price_schemas.ts";
+
 /** What a person has to say about a setting; the rest follows from its schema. */
 export interface SettingText {
   /** What it does: a phrase without a full stop at its end. */
@@ -497,6 +500,13 @@ const MODELS: Record<string, SettingText> = {
     otherwise: "none",
   },
   ...Object.fromEntries(Object.entries(PRICING).map(([name, text]) => [`models[].pricing.${name}`, text])),
+  ...Object.fromEntries(
+    PRICE_NAMES.filter(isPricedByMillion).map((name) => [`models[].pricing.${name}${PER_MILLION}`, {
+      text: `The same of a million, instead of \`${name}\``,
+      example: "2.50",
+      otherwise: "none",
+    }]),
+  ),
   "models[].pricing.overrides": {
     text: "Prices under conditions, with the fields of `pricing`: [prices under conditions](#prices-under-conditions)",
     example: [{ min_prompt_tokens: 272000, prompt: "0.000004" }],

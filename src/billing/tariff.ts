@@ -136,6 +136,37 @@ export const TOKEN_PRICES: ReadonlySet<PriceName> = new Set<PriceName>([
   "video_output",
 ]);
 
+/** The highest price of a token or a character in USD: 10,000 USD for a million. The dearest model of 2026 has 600. */
+const MAX_TOKEN_PRICE = 0.01;
+/** The highest price of a second of audio, an image, a request or a second of video in USD. */
+const MAX_UNIT_PRICE = 100;
+/** The highest price of one search, page or query in USD. The dearest of 2026 is 0.035. */
+const MAX_FEE = 1;
+const FEES: ReadonlySet<PriceName> = new Set<PriceName>([
+  "web_search",
+  "maps_search",
+  "file_search",
+  "web_fetch",
+  "ocr_page",
+  "search_unit",
+]);
+
+/** Whether people state a price for a million: that of a token or of a character. */
+export function isPricedByMillion(name: PriceName): boolean {
+  return TOKEN_PRICES.has(name) || name === "character";
+}
+
+/**
+ * The highest plausible price in USD. One above is a mistake, most often the price of a million tokens.
+ *
+ * @param name Null for a second of video.
+ */
+export function maxPlausiblePrice(name: PriceName | null): number {
+  if (name === null) return MAX_UNIT_PRICE;
+  if (isPricedByMillion(name)) return MAX_TOKEN_PRICE;
+  return FEES.has(name) ? MAX_FEE : MAX_UNIT_PRICE;
+}
+
 /** The names whose price a key takes if it has none; the first configured one applies. */
 const FALLBACK_NAMES: Readonly<Partial<Record<PriceKey, readonly PriceName[]>>> = {
   input_cache_read: ["prompt"],

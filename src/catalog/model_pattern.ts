@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { PRICE_NAMES } from "../billing/tariff.ts";
 import { type ReadContext, seconds, text } from "../lib/settings.ts";
 import { matchesWildcard } from "../limits/wildcard.ts";
 import { providerPartOf } from "./catalog.ts";
-import { readModel } from "./model.ts";
+import { type Model, readModel } from "./model.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
+import { WRITTEN_PRICE_NAMES } from "./price_schemas.ts";
 
 /** An entry of `models` for the models that a provider lists. Source: docs/routing.md#models-that-a-provider-lists. */
 export interface ModelPattern {
@@ -76,15 +76,15 @@ export function isModelPattern(entry: unknown): boolean {
 export function readModelPattern(value: unknown, context?: ReadContext): ModelPattern {
   const { id, serves, refresh, pricing, ...others } = modelPatternSchema.parse(value, context);
   const isFree = pricing === "free";
-  const isPriced = typeof pricing === "object" && pricing !== null && PRICE_NAMES.some((word) => word in pricing);
+  const isPriced = typeof pricing === "object" && pricing !== null &&
+    WRITTEN_PRICE_NAMES.some((word) => word in pricing);
   if (!isFree && !isPriced && pricing !== undefined) {
     throw new z.ZodError([{ code: "custom", path: ["pricing"], message: PRICING_EXPECTATION, input: pricing }]);
   }
   const given = Object.entries({ ...others, ...(isPriced ? { pricing } : {}) });
   const fields = Object.fromEntries(given.filter(([, field]) => field !== undefined));
   const provider = serves?.[0]?.provider ?? providerPartOf(id);
-  // Validates the fields in a model.
-  readModel({ ...fields, id: "any/model", serves: [{ provider }] }, context);
+  modelWith({ provider, fields }, context); // validates the fields
   return {
     id,
     provider,
@@ -93,4 +93,16 @@ export function readModelPattern(value: unknown, context?: ReadContext): ModelPa
     fields,
     refreshMs: refresh,
   };
+}
+
+/**
+ * A model with the fields of a pattern.
+ *
+ * @throws {z.ZodError} With the path of every invalid field.
+ */
+export function modelWith(
+  { provider, fields }: Pick<ModelPattern, "provider" | "fields">,
+  context?: ReadContext,
+): Model {
+  return readModel({ ...fields, id: "any/model", serves: [{ provider }] }, context);
 }

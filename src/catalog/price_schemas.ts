@@ -1,5 +1,13 @@
 import * as z from "zod";
-import { type ChargeKind, chargingKinds, isChargeable, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
+import {
+  type ChargeKind,
+  chargingKinds,
+  isChargeable,
+  isPricedByMillion,
+  PRICE_NAMES,
+  type PriceName,
+} from "../billing/tariff.ts";
+import { priceOfOne } from "../lib/per_million.ts";
 import { multiplyRate, readRate } from "../lib/money.ts";
 import { isDate } from "../lib/iso_date.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
@@ -38,7 +46,18 @@ type WrittenPrices = { readonly [name in PriceName]?: string | undefined };
 /** An entry of `overrides`: prices, and the conditions under which they apply. */
 type WrittenOverride = z.infer<typeof override>;
 
-const prices = Object.fromEntries(PRICE_NAMES.map((key) => [key, price.optional()])) as Record<
+/** The end of the names of prices of a million tokens or characters. */
+export const PER_MILLION = "_per_million";
+
+const MILLION_NAMES = PRICE_NAMES.filter(isPricedByMillion);
+
+/** The names of prices as an operator can write them. */
+export const WRITTEN_PRICE_NAMES: readonly string[] = [
+  ...PRICE_NAMES,
+  ...MILLION_NAMES.map((name) => name + PER_MILLION),
+];
+
+const prices = Object.fromEntries(WRITTEN_PRICE_NAMES.map((name) => [name, price.optional()])) as Record<
   PriceName,
   z.ZodOptional<typeof price>
 >;
@@ -61,14 +80,14 @@ const override = z.strictObject({
   factor: z.string(FACTOR_EXPECTATION).refine(isFactor, FACTOR_EXPECTATION).optional(),
   ...prices,
   price_per_second: z.record(priceKey, price).default({}),
-}).superRefine(refuseBadConditions);
+}).superRefine(refuseBadConditions).transform(withExactPrices);
 
 /** The schema of `pricing`, and of each section of `pricing_tiers`. */
 export const writtenPricing: z.ZodType<WrittenPricing> = z.strictObject({
   ...prices,
   overrides: z.array(override, "a list of prices with the conditions under which they apply")
     .max(MAX_OVERRIDES, `at most ${MAX_OVERRIDES} entries`).superRefine(refuseUnordered).default([]),
-});
+}).transform(withExactPrices);
 
 /** The schema of `pricing_tiers`: prices by the lower-case name of a service tier. */
 export const writtenTiers: z.ZodType<Record<string, WrittenPricing>> = z.record(
@@ -170,6 +189,22 @@ function refuseUnusedNames(pricing: WrittenPrices, { path, kinds }: Place, conte
 function missingSectionFor(word: PriceName): string {
   const kinds = chargingKinds(word).filter((kind) => kind !== "cache");
   return `it needs ${kinds.map((kind) => kind === "text" ? "text: true" : `the section ${kind}`).join(" or ")}`;
+}
+
+/** Replaces prices of a million by those of one. */
+function withExactPrices<T extends object>(written: T, context: z.RefinementCtx): T {
+  const fields = new Map<string, unknown>(Object.entries(written));
+  for (const name of MILLION_NAMES) {
+    const perMillion = fields.get(name + PER_MILLION);
+    fields.delete(name + PER_MILLION);
+    if (typeof perMillion !== "string") continue;
+    if (fields.get(name) !== undefined) {
+      const message = `no price of a million, because the section has ${name}`;
+      context.addIssue({ code: "custom", path: [name + PER_MILLION], message });
+    }
+    fields.set(name, priceOfOne(perMillion));
+  }
+  return Object.fromEntries(fields) as T;
 }
 
 /** An entry needs conditions that belong together, and something to apply. */

@@ -26,8 +26,15 @@ import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts"
 import type { Environment } from "./expansion.ts";
 import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
 import { type NotificationsConfig, readNotificationsSection } from "../notifications/notifications_section.ts";
-import { refuseUnpriced } from "./price_checks.ts";
-import { builtInIdsBeside, discoveryPatternsOf, isPattern, modelsIn, readModelEntry } from "./model_entries.ts";
+import { refuseImplausiblePrices, refuseUnpriced } from "./price_checks.ts";
+import {
+  builtInIdsBeside,
+  discoveryPatternsOf,
+  isPattern,
+  modelsIn,
+  patternModelsIn,
+  readModelEntry,
+} from "./model_entries.ts";
 import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
 import { Problems, type Reader } from "./problems.ts";
 import type { Path } from "./setting_path.ts";
@@ -246,6 +253,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   refuseUnlistable(tree, config.providers, problems);
   refuseOpenPriceSource(config.prices, config.egress, problems);
   refuseUnpriced(modelsIn(entries ?? []), problems);
+  refuseImplausiblePrices([...modelsIn(entries ?? []), ...patternModelsIn(entries ?? [])], problems);
   problems.throwIfAny();
   // Without problems nothing above is null, except models that were left out.
   const builtInIds = config.models === null ? models.map((model) => (model as Model).id) : [];

@@ -1,6 +1,12 @@
 import { builtInEntries } from "../catalog/built_in.ts";
 import { type Model, readModel } from "../catalog/model.ts";
-import { discoveryPattern, isModelPattern, type ModelPattern, readModelPattern } from "../catalog/model_pattern.ts";
+import {
+  discoveryPattern,
+  isModelPattern,
+  type ModelPattern,
+  modelWith,
+  readModelPattern,
+} from "../catalog/model_pattern.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import type { Reader } from "./problems.ts";
 
@@ -11,6 +17,11 @@ export const readModelEntry: Reader<Model | ModelPattern> = (value, context) =>
 /** The models among the entries, each with its index. */
 export function modelsIn(entries: readonly (Model | ModelPattern | null)[]): [number, Model][] {
   return entries.flatMap((entry, index) => entry === null || isPattern(entry) ? [] : [[index, entry]]);
+}
+
+/** A model with the fields of each pattern among the entries, with the index of the pattern. */
+export function patternModelsIn(entries: readonly (Model | ModelPattern | null)[]): [number, Model][] {
+  return entries.flatMap((entry, index) => entry !== null && isPattern(entry) ? [[index, modelWith(entry)]] : []);
 }
 
 /** The patterns of `discover` of the providers. */

@@ -1,11 +1,7 @@
-import { type PriceName, TOKEN_PRICES } from "../billing/tariff.ts";
+import { maxPlausiblePrice, type PriceName } from "../billing/tariff.ts";
 import { readRate } from "../lib/money.ts";
 import { decimalOf } from "./litellm_prices.ts";
 
-/** The highest price of a token in USD: 10,000 USD for a million. The dearest model of 2026 has 600. */
-const MAX_TOKEN_PRICE = 0.01;
-/** The highest price of anything else in USD: an image, a search, a second of video. */
-const MAX_UNIT_PRICE = 100;
 /** More problems are counted, not named. */
 const MAX_NAMED = 10;
 const MAX_SHOWN_CHARACTERS = 60;
@@ -42,7 +38,7 @@ export class PriceProblems {
    * @returns Null if it is no price, which is noted then.
    */
   price(place: string, name: PriceName | null, value: unknown): string | null {
-    const max = name !== null && TOKEN_PRICES.has(name) ? MAX_TOKEN_PRICE : MAX_UNIT_PRICE;
+    const max = maxPlausiblePrice(name);
     const decimal = typeof value === "number" ? decimalOf(value) : plainDecimal(value);
     if (decimal !== null && Number(decimal) <= max) return decimal;
     this.add(place, `a price from 0 to ${max} USD`, value);

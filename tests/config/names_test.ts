@@ -101,7 +101,7 @@ Deno.test("readConfig() reads an id with a star as the models that a provider li
   const { models, modelPatterns } = configOf(`${PROVIDERS}
 models:
   - { id: "one/*", pricing: free, refresh: 60 }
-  - { id: "far/qwen/*", pricing: { prompt: "0.1" }, context_length: 1000, serves: [{ provider: two }] }
+  - { id: "far/qwen/*", pricing: { prompt: "0.001" }, context_length: 1000, serves: [{ provider: two }] }
   - { id: "two/*" }
 `);
   assertEquals(models, []);
@@ -112,7 +112,7 @@ models:
       provider: "two",
       before: "qwen/",
       servesUnpriced: true,
-      fields: { context_length: 1000, pricing: { prompt: "0.1" } },
+      fields: { context_length: 1000, pricing: { prompt: "0.001" } },
       refreshMs: 3_600_000,
     },
     { id: "two/*", provider: "two", before: "", servesUnpriced: false, fields: {}, refreshMs: 3_600_000 },

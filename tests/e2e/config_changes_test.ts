@@ -209,9 +209,9 @@ Deno.test("settings of the store: set, patched, shown, restored and removed, as 
     const { id: _id, ...fields } = textModel("acme/two", ["second"]);
     assertEquals((await gateway.admin("PUT", "/config/models/second/model", fields)).body.version, 2);
     assertEquals(contentOf(await gateway.chat("second/model")), "two");
-    const patched = await gateway.admin("PATCH", "/config/models/second/model", { pricing: { prompt: "0.5" } });
+    const patched = await gateway.admin("PATCH", "/config/models/second/model", { pricing: { prompt: "0.0005" } });
     assertEquals(patched.body.changed, {
-      models: { "second/model": { "pricing.prompt": { before: "0.000001", after: "0.5" } } },
+      models: { "second/model": { "pricing.prompt": { before: "0.000001", after: "0.0005" } } },
     });
     assertEquals((await gateway.admin("PUT", "/config/limits/text_body", { value: 5_000 })).status, 200);
 
@@ -235,7 +235,7 @@ Deno.test("settings of the store: set, patched, shown, restored and removed, as 
     const restored = await gateway.admin("POST", "/config/versions/2/restore");
     assertEquals([restored.status, restored.body.version], [200, 5]);
     assertEquals(restored.body.changed, {
-      models: { "second/model": { "pricing.prompt": { before: "0.5", after: "0.000001" } } },
+      models: { "second/model": { "pricing.prompt": { before: "0.0005", after: "0.000001" } } },
       limits: { text_body: { value: { before: 5_000, after: null } } },
     });
     assertEquals((await gateway.admin("DELETE", "/config/providers/second")).status, 400);

@@ -242,7 +242,7 @@ for (const isolates of [1, 2]) {
           text("sandbox/past", "sandbox-openai", doubling(TEXT, day(-2))),
           text("sandbox/coming", "sandbox-openai", doubling(TEXT, day(2))),
           {
-            ...text("sandbox/old", "sandbox-openai", { prompt: "1" }),
+            ...text("sandbox/old", "sandbox-openai", { prompt: "0.001" }),
             redirected_to: { model: "past", from: day(-2) },
           },
         ].map((model) => ({ ...model, serves: [{ provider: "sandbox-openai", model: model.id.slice(8) }] })),

@@ -76,7 +76,7 @@ Deno.test("a hundred reloads leave no configuration, timer or connection of an e
   const { vendor, open } = startCountingVendor();
   const sections = (round: number) => ({
     providers: { acme: provider(vendor, `vendor-key-${round}`) },
-    models: [textModel("acme/one", ["acme"]), { id: "acme/*", pricing: { prompt: "0.1", completion: "0.1" } }],
+    models: [textModel("acme/one", ["acme"]), { id: "acme/*", pricing: { prompt: "0.0001", completion: "0.0001" } }],
   });
   const gateway = await startLiveGateway({ sections: sections(0), clock });
   try {
