@@ -17,8 +17,8 @@ export async function announcePriceChange(parts: AnnounceParts, changed: PricesC
 }
 
 /**
- * What sends `price.changed` within the commit of the change. Its cause is a revision of the price list that has changes
- * in use or changes that wait, or a time since which the source could not be read for longer than `keep`.
+ * What sends `price.changed` within the commit of the change. Its cause is a revision of the price list with changes in
+ * use or changes that wait, or a time since which the source could not be read for longer than `keep`.
  */
 export async function priceAnnouncement(
   parts: Pick<AnnounceParts, "store" | "config">,

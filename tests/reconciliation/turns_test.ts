@@ -14,7 +14,7 @@ function pageOf(query: URLSearchParams) {
   const end = Math.min(Number(query.get("end_time")), first + Number(query.get("limit")) * DAY_SECONDS);
   const days = Array.from({ length: (end - first) / DAY_SECONDS }, (_, place) => first + place * DAY_SECONDS);
   const isCosts = query.get("group_by") === "line_item";
-  const results = Array.from({ length: MODELS }, (_, place) => `model-${place}`).flatMap((model) =>
+  const results = Array.from({ length: MODELS }, (_, place) => `model-${place}`).flatMap((model): readonly object[] =>
     isCosts
       ? ["input", "cached input", "output"].map((kind) => ({
         amount: { value: 0.001, currency: "usd" },
