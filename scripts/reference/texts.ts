@@ -286,6 +286,11 @@ const PROVIDERS: Record<string, SettingText> = {
     example: "${KLING_SECRET_KEY}",
     otherwise: "`api_key` itself is sent",
   },
+  "providers.NAME.report_key": {
+    text: "OpenAI, Anthropic and OpenRouter: the admin key for the [reports about cost and usage](reconcile.md)",
+    example: "${OPENAI_ADMIN_KEY}",
+    otherwise: "the reports are not read",
+  },
   "providers.NAME.speaks": {
     text: "Kinds `openai` and `xai`: the text endpoints that the vendor has",
     otherwise: "`both` at api.openai.com, else `chat`",

@@ -23,6 +23,7 @@ import {
   type TestProvider,
   writeProviders,
 } from "../protocols/admin/providers.ts";
+import { adminReconcileRoutes } from "../protocols/admin/reconcile.ts";
 import { adminRoutes } from "../protocols/admin/routes.ts";
 import type { EraseAccount } from "../protocols/admin/erasure.ts";
 import { guarded, isStillOperator } from "../protocols/admin/admin_access.ts";
@@ -36,6 +37,8 @@ import { type AdminTrafficOptions, adminTrafficRoutes, trafficReader } from "../
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { PriceFeed } from "../prices/price_feed.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
+import type { EgressPolicy } from "../net/target.ts";
+import { Reconciler } from "../reconciliation/reconcile.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
@@ -89,6 +92,8 @@ export interface AdminRouteOptions {
   /** Null for a gateway that does not run. */
   readonly traffic: AdminTrafficOptions & Pick<AdminOverviewOptions, "streams"> | null;
   readonly signingKeys: Pick<SigningKeyRing, "rotate">;
+  /** The rules for the addresses of vendors' reports; null for a gateway that does not run. */
+  readonly egress: EgressPolicy | null;
   /** Null if requests are not logged. */
   readonly requestLog: RequestLog | null;
   /** Gives the price source; null without one, or for a gateway that does not run. */
@@ -158,6 +163,10 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     }),
     ...adminPriceRoutes({ settings: config.prices, feed: options.prices, audit: access.audit, readOptionalJson }),
     ...adminUsageRoutes({ usage }),
+    ...adminReconcileRoutes({
+      reconciler: reconcilerOf(options),
+      readJson: async (inbound) => (await readJsonObject(inbound, { ...limits, capBytes: MAX_INVOICE_BYTES })).body,
+    }),
     ...traffic === null ? [] : overviewRoutes({ ...traffic, clock, access, ofProviders }),
     ...adminSigningKeyRoutes({ signingKeys }),
     ...requestRoutes(requestLog),
@@ -165,6 +174,14 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     ...adminAuditRoutes({ ...access, readJson }),
   ];
   return routes.map((route) => guarded(route, access));
+}
+
+/** The largest body with an invoice as JSON text. */
+const MAX_INVOICE_BYTES = 8 * 1024 * 1024;
+
+function reconcilerOf({ egress, config, usage, store, catalog, requestLog }: AdminRouteOptions): Reconciler | null {
+  if (egress === null) return null;
+  return new Reconciler({ providers: config.providers, usage, store, catalog, requestLog, egress });
 }
 
 interface OverviewParts extends AdminTrafficOptions, Pick<AdminOverviewOptions, "streams"> {

@@ -53,6 +53,7 @@ export const ADMIN_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/providers": ["GET"],
   "/providers/:provider/test": ["POST"],
   "/usage": ["GET"],
+  "/reconcile": ["GET", "POST"],
   "/traffic": ["GET"],
   "/overview/events": ["GET"],
   "/signing-keys/rotate": ["POST"],

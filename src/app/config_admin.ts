@@ -128,7 +128,15 @@ function patchedValue(content: StoredConfig, inForce: LoadedConfig, entry: Confi
 }
 
 /** Fields of a provider that hold credentials, with all that is in them. */
-const CREDENTIAL_FIELDS = ["api_key", "secret_key", "headers", "credentials", "service_account", "session_token"];
+const CREDENTIAL_FIELDS = [
+  "api_key",
+  "secret_key",
+  "report_key",
+  "headers",
+  "credentials",
+  "service_account",
+  "session_token",
+];
 /** Fields of a provider that decide where its credentials are sent. */
 const ADDRESS_FIELDS = ["base_url", "kind"];
 /** Fields of `entra_id` that decide where its secret is sent. */

@@ -43,15 +43,21 @@ export function createPriceSource(
     egress: () => current().egress,
     families: () => familiesOf(current()),
     onPrices,
+    // Its code is loaded for the first change.
+    announcement: async (event) => {
+      const { priceAnnouncement } = await import("../notifications/price_changes.ts");
+      return await priceAnnouncement({ store, config: () => current().config.notifications }, event);
+    },
     onChanged(event) {
       logChange(event, log);
+      // A change of the list is announced by its own commit.
+      if (event.revision !== null) return;
       holdWork(announceChange({ store, log, config: () => current().config.notifications }, event));
     },
   });
   return { feed, schedule: new PriceSchedule({ feed, clock, log, random }) };
 }
 
-/** Its code is loaded for the first change. */
 async function announceChange(parts: AnnounceParts, event: PricesChanged): Promise<void> {
   const { announcePriceChange } = await import("../notifications/price_changes.ts");
   await announcePriceChange(parts, event);

@@ -71,6 +71,7 @@ export function createStoppedAdmin(
     feed: openEventFeed(store, clock),
     signingKeys: { rotate: async () => await (await openSigningKeys(store)).rotate() },
     requestLog,
+    egress: null,
     prices: () => null,
     configChanges: null,
     tree: null,

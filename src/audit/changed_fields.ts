@@ -7,6 +7,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   "webhook_secret",
   "api_key",
   "secret_key",
+  "report_key",
   "client_secret",
   "service_account",
   "session_token",

@@ -15,6 +15,7 @@ const OPTIONS = [
   "credential",
   "endpoints",
   "expires",
+  "file",
   "format",
   "from",
   "group-by",

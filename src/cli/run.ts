@@ -90,6 +90,8 @@ async function dispatch(args: readonly string[]): Promise<number> {
       return await (await import("./doctor.ts")).doctor(rest);
     case "webhooks":
       return await (await import("./webhooks.ts")).webhooksCommand(rest);
+    case "reconcile":
+      return await (await import("./reconcile.ts")).reconcileCommand(rest);
     case "usage":
       return await (await import("./usage.ts")).usageCommand(rest);
     case "requests":

@@ -5,6 +5,7 @@ import type { AdminCall } from "./admin_call.ts";
 import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { print, printError } from "./print.ts";
+import { tableText } from "./table.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** A group of usage, or the total, as the admin API returns it. */
@@ -21,7 +22,6 @@ interface UsageBody {
 const FORMATS: readonly string[] = ["table", "json", "csv"];
 const PAGE = 1_000;
 const DEFAULT_GROUPS = "model";
-const COLUMN_GAP = "  ";
 
 /**
  * Runs `usage`: sums of charges and captures, as a table, JSON or CSV.
@@ -97,14 +97,7 @@ function tableOf({ data, others = [], total }: UsageBody): string {
   );
   const last = columns.map((name, place) => place < groups.length ? (place === 0 ? "TOTAL" : "") : cellOf(total[name]));
   const rows = groups.length === 0 ? [head, last] : [head, ...lines, last];
-  const widths = columns.map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
-  return rows.map((row) => {
-    const cells = row.map((cell, place) => {
-      const width = widths[place] ?? 0;
-      return place < groups.length ? cell.padEnd(width) : cell.padStart(width);
-    });
-    return cells.join(COLUMN_GAP).trimEnd();
-  }).join("\n");
+  return tableText(rows, groups.length);
 }
 
 /** A sum of the groups that `--top` leaves out, with a name in the first column that it has no value for. */

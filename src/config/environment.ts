@@ -30,6 +30,8 @@ export interface Vendor {
   readonly keyNames: readonly string[];
   /** Variables of a key and its secret key, for accounts without a key in `keyNames`. */
   readonly pairNames?: readonly [key: string, secretKey: string];
+  /** The variable of the key for the vendor's reports. Default: none. */
+  readonly reportKeyName?: string;
   /** Variables of a base address that replaces the default. The first that is set counts. */
   readonly addressNames: readonly string[];
   /** Null for the default of the kind. */
@@ -38,8 +40,8 @@ export interface Vendor {
 
 /** The vendors that need only a key, and no configuration file. */
 export const VENDORS: readonly Vendor[] = [
-  vendor("openai", "openai", ["OPENAI"], null),
-  vendor("anthropic", "anthropic", ["ANTHROPIC"], null),
+  { ...vendor("openai", "openai", ["OPENAI"], null), reportKeyName: "OPENAI_ADMIN_KEY" },
+  { ...vendor("anthropic", "anthropic", ["ANTHROPIC"], null), reportKeyName: "ANTHROPIC_ADMIN_KEY" },
   {
     ...vendor("google", "google", ["GEMINI", "GOOGLE"], null),
     addressNames: ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
@@ -59,7 +61,10 @@ export const VENDORS: readonly Vendor[] = [
   vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
   vendor("groq", "openai", ["GROQ"], "https://api.groq.com/openai/v1"),
   vendor("cohere", "openai", ["COHERE"], "https://api.cohere.ai/compatibility/v1"),
-  vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
+  {
+    ...vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
+    reportKeyName: "OPENROUTER_MANAGEMENT_KEY",
+  },
 ];
 
 /**
@@ -99,9 +104,10 @@ export function applyOverrides(tree: Section, environment: Environment, problems
 export function providersFrom(environment: Environment, problems: Problems): Section {
   const providers: Section = {};
   for (const vendor of VENDORS) {
-    const { provider, kind, addressNames, baseUrl } = vendor;
+    const { provider, kind, addressNames, baseUrl, reportKeyName } = vendor;
     const names = Object.entries(keyNamesOf(vendor, environment));
     if (names.length === 0) continue;
+    if (reportKeyName !== undefined && environment(reportKeyName)) names.push(["report_key", reportKeyName]);
     const addressName = addressNames.find((name) => environment(name));
     const address = addressName ? environment(addressName) : baseUrl;
     const keys = Object.fromEntries(names.map(([field, name]) => [field, environment(name)]));

@@ -7,6 +7,7 @@ export type Path = readonly PropertyKey[];
 export const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set<PropertyKey>([
   "api_key",
   "secret_key",
+  "report_key",
   "client_secret",
   "secret",
   "service_account",

@@ -40,10 +40,31 @@ export interface AnnounceParts {
  * @returns Whether it was sent. If not, its cause is stored already, or its account was erased or changed meanwhile.
  * @throws What {@linkcode Store.commit} throws.
  */
-export async function announce({ store, log, config }: AnnounceParts, notification: Notification): Promise<boolean> {
-  const { event, cause, causeTtlMs, account, logged } = notification;
+export async function announce(parts: AnnounceParts, notification: Notification): Promise<boolean> {
+  const commit = await announcementOf(parts, notification);
+  if (commit === null) return false;
+  const { ok } = await parts.store.commit(null, commit);
+  const { event, logged, account } = notification;
+  if (ok && logged !== null) {
+    parts.log.warn(event.replace(".", "_"), { ...logged, ...account !== null && { accountId: account } });
+  }
+  return ok;
+}
+
+/**
+ * What {@linkcode announce} commits, for a commit that also stores what the notification is about: neither is there
+ * without the other then, also if the process is killed.
+ *
+ * @returns Null if its account was erased.
+ * @throws What {@linkcode Store.commit} throws.
+ */
+export async function announcementOf(
+  { store, config }: Pick<AnnounceParts, "store" | "config">,
+  notification: Notification,
+): Promise<Commit | null> {
+  const { event, cause, causeTtlMs, account } = notification;
   const [owner = null] = account === null ? [] : await store.get<AccountRecord>([accountKey(account)]);
-  if (account !== null && (owner === null || owner.value.erasure !== undefined)) return false;
+  if (account !== null && (owner === null || owner.value.erasure !== undefined)) return null;
   const key = causeKey(event, cause);
   const at = store.now();
   const record: CauseRecord = { at };
@@ -64,11 +85,7 @@ export async function announce({ store, log, config }: AnnounceParts, notificati
     const { id, notificationUrl } = owner.value;
     commit = mergeCommits(commit, deliveryTo({ account: id, url: notificationUrl }, notification, at));
   }
-  const { ok } = await store.commit(null, commit);
-  if (ok && logged !== null) {
-    log.warn(event.replace(".", "_"), { ...logged, ...account !== null && { accountId: account } });
-  }
-  return ok;
+  return commit;
 }
 
 interface Receiver {

@@ -1,3 +1,4 @@
+import { TurnPace } from "../lib/turn_pace.ts";
 import type { Entry, Key, Store } from "../store/store.ts";
 import type { NotificationEvent } from "../webhooks/envelope.ts";
 
@@ -48,24 +49,26 @@ export class OpenCauses {
   /** By their first part, then by name. */
   readonly #entries = new Map<string, Map<string, Entry<CauseRecord>>>();
 
-  private constructor(entries: readonly Entry<CauseRecord>[]) {
-    for (const entry of entries) {
-      const cause = causeOf(entry.key);
-      const [first = ""] = cause;
-      const group = this.#entries.get(first) ?? new Map<string, Entry<CauseRecord>>();
-      this.#entries.set(first, group.set(nameOf(cause), entry));
-    }
-  }
+  private constructor() {}
 
   /** Reads them from the store. */
   static async read(store: Store, event: NotificationEvent): Promise<OpenCauses> {
-    const entries: Entry<CauseRecord>[] = [];
+    const causes = new OpenCauses();
+    const pace = new TurnPace();
     let page: Entry<CauseRecord>[] = [];
     do {
       page = await store.scan<CauseRecord>(causeKey(event, []), { after: page.at(-1)?.key, limit: PAGE });
-      entries.push(...page);
+      for (const entry of page) causes.#add(entry);
+      await pace.note();
     } while (page.length === PAGE);
-    return new OpenCauses(entries);
+    return causes;
+  }
+
+  #add(entry: Entry<CauseRecord>): void {
+    const cause = causeOf(entry.key);
+    const [first = ""] = cause;
+    const group = this.#entries.get(first) ?? new Map<string, Entry<CauseRecord>>();
+    this.#entries.set(first, group.set(nameOf(cause), entry));
   }
 
   /** The open causes that begin with a part, and are not kept yet. */
@@ -80,8 +83,11 @@ export class OpenCauses {
 
   /** Ends the causes that were not kept, unless another process has changed them since. */
   async endOthers(store: Store): Promise<void> {
+    const pace = new TurnPace();
     for (const group of this.#entries.values()) {
+      await pace.note();
       for (const { key, version } of group.values()) {
+        await pace.note();
         await store.commit(null, { check: [{ key, version }], delete: [key] });
       }
     }

@@ -1,5 +1,6 @@
 import type { UsageRollup } from "../billing/usage/usage_rollup.ts";
 import type { Store } from "../store/store.ts";
+import type { TurnPace } from "../lib/turn_pace.ts";
 import type { Notification } from "./announce.ts";
 import type { OpenCauses } from "./causes.ts";
 import type { BalanceThreshold } from "./notifications_section.ts";
@@ -14,5 +15,7 @@ export interface Pass extends Pick<UsageRollup, "spentSince"> {
   /** The open causes of the events that a pass ends. */
   readonly causes: Readonly<Record<"balance.low" | "budget.reached" | "key.expiring", OpenCauses>>;
   readonly summary: SummaryBuilder;
+  /** Lets others work between accounts and keys. */
+  readonly pace: TurnPace;
   readonly announce: (notification: Notification) => Promise<boolean>;
 }

@@ -1,6 +1,8 @@
 import type { PriceChange } from "../prices/price_changes.ts";
 import type { PricesChanged } from "../prices/price_feed.ts";
-import { announce, type AnnounceParts } from "./announce.ts";
+import type { Commit } from "../store/store.ts";
+import { causeKey } from "./causes.ts";
+import { announce, announcementOf, type AnnounceParts, type Notification } from "./announce.ts";
 
 /** How long the cause of an event is stored. Revisions of the price list only grow. */
 const CAUSE_MS = 30 * 86_400_000;
@@ -8,12 +10,28 @@ const CAUSE_MS = 30 * 86_400_000;
 const MAX_LISTED = 100;
 
 /**
- * Sends `price.changed`: once for each revision of the price list that has changes in use or changes that wait, and
- * once for each time that the source could not be read for longer than `keep`. The price source logs it itself.
+ * Sends `price.changed` of a change that is stored already: once for its cause. The price source logs it itself.
  */
 export async function announcePriceChange(parts: AnnounceParts, changed: PricesChanged): Promise<void> {
-  const { revision, applied, pending, staleSince } = changed;
-  await announce(parts, {
+  await announce(parts, notificationOf(changed));
+}
+
+/**
+ * What sends `price.changed` within the commit of the change. Its cause is a revision of the price list with changes in
+ * use or changes that wait, or a time since which the source could not be read for longer than `keep`.
+ */
+export async function priceAnnouncement(
+  parts: Pick<AnnounceParts, "store" | "config">,
+  changed: PricesChanged,
+): Promise<Commit | null> {
+  const notification = notificationOf(changed);
+  // A cause that is stored would refuse the change of the prices, too.
+  const [known] = await parts.store.get([causeKey(notification.event, notification.cause)]);
+  return known === null ? await announcementOf(parts, notification) : null;
+}
+
+function notificationOf({ revision, applied, pending, staleSince }: PricesChanged): Notification {
+  return {
     event: "price.changed",
     cause: revision === null ? ["stale", String(staleSince)] : ["revision", String(revision)],
     causeTtlMs: CAUSE_MS,
@@ -26,7 +44,7 @@ export async function announcePriceChange(parts: AnnounceParts, changed: PricesC
       stale_since: staleSince === null ? null : Math.floor(staleSince / 1_000),
     },
     logged: null,
-  });
+  };
 }
 
 function listed({ model, before, after }: PriceChange) {

@@ -3,6 +3,7 @@ import { scanAllKeys } from "../billing/issued_key.ts";
 import type { LedgerMeter } from "../billing/meter.ts";
 import type { UsageRollup } from "../billing/usage/usage_rollup.ts";
 import type { Model } from "../catalog/model.ts";
+import { TurnPace } from "../lib/turn_pace.ts";
 import { announce, type AnnounceParts } from "./announce.ts";
 import { checkBalance } from "./balances.ts";
 import { checkBudget } from "./budgets.ts";
@@ -42,6 +43,7 @@ export async function runPass(parts: PassParts): Promise<void> {
       "key.expiring": await OpenCauses.read(store, "key.expiring"),
     },
     summary: new SummaryBuilder(now, thresholds),
+    pace: new TurnPace(),
     announce: (notification) => announce(parts, notification),
     spentSince: (account, key, since) => usageRollup.spentSince(account, key, since),
   };
@@ -55,6 +57,7 @@ export async function runPass(parts: PassParts): Promise<void> {
 async function checkAccounts(pass: Pass): Promise<ReadonlySet<string>> {
   const active = new Set<string>();
   for await (const account of allBalances(pass.store)) {
+    await pass.pace.note();
     if (account.suspendedAt === null) {
       active.add(account.id);
       await checkAccount(pass, account);
@@ -78,6 +81,7 @@ function keepCauses({ causes }: Pass, account: string): void {
 
 async function checkKeys(pass: Pass, active: ReadonlySet<string>): Promise<void> {
   for await (const { id, account, name = null, createdAt, expiresAt, revokedAt, limits } of scanAllKeys(pass.store)) {
+    await pass.pace.note();
     if (revokedAt !== null || !active.has(account)) continue;
     const holder = { account, key: id, name };
     if (limits?.budget !== undefined) await checkBudget(pass, holder, limits.budget);

@@ -3,7 +3,7 @@ import type { PriceBook, SourcedModel } from "../catalog/sourced_model.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
 import type { EgressPolicy } from "../net/target.ts";
-import type { Store } from "../store/store.ts";
+import type { Commit, Store } from "../store/store.ts";
 import { auditedChanges, type PriceActor } from "./audited_prices.ts";
 import { type FetchedPrices, fetchPrices, PriceSourceError } from "./fetch_prices.ts";
 import type { PendingChange, PriceChange } from "./price_changes.ts";
@@ -34,6 +34,11 @@ export interface PriceFeedOptions {
   readonly families: () => readonly string[];
   /** Puts prices in use for requests that begin at a moment or later. */
   readonly onPrices: (book: PriceBook, from: number) => Promise<void>;
+  /**
+   * Gives what announces a change, which is in the commit of the change: a kill loses neither without the other. Null
+   * for nothing. Default: changes are not announced.
+   */
+  readonly announcement?: (event: PricesChanged) => Promise<Commit | null>;
   /** Called after each change, also one that waits for a person. */
   readonly onChanged: (event: PricesChanged) => void;
 }
@@ -152,8 +157,11 @@ export class PriceFeed {
 
   /** Since when the source could not be read, if that is longer than `keep`; else null. Unix milliseconds. */
   get staleSince(): number | null {
+    return this.#staleFrom(this.#state?.readAt ?? this.#startedAt);
+  }
+
+  #staleFrom(since: number): number | null {
     const { settings: { keepMs }, store } = this.options;
-    const since = this.#state?.readAt ?? this.#startedAt;
     return store.now() - since > keepMs ? since : null;
   }
 
@@ -250,14 +258,15 @@ export class PriceFeed {
     const next = { ...state, revision: lists === null ? revision : revision + 1, from };
     const hasPrices = lists !== null && (applied.length > 0 || this.#state?.source !== state.source);
     const effective = hasPrices ? { ...next, from: store.now() + leadMs } : next;
+    const event = this.#newsOf(effective, lists, applied);
     const entries = await auditedChanges(audit, applied, actor);
     let stored: StoredPrices | null = null;
     try {
-      stored = await writePrices(store, this.#stored, { state: effective, lists });
+      const announcement = event === null ? null : await this.options.announcement?.(event) ?? null;
+      stored = await writePrices(store, this.#stored, { state: effective, lists, announcement });
     } finally {
       await (stored === null ? entries.refused() : entries.done());
     }
-    const before = this.#lists;
     if (stored === null) {
       await this.#load();
       return false;
@@ -266,11 +275,19 @@ export class PriceFeed {
     if (lists === null) return true;
     this.#lists = lists;
     await onPrices(lists.book, effective.from);
-    const isNews = applied.length > 0 || JSON.stringify(lists.pending) !== JSON.stringify(before.pending);
-    if (isNews) {
-      onChanged({ revision: effective.revision, applied, pending: lists.pending, staleSince: this.staleSince });
-    }
+    if (event !== null) onChanged(event);
     return true;
+  }
+
+  /** What people are told of a change; null for nothing. */
+  #newsOf(
+    { revision, readAt }: Pick<PriceState, "revision" | "readAt">,
+    lists: PriceLists | null,
+    applied: readonly PriceChange[],
+  ): PricesChanged | null {
+    if (lists === null) return null;
+    const isNews = applied.length > 0 || JSON.stringify(lists.pending) !== JSON.stringify(this.#lists.pending);
+    return isNews ? { revision, applied, pending: lists.pending, staleSince: this.#staleFrom(readAt) } : null;
   }
 
   async #storeFailure(reason: string): Promise<void> {

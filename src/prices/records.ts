@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { PriceBook } from "../catalog/sourced_model.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
-import type { CommitResult, Key, Store, Version } from "../store/store.ts";
+import { mergeCommits } from "../billing/records.ts";
+import type { Commit, CommitResult, Key, Store, Version } from "../store/store.ts";
 import type { PendingChange } from "./price_changes.ts";
 
 /** The prices of a source, and the changes that wait for a person. */
@@ -64,13 +65,18 @@ export async function readPriceLists(
  * Stores a state, and its lists if they changed, in one commit.
  *
  * @param lists Null if they are those of the state before.
+ * @param announcement What is committed with them. Default: nothing.
  * @returns What was stored; null if another gateway has stored one meanwhile.
  * @throws {RangeError} If the lists exceed the store's limits.
  */
 export async function writePrices(
   store: Pick<Store, "commit" | "limits">,
   before: StoredPrices | null,
-  { state, lists }: { readonly state: Omit<PriceState, "parts" | "hash">; readonly lists: PriceLists | null },
+  { state, lists, announcement = null }: {
+    readonly state: Omit<PriceState, "parts" | "hash">;
+    readonly lists: PriceLists | null;
+    readonly announcement?: Commit | null;
+  },
 ): Promise<StoredPrices | null> {
   const check = [{ key: STATE, version: before?.version ?? null }];
   if (lists === null) {
@@ -89,7 +95,8 @@ export async function writePrices(
   }));
   const { revision = 0, parts: partsBefore = 0 } = before?.state ?? {};
   const surplus = Array.from({ length: partsBefore }, (_, index) => partKey(revision, index));
-  return storedBy(await store.commit(null, { check, set: [{ key: STATE, value }, ...set], delete: surplus }), value);
+  const commit: Commit = { check, set: [{ key: STATE, value }, ...set], delete: surplus };
+  return storedBy(await store.commit(null, mergeCommits(commit, announcement ?? {})), value);
 }
 
 /** The state is the first value of a commit. */

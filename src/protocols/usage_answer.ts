@@ -1,6 +1,7 @@
 import { DAY_MS, type UsageSums } from "../billing/usage/usage_records.ts";
 import { compareValues, type UsageDimension, type UsageGroup, type UsageValue } from "../billing/usage/usage_group.ts";
 import type { UsageReport } from "../billing/usage/usage_report.ts";
+import { CSV_TYPE, csvLines, csvText } from "../lib/csv.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { writeMoney } from "../lib/money.ts";
 import { type UsageRequest, writeCursor } from "./usage_query.ts";
@@ -59,22 +60,12 @@ function rounded(count: number): number {
   return Math.round(count * MAX_FRACTION) / MAX_FRACTION;
 }
 
-/** Without a row of totals, which a spreadsheet would add to its own. Source: RFC 4180, section 2. */
+/** Without a row of totals, which a spreadsheet would add to its own. */
 function csvAnswer(groupBy: readonly UsageDimension[], groups: readonly UsageGroup[]): Response {
   const rows = groups.map((group) => [
     ...group.values.map((value) => csvText(writeValue(value) ?? "")),
     ...Object.values(writeSums(group.sums)).map(String),
   ]);
-  const lines = [[...groupBy, "cost", ...COUNT_FIELDS], ...rows].map((cells) => `${cells.join(",")}\r\n`);
-  const headers = { ...HEADERS, "content-type": "text/csv; charset=utf-8; header=present" };
-  return new Response(lines.join(""), { headers });
-}
-
-/**
- * A cell of text. A spreadsheet would run one that starts like a formula, so an apostrophe precedes it. Source: OWASP,
- * "CSV Injection".
- */
-function csvText(text: string): string {
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  const lines = csvLines([[...groupBy, "cost", ...COUNT_FIELDS], ...rows]);
+  return new Response(lines, { headers: { ...HEADERS, "content-type": CSV_TYPE } });
 }

@@ -93,10 +93,17 @@ function groupByIn(parameters: URLSearchParams, dimensions: readonly UsageDimens
   });
 }
 
-/** A day as days since 1970: a date, or the Unix seconds at which a UTC day starts. */
 function dayIn(parameters: URLSearchParams, name: string): number | null {
   const text = parameters.get(name);
-  if (text === null) return null;
+  return text === null ? null : readDay(name, text);
+}
+
+/**
+ * Reads a day as days since 1970: a date, or the Unix seconds at which a UTC day starts.
+ *
+ * @throws {GatewayError} `invalid_request` that names the parameter.
+ */
+export function readDay(name: string, text: string): number {
   const ms = DATE.test(text) ? Date.parse(`${text}T00:00:00Z`) : SECONDS.test(text) ? Number(text) * 1_000 : NaN;
   const isDate = !DATE.test(text) || (!Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text));
   if (!isDate || !(ms >= 0) || ms % DAY_MS !== 0) {

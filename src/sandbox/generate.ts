@@ -176,14 +176,17 @@ function replyTo(
   const hop = endpoint.hopOf?.(whole, request) ?? null;
   const plan = hop?.plan ?? whole;
   const { parts, stop } = endpoint.partsOf(plan, request);
-  const usage = directives.noUsage ? null : usageOf(plan, request, endpoint);
+  const counted = usageOf(plan, request, endpoint);
+  const served = hop ? { ...counted, freshTokens: counted.freshTokens + hop.tokensBefore } : counted;
+  const { vendors: { bills, clock }, prefix } = call;
+  bills.add({ vendor: prefix, model, usage: served, at: clock.now() });
   const reply = {
     id: endpoint.newReplyId(call),
     model,
     createdAt: Math.floor(call.vendors.clock.now() / 1000),
     parts,
     stop,
-    usage: usage && hop ? { ...usage, freshTokens: usage.freshTokens + hop.tokensBefore } : usage,
+    usage: directives.noUsage ? null : served,
     unsupportedFields: [],
   };
   return { reply, token: hop?.token ?? null };

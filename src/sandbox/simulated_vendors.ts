@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
+import { Bills, type SandboxPrices } from "./bills.ts";
 import { PromptCache } from "./prompt_cache.ts";
 
 const MAX_TEXTS = 1000;
@@ -7,11 +8,18 @@ const MAX_TEXTS = 1000;
 /** The state of one sandbox's vendors between requests. */
 export class SimulatedVendors {
   readonly promptCache = new PromptCache();
+  /** What they have served. */
+  readonly bills: Bills;
   #made = 0;
   readonly #attempts = new Map<string, number>();
 
-  /** @param clock For dates, delays and stalls. */
-  constructor(readonly clock: Clock) {}
+  /**
+   * @param clock For dates, delays and stalls.
+   * @param prices Of models that are not built in, and in the place of the built-in ones. Default: none.
+   */
+  constructor(readonly clock: Clock, prices: SandboxPrices = {}) {
+    this.bills = new Bills(prices);
+  }
 
   /** Returns twenty-four hexadecimal digits. Every sandbox returns the same sequence, without repetition. */
   nextId(): string {

@@ -32,6 +32,7 @@ import {
 } from "./credential_config.ts";
 import { limitsOf, type WaitingLimits } from "./provider_limits.ts";
 import { LIMIT_FIELDS, maxWaitSchema } from "./limit_fields.ts";
+import { type ReportAccess, reportFormatOf } from "./report_access.ts";
 import { distinct, httpAddress, optional, type ReadContext, seconds, secret, text } from "../lib/settings.ts";
 
 /**
@@ -66,6 +67,8 @@ export interface ProviderConfig extends CloudConfig {
   readonly headers: Readonly<Record<string, string>>;
   /** The timeouts. */
   readonly timeouts: ProviderTimeouts;
+  /** The access to the vendor's reports about cost and usage. Default: none. */
+  readonly reports?: ReportAccess;
   /** What callers may use in addition to their own account's references and tools. Default: nothing. */
   readonly allows?: Allowances;
   /** How its wire formats differ from their documentation. Default: derived from the base URL. */
@@ -121,6 +124,7 @@ const input = z.strictObject({
   base_url: optional(httpAddress()),
   api_key: optional(secret(1, MAX_KEY_CHARACTERS)),
   secret_key: optional(secret(1)),
+  report_key: optional(secret(1, MAX_KEY_CHARACTERS)),
   ...CLOUD_FIELDS,
   speaks: z.enum(["chat", "responses", "both", "chat_first"]).optional(),
   headers: HEADERS_FIELD,
@@ -146,6 +150,8 @@ const input = z.strictObject({
 /** The fields of a provider. `preset` is null if `kind` is a kind itself. */
 type Input = Omit<z.infer<typeof input>, "kind"> & {
   readonly kind: ProviderKind;
+  /** The value of `kind`, which can be the name of the preset. */
+  readonly name: ProviderKind | PresetName;
   readonly preset: VendorPreset | null;
 };
 
@@ -153,7 +159,8 @@ type Input = Omit<z.infer<typeof input>, "kind"> & {
 export const providerSchema: z.ZodType<ProviderConfig> = input
   .transform((provider): Input => {
     const preset = presetOf(provider.kind);
-    return { ...provider, kind: preset?.kind ?? provider.kind as Exclude<typeof provider.kind, PresetName>, preset };
+    const kind = preset?.kind ?? provider.kind as Exclude<typeof provider.kind, PresetName>;
+    return { ...provider, kind, name: provider.kind, preset };
   })
   .superRefine((provider, context) => {
     refuseBadCredentials(provider, context);
@@ -187,6 +194,10 @@ export const providerSchema: z.ZodType<ProviderConfig> = input
     }
     if (provider.secret_key && !provider.api_key) {
       context.addIssue({ code: "custom", path: ["api_key"], message: "the access key that secret_key belongs to" });
+    }
+    if (provider.report_key && reportsOf(provider) === null) {
+      const message = `no such field for kind "${provider.name}", whose vendor has no report that is read`;
+      context.addIssue({ code: "custom", path: ["report_key"], message });
     }
     if (provider.speaks && provider.kind !== "openai" && provider.kind !== "xai") {
       context.addIssue({
@@ -236,10 +247,23 @@ function cloudInputOf(provider: Input): CloudProviderInput {
   return { ...provider, isAzure: provider.preset === presetOf("azure") };
 }
 
+/** The access to the vendor's reports; null without a key, or if the vendor has none. */
+function reportsOf(provider: Input): ReportAccess | null {
+  const { name, report_key: key } = provider;
+  const format = reportFormatOf(name, addressOf(provider));
+  return key === null || format === null ? null : { format, key };
+}
+
+function addressOf(provider: Input): string {
+  const { base_url, preset, kind } = provider;
+  return base_url ?? preset?.baseUrl ?? cloudAddressOf(cloudInputOf(provider)) ?? BASE_URLS[kind];
+}
+
 function providerOf(provider: Input): ProviderConfig {
   const { preset } = provider;
   const cloud = cloudInputOf(provider);
-  const address = provider.base_url ?? preset?.baseUrl ?? cloudAddressOf(cloud) ?? BASE_URLS[provider.kind];
+  const address = addressOf(provider);
+  const reports = reportsOf(provider);
   const baseUrl = provider.api_version === null
     ? withPath(withoutVersion(provider.kind, address), preset?.path)
     : withPath(address.replace(/\/openai(?:\/v1)?$/, ""), "/openai");
@@ -253,6 +277,7 @@ function providerOf(provider: Input): ProviderConfig {
     baseUrl,
     ...keyAndHeaders(provider, preset?.keyHeader),
     ...(provider.secret_key !== null && { secretKey: provider.secret_key }),
+    ...(reports !== null && { reports }),
     ...cloudConfig,
     ...(pricingRegion !== null && { pricingRegion }),
     speaks: provider.speaks ?? preset?.speaks ?? textFormatsAt(new URL(baseUrl)),

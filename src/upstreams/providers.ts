@@ -154,6 +154,7 @@ function openProvider(
   const secrets = [
     config.apiKey,
     config.secretKey,
+    config.reports?.key,
     config.bedrock?.sessionToken,
     config.entraId?.clientSecret,
     ...Object.values(config.headers),

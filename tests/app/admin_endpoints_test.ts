@@ -56,6 +56,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     feed: openEventFeed(store, clock),
     signingKeys: await openSigningKeys(store),
     requestLog: null,
+    egress: null,
     tree: null,
     prices: () => null,
     configChanges: () => Promise.reject(new Error("The configuration is not changed here")),

@@ -19,6 +19,7 @@ const FILES: Readonly<Record<string, string>> = {
   "config.yaml":
     "model_list: [{ model_name: m, litellm_params: { model: openai/gpt-5-mini, api_key: os.environ/K } }]\n",
   "config.json": '{"providers":{"openai":{"keys":[{"value":"env.K","models":["gpt-5-mini"],"weight":1}]}}}',
+  "invoice.csv": "date,model,cost\n2026-11-03,llama-4,1.25\n",
   "model_prices.json": '{"gpt-x":{"litellm_provider":"openai","mode":"chat","input_cost_per_token":1e-6}}',
 };
 const CONFIG = "server: { isolates: 1 }\nproviders: {}\nmodels: []\n";

@@ -72,6 +72,15 @@ Deno.test("KLING_ACCESS_KEY and KLING_SECRET_KEY enable kling together, and KLIN
   assertEquals([plain.apiKey, plain.secretKey], ["plain-key", undefined]);
 });
 
+Deno.test("the admin keys of vendors are read from the environment with their keys, and enable nothing alone", () => {
+  for (const { provider, keyNames, reportKeyName } of VENDORS) {
+    if (reportKeyName === undefined) continue;
+    const { providers } = configOf("", { [itemAt(keyNames, 0)]: "vendor-key", [reportKeyName]: "admin-key" });
+    assertEquals(providers[provider]?.reports, { format: provider as "openai", key: "admin-key" });
+    assertEquals(configOf("providers: {}", { [reportKeyName]: "admin-key" }).providers, {});
+  }
+});
+
 Deno.test("a missing half of a key pair is reported by name", () => {
   const [missing] = problemsOf("", { KLING_ACCESS_KEY: "access-key" });
   assertEquals(missing, "environment: KLING_SECRET_KEY: expected the other key of the pair, got nothing");

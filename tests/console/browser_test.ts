@@ -11,6 +11,7 @@ const PAGES = [
   "accounts/demo",
   "models",
   "prices",
+  "bills",
   "providers",
   "configuration",
   "configuration/providers/sandbox-openai",

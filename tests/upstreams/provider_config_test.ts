@@ -39,6 +39,19 @@ Deno.test("readProviderConfig() accepts a secret key for kinds that sign", () =>
   assertEquals(pathsOf({ kind: "openai", api_key: "k", secret_key: "s" }), ["secret_key"]);
 });
 
+Deno.test("readProviderConfig() accepts an admin key for vendors with reports, by kind, preset or address", () => {
+  const formatOf = (fields: Record<string, unknown>) =>
+    readProviderConfig({ api_key: "k", report_key: "admin", ...fields }).reports?.format;
+  assertEquals(formatOf({ kind: "openai" }), "openai");
+  assertEquals(formatOf({ kind: "anthropic" }), "anthropic");
+  assertEquals(formatOf({ kind: "openrouter" }), "openrouter");
+  assertEquals(formatOf({ kind: "openai", base_url: "https://openrouter.ai/api/v1" }), "openrouter");
+  assertEquals(formatOf({ kind: "openai", report_key: "" }), undefined);
+  for (const kind of ["groq", "google", "xai"]) {
+    assertEquals(pathsOf({ kind, api_key: "k", report_key: "admin" }), ["report_key"]);
+  }
+});
+
 Deno.test("readProviderConfig() defaults to chat for compatible vendors of kind openai", () => {
   const base_url = "https://api.x.ai/v1/";
   assertEquals(readProviderConfig({ kind: "openai", base_url }).speaks, "chat");

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Calculation } from "../../../src/protocols/admin/price.ts";
 import { AppliedPrices } from "../../../src/protocols/admin/prices.ts";
+import { ReconciledBill } from "../../../src/protocols/admin/reconcile.ts";
 import { TestedCredential } from "../../../src/protocols/admin/providers.ts";
 import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
 import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";
@@ -13,6 +14,13 @@ import { sse } from "./texts.ts";
 
 const face = "admin" as const;
 const text = (name: string, description: string) => inQuery(name, description, z.string());
+const RECONCILE_REPLY = {
+  200: {
+    description: "Both sides",
+    json: replies.Reconciliation,
+    other: [{ mediaType: "text/csv", description: "With `format=csv`" }],
+  },
+} as const;
 const ACCOUNT = text("account", "Only of this account.");
 
 /** The parameters of a list by time. */
@@ -193,6 +201,41 @@ const OVERVIEW: readonly Operation[] = [
     parameters: [...USAGE_PARAMETERS, ACCOUNT, text("key", "Only usage of this key.")],
     replies: USAGE_REPLY,
     errors: [400, 429],
+  },
+  {
+    at: "GET /admin/v1/reconcile",
+    id: "reconcile",
+    tag: "Providers and models",
+    summary: "Compare a vendor's bill with the ledger",
+    face,
+    parameters: [
+      { ...text("provider", "The name of the provider."), isRequired: true },
+      { ...inQuery("from", "The first day, UTC.", z.iso.date()), isRequired: true },
+      { ...inQuery("to", "The last day, UTC.", z.iso.date()), isRequired: true },
+      inQuery("format", "How it is written.", z.enum(["json", "csv"]).default("json")),
+    ],
+    replies: RECONCILE_REPLY,
+    errors: [400, 404, 409, 502, 503, 504],
+  },
+  {
+    at: "POST /admin/v1/reconcile",
+    id: "reconcileInvoice",
+    tag: "Providers and models",
+    summary: "Compare a vendor's invoice with the ledger",
+    face,
+    body: {
+      json: ReconciledBill,
+      examples: {
+        "An invoice": {
+          provider: "sandbox-openai",
+          from: "2026-11-01",
+          to: "2026-11-03",
+          invoice: "date,model,cost\n2026-11-03,chat-1,1.25\n",
+        },
+      },
+    },
+    replies: RECONCILE_REPLY,
+    errors: [400, 404, 409, 413, 502, 503, 504],
   },
   {
     at: "GET /admin/v1/traffic",

@@ -6,11 +6,13 @@ import type {
   PriceAnswer,
   PriceSource as ConsolePriceSource,
   ProviderTest as ConsoleProviderTest,
+  Reconciliation as ConsoleReconciliation,
   TrafficAnswer,
   VideoResult as ConsoleResult,
   VideoTask as ConsoleTask,
 } from "../../../src/console/client/shapes.ts";
 import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/metrics/traffic_history.ts";
+import { REASON_KINDS } from "../../../src/reconciliation/reason.ts";
 import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
 import { about, seconds, usd, written } from "../schema.ts";
 import { Architecture, PriceChanges, Pricing, Redirect, VideoOptions } from "./models.ts";
@@ -230,3 +232,68 @@ export const SourcedPrices = z.object({
 
 /** Changes of prices that were applied. */
 export const AppliedChanges = z.object({ applied: z.array(z.object(PriceChange)) }).meta({ id: "AppliedChanges" });
+
+const count = () => z.number().nullable();
+const billSums = () =>
+  z.object({
+    cost: usd(),
+    requests: count(),
+    input_tokens: about(count(), "With the tokens of caches."),
+    cache_read_tokens: count(),
+    cache_write_tokens: count(),
+    output_tokens: count(),
+  });
+const sides = () => ({
+  theirs: billSums(),
+  ours: billSums(),
+  difference: about(billSums(), "The vendor's less the gateway's."),
+});
+const billSide = () =>
+  z.object({
+    cost: usd(),
+    quantity: count(),
+    price: about(z.string().nullable(), "The mean price of a unit in US dollars."),
+  });
+const day = () => about(z.string().nullable(), "UTC; null for a bill without days.");
+
+/** The vendor's bill next to the ledger. */
+export const Reconciliation = written<ConsoleReconciliation>()(z.object({
+  provider: z.string(),
+  source: z.enum(["openai", "anthropic", "openrouter", "invoice"]),
+  total: about(z.object(sides()), "Of the days that both sides know."),
+  days: z.array(z.object({
+    day: z.string(),
+    state: z.enum(["complete", "in_progress", "not_reported", "not_recorded"]),
+    theirs: billSums().nullable(),
+    ours: billSums().nullable(),
+    difference: billSums().nullable(),
+  })),
+  explanations: about(
+    z.array(z.object({
+      day: day(),
+      model: z.string(),
+      difference: usd(),
+      ours_from: z.enum(["request_log", "price_list"]),
+      dimensions: z.array(z.object({
+        dimension: about(z.string(), "The key of a price, or the vendor's words."),
+        conditions: about(z.array(z.string()), "Under which the vendor billed a part of it, in its words."),
+        theirs: billSide(),
+        ours: billSide(),
+      })),
+      reasons: z.array(z.object({
+        kind: z.enum(REASON_KINDS),
+        text: z.string(),
+        dimension: word(),
+        amount: usd().nullable(),
+        requests: about(z.array(z.string()), "Ids of requests to look at, the most expensive ones first."),
+      })),
+    })),
+    "Of the largest differences, the largest one first.",
+  ),
+  data: z.array(z.object({
+    day: day(),
+    model: about(z.string(), "The vendor's name, or the name of an item that is not of a model."),
+    gateway_models: about(z.array(z.string()), "The ids of the gateway's models."),
+    ...sides(),
+  })),
+})).meta({ id: "Reconciliation" });

@@ -3,6 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { errorName, type Log } from "../../lib/log.ts";
 import type { Money } from "../../lib/money.ts";
 import { changedEngine } from "../../store/changed_store.ts";
+import { TurnPace } from "../../lib/turn_pace.ts";
 import type { StoreEngine } from "../../store/engine.ts";
 import type { JobRunner } from "../../store/job_runner.ts";
 import type { CommitResult, Key, Store } from "../../store/store.ts";
@@ -194,7 +195,9 @@ export class UsageRollup {
 
   async #passOverAll(): Promise<void> {
     await this.#markChargedByOthers();
+    const pace = new TurnPace();
     for await (const account of allAccounts(this.parts.store)) {
+      await pace.note();
       await this.#passOver([account]);
       if (this.#isStopped) return;
     }
@@ -209,7 +212,11 @@ export class UsageRollup {
   }
 
   async #countAll(accounts: readonly string[]): Promise<void> {
-    for (const account of accounts) await this.#count(account, () => this.#isStopped);
+    const pace = new TurnPace();
+    for (const account of accounts) {
+      await pace.note();
+      await this.#count(account, () => this.#isStopped);
+    }
   }
 
   async #count(account: string, isStopped: () => boolean): Promise<void> {

@@ -61,6 +61,20 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
     ],
     examples: ["usage --from 2026-11-01 --group-by account,model", "usage --account acme --format csv"],
   }),
+  command("reconcile", "", "the vendor's bill next to the ledger, and what can explain differences", {
+    options: [
+      ...ADMIN,
+      option("provider", "NAME", "the provider whose vendor sends the bill; needs its report_key, or --file"),
+      option("from", "DAY", "the first day, UTC, such as 2026-11-01"),
+      option("to", "DAY", "the last day"),
+      option("file", "PATH", "the vendor's invoice as CSV, in the place of its reports"),
+      option("format", "FORMAT", "how it is printed", ["table", "json", "csv"]),
+    ],
+    examples: [
+      "reconcile --provider openai --from 2026-11-01 --to 2026-11-30",
+      "reconcile --provider groq --from 2026-11-01 --to 2026-11-30 --file invoice.csv --format csv",
+    ],
+  }),
   command("requests list", "", "list requests, newest first", {
     options: [...ADMIN, ...REQUEST_FILTERS, ORDER, ...PAGES, JSON_LINES],
     examples: ["requests list --status error --from 1h", "requests list --min-attempts 2 --status 2xx --json"],

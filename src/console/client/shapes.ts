@@ -518,3 +518,68 @@ export interface OwnCredits {
   readonly held: string;
   readonly reserved: string;
 }
+
+/** Sums of one side of a bill; null for what is not known. */
+export interface BillSums {
+  /** USD. */
+  readonly cost: string;
+  readonly requests: number | null;
+  readonly input_tokens: number | null;
+  readonly cache_read_tokens: number | null;
+  readonly cache_write_tokens: number | null;
+  readonly output_tokens: number | null;
+}
+
+/** The vendor's bill, the ledger, and the first less the second. */
+export interface ComparedBill {
+  readonly theirs: BillSums;
+  readonly ours: BillSums;
+  readonly difference: BillSums;
+}
+
+/** One side of a price key in an explanation. */
+export interface BillSide {
+  readonly cost: string;
+  readonly quantity: number | null;
+  /** The mean of a unit in USD. */
+  readonly price: string | null;
+}
+
+/** What can explain a difference. */
+export interface BillReason {
+  readonly kind: string;
+  readonly text: string;
+  readonly dimension: string | null;
+  readonly amount: string | null;
+  /** Ids of requests. */
+  readonly requests: readonly string[];
+}
+
+/** The answer of `GET /admin/v1/reconcile`. */
+export interface Reconciliation {
+  readonly provider: string;
+  readonly source: "openai" | "anthropic" | "openrouter" | "invoice";
+  readonly total: ComparedBill;
+  readonly days: readonly ({
+    readonly day: string;
+    readonly state: "complete" | "in_progress" | "not_reported" | "not_recorded";
+  } & { readonly [Side in keyof ComparedBill]: BillSums | null })[];
+  readonly explanations: readonly {
+    readonly day: string | null;
+    readonly model: string;
+    readonly difference: string;
+    readonly ours_from: "request_log" | "price_list";
+    readonly dimensions: readonly {
+      readonly dimension: string;
+      readonly conditions: readonly string[];
+      readonly theirs: BillSide;
+      readonly ours: BillSide;
+    }[];
+    readonly reasons: readonly BillReason[];
+  }[];
+  readonly data: readonly (ComparedBill & {
+    readonly day: string | null;
+    readonly model: string;
+    readonly gateway_models: readonly string[];
+  })[];
+}

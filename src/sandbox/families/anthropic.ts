@@ -12,6 +12,7 @@ import { generate, readWith } from "../generate.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
 import { headersOf } from "./anthropic_messages.ts";
+import { anthropicCosts, anthropicUsage } from "./anthropic_reports.ts";
 import { checkMessage, checkMessageCount } from "./anthropic_rules.ts";
 import { checkVersion } from "./anthropic_version_rules.ts";
 import { threaded } from "./anthropic_threads.ts";
@@ -29,6 +30,10 @@ export const anthropic: VendorApi = {
         return generateReply(call);
       case "POST /v1/messages/count_tokens":
         return count(call);
+      case "GET /v1/organizations/cost_report":
+        return anthropicCosts(call);
+      case "GET /v1/organizations/usage_report/messages":
+        return anthropicUsage(call);
       case "GET /v1/models":
         return jsonResponse({ data: [MODEL], has_more: false, first_id: MODEL.id, last_id: MODEL.id }, headersOf(call));
     }

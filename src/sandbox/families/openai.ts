@@ -13,6 +13,7 @@ import { generate, readWith, type SimulatedEndpoint } from "../generate.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../tokens.ts";
+import { openaiCosts, openaiUsage } from "./openai_reports.ts";
 import { withChatReasoning, withResponsesReasoning } from "./default_reasoning.ts";
 import { chatEndpoint } from "./openai_chat.ts";
 import { makeEmbeddings } from "./openai_embeddings.ts";
@@ -52,6 +53,10 @@ export const openai: VendorApi = {
       case "POST /v1/audio/transcriptions":
       case "POST /v1/audio/translations":
         return transcribe(call);
+      case "GET /v1/organization/costs":
+        return openaiCosts(call);
+      case "GET /v1/organization/usage/completions":
+        return openaiUsage(call);
       case "GET /v1/models":
         return jsonResponse({ object: "list", data: MODELS.map(modelObject) }, headersOf(call));
     }

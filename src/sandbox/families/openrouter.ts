@@ -11,6 +11,7 @@ import {
 } from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { openai } from "./openai.ts";
+import { openrouterActivity } from "./openrouter_reports.ts";
 import {
   creationResponse,
   stateOf,
@@ -49,6 +50,7 @@ const REFERENCES = ["image_url", "audio_url", "video_url"];
 export const openrouter: VendorApi = {
   prefix: "/openrouter",
   handle(call) {
+    if (call.method === "GET" && call.path === "/api/v1/activity") return openrouterActivity(call);
     return isOfVideos(call) ? answerVideos(call) : openai.handle(asOpenai(call));
   },
   writeError(failure, call) {

@@ -15,8 +15,9 @@ import { DeliveryAttempts } from "../../../src/console/client/pages/webhooks/del
 import { PendingTable } from "../../../src/console/client/pages/prices/pending_table.tsx";
 import { SourceFacts } from "../../../src/console/client/pages/prices/prices_page.tsx";
 import { Timeline } from "../../../src/console/client/pages/requests/timeline.tsx";
+import { ComparedBills } from "../../../src/console/client/pages/bills/compared_bills.tsx";
 import { pagesFor } from "../../../src/console/client/pages.ts";
-import type { PriceSource } from "../../../src/console/client/shapes.ts";
+import type { PriceSource, Reconciliation } from "../../../src/console/client/shapes.ts";
 import { session } from "../../../src/console/client/session_state.ts";
 import { SignIn } from "../../../src/console/client/sign_in.tsx";
 import { LOGGED_REQUEST, TRAFFIC } from "./samples.ts";
@@ -160,6 +161,44 @@ Deno.test("console: a price source that is not read is named at its page and at 
   assert(render(<SourceFacts source={{ ...SOURCE, is_built_in: true }} />).includes("built in"));
 });
 
+const sumsOf = (cost: string, requests: number | null) => ({
+  cost,
+  requests,
+  input_tokens: 0,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+});
+const COMPARED = {
+  theirs: sumsOf("2.7500000000", 2),
+  ours: sumsOf("2.5000000000", 1),
+  difference: sumsOf("0.2500000000", null),
+};
+
+Deno.test("console: a bill has both sides, marked days, reasons with their requests, and texts without markup", () => {
+  const found: Reconciliation = {
+    provider: "openai",
+    source: "openai",
+    total: COMPARED,
+    days: [{ day: "2026-11-20", state: "not_recorded", theirs: null, ours: null, difference: null }],
+    explanations: [{
+      day: "2026-11-21",
+      model: SCRIPT,
+      difference: "0.2500000000",
+      ours_from: "request_log",
+      dimensions: [],
+      reasons: [{ kind: "price", text: SCRIPT, dimension: "prompt", amount: null, requests: ["req_1"] }],
+    }],
+    data: [{ day: "2026-11-21", model: SCRIPT, gateway_models: [], ...COMPARED }],
+  };
+  const html = render(<ComparedBills found={found} />);
+  for (const text of ["2.75", "2.5", "0.25", "2026-11-20: before the first entry", "requests/req_1", "–"]) {
+    assert(html.includes(text), text);
+  }
+  assert(!html.includes("<img"));
+  assert(render(<ComparedBills found={{ ...found, explanations: [] }} />).includes("Both sides are equal"));
+});
+
 Deno.test("console: operators and callers have different pages, with different paths", () => {
   const pathsOf = (kind: "operator" | "caller") => pagesFor({ kind }).map(({ path }) => path);
   assertEquals(pathsOf("operator"), [
@@ -173,6 +212,7 @@ Deno.test("console: operators and callers have different pages, with different p
     "accounts",
     "models",
     "prices",
+    "bills",
     "providers",
     "configuration",
     "audit",

@@ -21,6 +21,8 @@ export const TESTED_ELSEWHERE: readonly Entry[] = [
   ["docs/models.md", "is not supported with this model", "tests/e2e/operator_facts_test.ts"],
   ["docs/models.md", "x-service-dropped: temperature", "tests/e2e/operator_facts_test.ts"],
   ["docs/api/admin.md", '"is_stale"', "tests/prices/price_feed_test.ts"],
+  ["docs/reconcile.md", "--provider openai", "tests/cli/reconcile_test.ts"],
+  ["docs/reconcile.md", "--provider groq", "tests/cli/reconcile_test.ts"],
   ["docs/installing.md", "task package\n", "tests/package/package_test.ts"],
   ["docs/installing.md", "bash-completion", SHELL],
   ["docs/installing.md", "/usr/local/bin/switchyard", SHELL],

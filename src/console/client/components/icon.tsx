@@ -8,6 +8,7 @@ const PATHS = {
   providers: "M5 4h14v6H5zM5 14h14v6H5zM8 7h.01M8 17h.01",
   models: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5",
   prices: "M4 12V4h8l8 8-8 8zM8 8h.01",
+  bills: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6",
   videos: "M4 6h11v12H4zM15 10l5-3v10l-5-3",
   webhooks: "M12 4a8 8 0 1 0 8 8M12 9a3 3 0 1 0 3 3M12 12l8-8m-5 0h5v5",
   audit: "M9 4h6v3H9zM9 5H6v15h12V5h-3M9 12h6M9 16h4",
