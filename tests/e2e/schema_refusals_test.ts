@@ -306,6 +306,28 @@ Deno.test("schemas: a reference in the result of a tool is text for Gemini", asy
   assertEquals(status, 200, text);
 });
 
+Deno.test("schemas, content: a reference in the result of a tool is sent as text, unless it names a part of it", async () => {
+  const face = CALLER_PROTOCOLS.find(({ name }) => name === "content")!;
+  const result = async (functionResponse: Json, key = "functionResponse") => {
+    const contents = [
+      { role: "user", parts: [{ text: "hi" }] },
+      { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] },
+      { role: "user", parts: [{ [key]: { name: "f", ...functionResponse } }] },
+    ];
+    const extra = { contents, tools: toolsFor(face, obj({ a: STRING })) };
+    const { status, text } = await sendAs(face, gateway, { model: "sandbox/content-1", extra });
+    assertEquals(status, 200, text);
+    const sent: Json = gateway.sandbox.requests.at(-1)?.body;
+    return sent.contents[2].parts[0][key].response;
+  };
+  const schema = { schema: [{ a: { $ref: "#/$defs/A" } }], $defs: { A: STRING } };
+  assertEquals(await result({ response: schema }), { output: JSON.stringify(schema) });
+  assertEquals(await result({ response: schema }, "function_response"), { output: JSON.stringify(schema) });
+  const inlineData = { mimeType: "image/png", data: "iVBORw0KGgo=", displayName: "a.png" };
+  const own = { response: { image: { $ref: "a.png" } }, parts: [{ inlineData }] };
+  assertEquals(await result(own), own.response);
+});
+
 Deno.test({
   name: "schemas: stops",
   fn: async () => {
