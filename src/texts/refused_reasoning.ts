@@ -23,7 +23,7 @@ export function isReasoningRefused(error: unknown, { request, endpoint, dropsRea
  * Returns a vendor's stream with what it reports as withheld from the model, before the response to the caller begins.
  * Null if the request has no reasoning, or vendors of the format report nothing: the stream was not read.
  */
-export function streamWithLosses(
+export function streamWithDroppedFields(
   response: OutboundResponse,
   attempt: TextAttempt,
   clock: Clock,

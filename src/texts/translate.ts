@@ -20,7 +20,7 @@ import { unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
-import { streamWithLosses, withoutReasoning } from "./refused_reasoning.ts";
+import { streamWithDroppedFields, withoutReasoning } from "./refused_reasoning.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
@@ -62,7 +62,7 @@ export async function translate(begun: TextAttempt, parts: TextParts): Promise<R
   }
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
-  const starting = streamWithLosses(response, attempt, parts.clock);
+  const starting = streamWithDroppedFields(response, attempt, parts.clock);
   const started = starting === null ? null : await starting;
   const dropped = [...new Set([...translation.droppedFields, ...started?.lost ?? []])];
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), dropped);

@@ -1,5 +1,5 @@
+import { takesToolTypes } from "../conversation/custom_as_function.ts";
 import { chat } from "../conversation/codecs/chat/mod.ts";
-import { takesToolTypes } from "./custom_tools.ts";
 import type { TextEndpoint } from "./upstream.ts";
 
 /**

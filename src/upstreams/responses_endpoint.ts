@@ -1,5 +1,5 @@
+import { takesToolTypes } from "../conversation/custom_as_function.ts";
 import { responses } from "../conversation/codecs/responses/mod.ts";
-import { takesToolTypes } from "./custom_tools.ts";
 import type { TextEndpoint, TokenCounter } from "./upstream.ts";
 
 /**
