@@ -61,6 +61,6 @@ function droppedAt(candidate: Candidate, request: ImageRequest, parts: ImagePart
   const upstream = imageUpstreamOf(candidate, parts);
   const dropped = upstream === null
     ? []
-    : droppedOptionsOf(upstream, orderOf(request, candidate.model, request.images));
+    : droppedOptionsOf(upstream, orderOf(request, candidate, request.images));
   return [...new Set([...request.droppedFields, ...dropped])];
 }
