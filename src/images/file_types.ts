@@ -2,8 +2,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import { isObject } from "../conversation/wire_value.ts";
 import { invalidField } from "../lib/gateway_error.ts";
-import type { ImageExtra } from "../upstreams/image_options.ts";
-import type { ImageRequest } from "./image_request.ts";
+import type { ImageExtra, ImageExtras } from "../upstreams/image_options.ts";
 import type { ImageModel } from "./series.ts";
 
 /** Source: OpenAI API reference, "Create image", `frame_count`: the default. */
@@ -15,8 +14,14 @@ export function hasExtra(outputFormat: string | null, name: ImageExtra): boolean
   return name !== "output_compression" || (outputFormat !== "gif" && outputFormat !== "svg");
 }
 
+/** A file type and the members that are sent as they are. */
+interface TypedFile {
+  readonly outputFormat: string | null;
+  readonly extras: ImageExtras;
+}
+
 /** The number of frames of each picture; 1 for one that is not animated. */
-export function framesOf({ outputFormat, extras }: Pick<ImageRequest, "outputFormat" | "extras">): number {
+export function framesOf({ outputFormat, extras }: TypedFile): number {
   if (outputFormat !== "gif") return 1;
   return typeof extras.frame_count === "number" ? extras.frame_count : DEFAULT_FRAMES;
 }
@@ -72,7 +77,11 @@ function effortIn(reasoning: unknown): string | null {
 }
 
 /** What a request for a file type cannot have. */
-type Refusable = Pick<ImageRequest, "outputFormat" | "background"> & { readonly hasMask: boolean };
+interface Refusable {
+  readonly outputFormat: string | null;
+  readonly background: string | null;
+  readonly hasMask: boolean;
+}
 
 /**
  * Refuses what an animation or a drawing cannot have, and where nothing is near. Source: OpenAI API reference, "Create

@@ -68,7 +68,8 @@ const READ: ReadonlySet<string> = new Set([
 /** Every image is returned as base64, so that a request for it is served. */
 function droppedOf(body: { readonly [key: string]: unknown }, isSvg: boolean): readonly string[] {
   return Object.keys(body).filter((name) =>
-    !READ.has(name) && !(name === "svg" && isSvg) && body[name] !== null && !(name === "response_format" && body[name] === "b64_json")
+    !READ.has(name) && !(name === "svg" && isSvg) && body[name] !== null &&
+    !(name === "response_format" && body[name] === "b64_json")
   );
 }
 

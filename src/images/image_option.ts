@@ -72,7 +72,9 @@ function mostConsumption(
   parts: RouteParts,
 ): ImageConsumption {
   const { count: made, mask, maskReference, partialImages } = request;
-  const calls = Math.max(...candidates.map((each) => Math.ceil(made / maxPerCallFor(imageUpstreamOf(each, parts)!, request))));
+  const calls = Math.max(
+    ...candidates.map((each) => Math.ceil(made / maxPerCallFor(imageUpstreamOf(each, parts)!, request))),
+  );
   return maxConsumption({ ...measure, hasMask: mask !== null || maskReference !== null, partialImages, calls });
 }
 
