@@ -58,8 +58,9 @@ function responsesBody(length: number, model: string) {
 }
 
 function messagesBody(length: number, model: string) {
+  // The last turn is the user's: a model refuses to go on with its own.
   const turns = Array.from({ length }, (_, index) => ({
-    role: index % 2 === 0 ? "user" : "assistant",
+    role: (length - index) % 2 === 1 ? "user" : "assistant",
     content: [{ type: "text", text: WORDS }],
   }));
   const tools = NAMES.map((name) => ({ name, description: DESCRIPTION, input_schema: SCHEMA }));
@@ -68,7 +69,7 @@ function messagesBody(length: number, model: string) {
 
 function contentBody(length: number) {
   const contents = Array.from({ length }, (_, index) => ({
-    role: index % 2 === 0 ? "user" : "model",
+    role: (length - index) % 2 === 1 ? "user" : "model",
     parts: [{ text: WORDS }],
   }));
   const parameters = { type: "OBJECT", properties: { city: { type: "STRING" } } };
@@ -100,7 +101,7 @@ function requestAt(kind: string, host: string, model: string, value: object): Pa
   };
 }
 
-export function casesFor(length: number): readonly Case[] {
+function casesFor(length: number): readonly Case[] {
   const chatAt = (title: string, host: string, model: string): Case => ({
     title: `chat, ${title}`,
     passThrough: chat.passThrough,
