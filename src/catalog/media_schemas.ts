@@ -3,8 +3,8 @@ import { elementAt } from "../lib/element_at.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import type { VideoMode } from "../lib/video_mode.ts";
 import {
-  DEFAULT_IMAGE_QUALITIES,
   DEFAULT_IMAGE_FORMATS,
+  DEFAULT_IMAGE_QUALITIES,
   IMAGE_FORMATS,
   IMAGE_QUALITIES,
   IMAGE_SIZES,

@@ -1,10 +1,14 @@
+import { WordSearch } from "../lib/word_search.ts";
 import { CUSTOM_INPUT } from "./call_input.ts";
 import type { JsonSchema, Tool } from "./conversation.ts";
 import type { Quirks } from "./quirks.ts";
 import { isObject, textOf } from "./wire_value.ts";
 
 /** Tools of OpenAI alone, calls and choices of such tools, in its two formats. Codex offers them. */
-const CUSTOM_TOOLS = /"type"\s*:\s*"(?:custom|namespace|custom_tool_call|custom_tool_call_output)"/;
+const CUSTOM_TOOLS = new WordSearch(
+  /"type"\s*:\s*"(?:custom|namespace|custom_tool_call|custom_tool_call_output)"/,
+  ['"custom', '"namespace"'],
+);
 
 /**
  * Whether a vendor takes the types of tools in a request as they are. Those of others are sent as functions.

@@ -1,12 +1,16 @@
 import type { Conversation, Part } from "../conversation/conversation.ts";
 import type { Clock } from "../lib/clock.ts";
+import { WordSearch } from "../lib/word_search.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import type { StartedStream } from "./started_stream.ts";
 
 /** What a history with reasoning of a vendor contains, in any format. */
-const REASONING = /"(?:redacted_)?thinking"|"encrypted_content"|"reasoning_details"|"thought_?[sS]ignature"/;
+const REASONING = new WordSearch(
+  /"(?:redacted_)?thinking"|"encrypted_content"|"reasoning_details"|"thought_?[sS]ignature"/,
+  ['thinking"', '"encrypted_content"', '"reasoning_details"', '"thought'],
+);
 
 /**
  * Whether a vendor refused a request because of the reasoning of earlier turns, which the request can do without. Such

@@ -57,8 +57,9 @@ export interface SvgChoice {
 export interface SvgUsage {
   /** The vendor's name of the author; null if not reported. */
   readonly model: string | null;
+  /** Of the prompt and the image. NaN if the counter is not readable. */
   readonly inputTokens: number;
-  /** With the reasoning. NaN if a counter of the vendor is not readable. */
+  /** With the reasoning. NaN if the counter is not readable. */
   readonly outputTokens: number;
   /** The part of `outputTokens` that is reasoning. */
   readonly reasoningTokens: number;

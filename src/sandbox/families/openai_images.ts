@@ -10,7 +10,7 @@ import { sidesOf } from "../pictures/pixels.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { tokensOf } from "../tokens.ts";
 import { badParameter, checkPresent, checkRange } from "./openai_fields.ts";
-import { type FileOrder, fileOf, formatsOf, readFileOrder, svgUsageOf } from "./openai_image_files.ts";
+import { fileOf, type FileOrder, formatsOf, readFileOrder, svgUsageOf } from "./openai_image_files.ts";
 import { failureMessage } from "./openai_messages.ts";
 
 /** Fields of both endpoints. Source: OpenAI API reference, "Create image", "Create image edit". */

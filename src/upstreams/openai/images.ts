@@ -84,7 +84,10 @@ export function openaiImages(outbound: Outbound, pathOf: EndpointPaths) {
 function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { endpoint: string; body: OutboundBody } {
   const fields = { ...fieldsOf(order, edits), ...extras };
   if (!edits) return { endpoint: "/images/generations", body: jsonBody({ ...fields, ...svgOf(order) }) };
-  const texts = Object.entries({ ...fields, ...svgFieldsOf(order) }).map(([name, value]): FormField => ({ name, text: String(value) }));
+  const texts = Object.entries({ ...fields, ...svgFieldsOf(order) }).map(([name, value]): FormField => ({
+    name,
+    text: String(value),
+  }));
   return { endpoint: "/images/edits", body: multipartBody([...texts, ...filesOf(order)]) };
 }
 
