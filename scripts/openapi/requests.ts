@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { SPEECH_FORMATS } from "../../src/catalog/capability_sections.ts";
-import { IMAGE_QUALITIES, IMAGE_SIZES, VIDEO_RATIOS, VIDEO_RESOLUTIONS } from "../../src/catalog/media_sections.ts";
+import {
+  IMAGE_FORMATS,
+  IMAGE_QUALITIES,
+  IMAGE_SIZES,
+  VIDEO_RATIOS,
+  VIDEO_RESOLUTIONS,
+} from "../../src/catalog/media_sections.ts";
 import { about } from "./schema.ts";
 
 // The bodies of callers' requests, which are read by hand. A field that is null counts as absent, and unknown fields
@@ -16,7 +22,7 @@ export const extraBody = () =>
 
 const flag = () => z.boolean().nullish();
 const output = {
-  output_format: z.enum(["png", "jpeg", "webp"]).nullish(),
+  output_format: about(z.enum(IMAGE_FORMATS), "That the model has.").nullish(),
   background: z.enum(["transparent", "opaque", "auto"]).nullish(),
 };
 
@@ -26,7 +32,18 @@ const imageExtras = {
   moderation: z.enum(["auto", "low"]),
   user: z.string(),
   safety_identifier: z.string(),
+  frame_count: about(z.int().min(2).max(16), "For `gif`. Default 9."),
+  frame_duration_ms: about(z.int().min(1).max(655_350), "For `gif`. Default 200."),
 };
+
+/** The author of a drawing. */
+const svg = about(
+  z.looseObject({
+    model: z.string().nullish(),
+    reasoning: z.looseObject({ effort: z.string().nullish() }).nullish(),
+  }),
+  "For `svg`: the model that writes the drawing, and its effort.",
+);
 
 /** `POST /v1/images/generations`. */
 export const ImageGeneration = z.looseObject({
@@ -44,6 +61,9 @@ export const ImageGeneration = z.looseObject({
   moderation: imageExtras.moderation.nullish(),
   user: imageExtras.user.nullish(),
   safety_identifier: imageExtras.safety_identifier.nullish(),
+  frame_count: imageExtras.frame_count.nullish(),
+  frame_duration_ms: imageExtras.frame_duration_ms.nullish(),
+  svg: svg.nullish(),
   extra_body: extraBody(),
 }).meta({ id: "ImageGeneration" });
 
@@ -60,7 +80,7 @@ export const ImageEdit = z.looseObject({
   n: z.int().min(1).max(10).optional(),
   size: z.enum(IMAGE_SIZES).optional(),
   input_fidelity: z.string().optional(),
-  output_format: z.enum(["png", "jpeg", "webp"]).optional(),
+  output_format: about(z.enum(IMAGE_FORMATS), "That the model has.").optional(),
   background: z.enum(["transparent", "opaque", "auto"]).optional(),
   stream: z.boolean().optional(),
   partial_images: z.int().min(0).max(3).optional(),
@@ -68,6 +88,10 @@ export const ImageEdit = z.looseObject({
   moderation: imageExtras.moderation.optional(),
   user: imageExtras.user.optional(),
   safety_identifier: imageExtras.safety_identifier.optional(),
+  frame_count: imageExtras.frame_count.optional(),
+  frame_duration_ms: imageExtras.frame_duration_ms.optional(),
+  "svg[model]": about(z.string(), "For `svg`: the model that writes the drawing.").optional(),
+  "svg[reasoning][effort]": z.string().optional(),
 }).meta({ id: "ImageEdit" });
 
 const reference = z.union([z.string(), z.looseObject({ image_url: z.string() })]);
@@ -89,6 +113,9 @@ export const ImageEditBody = z.looseObject({
   moderation: imageExtras.moderation.nullish(),
   user: imageExtras.user.nullish(),
   safety_identifier: imageExtras.safety_identifier.nullish(),
+  frame_count: imageExtras.frame_count.nullish(),
+  frame_duration_ms: imageExtras.frame_duration_ms.nullish(),
+  svg: svg.nullish(),
   extra_body: extraBody(),
 }).meta({ id: "ImageEditBody" });
 

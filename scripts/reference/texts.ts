@@ -577,6 +577,15 @@ const MEDIA: Record<string, SettingText> = {
   "models[].image.input_fidelity": { text: "Values of `input_fidelity` for edits", example: ["low", "high"] },
   "models[].image.sizes": { text: "Sizes that callers may request", example: ["auto", "1024x1024"] },
   "models[].image.qualities": { text: "Qualities that callers may request", example: ["low", "high"] },
+  "models[].image.output_formats": {
+    text: "File types that the vendor makes",
+    example: ["png", "jpeg", "webp", "gif"],
+  },
+  "models[].image.svg_author": {
+    text: "The model that writes an SVG drawing if the caller names none; its price is reserved",
+    example: "openai/gpt-6.2-sol",
+    otherwise: "callers name one",
+  },
   "models[].image.size_map": {
     text: "Sizes that are sent to the vendor in place of requested ones",
     example: { "1792x1024": "1536x1024" },

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { content } from "../conversation/codecs/content/mod.ts";
+import { content, withAcceptedSchemas } from "../conversation/codecs/content/mod.ts";
 import { WRAPPED_SIGNATURE_PREFIX } from "../conversation/reasoning_signature.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { CacheUpstream } from "../upstreams/cache_upstream.ts";
@@ -7,16 +7,18 @@ import { idOf } from "../upstreams/provider.ts";
 import { type CacheCreation, type StoredContent, targetOf } from "./cache_creation.ts";
 
 /**
- * Stores a content at a vendor with caches, as sent, with the same expiry.
+ * Stores a content at a vendor with caches, with the same expiry. Schemas that the vendor refuses are changed as in a
+ * request; everything else is as sent.
  *
  * @throws {UpstreamFailure}
  */
 export async function storeNative(upstream: CacheUpstream, making: CacheCreation): Promise<StoredContent> {
   const { id, provider, serving, callerSignal } = making;
+  const accepted = withAcceptedSchemas(contentFor(making), targetOf(making));
   const { name, tokens, expiresAt } = await upstream.create({
     mark: id,
     model: serving.model,
-    content: contentFor(making),
+    content: accepted.content,
     expiresAt: making.expiresAt,
     callerSignal,
   });
@@ -26,7 +28,7 @@ export async function storeNative(upstream: CacheUpstream, making: CacheCreation
     countedBy: provider.name,
     expiresAt: Math.min(expiresAt ?? making.expiresAt, making.expiresAt),
     bytes: 0,
-    droppedFields: [],
+    droppedFields: content.caller.droppedFields(making.content, accepted.droppedFields),
   };
 }
 

@@ -5,8 +5,8 @@ import { heldHoursOf, pricedAt, redirectedAt, timesOf } from "./model_at.ts";
 import { nextMinute } from "./price_conditions.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
 
-/** The version suffix that vendors add to a model's name in responses. */
-const VERSION_DATE = /-20\d{6}$/;
+/** The version suffixes that vendors add to a model's name in responses: `-20260922` and `-2026-09-22`. */
+const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
 
 /** The caller protocols, each with its own catalog. */
 export type CatalogProtocol = "default" | "message" | "content";

@@ -3,7 +3,9 @@ import { elementAt } from "../lib/element_at.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import type { VideoMode } from "../lib/video_mode.ts";
 import {
+  DEFAULT_IMAGE_FORMATS,
   DEFAULT_IMAGE_QUALITIES,
+  IMAGE_FORMATS,
   IMAGE_QUALITIES,
   IMAGE_SIZES,
   type ImageSection,
@@ -44,6 +46,8 @@ export function imageSection(): z.ZodType<ImageSection> {
     input_fidelity: distinct(z.enum(["low", "high"]), 0).default([]),
     sizes: distinct(z.enum(IMAGE_SIZES), 1).default([...IMAGE_SIZES]),
     qualities: distinct(z.enum(IMAGE_QUALITIES), 1).default([...DEFAULT_IMAGE_QUALITIES]),
+    output_formats: distinct(z.enum(IMAGE_FORMATS), 1).default([...DEFAULT_IMAGE_FORMATS]),
+    svg_author: z.string().min(1).nullable().default(null),
     size_map: z.partialRecord(z.enum(IMAGE_SIZES), z.string(SIZE_EXPECTATION).regex(SIZE, SIZE_EXPECTATION)).default(
       {},
     ),
@@ -57,6 +61,8 @@ export function imageSection(): z.ZodType<ImageSection> {
     inputFidelity: image.input_fidelity,
     sizes,
     qualities,
+    outputFormats: image.output_formats,
+    svgAuthor: image.svg_author,
     sizeMap: image.size_map,
     qualityMap: image.quality_map,
   }));

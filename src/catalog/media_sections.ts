@@ -22,6 +22,12 @@ export const IMAGE_QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max",
 /** The qualities of a model that states none: those of all models. Later models have `xhigh` and `max`, too. */
 export const DEFAULT_IMAGE_QUALITIES = IMAGE_QUALITIES.filter((quality) => quality !== "xhigh" && quality !== "max");
 
+/** All file types of images. Source: docs/api/images.md#generations. */
+export const IMAGE_FORMATS = ["png", "jpeg", "webp", "gif", "svg"] as const;
+
+/** The file types of a model that states none: animations and drawings are made by few models. */
+export const DEFAULT_IMAGE_FORMATS = IMAGE_FORMATS.filter((format) => format !== "gif" && format !== "svg");
+
 /** The properties of an image model. */
 export interface ImageSection {
   /** Default: `default`. */
@@ -34,6 +40,10 @@ export interface ImageSection {
   readonly sizes: readonly string[];
   /** The {@linkcode IMAGE_QUALITIES} that the vendor currently offers. Default: {@linkcode DEFAULT_IMAGE_QUALITIES}. */
   readonly qualities: readonly string[];
+  /** The {@linkcode IMAGE_FORMATS} that the vendor makes. Default: {@linkcode DEFAULT_IMAGE_FORMATS}. */
+  readonly outputFormats: readonly string[];
+  /** The id of the model that writes an SVG drawing if the caller names none. Default: null, callers name one. */
+  readonly svgAuthor: string | null;
   /** Vendor sizes by requested size. A mapped size need not be in `sizes`. Default: none. */
   readonly sizeMap: Readonly<Record<string, string>>;
   /** Vendor qualities by requested quality. Default: none. */

@@ -125,6 +125,21 @@ const IMAGE_MODELS = [
     serves: [{ provider: "sandbox-openai", model: "image-1" }],
   },
   {
+    id: "sandbox/gpt-image-2.5-flare",
+    name: "Sandbox GPT Image 2.5 Flare",
+    description: "A simulated image model that also makes animations (gif) and drawings (svg).",
+    pricing: IMAGE_PRICING,
+    image: {
+      series: "default",
+      edits: true,
+      sizes: IMAGE_SIZES,
+      qualities: ["auto", "low", "medium", "high", "xhigh", "max"],
+      output_formats: ["png", "jpeg", "webp", "gif", "svg"],
+      svg_author: "sandbox/gpt-6.2-sol",
+    },
+    serves: [{ provider: "sandbox-openai", model: "gpt-image-2.5-flare" }],
+  },
+  {
     id: "sandbox/image-multimodal-1",
     name: "Sandbox Image Multimodal",
     description: "A simulated image model of the multimodal series.",

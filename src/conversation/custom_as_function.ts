@@ -1,6 +1,23 @@
+import { WordSearch } from "../lib/word_search.ts";
 import { CUSTOM_INPUT } from "./call_input.ts";
 import type { JsonSchema, Tool } from "./conversation.ts";
+import type { Quirks } from "./quirks.ts";
 import { isObject, textOf } from "./wire_value.ts";
+
+/** Tools of OpenAI alone, calls and choices of such tools, in its two formats. Codex offers them. */
+const CUSTOM_TOOLS = new WordSearch(
+  /"type"\s*:\s*"(?:custom|namespace|custom_tool_call|custom_tool_call_output)"/,
+  ['"custom', '"namespace"'],
+);
+
+/**
+ * Whether a vendor takes the types of tools in a request as they are. Those of others are sent as functions.
+ *
+ * @param outlineText The JSON text of the body without long texts.
+ */
+export function takesToolTypes(outlineText: string, quirks: Quirks): boolean {
+  return !quirks.has("no_custom_tools") || !CUSTOM_TOOLS.test(outlineText);
+}
 
 /** Parameters of a function that stands in for a custom tool. Its calls are returned as calls of the custom tool. */
 export const CUSTOM_PARAMETERS: JsonSchema = {

@@ -114,8 +114,8 @@ export interface UpstreamFormat {
   /** The usage in a whole reply; null when it reports none. */
   readUsage(body: unknown): Usage | null;
   /**
-   * Reads what the vendor left out of the request, by neutral names, from a whole reply. Absent: vendors of the format
-   * do not report it.
+   * Reads what the vendor left out of the request, by neutral names, from a whole reply or from the first event of a
+   * stream. Absent: vendors of the format do not report it.
    */
   readDroppedFields?(body: unknown): readonly string[];
   /** Reads a vendor's error body. */

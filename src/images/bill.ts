@@ -10,6 +10,7 @@ import {
   imageQuantitiesOf,
   type MadeImages,
 } from "./consumption.ts";
+import { type ChargedSvg, svgPart } from "./svg_usage.ts";
 
 /** The billing data of an image request. */
 export interface ImageBill {
@@ -24,6 +25,8 @@ export interface BilledImages {
   /** Size and quality of what was made; absent where nothing is known but the order. */
   readonly look?: MadeImages;
   readonly consumption: ImageConsumption | null;
+  /** What the author of drawings consumed; null or absent for other file types. */
+  readonly svg?: ChargedSvg | null;
   readonly state: EndState;
 }
 
@@ -46,22 +49,24 @@ export function consumptionOf(
 /** Charges an image request. Resolves when the charge is durable. A second call has no effect. */
 export async function chargeImages(bill: ImageBill, work: BilledImages): Promise<void> {
   const { settlement, measure } = bill;
-  const { provider, made, state } = work;
+  const { provider, made, state, svg = null } = work;
   const consumption = consumptionOf(bill, work);
   logImplausible(bill, work);
   const { textTokens, imageTokens, cachedTokens, outputTokens, outputTextTokens } = consumption;
   const usage = {
     ...NO_USAGE,
-    freshTokens: Math.max(0, textTokens + imageTokens - cachedTokens),
+    freshTokens: Math.max(0, textTokens + imageTokens - cachedTokens) + (svg?.usage.inputTokens ?? 0),
     cacheReadTokens: cachedTokens,
-    outputTokens,
-    ...outputTextTokens > 0 ? { imageOutputTokens: outputTokens - outputTextTokens } : {},
+    outputTokens: outputTokens + (svg?.usage.outputTokens ?? 0),
+    ...outputTextTokens > 0 || svg !== null ? { imageOutputTokens: outputTokens - outputTextTokens } : {},
     ...made > 0 ? { imagesMade: made } : {},
-    ...work.consumption === null ? { estimated: true } : {},
+    ...work.consumption === null || svg?.isEstimated === true ? { estimated: true } : {},
   };
   const quantities = imageQuantitiesOf(consumption, { made, given: measure.given });
   const { tariff } = settlement.facts.model;
-  await settlement.charge({ provider, state, parts: [{ quantities, tariff }], usage, images: made });
+  const own = { quantities, tariff };
+  const parts = svg === null ? [own] : [own, svgPart(svg.usage, svg.author)];
+  await settlement.charge({ provider, state, parts, usage, images: made });
 }
 
 function logImplausible(bill: ImageBill, { provider, made, consumption }: BilledImages): void {

@@ -12,6 +12,8 @@ export interface ImageMeasure {
   readonly count: number;
   /** The number of input pictures without the mask. */
   readonly given: number;
+  /** The number of frames of each picture. Default: 1, for one that is not animated. */
+  readonly frames?: number;
 }
 
 const SQUARE_PIXELS = 1024 * 1024;
@@ -60,14 +62,16 @@ export function maxConsumption(order: ImageOrderMeasure): ImageConsumption {
 }
 
 /** The likely consumption of a request, for vendors without a report. */
-export function estimatedConsumption({ prompt, quality, size, count, given }: ImageMeasure): ImageConsumption {
+export function estimatedConsumption(
+  { prompt, quality, size, count, given, frames = 1 }: ImageMeasure,
+): ImageConsumption {
   const [, width = 1536, height = 1024] = /^(\d+)x(\d+)$/.exec(size ?? "") ?? [];
   const square = ownValue(SQUARE_TOKENS, quality) ?? HIGH_SQUARE_TOKENS;
   return {
     textTokens: Math.ceil(prompt.length / CHARACTERS_PER_TOKEN),
     imageTokens: given * GIVEN_IMAGE_TOKENS,
     cachedTokens: 0,
-    outputTokens: Math.ceil(count * square * Number(width) * Number(height) / SQUARE_PIXELS),
+    outputTokens: Math.ceil(count * frames * square * Number(width) * Number(height) / SQUARE_PIXELS),
     outputTextTokens: 0,
   };
 }

@@ -59,8 +59,6 @@ export async function dryRunImages(
 /** The dropped fields at the provider that is tried first. */
 function droppedAt(candidate: Candidate, request: ImageRequest, parts: ImageParts): readonly string[] {
   const upstream = imageUpstreamOf(candidate, parts);
-  const dropped = upstream === null
-    ? []
-    : droppedOptionsOf(upstream, orderOf(request, candidate.model, request.images));
+  const dropped = upstream === null ? [] : droppedOptionsOf(upstream, orderOf(request, candidate, request.images));
   return [...new Set([...request.droppedFields, ...dropped])];
 }

@@ -3,7 +3,7 @@ import type { Spooled } from "../files/spool.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { PICTURE_HEAD_BYTES, type PictureFacts, pictureFactsOf } from "../lib/picture_head.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
-import type { EditForm } from "./edit_form.ts";
+import { type EditForm, SVG_FIELDS } from "./edit_form.ts";
 import {
   BACKGROUNDS,
   booleanOf,
@@ -13,9 +13,9 @@ import {
   MAX_PARTIAL_IMAGES,
   oneOf,
   oneOfOrNull,
-  OUTPUT_FORMATS,
   promptOf,
 } from "./fields.ts";
+import { checkFileType, readSvg } from "./file_types.ts";
 import type { ImageRequest } from "./image_request.ts";
 import { MAX_PIXELS } from "./reference_image.ts";
 import { editingModel, type ImageModel } from "./series.ts";
@@ -35,6 +35,13 @@ export async function readEdit(form: EditForm, catalog: Catalog): Promise<ImageR
   const model = editingModel(catalog, modelName);
   const stream = booleanOf("stream", truthIn(fields.get("stream")));
   const partialImages = integerOr("partial_images", numberIn(fields.get("partial_images")), 0, MAX_PARTIAL_IMAGES, 0);
+  const outputFormat = oneOfOrNull("output_format", fields.get("output_format"), model.image.outputFormats);
+  const background = oneOfOrNull("background", fields.get("background"), BACKGROUNDS);
+  checkFileType({ outputFormat, background, hasMask: mask !== null || maskReference !== null });
+  const { extras, dropped } = extrasOf((name) => extraIn(name, fields), outputFormat);
+  const chosen = svgIn(fields);
+  const svg = readSvg(chosen, model, { outputFormat, catalog });
+  const svgDropped = svg === null && chosen !== null ? ["svg"] : [];
   const fidelity = fidelityOf(fields.get("input_fidelity"), model);
   return {
     kind: "edit",
@@ -46,17 +53,36 @@ export async function readEdit(form: EditForm, catalog: Catalog): Promise<ImageR
     count: integerOr("n", numberIn(fields.get("n")), 1, MAX_IMAGES, 1),
     references,
     maskReference,
-    outputFormat: oneOfOrNull("output_format", fields.get("output_format"), OUTPUT_FORMATS),
-    background: oneOfOrNull("background", fields.get("background"), BACKGROUNDS),
+    outputFormat,
+    svg,
+    background,
     inputFidelity: fidelity.value,
-    extras: extrasOf((name) => name === "output_compression" ? numberIn(fields.get(name)) : fields.get(name)),
-    droppedFields: [...fidelity.dropped, ...unknown, ...formatDropped(fields.get("response_format"))],
+    extras,
+    droppedFields: [
+      ...fidelity.dropped,
+      ...unknown,
+      ...formatDropped(fields.get("response_format")),
+      ...dropped,
+      ...svgDropped,
+    ],
     stream,
     partialImages: stream ? partialImages : 0,
     bodyPin: null,
     images: await Promise.all(images.map((image, index) => uploadedPicture(`image[${index}]`, image))),
     mask: mask && await uploadedPicture("mask", mask),
   };
+}
+
+const NUMBERS: readonly string[] = ["output_compression", "frame_count", "frame_duration_ms"];
+
+function extraIn(name: string, fields: ReadonlyMap<string, string>): unknown {
+  return NUMBERS.includes(name) ? numberIn(fields.get(name)) : fields.get(name);
+}
+
+/** The members of `svg`, each a field of the form; null if none is set. */
+function svgIn(fields: ReadonlyMap<string, string>): unknown {
+  const [model, effort] = SVG_FIELDS.map((name) => fields.get(name));
+  return model === undefined && effort === undefined ? null : { model, reasoning: { effort } };
 }
 
 /** A model without this option does not receive it; the response names the dropped field. */

@@ -1,11 +1,12 @@
 import { invalidField } from "../lib/gateway_error.ts";
 import type { JsonObject } from "../lib/json_object.ts";
-import { EDIT_TEXTS, type EditForm } from "./edit_form.ts";
+import { isObject } from "../conversation/wire_value.ts";
+import { EDIT_TEXTS, type EditForm, SVG_FIELDS } from "./edit_form.ts";
 
 /** Source: OpenAI API reference, "Create image edit", JSON body. */
 const MAX_REFERENCES = 16;
 
-const READ: ReadonlySet<string> = new Set([...EDIT_TEXTS, "images", "mask", "extra_body"]);
+const READ: ReadonlySet<string> = new Set([...EDIT_TEXTS, "images", "mask", "extra_body", "svg"]);
 
 /** Whether a content type is that of an edit as JSON, in place of a form. */
 export function isEditBody(contentType: string | null): boolean {
@@ -25,6 +26,7 @@ export function readEditBody(body: JsonObject): EditForm {
     if (typeof value === "object") throw invalidField(name, "expected a text, a number or a boolean");
     fields.set(name, String(value));
   }
+  addSvg(body.svg, fields);
   const { images, mask } = body;
   if (!Array.isArray(images) || images.length < 1 || images.length > MAX_REFERENCES) {
     throw invalidField("images", `expected a list of 1 to ${MAX_REFERENCES} objects with "image_url"`);
@@ -37,6 +39,17 @@ export function readEditBody(body: JsonObject): EditForm {
     maskReference: mask === undefined || mask === null ? null : addressIn(mask, "mask"),
     unknown: Object.keys(body).filter((name) => !READ.has(name) && body[name] !== null),
   };
+}
+
+/** Adds the members of `svg` as a form has them. */
+function addSvg(svg: unknown, fields: Map<string, string>): void {
+  if (svg === undefined || svg === null) return;
+  if (!isObject(svg)) throw invalidField("svg", "expected an object");
+  const values = [svg.model, isObject(svg.reasoning) ? svg.reasoning.effort : undefined];
+  SVG_FIELDS.forEach((name, index) => {
+    const value = values[index];
+    if (value !== undefined && value !== null) fields.set(name, String(value));
+  });
 }
 
 /** Clients of other vendors send the address itself. */

@@ -26,6 +26,9 @@ const MASK_FIELDS: readonly string[] = ["mask", "mask[]"];
 /** A field that is ignored. Source: docs/api/routing.md#pin. */
 const IGNORED_FIELD = "extra_body";
 
+/** The members of `svg` as fields of a form: the model, and its effort. */
+export const SVG_FIELDS = ["svg[model]", "svg[reasoning][effort]"] as const;
+
 /** The fields of an edit other than pictures. Source: docs/api/images.md#edits; OpenAI API reference, "Images". */
 export const EDIT_TEXTS: readonly string[] = [
   "model",
@@ -40,6 +43,7 @@ export const EDIT_TEXTS: readonly string[] = [
   "partial_images",
   "response_format",
   ...IMAGE_EXTRAS,
+  ...SVG_FIELDS,
 ];
 
 const PARTS: UploadFormParts = {

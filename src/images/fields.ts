@@ -1,8 +1,6 @@
 import { IMAGE_EXTRAS, type ImageExtra, type ImageExtras } from "../upstreams/image_options.ts";
 import { invalidField } from "../lib/gateway_error.ts";
-
-/** The file types of pictures. Source: docs/api/images.md#generations. */
-export const OUTPUT_FORMATS = ["png", "jpeg", "webp"] as const;
+import { hasExtra } from "./file_types.ts";
 
 /** The background options. Source: docs/api/images.md#generations. */
 export const BACKGROUNDS = ["transparent", "opaque", "auto"] as const;
@@ -40,23 +38,34 @@ export function booleanOf(field: string, value: unknown): boolean {
   throw invalidField(field, `expected true or false${got(value)}`);
 }
 
+/** The members that are sent as they are, and the names of those that the file type does not have. */
+export interface ReadExtras {
+  readonly extras: ImageExtras;
+  readonly dropped: readonly ImageExtra[];
+}
+
 /**
  * The members of OpenAI's Images API that are sent as they are, where the vendor has them.
  *
  * @param valueOf The value of a field; undefined or null for a missing one.
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
-export function extrasOf(valueOf: (name: ImageExtra) => unknown): ImageExtras {
-  const read: Partial<Record<ImageExtra, string | number>> = {};
+export function extrasOf(valueOf: (name: ImageExtra) => unknown, outputFormat: string | null): ReadExtras {
+  const extras: Partial<Record<ImageExtra, string | number>> = {};
+  const dropped: ImageExtra[] = [];
   for (const name of IMAGE_EXTRAS) {
     const value = valueOf(name);
-    if (value !== undefined && value !== null) read[name] = extraOf(name, value);
+    if (value === undefined || value === null) continue;
+    if (hasExtra(outputFormat, name)) extras[name] = extraOf(name, value);
+    else dropped.push(name);
   }
-  return read;
+  return { extras, dropped };
 }
 
 function extraOf(name: ImageExtra, value: unknown): string | number {
   if (name === "output_compression") return integerOr(name, value, 0, MAX_COMPRESSION, 0);
+  if (name === "frame_count") return integerOr(name, value, MIN_FRAMES, MAX_FRAMES, 0);
+  if (name === "frame_duration_ms") return integerOr(name, value, 1, MAX_FRAME_DURATION_MS, 0);
   if (name === "moderation") return oneOf(name, value, MODERATIONS);
   if (typeof value === "string") return value;
   throw invalidField(name, "expected text");
@@ -64,6 +73,10 @@ function extraOf(name: ImageExtra, value: unknown): string | number {
 
 /** Source: OpenAI API reference, "Create image". */
 const MAX_COMPRESSION = 100;
+const MIN_FRAMES = 2;
+const MAX_FRAMES = 16;
+/** The longest delay that the file type has. */
+const MAX_FRAME_DURATION_MS = 655_350;
 const MODERATIONS = ["auto", "low"];
 
 /** A prompt: text that is not blank. Errors never contain the text. */

@@ -10,9 +10,9 @@ import {
   MAX_IMAGES,
   MAX_PARTIAL_IMAGES,
   oneOfOrNull,
-  OUTPUT_FORMATS,
   promptOf,
 } from "./fields.ts";
+import { checkFileType, readSvg } from "./file_types.ts";
 import type { ImageRequest } from "./image_request.ts";
 import { generatingModel, type ImageModel } from "./series.ts";
 import { qualityFor, sizeFor } from "./size_and_quality.ts";
@@ -29,6 +29,11 @@ export function readGeneration(body: { readonly [key: string]: unknown }, catalo
   const modelName = typeof body.model === "string" ? body.model : "";
   const model = generatingModel(catalog, modelName);
   const stream = booleanOf("stream", body.stream);
+  const outputFormat = oneOfOrNull("output_format", body.output_format, model.image.outputFormats);
+  const background = oneOfOrNull("background", body.background, BACKGROUNDS);
+  checkFileType({ outputFormat, background, hasMask: false });
+  const { extras, dropped } = extrasOf((name) => body[name], outputFormat);
+  const svg = readSvg(body.svg, model, { outputFormat, catalog });
   const partialImages = integerOr("partial_images", body.partial_images, 0, MAX_PARTIAL_IMAGES, 0);
   return {
     kind: "generate",
@@ -42,14 +47,15 @@ export function readGeneration(body: { readonly [key: string]: unknown }, catalo
     maskReference: null,
     images: [],
     mask: null,
-    outputFormat: oneOfOrNull("output_format", body.output_format, OUTPUT_FORMATS),
-    background: oneOfOrNull("background", body.background, BACKGROUNDS),
+    outputFormat,
+    svg,
+    background,
     inputFidelity: null,
     stream,
     partialImages: stream ? partialImages : 0,
     bodyPin: readBodyPin(body),
-    extras: extrasOf((name) => body[name]),
-    droppedFields: droppedOf(body),
+    extras,
+    droppedFields: [...droppedOf(body, svg !== null), ...dropped],
   };
 }
 
@@ -60,9 +66,10 @@ const READ: ReadonlySet<string> = new Set([
 ]);
 
 /** Every image is returned as base64, so that a request for it is served. */
-function droppedOf(body: { readonly [key: string]: unknown }): readonly string[] {
+function droppedOf(body: { readonly [key: string]: unknown }, isSvg: boolean): readonly string[] {
   return Object.keys(body).filter((name) =>
-    !READ.has(name) && body[name] !== null && !(name === "response_format" && body[name] === "b64_json")
+    !READ.has(name) && !(name === "svg" && isSvg) && body[name] !== null &&
+    !(name === "response_format" && body[name] === "b64_json")
   );
 }
 

@@ -7,6 +7,7 @@ import type { RelayParts } from "../calls/stream_relay.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { elementAt } from "../lib/element_at.ts";
+import type { Candidate } from "../routing/candidates.ts";
 import { MEDIA_FALLBACK } from "../routing/fallback_rule.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type {
@@ -16,18 +17,21 @@ import type {
   ImageOutcome,
   ImageSource,
   ImageUpstream,
+  SvgChoice,
 } from "../upstreams/image_upstream.ts";
+import { isStreamedOrder } from "../upstreams/image_limits.ts";
 import { droppedOptionsOf } from "../upstreams/dropped_image_options.ts";
 import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { type FinishedImages, imageResponse } from "./image_response.ts";
 import { chargeImages, consumptionOf, type ImageBill } from "./bill.ts";
 import { CallerLink } from "./caller_link.ts";
-import type { ImageFinisher } from "./finished_image.ts";
+import type { FinishedImage, ImageFinisher } from "./finished_image.ts";
 import { ImageMemory, isOutOfMemory } from "./image_memory.ts";
 import { imageOptionsOf, imageUpstreamOf } from "./image_option.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import type { ReferenceReader } from "./reference_image.ts";
 import { makeImages } from "./several.ts";
+import { type ChargedSvg, chargedSvg } from "./svg_usage.ts";
 import { type ImageStep, imageStreamResponse } from "./stream.ts";
 import { readReferencesOf } from "./read_references.ts";
 
@@ -91,7 +95,7 @@ export class ImageCalls {
           const { request: asked, measure } = optionOf(candidate);
           const upstream = imageUpstreamOf(candidate, this.parts)!;
           const images = asked.references.length === 0 ? asked.images : read.images;
-          const order = orderOf({ ...asked, mask: asked.mask ?? read.mask }, candidate.model, images);
+          const order = orderOf({ ...asked, mask: asked.mask ?? read.mask }, candidate, images);
           const droppedFields = [...new Set([...asked.droppedFields, ...droppedOptionsOf(upstream, order)])];
           const request = { ...asked, droppedFields };
           record.dropped = droppedFields;
@@ -111,8 +115,8 @@ export class ImageCalls {
     link.detach();
     if (request.stream) return await this.#openStream(attempt);
     const work = await this.#make(attempt);
-    const { outcome: { consumption }, charged: made, look } = work;
-    await chargeImages(bill, { provider, made, look, consumption, state: "completed" });
+    const { outcome: { consumption }, charged: made, look, svg } = work;
+    await chargeImages(bill, { provider, made, look, consumption, svg, state: "completed" });
     return imageResponse(request, work, provider, this.parts.clock.now());
   }
 
@@ -166,8 +170,28 @@ export class ImageCalls {
     const sizes = images.slice(0, charged).map((image) => image.measure());
     const look = { sizes, quality: outcome.quality };
     const { consumption } = outcome;
-    return { outcome, images, charged, look, consumption: consumptionOf(bill, { consumption, made: charged, look }) };
+    const own = consumptionOf(bill, { consumption, made: charged, look });
+    const svg = this.#svgOf({ request, outcome, bill, provider, madeBytes: lengthOf(images) });
+    return { outcome, images, charged, look, consumption: own, svg };
   }
+
+  #svgOf({ request, outcome, bill, provider, madeBytes }: MadeDrawings): ChargedSvg | null {
+    if (request.svg === null) return null;
+    const { measure, settlement: { facts } } = bill;
+    const made = { ordered: request.svg.model, measure, madeBytes, provider };
+    return chargedSvg(outcome.svgUsage, made, this.parts.catalog.at(facts.receivedAt));
+  }
+}
+
+/** What decides on the charge of the author of drawings. */
+interface MadeDrawings extends Pick<ImageAttempt, "request" | "bill" | "provider"> {
+  readonly outcome: ImageOutcome;
+  readonly madeBytes: number;
+}
+
+/** The number of bytes of pictures. */
+function lengthOf(images: readonly FinishedImage[]): number {
+  return images.reduce((sum, { base64Length }) => sum + Math.floor(base64Length * 3 / 4), 0);
 }
 
 /** No vendor is called for a disconnected caller. */
@@ -179,7 +203,7 @@ function leftBefore(provider: string): UpstreamFailure {
 /** The vendor's own stream, or its response as the only event of one. */
 async function* eventsOf(attempt: ImageAttempt): AsyncGenerator<ImageEvent, void> {
   const { upstream, order, request: { kind } } = attempt;
-  if (upstream.stream !== null && order.count <= upstream.maxPerCall) {
+  if (upstream.stream !== null && isStreamedOrder(upstream, order)) {
     return yield* upstream.stream(order, callOf(attempt), kind);
   }
   yield { type: "completed", outcome: await makeImages(upstream, kind, order, callOf(attempt)) };
@@ -199,9 +223,19 @@ function callOf({ link, memory, recorded }: ImageAttempt): ImageCall {
 }
 
 /** The order of a request for a vendor's model. */
-export function orderOf(request: ImageRequest, model: string, images: readonly ImageSource[]): ImageOrder {
+export function orderOf(request: ImageRequest, candidate: Candidate, images: readonly ImageSource[]): ImageOrder {
+  const { model } = candidate;
   const { prompt, quality, count, size, mask, outputFormat, background, inputFidelity, partialImages } = request;
   const { extras } = request;
   const look = { quality, count, size, outputFormat, background, inputFidelity, partialImages };
-  return { model, prompt, images, mask, ...look, extras };
+  return { model, prompt, images, mask, ...look, svg: svgChoiceOf(request, candidate), extras };
+}
+
+/** The author of a drawing by the name that the candidate's vendor has for it. */
+function svgChoiceOf({ svg }: ImageRequest, candidate: Candidate): SvgChoice | null {
+  if (svg === null) return null;
+  const { model: { serves, id }, isNamed, effort } = svg;
+  const provider = providerNameOf(candidate.provider);
+  const name = serves.find((each) => each.provider === provider)?.model ?? id.slice(id.indexOf("/") + 1);
+  return { model: isNamed ? name : null, effort };
 }

@@ -1,13 +1,16 @@
-import { costOf } from "../billing/tariff.ts";
+import { costOfAll } from "../billing/tariff.ts";
 import { type CallOption, makeOptions } from "../calls/options.ts";
 import { routeOf, type RouteParts } from "../calls/paid_call.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { ImageConsumption, ImageUpstream } from "../upstreams/image_upstream.ts";
+import { maxPerCallFor } from "../upstreams/image_limits.ts";
 import { type ImageMeasure, imageQuantitiesOf, maxConsumption } from "./consumption.ts";
+import { framesOf } from "./file_types.ts";
 import type { ImageCaller, ImageRequest } from "./image_request.ts";
 import { editingUnsupported } from "./series.ts";
+import { maxSvgUsage, svgPart, tokensOf } from "./svg_usage.ts";
 
 /** A request for one model that may serve it, and its maximum cost. */
 export interface ImageOption extends CallOption {
@@ -35,9 +38,11 @@ export async function imageOptionsOf(
     const candidates = route(request, asker, parts);
     const measure = measureOf(request);
     const most = mostConsumption(request, measure, candidates, parts);
-    const { count: made, model } = request;
-    const amount = costOf(imageQuantitiesOf(most, { made, given: measure.given }), model.tariff);
-    const tokens = most.textTokens + most.imageTokens + most.outputTokens;
+    const { count: made, model, svg } = request;
+    const own = { quantities: imageQuantitiesOf(most, { made, given: measure.given }), tariff: model.tariff };
+    const drawn = svg === null ? null : maxSvgUsage(svg.model, measure);
+    const amount = costOfAll(svg === null || drawn === null ? [own] : [own, svgPart(drawn, svg.model)]);
+    const tokens = most.textTokens + most.imageTokens + most.outputTokens + (drawn === null ? 0 : tokensOf(drawn));
     return { request, candidates, measure, amount, tokens };
   });
 }
@@ -67,10 +72,13 @@ function mostConsumption(
   parts: RouteParts,
 ): ImageConsumption {
   const { count: made, mask, maskReference, partialImages } = request;
-  const calls = Math.max(...candidates.map((each) => Math.ceil(made / imageUpstreamOf(each, parts)!.maxPerCall)));
+  const calls = Math.max(
+    ...candidates.map((each) => Math.ceil(made / maxPerCallFor(imageUpstreamOf(each, parts)!, request))),
+  );
   return maxConsumption({ ...measure, hasMask: mask !== null || maskReference !== null, partialImages, calls });
 }
 
-function measureOf({ prompt, quality, size, count, images, references }: ImageRequest): ImageMeasure {
-  return { prompt, quality, size, count, given: images.length + references.length };
+function measureOf(request: ImageRequest): ImageMeasure {
+  const { prompt, quality, size, count, images, references } = request;
+  return { prompt, quality, size, count, given: images.length + references.length, frames: framesOf(request) };
 }

@@ -4,6 +4,7 @@ import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { ImageSource } from "../upstreams/image_upstream.ts";
 import type { ImageExtras } from "../upstreams/image_options.ts";
+import type { SvgAuthor } from "./file_types.ts";
 import type { ImageModel } from "./series.ts";
 
 /** The caller, and what a protocol knows of a request besides its body. */
@@ -46,6 +47,8 @@ export interface ImageRequest {
   readonly images: readonly ImageSource[];
   readonly mask: ImageSource | null;
   readonly outputFormat: string | null;
+  /** Who writes an SVG drawing; null for other file types. */
+  readonly svg: SvgAuthor | null;
   readonly background: string | null;
   readonly inputFidelity: string | null;
   readonly stream: boolean;

@@ -4,6 +4,7 @@ import type { ImageConsumption, ImageOutcome } from "../upstreams/image_upstream
 import type { MadeImages } from "./consumption.ts";
 import type { FinishedImage } from "./finished_image.ts";
 import type { ImageRequest } from "./image_request.ts";
+import type { ChargedSvg } from "./svg_usage.ts";
 
 /** A vendor's result with its pictures and the consumption. */
 export interface FinishedImages {
@@ -15,6 +16,8 @@ export interface FinishedImages {
   /** Size and quality of the charged pictures. */
   readonly look: MadeImages;
   readonly consumption: ImageConsumption;
+  /** What the author of drawings consumed; null for other file types. */
+  readonly svg: ChargedSvg | null;
 }
 
 const ENCODER = new TextEncoder();
@@ -46,6 +49,7 @@ export function imageResponse(request: ImageRequest, work: FinishedImages, provi
     size: sizeUsed(request, work),
     quality: qualityUsed(request, outcome),
     usage: writeUsage(request, work.consumption),
+    ...writeSvgUsage(work),
   };
   const opening = ENCODER.encode(`{"created":${created},"data":[`);
   const closing = ENCODER.encode(`],${JSON.stringify(rest).slice(1)}`);
@@ -80,6 +84,21 @@ export function sizeUsed(request: ImageRequest, { outcome, images }: FinishedIma
 /** Source: docs/api/images.md#response, `quality`. */
 export function qualityUsed(request: ImageRequest, outcome: ImageOutcome): string {
   return outcome.quality ?? request.quality;
+}
+
+/** Source: docs/api/images.md#response, `svg_usage`. */
+export function writeSvgUsage({ svg }: Pick<FinishedImages, "svg">): Record<string, unknown> {
+  if (svg === null) return {};
+  const { inputTokens, outputTokens, reasoningTokens } = svg.usage;
+  return {
+    svg_usage: {
+      model: svg.author.id,
+      input_tokens: inputTokens,
+      output_tokens: outputTokens,
+      reasoning_tokens: reasoningTokens,
+      total_tokens: inputTokens + outputTokens,
+    },
+  };
 }
 
 /** Source: docs/api/images.md#response, `usage`. */

@@ -1,6 +1,8 @@
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../upstreams/image_upstream.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
+import { maxPerCallFor } from "../upstreams/image_limits.ts";
 import { sumOfConsumptions } from "../upstreams/image_reply.ts";
+import { sumOfSvgUsages } from "./svg_usage.ts";
 
 /** The type of vendor call. */
 export type ImageKind = "generate" | "edit";
@@ -17,9 +19,10 @@ export async function makeImages(
   call: ImageCall,
 ): Promise<ImageOutcome> {
   const make = (part: ImageOrder) => kind === "edit" ? upstream.edit!(part, call) : upstream.generate(part, call);
-  if (order.count <= upstream.maxPerCall) return await make(order);
+  const maxPerCall = maxPerCallFor(upstream, order);
+  if (order.count <= maxPerCall) return await make(order);
   const settled = await Promise.allSettled(
-    countsOf(order.count, upstream.maxPerCall).map((count) => make({ ...order, count })),
+    countsOf(order.count, maxPerCall).map((count) => make({ ...order, count })),
   );
   const outcomes = settled.flatMap((each) => each.status === "fulfilled" ? [each.value] : []);
   const [first, ...others] = outcomes;
@@ -38,5 +41,6 @@ function joined(outcomes: readonly [ImageOutcome, ...ImageOutcome[]]): ImageOutc
     ...outcomes[0],
     images: outcomes.flatMap(({ images }) => images),
     consumption: sumOfConsumptions(outcomes.map(({ consumption }) => consumption)),
+    ...sumOfSvgUsages(outcomes.flatMap(({ svgUsage }) => svgUsage === undefined ? [] : [svgUsage])),
   };
 }

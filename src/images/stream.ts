@@ -164,9 +164,9 @@ class ImageStream implements StreamSource, Relay {
       return step;
     }
     this.#isOver = true;
-    const { outcome: { consumption }, charged: made, look } = step.work;
+    const { outcome: { consumption }, charged: made, look, svg } = step.work;
     const state = this.#hasLeft ? "left" : "completed";
-    await chargeImages(bill, { provider, made, look, consumption, state });
+    await chargeImages(bill, { provider, made, look, consumption, svg, state });
     return step;
   }
 

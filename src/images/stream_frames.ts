@@ -4,7 +4,7 @@ import { withMember } from "../lib/json_member.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { writeFrame } from "../lib/sse.ts";
 import type { ImageEvent } from "../upstreams/image_upstream.ts";
-import { type FinishedImages, qualityUsed, sizeUsed, writeUsage } from "./image_response.ts";
+import { type FinishedImages, qualityUsed, sizeUsed, writeSvgUsage, writeUsage } from "./image_response.ts";
 import { isBase64, piecesOfText } from "./base64.ts";
 import type { ImageRequest } from "./image_request.ts";
 
@@ -56,7 +56,7 @@ export function* completedFrames(
       size: sizeUsed(request, work),
       quality: qualityUsed(request, outcome),
       ...writeLook(request, elementAt(outcome.images, index).mediaType),
-      ...index === images.length - 1 ? { usage: writeUsage(request, work.consumption) } : {},
+      ...index === images.length - 1 ? { usage: writeUsage(request, work.consumption), ...writeSvgUsage(work) } : {},
     };
     yield* frame(`${prefixOf(request)}.completed`, image.pieces(), withCost(JSON.stringify(facts), cost));
   }
@@ -94,7 +94,7 @@ function prefixOf({ kind }: ImageRequest): string {
 
 function writeLook({ background, outputFormat }: ImageRequest, mediaType: string | null) {
   const format = mediaType?.startsWith("image/") ? mediaType.slice("image/".length) : outputFormat ?? "png";
-  return { background: background ?? "auto", output_format: format };
+  return { background: background ?? "auto", output_format: format.replace(/\+xml$/, "") };
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {

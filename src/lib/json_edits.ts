@@ -9,6 +9,8 @@ export interface JsonEdit {
    * element.
    */
   readonly value: unknown;
+  /** The new name of the member, for one that is given a value. Default: as it is. */
+  readonly name?: string;
 }
 
 /** A change of a value's JSON text that keeps what parsing would lose, such as the digits of long numbers. */
@@ -27,7 +29,7 @@ export class JsonRewrite {
 export function editJson(bytes: Uint8Array<ArrayBuffer>, edits: readonly JsonEdit[]): Uint8Array<ArrayBuffer> {
   if (edits.length === 0) return bytes;
   const cuts: Cut[] = [];
-  addCuts(bytes, skipSpace(bytes, 0), edits.map(({ path, value }) => ({ path, at: 0, value })), cuts);
+  addCuts(bytes, skipSpace(bytes, 0), edits.map((edit) => ({ ...edit, at: 0 })), cuts);
   return withCuts(bytes, cuts).joined();
 }
 
@@ -63,10 +65,16 @@ function addCuts(bytes: Uint8Array, start: number, steps: readonly Step[], cuts:
     else inner.push([place.child, here === undefined ? deeper : [here]]);
   }
   const own: Cut[] = [...removalsOf(children, removed)];
-  for (const [{ valueStart, end }, deeper] of inner) {
+  for (const [{ start, valueStart, end }, deeper] of inner) {
     const here = deeper.find(({ path, at }) => path.length === at + 1);
-    if (here !== undefined) own.push({ start: valueStart, end, text: newText(here.value, bytes, valueStart, end) });
-    else addCuts(bytes, valueStart, deeper.map((step) => ({ ...step, at: step.at + 1 })), own);
+    if (here !== undefined) {
+      const text = newText(here.value, bytes, valueStart, end);
+      own.push(
+        here.name === undefined
+          ? { start: valueStart, end, text }
+          : { start, end, text: `${JSON.stringify(here.name)}:${text}` },
+      );
+    } else addCuts(bytes, valueStart, deeper.map((step) => ({ ...step, at: step.at + 1 })), own);
   }
   cuts.push(...own.sort((a, b) => a.start - b.start));
 }

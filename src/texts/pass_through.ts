@@ -19,6 +19,7 @@ import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
+import { streamWithDroppedFields } from "./refused_reasoning.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
 
@@ -55,10 +56,13 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
   }
   const events = withIssuedIds(new PassRelay(attempt, pass, restorer?.stream()), attempt, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), droppedFields);
+  const starting = streamWithDroppedFields(response, attempt, parts.clock);
+  const started = starting === null ? null : await starting;
+  const dropped = started === null ? droppedFields : [...new Set([...droppedFields, ...started.lost])];
+  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), dropped);
   const source = hasHops(attempt)
     ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
-    : vendorStream(response, parts.clock);
+    : started?.source ?? vendorStream(response, parts.clock);
   return new Response(relayStream(source, relay, attempt.settlement, parts), { headers });
 }
 

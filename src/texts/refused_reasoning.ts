@@ -1,9 +1,16 @@
 import type { Conversation, Part } from "../conversation/conversation.ts";
+import type { Clock } from "../lib/clock.ts";
+import { WordSearch } from "../lib/word_search.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
+import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
+import type { StartedStream } from "./started_stream.ts";
 
 /** What a history with reasoning of a vendor contains, in any format. */
-const REASONING = /"(?:redacted_)?thinking"|"encrypted_content"|"reasoning_details"|"thought_?[sS]ignature"/;
+const REASONING = new WordSearch(
+  /"(?:redacted_)?thinking"|"encrypted_content"|"reasoning_details"|"thought_?[sS]ignature"/,
+  ['thinking"', '"encrypted_content"', '"reasoning_details"', '"thought'],
+);
 
 /**
  * Whether a vendor refused a request because of the reasoning of earlier turns, which the request can do without. Such
@@ -14,6 +21,20 @@ export function isReasoningRefused(error: unknown, { request, endpoint, dropsRea
   const code = error.facts.vendorCode ?? null;
   if (endpoint.format.refusesReasoning?.({ message: error.message, code }) !== true) return false;
   return REASONING.test(request.outlineText);
+}
+
+/**
+ * Returns a vendor's stream with what it reports as withheld from the model, before the response to the caller begins.
+ * Null if the request has no reasoning, or vendors of the format report nothing: the stream was not read.
+ */
+export function streamWithDroppedFields(
+  response: OutboundResponse,
+  attempt: TextAttempt,
+  clock: Clock,
+): Promise<StartedStream> | null {
+  const { endpoint, request } = attempt;
+  if (endpoint.format.readDroppedFields === undefined || !REASONING.test(request.outlineText)) return null;
+  return import("./started_stream.ts").then(({ startedStream }) => startedStream(response, attempt, clock));
 }
 
 /** A conversation without the reasoning of earlier turns. */

@@ -20,7 +20,7 @@ import { unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
-import { withoutReasoning } from "./refused_reasoning.ts";
+import { streamWithDroppedFields, withoutReasoning } from "./refused_reasoning.ts";
 import { customToolsOf } from "./custom_tools.ts";
 import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
@@ -62,10 +62,13 @@ export async function translate(begun: TextAttempt, parts: TextParts): Promise<R
   }
   const events = new TranslateRelay(attempt, translation, parts);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
-  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), translation.droppedFields);
+  const starting = streamWithDroppedFields(response, attempt, parts.clock);
+  const started = starting === null ? null : await starting;
+  const dropped = [...new Set([...translation.droppedFields, ...started?.lost ?? []])];
+  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), dropped);
   const source = hasHops(attempt)
     ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
-    : vendorStream(response, parts.clock);
+    : started?.source ?? vendorStream(response, parts.clock);
   return new Response(relayStream(source, relay, attempt.settlement, parts), { headers });
 }
 

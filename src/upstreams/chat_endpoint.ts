@@ -1,3 +1,4 @@
+import { takesToolTypes } from "../conversation/custom_as_function.ts";
 import { chat } from "../conversation/codecs/chat/mod.ts";
 import type { TextEndpoint } from "./upstream.ts";
 
@@ -12,6 +13,7 @@ export function chatEndpointAt(path: string): TextEndpoint {
     format: chat.upstream,
     passThrough: chat.passThrough,
     path: () => path,
+    canPass: takesToolTypes,
     mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
     counter: null,
   };

@@ -1,5 +1,12 @@
 /** Members of OpenAI's Images API that are sent as they are. Source: OpenAI API reference, "Images". */
-export const IMAGE_EXTRAS = ["output_compression", "moderation", "user", "safety_identifier"] as const;
+export const IMAGE_EXTRAS = [
+  "output_compression",
+  "moderation",
+  "user",
+  "safety_identifier",
+  "frame_count",
+  "frame_duration_ms",
+] as const;
 
 /** The name of one. */
 export type ImageExtra = typeof IMAGE_EXTRAS[number];
@@ -8,4 +15,10 @@ export type ImageExtra = typeof IMAGE_EXTRAS[number];
 export type ImageExtras = Readonly<Partial<Record<ImageExtra, string | number>>>;
 
 /** An optional field of a request that not every vendor has. */
-export type ImageOptionName = ImageExtra | "background" | "output_format" | "input_fidelity" | "partial_images";
+export type ImageOptionName =
+  | ImageExtra
+  | "background"
+  | "output_format"
+  | "input_fidelity"
+  | "partial_images"
+  | "svg";

@@ -31,8 +31,10 @@ export interface ImageOrder {
   readonly images: readonly ImageSource[];
   /** The area of the first image that may change: a PNG whose transparent parts may change. Edits only. */
   readonly mask: ImageSource | null;
-  /** `png`, `jpeg` or `webp`; null if not set. */
+  /** `png`, `jpeg`, `webp`, `gif` or `svg`; null if not set. */
   readonly outputFormat: string | null;
+  /** What the caller chose about the author of an SVG drawing; null for none. */
+  readonly svg: SvgChoice | null;
   /** `transparent`, `opaque` or `auto`; null if not set. */
   readonly background: string | null;
   /** `low` or `high`; null if not set. Edits only. */
@@ -41,6 +43,26 @@ export interface ImageOrder {
   readonly partialImages: number;
   /** Further fields by their names in the default protocol. */
   readonly extras: ImageExtras;
+}
+
+/** Who writes an SVG drawing. */
+export interface SvgChoice {
+  /** The vendor's name of the model; null leaves it to the vendor. */
+  readonly model: string | null;
+  /** Its reasoning effort; null for its default. */
+  readonly effort: string | null;
+}
+
+/** What the author of an SVG drawing consumed, beside the image that it drew from. */
+export interface SvgUsage {
+  /** The vendor's name of the author; null if not reported. */
+  readonly model: string | null;
+  /** Of the prompt and the image. NaN if the counter is not readable. */
+  readonly inputTokens: number;
+  /** With the reasoning. NaN if the counter is not readable. */
+  readonly outputTokens: number;
+  /** The part of `outputTokens` that is reasoning. */
+  readonly reasoningTokens: number;
 }
 
 /** A finished image. */
@@ -81,6 +103,8 @@ export interface ImageOutcome {
   readonly quality: string | null;
   /** Null if the vendor reports nothing. */
   readonly consumption: ImageConsumption | null;
+  /** Of SVG drawings. Default: nothing is reported. */
+  readonly svgUsage?: SvgUsage;
 }
 
 /** An event of a streamed response. */
@@ -114,6 +138,10 @@ export interface ImageUpstream {
     | null;
   /** The maximum number of images per request. More images are created by several requests. */
   readonly maxPerCall: number;
+  /** The file types that are made one per request. Default: none. */
+  readonly singleFormats?: readonly string[];
+  /** The file types that are not streamed. Default: none. */
+  readonly unstreamedFormats?: readonly string[];
   /** The optional fields of an order that are sent, besides partial images. Default: none. */
   readonly sentOptions?: (order: ImageOrder) => readonly ImageOptionName[];
 }

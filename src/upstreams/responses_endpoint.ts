@@ -1,8 +1,6 @@
+import { takesToolTypes } from "../conversation/custom_as_function.ts";
 import { responses } from "../conversation/codecs/responses/mod.ts";
 import type { TextEndpoint, TokenCounter } from "./upstream.ts";
-
-/** Tools of OpenAI alone, and calls of such tools. Codex offers them. */
-const CUSTOM_TOOLS = /"type"\s*:\s*"(?:custom|namespace|custom_tool_call|custom_tool_call_output)"/;
 
 /**
  * The Responses endpoint of OpenAI and of compatible vendors.
@@ -15,7 +13,7 @@ export function responsesEndpointWith(counter: TokenCounter | null): TextEndpoin
     passThrough: responses.passThrough,
     path: () => "/responses",
     mustInline: () => false,
-    canPass: (outlineText, quirks) => !quirks.has("no_custom_tools") || !CUSTOM_TOOLS.test(outlineText),
+    canPass: takesToolTypes,
     counter,
   };
 }

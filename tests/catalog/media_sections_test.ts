@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
 import {
+  DEFAULT_IMAGE_FORMATS,
   DEFAULT_IMAGE_QUALITIES,
   IMAGE_SIZES,
   pricePerSecondOf,
@@ -78,6 +79,8 @@ Deno.test("the multimodal image series accepts no edits", () => {
     inputFidelity: ["low", "high"],
     sizes: [...IMAGE_SIZES],
     qualities: [...DEFAULT_IMAGE_QUALITIES],
+    outputFormats: [...DEFAULT_IMAGE_FORMATS],
+    svgAuthor: null,
     sizeMap: {},
     qualityMap: {},
   });

@@ -69,6 +69,7 @@ Deno.test("devConfig() serves priced models from the sandbox and funds a demo ac
     "sandbox/converse-1",
     ...FAMILIES,
     "sandbox/image-1",
+    "sandbox/gpt-image-2.5-flare",
     "sandbox/image-multimodal-1",
     "sandbox/image-reference-1",
     "sandbox/image-job-1",

@@ -2,12 +2,15 @@ import { assert, assertEquals } from "@std/assert";
 import OpenAI from "openai";
 import { wireToolName as contentName } from "../../src/conversation/codecs/content/shared/calls.ts";
 import { wireToolName as messagesName } from "../../src/conversation/codecs/messages/upstream/write_tools.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { valueAt } from "../support/items.ts";
 import type { Json } from "./caller_protocols.ts";
+import { startFamilyGateway } from "./family_gateway.ts";
 
 const gateway = await startTestGateway();
-const client = () => new OpenAI({ baseURL: `${gateway.address}/v1`, apiKey: gateway.key, maxRetries: 0 });
+const families = await startFamilyGateway();
+const openAi = ({ address, key }: TestGateway) => new OpenAI({ baseURL: `${address}/v1`, apiKey: key, maxRetries: 0 });
+const client = () => openAi(gateway);
 
 const GRAMMAR = 'start: "begin" LINE+';
 const EXEC = { type: "custom", name: "exec", description: "Runs a script" };
@@ -51,6 +54,48 @@ for (const model of ["sandbox/messages-1", "sandbox/content-1"]) {
   }
 }
 
+/** Vendors that have function tools only, in their own format and in that of the caller. */
+const FUNCTIONS_ONLY = ["deepseek-v4-pro", "mistral-large-4", "command-a-03-2025", "gpt-oss-120b", "grok-4.7"];
+
+for (const vendorModel of FUNCTIONS_ONLY) {
+  for (const stream of [false, true]) {
+    const model = `sandbox/${vendorModel}`;
+    Deno.test(`custom tools of chat completions work on ${model}, ${stream ? "streamed" : "whole"}`, async () => {
+      const { format, ...patch } = PATCH;
+      const { type: kind, syntax, definition } = format;
+      const tools = [
+        { type: "custom", custom: { name: "exec", description: EXEC.description } },
+        { type: "custom", custom: { name: patch.name, format: { type: kind, grammar: { syntax, definition } } } },
+      ];
+      const asked = [{ role: "user", content: orderOf("exec") }];
+      const first = await complete({ model, messages: asked, tools }, stream);
+      assertEquals(first.dropped, "tools.custom.format");
+      const [call] = first.message.tool_calls;
+      assertEquals([call.type, call.custom.name, call.custom.input], ["custom", "exec", INPUT]);
+      const result = { role: "tool", tool_call_id: call.id, content: "a.txt" };
+      const second = await complete({ model, messages: [...asked, first.message, result], tools }, stream);
+      assert(/The tool .*exec answered: .*a\.txt/.test(second.message.content), second.message.content);
+    });
+  }
+}
+
+/** The message of a completion, put together from its chunks, and what was dropped. */
+async function complete(body: Json, stream: boolean): Promise<{ message: Json; dropped: string | null }> {
+  const { chat } = openAi(families.gateway);
+  const { data, response } = await chat.completions.create({ ...body, stream }).withResponse();
+  const dropped = response.headers.get("x-service-dropped");
+  if (!stream) return { message: (data as Json).choices[0].message, dropped };
+  const message: Json = { role: "assistant", content: "" };
+  for await (const { choices } of data as unknown as AsyncIterable<Json>) {
+    const { content, tool_calls: [piece] = [] } = choices[0]?.delta ?? {};
+    message.content += content ?? "";
+    if (!piece) continue;
+    message.tool_calls ??= [{ id: piece.id, type: piece.type, custom: { name: piece.custom?.name, input: "" } }];
+    message.tool_calls[0].custom.input += piece.custom?.input ?? "";
+  }
+  return { message, dropped };
+}
+
 Deno.test({
   name: "a grammar is written into the description and named as dropped; a custom tool without one drops nothing",
   sanitizeResources: false,
@@ -86,5 +131,9 @@ Deno.test({
   name: "the gateway of the custom tools stops",
   sanitizeResources: false,
   sanitizeOps: false,
-  fn: gateway.stop,
+  async fn() {
+    await gateway.stop();
+    await families.gateway.stop();
+    await families.vendors.stop();
+  },
 });

@@ -1,11 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { alignedTable, wrappedParagraph } from "../support/markdown.ts";
 import { SPEAKERS } from "./changing_conversations.ts";
-import { FAMILIES, FAMILY_FEATURES, type Outcome, type Send } from "./family_features.ts";
+import { CHAT_FAMILIES, FAMILIES, FAMILY_FEATURES, type Outcome, type Send } from "./family_features.ts";
 import { startFamilyGateway } from "./family_gateway.ts";
 
 const PAGE = new URL("../../docs/compatibility.md", import.meta.url);
 const HEADING = "## Families of models";
+
+const COLUMNS = [...FAMILIES, ...CHAT_FAMILIES];
 
 const { vendors, gateway } = await startFamilyGateway();
 
@@ -25,7 +27,7 @@ const rows = new Map<string, readonly string[]>();
 for (const feature of FAMILY_FEATURES) {
   Deno.test(`no model of any family is sent what it refuses: ${feature.name}`, async () => {
     const cells: string[] = [];
-    for (const { model } of FAMILIES) {
+    for (const { model } of COLUMNS) {
       const found = new Map<string, readonly Outcome[]>();
       for (const format of Object.keys(SPEAKERS)) {
         const outcomes = await feature.try(format, model, send);
@@ -52,7 +54,7 @@ Deno.test("docs/compatibility.md agrees with what each family takes", async () =
   if (rows.size < FAMILY_FEATURES.length) return;
   const [others = ""] = page.split(`\n${HEADING}\n`);
   const table = alignedTable([
-    ["Request", ...FAMILIES.map(({ name }) => name)],
+    ["Request", ...COLUMNS.map(({ name }) => name)],
     ...[...rows].map(([name, cells]) => [
       name,
       ...cells,

@@ -24,6 +24,13 @@ export const FAMILIES: readonly Family[] = [
   of("Gemini 2.5", "sandbox/gemini-2.5-flash-lite", "google"),
 ];
 
+/** Families of vendors with the chat format that refuse what OpenAI takes: columns of the table of formats. */
+export const CHAT_FAMILIES: readonly Pick<Family, "name" | "model">[] = [
+  { name: "DeepSeek V4", model: "sandbox/deepseek-v4-pro" },
+  { name: "Mistral Large 4", model: "sandbox/mistral-large-4" },
+  { name: "Cohere Command A", model: "sandbox/command-a-03-2025" },
+];
+
 function of(name: string, model: string, vendor: string, more: Partial<VendorModel> = {}): Family {
   const maker = VENDORS.find((each) => each.name === vendor);
   if (maker === undefined) throw new Error(`no vendor ${vendor}`);

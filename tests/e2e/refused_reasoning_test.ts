@@ -29,7 +29,7 @@ function answerInResponses(body: Json): Response {
     return Response.json({ error: { ...error, type: "invalid_request_error", param: null } }, { status: 400 });
   }
   const text = { type: "output_text", text: "ok", annotations: [] };
-  return Response.json({
+  const reply = {
     id: "resp_1",
     object: "response",
     created_at: 1_700_000_000,
@@ -41,7 +41,27 @@ function answerInResponses(body: Json): Response {
     incomplete_details: null,
     ...body.user === "elsewhere" && { input_transformations: [WITHHELD] },
     ...body.safety_identifier === "elsewhere" && { input_transformations: [WITHHELD] },
-  });
+  };
+  return body.stream === true ? streamed(reply, text) : Response.json(reply);
+}
+
+/** The events of a reply. The first one is split, as by a network. */
+function streamed(reply: Json, text: Json): Response {
+  const at = { item_id: "msg_1", output_index: 0, content_index: 0 };
+  const item = { ...reply.output[0], content: [] };
+  const frames = [
+    { type: "response.created", response: { ...reply, status: "in_progress", output: [], usage: null } },
+    { type: "response.output_item.added", output_index: 0, item },
+    { type: "response.content_part.added", ...at, part: { ...text, text: "" } },
+    { type: "response.output_text.delta", ...at, delta: "ok" },
+    { type: "response.output_text.done", ...at, text: "ok" },
+    { type: "response.content_part.done", ...at, part: text },
+    { type: "response.output_item.done", output_index: 0, item: reply.output[0] },
+    { type: "response.completed", response: reply },
+  ].map((event, sequence_number) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`);
+  const whole = frames.join("");
+  const body = ReadableStream.from([whole.slice(0, 60), whole.slice(60, 200), whole.slice(200)]);
+  return new Response(body.pipeThrough(new TextEncoderStream()), { headers: { "content-type": "text/event-stream" } });
 }
 
 /** GPT-6.2 reports reasoning that it withholds from the model. */
@@ -160,32 +180,39 @@ Deno.test("encrypted reasoning that OpenAI refuses is left out in one retry", as
   assertEquals(dropped, "input.encrypted_content");
 });
 
-Deno.test("reasoning that OpenAI reports as removed is named in the response", async () => {
-  const input = [
-    { type: "message", role: "user", content: "a" },
-    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2VhbGVk" },
-    { type: "message", role: "assistant", content: "b" },
-    { type: "message", role: "user", content: "c" },
-  ];
-  const passed = await post("/v1/responses", { model: "openai/gpt-6.2-sol", input, user: "elsewhere" });
-  assertEquals([passed.status, seen.length, passed.dropped], [200, 1, "input.encrypted_content"]);
-  const silent = await post("/v1/responses", { model: "openai/gpt-6.2-sol", input: [input[0]], user: "elsewhere" });
-  assertEquals([silent.status, silent.dropped], [200, ""]);
-  const { status, dropped } = await post("/v1/chat/completions", {
-    model: "openai/gpt-6.2-sol",
-    user: "elsewhere",
-    messages: [
-      { role: "user", content: "a" },
-      {
-        role: "assistant",
-        content: "b",
-        reasoning_details: [{ type: "reasoning.encrypted", data: wrapped("responses", "openai") }],
-      },
-      { role: "user", content: "c" },
-    ],
+for (const stream of [false, true]) {
+  Deno.test(`reasoning that OpenAI reports as removed is named in the response${stream ? " of a stream" : ""}`, async () => {
+    const input = [
+      { type: "message", role: "user", content: "a" },
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2VhbGVk" },
+      { type: "message", role: "assistant", content: "b" },
+      { type: "message", role: "user", content: "c" },
+    ];
+    const model = "openai/gpt-6.2-sol";
+    const passed = await post("/v1/responses", { model, input, stream, user: "elsewhere" });
+    assertEquals([passed.status, seen.length, passed.dropped], [200, 1, "input.encrypted_content"]);
+    assertStringIncludes(passed.text, stream ? "event: response.created\ndata: {" : '"ok"');
+    assertStringIncludes(passed.text, stream ? '"type":"response.completed"' : '"ok"');
+    const silent = await post("/v1/responses", { model, input: [input[0]], stream, user: "elsewhere" });
+    assertEquals([silent.status, silent.dropped], [200, ""]);
+    const { status, dropped, text } = await post("/v1/chat/completions", {
+      model,
+      stream,
+      user: "elsewhere",
+      messages: [
+        { role: "user", content: "a" },
+        {
+          role: "assistant",
+          content: "b",
+          reasoning_details: [{ type: "reasoning.encrypted", data: wrapped("responses", "openai") }],
+        },
+        { role: "user", content: "c" },
+      ],
+    });
+    assertEquals([status, dropped], [200, "messages.reasoning_details"]);
+    assertStringIncludes(text, '"content":"ok"');
   });
-  assertEquals([status, dropped], [200, "messages.reasoning_details"]);
-});
+}
 
 /** A signature as the gateway wraps it for callers of another format. */
 function wrapped(format: string, provider: string): string {

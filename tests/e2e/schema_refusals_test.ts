@@ -122,6 +122,94 @@ for (const face of CALLER_PROTOCOLS) {
   }
 }
 
+/** Schemas of Google's own type with members that it does not have, as clients that convert JSON Schema send them. */
+const OWN_SCHEMAS: typeof SCHEMAS = [
+  ...SCHEMAS.filter(([what]) => what !== "a union at the top"),
+  ["types in capitals", { type: "OBJECT", properties: { a: { type: "STRING", nullable: true } }, $schema: "x" }],
+  ["closed objects", obj({ a: { type: "OBJECT", properties: { b: STRING }, additionalProperties: false } })],
+  ["lists of types", obj({ a: { type: ["string", "null"] } })],
+  ["constants and alternatives", obj({ a: { oneOf: [{ const: "x" }, { type: "NUMBER" }] } })],
+  ["other formats", obj({ a: { type: "STRING", format: "uri" } })],
+  ["requirements of others", obj({ a: STRING }, { required: ["a", "b"] }), ["a", "b"]],
+  ["bounds", obj({ a: { type: "INTEGER", exclusiveMinimum: 0 } })],
+  ["numbers in an enumeration", obj({ a: { type: "INTEGER", enum: [1, 2] } })],
+];
+
+for (const [what, schema, names = Object.keys(schema.properties)] of OWN_SCHEMAS) {
+  Deno.test(`schemas, content: Google takes ${what} in its own type of schema`, async () => {
+    const face = CALLER_PROTOCOLS.find(({ name }) => name === "content")!;
+    for (
+      const [declarations, parameters] of [["functionDeclarations", "parameters"], [
+        "function_declarations",
+        "parameters",
+      ]] as const
+    ) {
+      const declaration = { name: "f", [parameters]: schema, response: schema };
+      const { status, text } = await sendAs(face, gateway, {
+        model: "sandbox/content-1",
+        text: "[[tool f]]",
+        extra: { tools: [{ [declarations]: [declaration] }] },
+      });
+      assertEquals(status, 200, text);
+      const received = argumentsIn(face, text, false);
+      assert(Object.keys(received).every((name) => names.includes(name)), JSON.stringify(received));
+    }
+    for (const [config, own] of [["generationConfig", "responseSchema"], ["generation_config", "response_schema"]]) {
+      const { status, text } = await sendAs(face, gateway, {
+        model: "sandbox/content-1",
+        extra: { [config!]: { responseMimeType: "application/json", [own!]: schema } },
+      });
+      assertEquals(status, 200, text);
+    }
+  });
+}
+
+Deno.test("schemas, content: the counter of tokens and cached contents take what Google's own type lacks, too", async () => {
+  const schema = obj({ a: { type: ["STRING", "null"] } }, { additionalProperties: false });
+  const tools = [{ functionDeclarations: [{ name: "f", parameters: schema }] }];
+  const contents = [{ role: "user", parts: [{ text: "hi ".repeat(5_000) }] }];
+  const headers = { "x-goog-api-key": gateway.key, "content-type": "application/json" };
+  const post = async (path: string, body: Json) => {
+    const answer = await fetch(`${gateway.address}/gencompat/v1beta/${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    return [answer.status, await answer.text()];
+  };
+  const model = "models/sandbox/content-1";
+  const generateContentRequest = { model, contents, tools };
+  const counted = await post(`${model}:countTokens`, { generateContentRequest });
+  assertEquals(counted[0], 200, String(counted[1]));
+  const created = await post("cachedContents", { model, contents, tools, ttl: "600s" });
+  assertEquals(created[0], 200, String(created[1]));
+});
+
+Deno.test("schemas, content: a schema of Google's own type passes byte for byte", async () => {
+  const schema = {
+    type: "OBJECT",
+    properties: {
+      when: { type: "STRING", format: "date-time", nullable: true, example: "2026-11-28T00:00:00Z" },
+      kind: { type: "string", format: "enum", enum: ["a", "b"] },
+      list: { type: "ARRAY", items: { any_of: [{ type: "NUMBER", minimum: 1 }, { type: "NULL" }] }, minItems: "1" },
+      free: { type: "OBJECT", properties: {} },
+    },
+    required: ["kind"],
+    propertyOrdering: ["kind", "when", "list", "free"],
+  };
+  const declaration = { name: "f", description: "d", parameters: schema, response: schema };
+  const tools = [{ functionDeclarations: [declaration, { name: "g", parameters: { type: "OBJECT" } }] }];
+  const generationConfig = { responseMimeType: "application/json", responseSchema: schema };
+  const face = CALLER_PROTOCOLS.find(({ name }) => name === "content")!;
+  const { status, text } = await sendAs(face, gateway, {
+    model: "sandbox/content-1",
+    extra: { tools, generationConfig },
+  });
+  assertEquals(status, 200, text);
+  const sent: Json = gateway.sandbox.requests.at(-1)?.body;
+  assertEquals(JSON.stringify([sent.tools, sent.generationConfig]), JSON.stringify([tools, generationConfig]));
+});
+
 /** Formats of a reply in three callers' formats, and the name of each. */
 const FORMATS: Readonly<Record<string, readonly [of: (schema: Json) => Json, name: RegExp]>> = {
   chat: [
@@ -216,6 +304,28 @@ Deno.test("schemas: a reference in the result of a tool is text for Gemini", asy
     },
   });
   assertEquals(status, 200, text);
+});
+
+Deno.test("schemas, content: a reference in the result of a tool is sent as text, unless it names a part of it", async () => {
+  const face = CALLER_PROTOCOLS.find(({ name }) => name === "content")!;
+  const result = async (functionResponse: Json, key = "functionResponse") => {
+    const contents = [
+      { role: "user", parts: [{ text: "hi" }] },
+      { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] },
+      { role: "user", parts: [{ [key]: { name: "f", ...functionResponse } }] },
+    ];
+    const extra = { contents, tools: toolsFor(face, obj({ a: STRING })) };
+    const { status, text } = await sendAs(face, gateway, { model: "sandbox/content-1", extra });
+    assertEquals(status, 200, text);
+    const sent: Json = gateway.sandbox.requests.at(-1)?.body;
+    return sent.contents[2].parts[0][key].response;
+  };
+  const schema = { schema: [{ a: { $ref: "#/$defs/A" } }], $defs: { A: STRING } };
+  assertEquals(await result({ response: schema }), { output: JSON.stringify(schema) });
+  assertEquals(await result({ response: schema }, "function_response"), { output: JSON.stringify(schema) });
+  const inlineData = { mimeType: "image/png", data: "iVBORw0KGgo=", displayName: "a.png" };
+  const own = { response: { image: { $ref: "a.png" } }, parts: [{ inlineData }] };
+  assertEquals(await result(own), own.response);
 });
 
 Deno.test({

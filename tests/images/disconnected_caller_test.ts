@@ -20,6 +20,7 @@ const CONSUMPTION = { textTokens: 5, imageTokens: 0, cachedTokens: 0, outputToke
 const COMPLETED: ImageStep = {
   type: "completed",
   work: {
+    svg: null,
     outcome: { createdAt: 1, images: [], size: null, quality: null, consumption: CONSUMPTION },
     images: [],
     charged: 0,

@@ -31,6 +31,8 @@ export interface ImageGateway {
   /** Sends a `POST` with the demo key; a `FormData` or text body sets its own type. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   balance(): Promise<string>;
+  /** Makes a key of the account `demo` that may use these models only. */
+  limitedKey(models: readonly string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -144,6 +146,14 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
         headers: { authorization: `Bearer ${adminKey}` },
       });
       return (await answer.json()).balance;
+    },
+    async limitedKey(models) {
+      const answer = await fetch(`${address}/admin/v1/accounts/demo/keys`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ models }),
+      });
+      return (await answer.json()).secret;
     },
     async stop() {
       await stop();

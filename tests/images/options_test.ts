@@ -25,20 +25,19 @@ const PICTURE = { model: "stub/painter-1", prompt: "a fox", quality: "low" };
 
 /**
  * Every member of `ImageGenerateParams` and `ImageEditParams` of OpenAI's client 7.59.0 that is neither required nor
- * about the reply, with values.
+ * about the reply, with values. `file_types_test.ts` has `svg`.
  */
 const OPTIONS: readonly (readonly [name: string, values: readonly (string | number)[]])[] = [
   ["background", ["opaque", "transparent"]],
   ["complexity", ["low", "high"]],
-  ["frame_count", [0, 3]],
-  ["frame_duration_ms", [0, 100]],
+  ["frame_count", [2, 16]],
+  ["frame_duration_ms", [1, 100]],
   ["moderation", ["auto", "low"]],
   ["output_compression", [0, 80]],
   ["output_format", ["jpeg", "webp"]],
   ["response_format", ["url"]],
   ["safety_identifier", ["caller-1"]],
   ["style", ["vivid"]],
-  ["svg", ["drawing"]],
   ["user", ["caller-2"]],
 ];
 

@@ -74,3 +74,10 @@ Deno.test("editJson() rewrites the text of a value", () => {
     '{"a": [ {"m":12345678901234567890} ], "b":1}',
   );
 });
+
+Deno.test("editJson() renames a member that it gives a value, in its place", () => {
+  const text = '{ "a" : {"b": 1, "c":2 }, "d": [3] }';
+  const renamed = text.replace('"b": 1', '"x\\"":true');
+  assertEquals(edited(text, { path: ["a", "b"], value: true, name: 'x"' }), renamed);
+  assertEquals(edited(text, { path: ["a", "e"], value: true, name: "x" }), text);
+});

@@ -103,6 +103,7 @@ export function orderOf(fields: Partial<ImageOrder> = {}): ImageOrder {
     inputFidelity: null,
     partialImages: 0,
     extras: {},
+    svg: null,
     ...fields,
   };
 }

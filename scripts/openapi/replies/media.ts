@@ -13,6 +13,16 @@ const ImageUsage = z.object({
   total_tokens: z.int(),
 }).meta({ id: "ImageUsage" });
 
+const SvgUsage = z.object({
+  model: about(z.string(), "The author."),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  total_tokens: z.int(),
+}).meta({ id: "SvgUsage" });
+
+const svgUsage = () => about(SvgUsage, "Of drawings, in addition to `usage`.").exactOptional();
+
 /** The reply of both image endpoints. */
 export const Images = z.object({
   created: seconds(),
@@ -21,6 +31,7 @@ export const Images = z.object({
   size: about(z.string(), "The size that was made."),
   quality: about(z.string(), "The quality that was used."),
   usage: ImageUsage,
+  svg_usage: svgUsage(),
 }).meta({ id: "Images" });
 
 const look = {
@@ -50,6 +61,7 @@ export const CompletedImage = z.object({
       .exactOptional(),
     "Of the last picture.",
   ),
+  svg_usage: svgUsage(),
 }).meta({ id: "CompletedImage" });
 
 /** Vectors in the default style. */

@@ -16,6 +16,21 @@ function isForced(choice: unknown): boolean {
   return choice === "required" || isObject(choice);
 }
 
+/**
+ * Refuses OpenAI's custom tools, which no other vendor has. Source: the vendors' API references, `tools[].type`:
+ * `function` is the only type.
+ */
+export function checkFunctionsOnly(body: JsonObject): void {
+  const tools = objectsOf(body.tools).map(({ type }, index) => ({ type, param: `tools[${index}].type` }));
+  const calls = objectsOf(body.messages).flatMap((message, index) =>
+    objectsOf(message.tool_calls).map(({ type }) => ({ type, param: `messages[${index}].tool_calls` }))
+  );
+  const choice = isObject(body.tool_choice) ? [{ type: body.tool_choice.type, param: "tool_choice" }] : [];
+  const other = [...tools, ...calls, ...choice].find(({ type }) => !isAbsent(type) && type !== "function");
+  if (other === undefined) return;
+  throw badParameter(other.param, `${other.param}: unknown variant \`${other.type}\`, expected \`function\``);
+}
+
 /** Source: DeepSeek API documentation, "Thinking Mode", "JSON Output"; the vendor's error messages. */
 export function checkDeepseek(body: JsonObject): void {
   if (objectOf(body.response_format)?.type === "json_schema") {

@@ -15,6 +15,7 @@ import {
   checkAlibaba,
   checkCohere,
   checkDeepseek,
+  checkFunctionsOnly,
   checkGroq,
   checkMistral,
   checkMoonshot,
@@ -86,6 +87,7 @@ function complete(call: Call, vendor: ChatVendor): Promise<Response> {
   const model = String(body.model ?? "");
   if (isMissingModel(model)) throw new SimulatedError(404, "Model Not Exist", { code: "model_not_found" });
   checkChatMessages(body.messages);
+  checkFunctionsOnly(body);
   vendor.check(body, model);
   const reasons = vendor.reasons?.test(model) === true && effortIn(body) !== "none";
   const read = reasons ? { ...body, reasoning_effort: effortIn(body) ?? "high" } : body;

@@ -88,7 +88,12 @@ function checkPart(part: JsonObject, role: string, path: string): void {
     }
   }
   const answer = fieldOf(part, "functionResponse");
-  if (isObject(answer) && hasReference(answer.response)) {
+  const named = isObject(answer)
+    ? listIn(answer.parts).flatMap((each) => Object.values(each)).filter(isObject).map((each) =>
+      fieldOf(each, "displayName")
+    )
+    : [];
+  if (isObject(answer) && hasReference(answer.response, named)) {
     throw invalidFieldError(`${path}.function_response.response`, "unresolved reference in '$ref'");
   }
   if (signature !== undefined) checkSignature(String(signature), path);

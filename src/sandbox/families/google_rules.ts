@@ -1,4 +1,5 @@
-import { enumerationFault, geminiFault } from "./schema_rules.ts";
+import { checkOwnSchema } from "./google_schema_rules.ts";
+import { geminiFault } from "./schema_rules.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
 import { SimulatedError } from "../simulated_error.ts";
@@ -54,7 +55,7 @@ function checkRequest(body: JsonObject, model: string, cached: JsonObject | null
   checkTools(body, model);
   checkSearch(body, model);
   checkToolConfig(body);
-  checkConfig(fieldOf(body, "generationConfig"));
+  checkConfig(fieldOf(body, "generationConfig"), model);
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
@@ -82,7 +83,10 @@ function checkTools(body: JsonObject, model: string): void {
       const schema = fieldOf(declaration, "parametersJsonSchema");
       const fault = isObject(schema) ? geminiFault(schema, `${path}.parameters_json_schema`) : null;
       if (fault !== null) throw new SimulatedError(400, fault);
-      if (isObject(parameters)) checkSchema(parameters, `${path}.parameters`, model);
+      for (const name of ["parameters", "response"]) {
+        const own = declaration[name];
+        if (isObject(own)) checkOwnSchema(own, `${path}.${name}`, model);
+      }
     });
   });
 }
@@ -99,25 +103,6 @@ function checkSearch(body: JsonObject, model: string): void {
     400,
     "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
   );
-}
-
-/** Source: Gemini API reference, "Schema". */
-function checkSchema(schema: JsonObject, path: string, model: string): void {
-  const type = String(schema.type ?? "").toUpperCase();
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  if (type === "OBJECT" && /gemini-[12]/.test(model) && Object.keys(properties).length === 0) {
-    throw invalidFieldError(`${path}.properties`, "should be non-empty for OBJECT type");
-  }
-  if (type === "ARRAY" && schema.items === undefined) throw invalidFieldError(`${path}.items`, "missing field.");
-  const fault = enumerationFault(schema, path);
-  if (fault !== null) throw new SimulatedError(400, fault);
-  if (listOf(schema.enum).some((value) => typeof value !== "string")) {
-    throw new SimulatedError(400, `Invalid value at '${path}.enum' (TYPE_STRING)`);
-  }
-  for (const [name, value] of Object.entries(properties)) {
-    if (isObject(value)) checkSchema(value, `${path}.properties[${name}]`, model);
-  }
-  if (isObject(schema.items)) checkSchema(schema.items, `${path}.items`, model);
 }
 
 const MODES = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"];
@@ -155,7 +140,7 @@ const RANGES = [["temperature", 0, 2], ["topP", 0, 1], ["presencePenalty", -2, 2
 const MAX_STOP_SEQUENCES = 5;
 const MIME_TYPES = ["text/plain", "application/json", "text/x.enum", "application/xml", "application/yaml", "text/x-r"];
 
-function checkConfig(config: unknown): void {
+function checkConfig(config: unknown, model: string): void {
   if (!isObject(config)) return;
   for (const [name, min, max] of RANGES) {
     const value = fieldOf(config, name);
@@ -176,7 +161,7 @@ function checkConfig(config: unknown): void {
       `the number of stop_sequences must not exceed ${MAX_STOP_SEQUENCES}.`,
     );
   }
-  checkResponseType(config);
+  checkResponseType(config, model);
   const thinking = fieldOf(config, "thinkingConfig");
   if (!isObject(thinking)) return;
   if (fieldOf(thinking, "thinkingBudget") !== undefined && fieldOf(thinking, "thinkingLevel") !== undefined) {
@@ -184,7 +169,7 @@ function checkConfig(config: unknown): void {
   }
 }
 
-function checkResponseType(config: JsonObject): void {
+function checkResponseType(config: JsonObject, model: string): void {
   const mimeType = String(fieldOf(config, "responseMimeType") ?? "text/plain");
   if (!MIME_TYPES.includes(mimeType)) {
     throw invalidFieldError("generation_config.response_mime_type", `allowed mimetypes are ${MIME_TYPES.join(", ")}.`);
@@ -192,6 +177,8 @@ function checkResponseType(config: JsonObject): void {
   const schema = fieldOf(config, "responseJsonSchema");
   const fault = isObject(schema) ? geminiFault(schema, "generation_config.response_json_schema") : null;
   if (fault !== null) throw new SimulatedError(400, fault);
+  const own = fieldOf(config, "responseSchema");
+  if (isObject(own)) checkOwnSchema(own, "generation_config.response_schema", model);
   const hasSchema = ["responseSchema", "responseJsonSchema"].some((name) => fieldOf(config, name) !== undefined);
   if (hasSchema && mimeType !== "application/json" && mimeType !== "text/x.enum") {
     throw invalidFieldError(

@@ -4,27 +4,29 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { RequestedBreak } from "../chunk_stream.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse } from "../call.ts";
 import type { Directives } from "../directives.ts";
-import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
+import { type ReadPicture, readPicture } from "../pictures/file.ts";
 import { draftOf, followDirectives, type MadePicture, makePictures, type PictureRequest } from "../pictures/make.ts";
 import { sidesOf } from "../pictures/pixels.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { tokensOf } from "../tokens.ts";
 import { badParameter, checkPresent, checkRange } from "./openai_fields.ts";
+import { fileOf, type FileOrder, formatsOf, readFileOrder, svgUsageOf } from "./openai_image_files.ts";
 import { failureMessage } from "./openai_messages.ts";
 
 /** Fields of both endpoints. Source: OpenAI API reference, "Create image", "Create image edit". */
 const SHARED = ["model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression"];
 const STREAMED = ["stream", "partial_images", "moderation", "user", "safety_identifier"];
-const GENERATION_FIELDS: ReadonlySet<string> = new Set([...SHARED, ...STREAMED]);
+const OF_FILES = ["frame_count", "frame_duration_ms", "svg"];
+const GENERATION_FIELDS: ReadonlySet<string> = new Set([...SHARED, ...STREAMED, ...OF_FILES]);
 const EDIT_FIELDS: ReadonlySet<string> = new Set([
   ...SHARED,
   ...STREAMED,
+  ...OF_FILES,
   "image",
   "image[]",
   "mask",
   "input_fidelity",
 ]);
-const FORMATS: readonly PictureFormat[] = ["png", "jpeg", "webp"];
 const FIRST_SIZES = ["auto", "1024x1024", "1536x1024", "1024x1536"];
 const GIVEN_IMAGE_TOKENS = 323;
 const SQUARE_TOKENS = { low: 272, medium: 1056, high: 4160, xhigh: 8320, max: 16640 } as const;
@@ -36,6 +38,7 @@ const MAX_PROMPT_CHARACTERS = 32_000;
 /** A valid request, and the fields of its response beside the pictures. */
 interface ImagesRequest {
   readonly order: PictureRequest;
+  readonly file: FileOrder;
   readonly size: string;
   readonly quality: keyof typeof SQUARE_TOKENS;
   readonly background: string;
@@ -55,9 +58,12 @@ export async function makeImages(call: Call): Promise<Response> {
 export async function editImages(call: Call): Promise<Response> {
   const { form } = call;
   if (form === null) throw new SimulatedError(400, "Unsupported content type: expected 'multipart/form-data'.");
-  const body = Object.fromEntries([...form].filter(([, value]) => typeof value === "string").map(readField));
+  const body = withSvg(
+    Object.fromEntries([...form].filter(([, value]) => typeof value === "string").map(readField)),
+  );
   const uploads = [...form.getAll("image"), ...form.getAll("image[]")];
-  checkFields({ ...body, ...Object.fromEntries([...form.keys()].map((key) => [key, body[key] ?? true])) }, EDIT_FIELDS);
+  const names = [...form.keys()].filter((key) => !key.startsWith("svg["));
+  checkFields({ ...body, ...Object.fromEntries(names.map((key) => [key, body[key] ?? true])) }, EDIT_FIELDS);
   if (uploads.length === 0) throw badParameter("image", "Missing required parameter: 'image'.");
   if (uploads.length > 16) throw badParameter("image", "Invalid 'image': array too long. Expected at most 16 images.");
   const pictures = await Promise.all(uploads.map((upload) => uploaded("image", upload)));
@@ -102,15 +108,9 @@ function parsedRequest(
   if (String(body.prompt).length > MAX_PROMPT_CHARACTERS) {
     throw badParameter("prompt", "Invalid 'prompt': string too long.");
   }
-  const format = oneOf(body, "output_format", FORMATS, "png");
+  const format = oneOf(body, "output_format", formatsOf(model), "png");
   const background = oneOf(body, "background", ["auto", "opaque", "transparent"], "auto");
-  if (background === "transparent" && format === "jpeg") {
-    throw badParameter(
-      "background",
-      "Transparent background is not supported for JPEG output format.",
-      "invalid_value",
-    );
-  }
+  const file = readFileOrder(body, format, change !== null && change.mask !== null);
   const qualities = WITH_MAX.test(model) ? [...QUALITIES, "xhigh", "max"] as const : QUALITIES;
   const quality = oneOf<typeof QUALITIES[number] | "xhigh" | "max">(body, "quality", qualities, "auto");
   const size = sizeOf(body, model, change === null ? null : references[0] ?? null);
@@ -121,11 +121,12 @@ function parsedRequest(
       width,
       height,
       count: Number(body.n ?? 1),
-      format,
+      format: format === "gif" || format === "svg" ? "png" : format,
       isTransparent: background === "transparent",
       references,
       change,
     },
+    file,
     size,
     quality: quality === "auto" ? "high" : quality,
     background: background === "auto" ? "opaque" : background,
@@ -154,15 +155,17 @@ function sizeOf(body: JsonObject, model: string, original: ReadPicture | null): 
 }
 
 function whole(call: Call, request: ImagesRequest, made: readonly MadePicture[], { noUsage }: Directives): Response {
-  const { size, quality, background, order } = request;
+  const { size, quality, background, order, file } = request;
+  const [first] = made;
   return jsonResponse({
     created: secondsOf(call),
     background,
-    output_format: order.format,
+    output_format: file.format,
     quality,
     size,
-    data: made.map(({ base64 }) => ({ b64_json: base64 })),
+    data: made.map((each) => ({ b64_json: fileOf(each, file) })),
     ...(noUsage ? {} : { usage: usageOf(request) }),
+    ...(noUsage || first === undefined ? {} : svgUsageOf(first, file, order.prompt)),
   }, { "x-request-id": call.requestId });
 }
 
@@ -198,12 +201,12 @@ function stream(call: Call, request: ImagesRequest, made: readonly MadePicture[]
   return new Response(body, { headers: { "content-type": "text/event-stream", "x-request-id": call.requestId } });
 }
 
-function usageOf({ order, quality, size, partials }: ImagesRequest): JsonObject {
+function usageOf({ order, file, quality, size, partials }: ImagesRequest): JsonObject {
   const { width, height } = sidesOf(size);
   const text = tokensOf(order.prompt);
   const image = GIVEN_IMAGE_TOKENS * order.references.length;
   const perImage = Math.ceil(SQUARE_TOKENS[quality] * width * height / (1024 * 1024));
-  const output = perImage * order.count + 100 * partials;
+  const output = perImage * order.count * file.frames + 100 * partials;
   return {
     input_tokens: text + image,
     input_tokens_details: { text_tokens: text, image_tokens: image },
@@ -229,10 +232,19 @@ function oneOf<Word extends string>(body: JsonObject, name: string, words: reado
   throw badParameter(name, `Invalid value: '${value}'. Supported values are: ${list}.`, "invalid_value");
 }
 
+/** The members of `svg`, which a form has as fields such as `svg[model]`. */
+function withSvg(body: JsonObject): JsonObject {
+  const { "svg[model]": model, "svg[reasoning][effort]": effort, ...others } = body;
+  if (model === undefined && effort === undefined) return others;
+  return { ...others, svg: { model, reasoning: { effort } } };
+}
+
+const NUMBERS = ["n", "partial_images", "output_compression", "frame_count", "frame_duration_ms"];
+
 /** A multipart form contains only text. */
 function readField([name, value]: [string, FormDataEntryValue]): [string, unknown] {
   if (value === "true" || value === "false") return [name, value === "true"];
-  return [name, ["n", "partial_images"].includes(name) ? Number(value) : value];
+  return [name, NUMBERS.includes(name) ? Number(value) : value];
 }
 
 async function uploaded(param: string, upload: FormDataEntryValue): Promise<ReadPicture> {

@@ -253,9 +253,14 @@ export function enumerationFault(schema: JsonObject, path: string): string | nul
     : `${path}.enum: only allowed for STRING type`;
 }
 
-/** Whether a value has a member `$ref`, which Gemini reads as a reference to a part of a response. */
-export function hasReference(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(hasReference);
+/**
+ * Whether a value has a member `$ref`, which Gemini reads as a reference to a part of a response, that names none.
+ *
+ * @param names The names of the parts.
+ */
+export function hasReference(value: unknown, names: readonly unknown[]): boolean {
+  if (Array.isArray(value)) return value.some((each) => hasReference(each, names));
   if (!isObject(value)) return false;
-  return "$ref" in value || Object.values(value).some(hasReference);
+  return ("$ref" in value && !names.includes(value.$ref)) ||
+    Object.values(value).some((each) => hasReference(each, names));
 }

@@ -25,6 +25,14 @@ const Usage = z.object({
   output_tokens_details: z.object({ text_tokens: tokenCount }).nullish(),
 }).nullish();
 
+/** Source: OpenAI API reference, "Create image", response, `svg_usage`: in addition to `usage`. */
+const SvgUsageBody = z.object({
+  model: z.string().nullish(),
+  input_tokens: tokenCount,
+  output_tokens: tokenCount,
+  reasoning_tokens: tokenCount,
+});
+
 const ResponseBody = z.object({
   created: z.number().nullish(),
   data: z.array(listedImage),
@@ -32,6 +40,7 @@ const ResponseBody = z.object({
   quality: z.string().nullish(),
   output_format: z.string().nullish(),
   usage: Usage,
+  svg_usage: SvgUsageBody.nullish(),
 });
 
 /**
@@ -74,8 +83,11 @@ export function openaiImages(outbound: Outbound, pathOf: EndpointPaths) {
 
 function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { endpoint: string; body: OutboundBody } {
   const fields = { ...fieldsOf(order, edits), ...extras };
-  if (!edits) return { endpoint: "/images/generations", body: jsonBody(fields) };
-  const texts = Object.entries(fields).map(([name, value]): FormField => ({ name, text: String(value) }));
+  if (!edits) return { endpoint: "/images/generations", body: jsonBody({ ...fields, ...svgOf(order) }) };
+  const texts = Object.entries({ ...fields, ...svgFieldsOf(order) }).map(([name, value]): FormField => ({
+    name,
+    text: String(value),
+  }));
   return { endpoint: "/images/edits", body: multipartBody([...texts, ...filesOf(order)]) };
 }
 
@@ -94,6 +106,20 @@ function fieldsOf(order: ImageOrder, edits: boolean): Fields {
     ...(outputFormat !== null && { output_format: outputFormat }),
     ...(edits && inputFidelity !== null && { input_fidelity: inputFidelity }),
     ...extras,
+  };
+}
+
+function svgOf({ svg }: ImageOrder) {
+  if (svg === null || (svg.model === null && svg.effort === null)) return {};
+  const reasoning = svg.effort === null ? {} : { reasoning: { effort: svg.effort } };
+  return { svg: { ...svg.model !== null && { model: svg.model }, ...reasoning } };
+}
+
+/** Source: OpenAI API reference, "Create image edit", `svg`: "Use multipart fields such as `svg[model]`." */
+function svgFieldsOf({ svg }: ImageOrder): Fields {
+  return {
+    ...(svg !== null && svg.model !== null && { "svg[model]": svg.model }),
+    ...(svg !== null && svg.effort !== null && { "svg[reasoning][effort]": svg.effort }),
   };
 }
 
@@ -132,7 +158,8 @@ function qualityFor({ model, quality }: ImageOrder): string | null {
 
 function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): ImageOutcome {
   const response = ResponseBody.parse(body);
-  const mediaType = response.output_format ? `image/${response.output_format.replace(/^jpg$/, "jpeg")}` : null;
+  const mediaType = response.output_format ? mediaTypeOfFormat(response.output_format) : null;
+  const { svg_usage: svg } = response;
   const images = response.data.map((item) => generatedImageOf(item, mediaType)).filter((image) => image !== null);
   if (images.length === 0) throw outbound.failure("broken", "", { accepted: "unknown" });
   return {
@@ -141,7 +168,19 @@ function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): Imag
     size: response.size ?? sizeFor(order),
     quality: response.quality ?? qualityFor(order),
     consumption: readConsumption(response.usage),
+    ...svg && {
+      svgUsage: {
+        model: svg.model ?? null,
+        inputTokens: svg.input_tokens,
+        outputTokens: svg.output_tokens,
+        reasoningTokens: svg.reasoning_tokens,
+      },
+    },
   };
+}
+
+function mediaTypeOfFormat(format: string): string {
+  return `image/${format.replace(/^jpg$/, "jpeg").replace(/^svg$/, "svg+xml")}`;
 }
 
 function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {

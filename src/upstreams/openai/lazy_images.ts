@@ -16,6 +16,9 @@ export function lazyImages(outbound: Outbound, pathOf: EndpointPaths): ImageUpst
       yield* (await load()).stream(order, call, kind);
     },
     maxPerCall: 10,
-    sentOptions: () => ["background", "output_format", "input_fidelity", ...IMAGE_EXTRAS],
+    // Source: OpenAI API reference, "Create image", `svg` and `frame_count`.
+    singleFormats: ["svg"],
+    unstreamedFormats: ["gif", "svg"],
+    sentOptions: () => ["background", "output_format", "input_fidelity", "svg", ...IMAGE_EXTRAS],
   };
 }

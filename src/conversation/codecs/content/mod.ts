@@ -8,6 +8,7 @@ export { readCount, writeCountRequest } from "./upstream/count.ts";
 export { rejectDoubleSpellings } from "./caller/double_spellings.ts";
 export { needsInlining } from "./shared/parts.ts";
 export { readCachedContent } from "./caller/read_request.ts";
+export { withAcceptedSchemas } from "./pass_through/sent_schemas.ts";
 
 /** The content format: `generateContent` and `streamGenerateContent`. Source: Gemini API reference, version v1beta. */
 export const content: WireFormat = { caller, upstream, passThrough };

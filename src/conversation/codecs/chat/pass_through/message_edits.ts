@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import type { Quirks } from "../../../quirks.ts";
-import { isAbsent, isObject, listOf, objectsOf, textOf } from "../../../wire_value.ts";
+import { isAbsent, isObject, listOf, textOf } from "../../../wire_value.ts";
 import { wireCallId } from "../shared/names.ts";
 import { hasValue } from "../shared/fields.ts";
 import { type VendorFields, vendorFieldsFor } from "../shared/vendor_fields.ts";
@@ -48,7 +48,7 @@ export function messageEditsOf({ body, wholeBody, quirks, provider }: PassThroug
   const refusesReasoning = isOpenAi && !quirks.has("reasoning_in_history");
   if (fields === null && !hasIds && !refusesReasoning) return NO_EDITS;
   const rules = { fields, quirks, hasIds, refusesReasoning, provider };
-  if (!objectsOf(body.messages).some((message) => isRefused(message, rules))) return NO_EDITS;
+  if (!hasRefused(body.messages, rules)) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const droppedFields = new Set<string>();
   listOf(wholeBody().messages).forEach((message, index) => {
@@ -61,25 +61,43 @@ export function messageEditsOf({ body, wholeBody, quirks, provider }: PassThroug
   return { edits, droppedFields: [...droppedFields] };
 }
 
+function hasRefused(messages: unknown, rules: Rules): boolean {
+  if (!Array.isArray(messages)) return false;
+  for (const message of messages) if (isObject(message) && isRefused(message, rules)) return true;
+  return false;
+}
+
+/** Almost all messages are accepted, and a conversation has many: the search makes no lists and no functions. */
 function isRefused(message: JsonObject, rules: Rules): boolean {
   const { fields, quirks, hasIds } = rules;
-  const { tool_calls: toolCalls, role } = message;
-  if (hasRefusedReasoning(message, rules)) return true;
-  const calls = listOf(toolCalls);
-  if (hasIds && calls.some((call) => isObject(call) && isOtherId(call.id, quirks))) return true;
-  if (hasIds && isOtherId(message.tool_call_id, quirks)) return true;
-  if (fields === null) return false;
-  const { content } = message;
-  if (typeof role !== "string") return false;
-  if (fields.roles[role] !== undefined || isEmptyTurn(message)) return true;
-  const known = fields.messages[role];
-  return (known !== undefined && hasOthers(message, known)) ||
-    calls.some((call) => isObject(call) && hasOthers(call, fields.call)) ||
-    listOf(content).some((part) => isObject(part) && isOtherPart(part, fields));
+  const { role, tool_calls: calls } = message;
+  if (rules.refusesReasoning && role === "assistant" && hasRefusedReasoning(message, rules)) return true;
+  if (hasIds && (isOtherId(message.tool_call_id, quirks) || hasOtherIds(calls, quirks))) return true;
+  return fields !== null && typeof role === "string" && hasOtherFields(message, role, fields);
+}
+
+function hasOtherIds(calls: unknown, quirks: Quirks): boolean {
+  if (!Array.isArray(calls)) return false;
+  for (const call of calls) if (isObject(call) && isOtherId(call.id, quirks)) return true;
+  return false;
 }
 
 function isOtherId(id: unknown, quirks: Quirks): boolean {
   return typeof id === "string" && wireCallId(id, quirks) !== id;
+}
+
+function hasOtherFields(message: JsonObject, role: string, fields: VendorFields): boolean {
+  if (fields.roles[role] !== undefined) return true;
+  const known = fields.messages[role];
+  if (known !== undefined && hasOthers(message, known)) return true;
+  const { content, tool_calls: calls } = message;
+  if (role === "assistant" && isEmptyTurn(message)) return true;
+  if (Array.isArray(calls)) {
+    for (const call of calls) if (isObject(call) && hasOthers(call, fields.call)) return true;
+  }
+  if (!Array.isArray(content)) return false;
+  for (const part of content) if (isObject(part) && isOtherPart(part, fields)) return true;
+  return false;
 }
 
 function isOtherPart(part: JsonObject, fields: VendorFields): boolean {
@@ -99,10 +117,15 @@ function hasOthers(object: JsonObject, known: ReadonlySet<string>): boolean {
 
 function hasRefusedReasoning(message: JsonObject, { refusesReasoning, provider }: Rules): boolean {
   if (!refusesReasoning || message.role !== "assistant") return false;
+  return hasReasoning(message) && !hasOwnSignature(message, provider);
+}
+
+function hasReasoning(message: JsonObject): boolean {
+  for (const name of REASONING_NAMES) if (message[name] !== undefined) return true;
   const { tool_calls: calls } = message;
-  const hasReasoning = REASONING_NAMES.some((name) => message[name] !== undefined) ||
-    (Array.isArray(calls) && calls.some(hasExtraContent));
-  return hasReasoning && !hasOwnSignature(message, provider);
+  if (!Array.isArray(calls)) return false;
+  for (const call of calls) if (hasExtraContent(call)) return true;
+  return false;
 }
 
 function hasExtraContent(call: unknown): boolean {

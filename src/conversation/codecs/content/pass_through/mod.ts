@@ -5,6 +5,7 @@ import { joinedEdits, withEdits } from "../../../body_edits.ts";
 import type { PassThrough } from "../../../pass_through.ts";
 import { isAbsent, isObject, objectOf } from "../../../wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
+import { resultReferenceEditsOf } from "./result_references.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
@@ -20,7 +21,7 @@ export const passThrough: PassThrough = {
     const known = factEditsOf(request);
     const { bytes, scan, droppedFields } = withEdits(
       request,
-      joinedEdits(joinedEdits(signatures, known), schemaEditsOf(request)),
+      [signatures, known, schemaEditsOf(request), resultReferenceEditsOf(request)].reduce(joinedEdits),
     );
     const limit = outputLimit === null ? {} : limitMember(body, outputLimit);
     const set: Record<string, unknown> = { ...changed, ...limit };

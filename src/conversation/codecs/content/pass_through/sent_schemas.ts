@@ -1,4 +1,4 @@
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
+import { editJson, type JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, joinedEdits } from "../../../body_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
@@ -6,11 +6,11 @@ import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { geminiDialect } from "../../../schemas/gemini_dialect.ts";
 import { FEATURES, featuresOf } from "../../../schemas/schema_features.ts";
 import { type SentSchema, sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas.ts";
-import { isObject, listOf, objectOf } from "../../../wire_value.ts";
+import { objectOf } from "../../../wire_value.ts";
+import { ownSchemaEditsOf } from "./own_schemas.ts";
+import { CONFIGS, declarationsIn } from "./schema_places.ts";
 
-const DECLARATIONS = ["functionDeclarations", "function_declarations"];
 const PARAMETERS = ["parametersJsonSchema", "parameters_json_schema"];
-const CONFIGS = ["generationConfig", "generation_config"];
 const REPLIES = ["responseJsonSchema", "response_json_schema"];
 
 /** What may be refused: members beside references, earlier structures, and some enumerations. */
@@ -24,29 +24,26 @@ const SCHEMAS: SentSchemas = {
 
 const CHECKED = new CheckedTools();
 
-/** Edits the JSON Schemas that Gemini refuses, and removes declarations with a name that an earlier one has. */
+/** Edits the schemas that Gemini refuses, and removes declarations with a name that an earlier one has. */
 export function schemaEditsOf(request: PassThroughRequest): BodyEdits {
-  return CHECKED.editsOf(request, (searched) => {
-    const repeated = repeatedDeclarations(searched.body);
-    const schemas = sentSchemaEdits(searched, SCHEMAS);
-    return repeated.length === 0 ? schemas : joinedEdits({ edits: repeated, droppedFields: ["tools"] }, schemas);
-  });
+  return CHECKED.editsOf(request, editsIn);
 }
 
-/** A function declaration with its path. */
-interface Declaration {
-  readonly path: JsonEdit["path"];
-  readonly owner: JsonObject;
+/** The same for a content to be cached: what is sent, and the neutral names of what it leaves out. */
+export function withAcceptedSchemas(
+  content: JsonObject,
+  target: Pick<PassThroughRequest, "facts" | "quirks">,
+): { readonly content: JsonObject; readonly droppedFields: readonly string[] } {
+  const { edits, droppedFields } = editsIn({ ...target, body: content, wholeBody: () => content });
+  if (edits.length === 0) return { content, droppedFields };
+  const bytes = editJson(new TextEncoder().encode(JSON.stringify(content)), edits);
+  return { content: JSON.parse(new TextDecoder().decode(bytes)), droppedFields };
 }
 
-function declarationsIn(body: JsonObject): Declaration[] {
-  return listOf(body.tools).flatMap((tool, index) =>
-    isObject(tool)
-      ? DECLARATIONS.flatMap((name) =>
-        listOf(tool[name]).flatMap((owner, at) => isObject(owner) ? [{ owner, path: ["tools", index, name, at] }] : [])
-      )
-      : []
-  );
+function editsIn(searched: Pick<PassThroughRequest, "body" | "wholeBody" | "facts" | "quirks">): BodyEdits {
+  const repeated = repeatedDeclarations(searched.body);
+  const schemas = joinedEdits(sentSchemaEdits(searched, SCHEMAS), ownSchemaEditsOf(searched));
+  return repeated.length === 0 ? schemas : joinedEdits({ edits: repeated, droppedFields: ["tools"] }, schemas);
 }
 
 function repeatedDeclarations(body: JsonObject): JsonEdit[] {

@@ -27,40 +27,60 @@ const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength", "minPr
  * Converts the vendor's own schema type (a subset of OpenAPI 3.0: types in capitals, `nullable`) to JSON Schema. Names
  * of properties do not change. Source: Gemini API reference, "Schema".
  */
-export function jsonSchemaOf(schema: JsonObject, depth = 0): JsonSchema {
+export function jsonSchemaOf(schema: JsonObject): JsonSchema {
+  return converted(schema, { depth: 0, isForGoogle: false });
+}
+
+/** The same with the order of properties, a keyword that only Google reads. */
+export function googleJsonSchemaOf(schema: JsonObject): JsonSchema {
+  return converted(schema, { depth: 0, isForGoogle: true });
+}
+
+/** Where a schema is, and who reads the result. */
+interface Place {
+  readonly depth: number;
+  readonly isForGoogle: boolean;
+}
+
+function converted(schema: JsonObject, { depth, isForGoogle }: Place): JsonSchema {
   if (depth > MAX_DEPTH) return {};
+  const deeper = { depth: depth + 1, isForGoogle };
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(schema)) {
     const keyword = ownValue(SNAKE_CASE, key) ?? key;
-    const read = readKeyword(keyword, value, depth + 1);
+    const read = readKeyword(keyword, value, deeper);
     if (read !== undefined) entries.push([keyword, read]);
   }
   const read: JsonObject = Object.fromEntries(entries);
   return schema.nullable === true ? nullableOf(read) : read;
 }
 
-function readKeyword(keyword: string, value: unknown, depth: number): unknown {
+function readKeyword(keyword: string, value: unknown, place: Place): unknown {
   if (value === null) return undefined;
+  const inner = (each: unknown) => isObject(each) ? converted(each, place) : each;
   switch (keyword) {
     case "type":
       return typeof value === "string" ? typeIn(value) : value;
     case "nullable":
-    case "propertyOrdering":
     case "example":
       return undefined;
+    case "propertyOrdering":
+      return place.isForGoogle ? value : undefined;
     case "format":
       return value === "enum" ? undefined : value;
     case "properties":
+    case "patternProperties":
     case "$defs":
     case "defs":
-      return isObject(value)
-        ? mapValues(value, (inner) => isObject(inner) ? jsonSchemaOf(inner, depth) : inner)
-        : value;
+    case "definitions":
+      return isObject(value) ? mapValues(value, inner) : value;
     case "items":
     case "additionalProperties":
-      return isObject(value) ? jsonSchemaOf(value, depth) : value;
     case "anyOf":
-      return Array.isArray(value) ? value.map((inner) => isObject(inner) ? jsonSchemaOf(inner, depth) : inner) : value;
+    case "oneOf":
+    case "allOf":
+    case "prefixItems":
+      return Array.isArray(value) ? value.map(inner) : inner(value);
     default:
       return COUNTS.has(keyword) && typeof value === "string" ? Number(value) : value;
   }

@@ -6,7 +6,7 @@ import { objectsIn } from "./fields.ts";
 import { needsInlining, readMedia, writeMedia } from "./parts.ts";
 
 /** The key that wraps a result that is not an object; the result of a failed call is wrapped in `error`. */
-const OUTPUT = "output";
+export const OUTPUT = "output";
 
 /** Keys that wrap a result when they are the only one. `result` is common in the vendor's examples. */
 const WRAPPERS: ReadonlySet<string> = new Set([OUTPUT, "result", "error"]);

@@ -44,7 +44,8 @@ const KEYWORDS_WITHOUT_ARGUMENTS = new Set([
   "title",
 ]);
 
-function hasNoArguments(schema: JsonSchema): boolean {
+/** Whether a schema is that of a tool without arguments. */
+export function hasNoArguments(schema: JsonSchema): boolean {
   const { type, properties, additionalProperties } = schema;
   return Object.keys(schema).every((keyword) => KEYWORDS_WITHOUT_ARGUMENTS.has(keyword)) &&
     (type === undefined || type === "object") &&
