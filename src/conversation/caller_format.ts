@@ -129,6 +129,8 @@ export interface CallerFormat {
    * The first field set that is not allowed beside a cached content, which already holds such settings; null for none.
    */
   cacheConflict(body: JsonObject): string | null;
+  /** Whether the format has a stop reason for an invalid call of the model. In others it is a failure. */
+  readonly reportsInvalidCalls: boolean;
   /** What the gateway stores for callers of this format between requests. */
   readonly replay: ReplayPolicy;
   /** How to find references to vendor state, hosted tools and the caller's own data in a request. */

@@ -5,6 +5,8 @@ import { withCallerFieldName } from "../conversation/caller_field_error.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
 import type { ToolPropertyNames, WriteResult } from "../conversation/write_result.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { parseWithExactValues } from "../conversation/exact_values.ts";
+import { FailedReply, failureOfStop } from "../conversation/failed_reply.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
@@ -16,7 +18,7 @@ import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
 import type { SendHop } from "./long_attempt.ts";
-import { unreadableReply } from "./stream_errors.ts";
+import { failureOfReply, unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
@@ -159,9 +161,8 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 /** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
 function conversationOf(attempt: TextAttempt, parts: TextParts): Conversation | Promise<Conversation> {
   const { request } = attempt;
-  const body = request.format.replay.items
-    ? parts.items.resolve(request.accountId, request.wholeBody())
-    : request.wholeBody();
+  const whole = request.exactOf(request.wholeBody());
+  const body = request.format.replay.items ? parts.items.resolve(request.accountId, whole) : whole;
   const read = request.format.read(body);
   if (request.format.replay.signatures === "none") return inlined(read, attempt, parts);
   const restored = () => inlined(parts.reasoning.restore(request.accountId, read), attempt, parts);
@@ -238,7 +239,10 @@ async function answerWhole(
   return wholeResponse(request.record, jsonBytes(written.body), headers);
 }
 
-/** Reads a reply, and the fields of the request that the vendor left out, in the caller's spelling. */
+/**
+ * Reads a reply, and what is lost: the fields of the request that the vendor left out, in the caller's spelling, and
+ * the parts of the reply that have no neutral form, in the vendor's.
+ */
 function replyIn(
   bytes: Uint8Array,
   response: Pick<OutboundResponse, "cancel">,
@@ -246,12 +250,15 @@ function replyIn(
 ): { readonly reply: Reply; readonly lost: readonly string[] } {
   const { endpoint: { format }, request } = attempt;
   try {
-    const body: unknown = JSON.parse(DECODER.decode(bytes));
+    const body = parseWithExactValues(DECODER.decode(bytes));
     const reply = format.readReply(body);
-    return { reply, lost: request.format.droppedFields(request.body, format.readDroppedFields?.(body) ?? []) };
+    const failure = request.format.reportsInvalidCalls ? null : failureOfStop(reply.stop);
+    if (failure !== null) throw new FailedReply(failure);
+    const left = request.format.droppedFields(request.body, format.readDroppedFields?.(body) ?? []);
+    return { reply, lost: [...left, ...reply.unsupportedFields] };
   } catch (cause) {
     response.cancel(); // its connection may have the replies of other requests
-    throw unreadableReply(attempt, cause);
+    throw cause instanceof FailedReply ? failureOfReply(cause.failure, attempt) : unreadableReply(attempt, cause);
   }
 }
 

@@ -5,6 +5,7 @@ import type { EventWriter } from "../conversation/caller_format.ts";
 import type { StreamReader } from "../conversation/upstream_format.ts";
 import { Buffer } from "node:buffer";
 import type { Frame } from "../lib/frame.ts";
+import { failureOfStop, type ReportedFailure } from "../conversation/failed_reply.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { holdState } from "../lib/held.ts";
@@ -119,13 +120,21 @@ export class TranslateRelay implements Relay {
     if (vendorEvent.type === "part-delta" && this.#wroteText(vendorEvent)) return;
     for (const event of this.#own(eventWithCache(vendorEvent, this.attempt.request.cache)).flatMap(this.#emulate)) {
       if (this.#finishEvent !== null) return;
-      if (event.type === "error") throw reportedFailure(event, this.attempt);
+      const failure = this.#failureIn(event);
+      if (failure !== null) throw reportedFailure(failure, this.attempt);
       if (event.type === "finish") this.#finishEvent = event;
       else {
         this.#note(event);
         this.#add(this.#writer.write(event));
       }
     }
+  }
+
+  /** The failure that an event reports, by itself or by an end that the caller's format has no word for. */
+  #failureIn(event: ReplyEvent): ReportedFailure | null {
+    if (event.type === "error") return event;
+    const isNamed = event.type !== "finish" || this.attempt.request.format.reportsInvalidCalls;
+    return isNamed ? null : failureOfStop(event.stop);
   }
 
   /** Writes a piece of text that needs nothing else, as most do. False if it must be written like other events. */

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { WireFormat } from "../../conversation/format.ts";
+import { parseWithExactValues } from "../../conversation/exact_values.ts";
 import { readModelName } from "../../conversation/answering_models.ts";
 import type { WireFormatName } from "../../conversation/reasoning_signature.ts";
 import type { Reply } from "../../conversation/reply.ts";
@@ -113,6 +114,7 @@ async function written(job: WriteReplyJob, format: UpstreamFormat): Promise<Writ
   return {
     pieces: [bufferOf(Buffer.from(wellFormedJson(body)))],
     droppedFields,
+    unread: reply.unsupportedFields,
     reasoning: reasoning.values,
     items: items.values,
   };
@@ -130,7 +132,7 @@ function parsed(text: string): unknown {
   if (textHasMoreValuesThan(text, MAX_REPLY_VALUES)) {
     throw new RangeError(`Reply has more than ${MAX_REPLY_VALUES} JSON values`);
   }
-  return JSON.parse(text);
+  return parseWithExactValues(text);
 }
 
 function joined(pieces: readonly ArrayBuffer[]): Uint8Array<ArrayBuffer> {

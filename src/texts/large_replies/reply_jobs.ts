@@ -80,6 +80,8 @@ export type KeptValue<V> = readonly [key: string, value: V, characters: number];
 export interface WrittenReply extends ReplyBytes {
   /** The names of what the caller's format does not have. */
   readonly droppedFields: readonly string[];
+  /** The names, in the vendor's spelling, of parts of the reply that were not read. */
+  readonly unread: readonly string[];
   readonly reasoning: readonly KeptValue<KeptReasoning>[];
   readonly items: readonly KeptValue<string>[];
 }

@@ -111,8 +111,10 @@ function writeTexts(turn: Turn, writing: Writing): { text: unknown; refusal: str
   const isText = writing.target.quirks.has("no_refusal_field");
   const texts = turn.parts.filter((part) => part.kind === "text" || (isText && part.kind === "refusal"));
   const refusals = turn.parts.filter((part) => part.kind === "refusal");
+  const written = texts.map((part) => writePart(part as UserPart, writing));
   return {
-    text: texts.length > 0 ? writeContent(texts.map((part) => writePart(part as UserPart, writing)), writing) : null,
+    // What the model wrote has no breaks of its own between two parts.
+    text: written.length > 0 ? writeContent(written, writing, "") : null,
     refusal: isText ? "" : refusals.map((part) => part.text).join(""),
   };
 }

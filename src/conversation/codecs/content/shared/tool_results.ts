@@ -1,3 +1,4 @@
+import { hasInexactNumber } from "../../../../lib/exact_json.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, TextPart, ToolResultPart } from "../../../conversation.ts";
 import { objectIn } from "../../../call_input.ts";
@@ -74,8 +75,9 @@ function isInline(part: ImagePart | FilePart): boolean {
 
 function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
-  // The vendor reads a member "$ref" at any depth as a reference to a part of the response.
-  const object = text.startsWith("{") && !text.includes('"$ref"') ? objectIn(text) : null;
+  // The vendor reads a member "$ref" at any depth as a reference to a part of the response, and numbers as doubles.
+  const isObject = text.startsWith("{") && !text.includes('"$ref"') && !hasInexactNumber(text);
+  const object = isObject ? objectIn(text) : null;
   return object !== null && isEquivalent(object, text) ? object : { [OUTPUT]: text };
 }
 

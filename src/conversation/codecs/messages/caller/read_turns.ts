@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, TextPart, ToolResultPart, Turn } from "../../../conversation.ts";
+import { joinedTexts } from "../../../joined_texts.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { isObject } from "../../../wire_value.ts";
 import { type FieldNames, readCache } from "../shared/fields.ts";
@@ -34,7 +35,7 @@ export function readTurns(messages: readonly JsonObject[], unsupportedFields: Fi
         ? readUserBlock(block, `messages[${index}].content[${position}]`, tools, unsupportedFields)
         : readOwnBlock(block, role, { tools, found, searches }, unsupportedFields)
     );
-    join(turns, role as Turn["role"], parts);
+    join(turns, role as Turn["role"], role === "assistant" ? joinedTexts(parts) : parts);
   });
   return turns.map(finishedTurn);
 }
