@@ -107,8 +107,8 @@ export class TranslateRelay implements Relay {
     holdState(this.#settleCounted("left"), "charges");
   }
 
-  heartbeat(): Bytes {
-    return heartbeatOf(this.attempt.request.format);
+  heartbeat(silentMs: number): Bytes {
+    return heartbeatOf(this.attempt.request.format, silentMs, () => this.#writer);
   }
 
   #seen(data: string): void {
