@@ -17,6 +17,8 @@ import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens, passedTextOf } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
+import { idOf } from "../upstreams/provider.ts";
+import type { Model } from "../catalog/model.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
@@ -151,13 +153,19 @@ function prepared(
     dropsReasoning: attempt.dropsReasoning === true,
     version: endpoint.versionField === undefined ? null : request.header(endpoint.versionField),
     facts: factsAt({ provider, model: attempt.model, name: candidate.model }),
-    provider: provider.name,
+    provider: idOf(provider),
+    hasOtherMakers: hasOtherMakers(attempt.model),
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
   return {
     ...sending,
     droppedFields: [...request.format.droppedFields(sent, sending.droppedFields), ...forwarded.droppedFields],
   };
+}
+
+/** Whether several providers or credentials serve a model. Each is a maker of signatures that others cannot read. */
+function hasOtherMakers({ serves }: Model): boolean {
+  return serves.length > 1 || serves.some(({ credentials = [] }) => credentials.length > 1);
 }
 
 /** A byte order mark stays, so that a reply with one is no JSON. */

@@ -9,6 +9,7 @@ import { parseWithExactValues } from "../conversation/exact_values.ts";
 import { FailedReply, failureOfStop } from "../conversation/failed_reply.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
+import { idOf } from "../upstreams/provider.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
@@ -130,7 +131,7 @@ function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt
     ],
     emulation,
     names: {
-      issuer: attempt.provider.name,
+      issuer: idOf(attempt.provider),
       tools: written.toolNames ?? NO_NAMES,
       properties: written.propertyNames ?? NO_PROPERTY_NAMES,
       customTools: customToolsOf(conversation),
@@ -188,7 +189,7 @@ function targetOf(attempt: TextAttempt): RequestTarget {
   const reserved = outputLimitOf(attempt) ?? measure.outputTokens;
   return {
     model: candidate.model,
-    provider: provider.name,
+    provider: idOf(provider),
     maxOutputTokens: isLimited ? reserved : model.topProvider.maxCompletionTokens || null,
     facts: factsAt({ provider, model, name: candidate.model }),
     quirks: provider.quirks,

@@ -46,6 +46,7 @@ export async function passLargeReply(reply: LargeReply, sent: PreparedRequest, p
     format: endpoint.format.name as CallerFormatName,
     policy: statePolicyOf(request.body),
     names: sent.restorer?.names ?? null,
+    issuer: sent.restorer?.issuer ?? null,
   }, reply);
   if (facts.usage === null && facts.output === null) throw unreadable(reply, "No reply of its format");
   const usage = await plausibleUsageOf(facts, reply) ?? await countedUsageOf(facts, reply);

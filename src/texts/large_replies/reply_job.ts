@@ -67,7 +67,11 @@ function passedFacts(job: PassedReplyJob, format: UpstreamFormat, pass?: WireFor
   const bytes = joined(job.pieces);
   const text = PASSED_DECODER.decode(bytes);
   const value = parsed(text);
-  const restorer = job.names === null ? undefined : pass?.restorerOf?.(job.names);
+  const restorer = job.issuer !== null
+    ? pass?.wrapperOf?.(job.issuer)
+    : job.names === null
+    ? undefined
+    : pass?.restorerOf?.(job.names);
   return {
     pieces: restorer === undefined ? job.pieces : [bufferOf(restorer.whole(bytes, value))],
     usage: format.readUsage(value),

@@ -27,6 +27,8 @@ export interface PassedReplyJob extends ReplyBytes {
   readonly policy: StatePolicy;
   /** The caller's names of properties; null if the request has no others. */
   readonly names: ToolPropertyNames | null;
+  /** The maker whose name the reply's signatures get; null if they stay as they are. */
+  readonly issuer: string | null;
 }
 
 /** Reads a reply that is written in another format. */
