@@ -143,4 +143,43 @@ Deno.test("adaptive thinking is an effort at a model that does not reason by its
   assertEquals(sent[0]!.json.reasoning.effort, "high");
 });
 
+Deno.test("a summary is carried as text, and what came before it is left out", async () => {
+  const messages = [
+    { role: "user", content: "the first question" },
+    { role: "assistant", content: [{ type: "text", text: "an old answer" }] },
+    { role: "user", content: "another" },
+    {
+      role: "assistant",
+      content: [{ type: "compaction", content: "They spoke of the weather." }, { type: "text", text: "It is fine." }],
+    },
+    { role: "user", content: "and now?" },
+  ];
+  for (const model of Object.values(MODELS)) {
+    if (model === MODELS.messages) continue;
+    const { sent, dropped } = await vendors.ask("messages", model, "{}", { messages });
+    const text = sent[0]!.text;
+    assert(!/first question|old answer|another/.test(text), text);
+    const places = ["They spoke of the weather.", "It is fine.", "and now?"].map((part) => text.indexOf(part));
+    assert(places.every((place) => place > 0) && places.toSorted((a, b) => a - b).join() === places.join(), text);
+    assert(dropped === "" || dropped.includes("compaction"), dropped);
+  }
+});
+
+Deno.test("an error of a tool without words has some at every vendor", async () => {
+  const call = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "f", input: {} }] };
+  const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", is_error: true }] };
+  const messages = [{ role: "user", content: "a" }, call, result];
+  for (const model of Object.values(MODELS)) {
+    if (model === MODELS.messages) continue;
+    const { sent } = await vendors.ask("messages", model, "{}", { messages });
+    assert(sent[0]!.text.includes("the tool failed"), `${model}: ${sent[0]!.text}`);
+  }
+});
+
+Deno.test("usage of a messages caller names the place and the tier, null where they are unknown", async () => {
+  const reply = chatReply({ message: { role: "assistant", content: "ok" }, finish_reason: "stop" });
+  const { json } = await vendors.ask("messages", MODELS.chat, reply);
+  assertEquals([json.usage.inference_geo, json.usage.service_tier], [null, null]);
+});
+
 Deno.test.afterAll(() => vendors.stop());

@@ -88,7 +88,8 @@ const aStep: fc.Arbitrary<(callNumber: number) => Turn[]> = fc.record({
     kind: "tool_result",
     callId: idOf(index),
     tool,
-    parts,
+    // A vendor rejects an error without text, so it gets one.
+    parts: isError && parts.length === 0 ? [{ kind: "text", text: "failed" }] : parts,
     isError,
   }));
   return [

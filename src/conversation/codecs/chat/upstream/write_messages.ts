@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
-import { NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
+import { EMPTY_ERROR, NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
 import type { PairedCall, Pairs } from "../../../pairing.ts";
 import { wireCallId } from "../shared/names.ts";
 import { ownSignature, reasoningTurnsOf, writeReasoning } from "./write_reasoning.ts";
@@ -170,5 +170,5 @@ function markFailed(texts: JsonObject[], droppedFields: Set<string>): void {
   const first = texts[0]?.text;
   if (typeof first === "string" && /error|fail/i.test(first.slice(0, 200))) return;
   if (typeof first === "string") texts[0] = { type: "text", text: `Error: ${first}` };
-  else texts.unshift({ type: "text", text: "Error: the tool failed without a message." });
+  else texts.unshift({ type: "text", text: EMPTY_ERROR });
 }
