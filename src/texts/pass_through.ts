@@ -42,6 +42,10 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
     return send(attempt, forwarded, prepared(attempt, pass, { ...forwarded, members }, parts));
   };
   if (!request.stream) {
+    if (received.mediaType === "text/event-stream") {
+      const { translateFraming } = await import("./translate.ts");
+      return await translateFraming(received, attempt, { parts, droppedFields });
+    }
     const reading = hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt);
     const bytes = reading instanceof Promise ? await reading : reading;
     if (bytes instanceof Uint8Array) return await answerWhole(bytes, received, { attempt, sent, parts });
@@ -52,6 +56,11 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
+    const { mayBeReply } = await import("./unexpected_framing.ts");
+    if (attempt.endpoint.asEvents === undefined && mayBeReply(received.mediaType)) {
+      const { translateFraming } = await import("./translate.ts");
+      return await translateFraming(received, attempt, { parts, droppedFields });
+    }
     response.cancel();
     throw unreadableReply(attempt);
   }

@@ -31,6 +31,7 @@ import { inlineMedia, isTextOnly } from "./inline_media.ts";
 import { toCallerReply } from "./caller_reply.ts";
 import { countTextTokens, textOf } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
+import { mayBeReply, replyInEvents } from "./unexpected_framing.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
 import {
@@ -51,19 +52,45 @@ import { readWholeReply } from "./whole_reply.ts";
 export async function translate(begun: TextAttempt, parts: TextParts): Promise<Response> {
   const continuation = continuationOf(begun);
   const attempt = continuation === null ? begun : await longAttempt(begun, continuation, false);
-  const { request, endpoint } = attempt;
   const translating = translated(attempt, parts);
   const translation = translating instanceof Promise ? await translating : translating;
   const received = await send(attempt, translation, translation.body);
   const sendHop: SendHop = (token) =>
     send(attempt, translation, { ...translation.body, [continuation?.member ?? ""]: token });
+  return await answer(received, attempt, { translation, sendHop }, parts);
+}
+
+/**
+ * Answers a caller of the vendor's own format from a response in another framing than it asked for: a whole reply to a
+ * stream, or a stream to a whole request.
+ *
+ * @param droppedFields What the request that passed through left out.
+ */
+export async function translateFraming(
+  received: OutboundResponse,
+  attempt: TextAttempt,
+  { parts, droppedFields }: { readonly parts: TextParts; readonly droppedFields: readonly string[] },
+): Promise<Response> {
+  const translation = { ...await translated(attempt, parts), droppedFields };
+  const sendHop: SendHop = () => Promise.reject(unreadableReply(attempt));
+  return await answer(received, attempt, { translation, sendHop }, parts);
+}
+
+async function answer(
+  received: OutboundResponse,
+  attempt: TextAttempt,
+  { translation, sendHop }: { readonly translation: Translation; readonly sendHop: SendHop },
+  parts: TextParts,
+): Promise<Response> {
+  const { request, endpoint } = attempt;
   if (!request.stream) return await answerWhole(received, attempt, { translation, sendHop }, parts);
   const response = vendorEvents(received, attempt);
-  if (response.mediaType !== (endpoint.format.streamMediaType ?? "text/event-stream")) {
+  const isExpected = response.mediaType === (endpoint.format.streamMediaType ?? "text/event-stream");
+  if (!isExpected && (endpoint.asEvents !== undefined || !mayBeReply(response.mediaType))) {
     response.cancel();
     throw unreadableReply(attempt);
   }
-  const events = new TranslateRelay(attempt, translation, parts);
+  const events = new TranslateRelay(attempt, translation, parts, isExpected);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), translation.droppedFields);
   const source = hasHops(attempt)
@@ -251,8 +278,10 @@ function replyIn(
 ): { readonly reply: Reply; readonly lost: readonly string[] } {
   const { endpoint: { format }, request } = attempt;
   try {
-    const body = parseWithExactValues(DECODER.decode(bytes));
-    const reply = format.readReply(body);
+    const text = DECODER.decode(bytes);
+    const streamed = replyInEvents(text, bytes, format);
+    const body = streamed === null ? parseWithExactValues(text) : null;
+    const reply = streamed ?? format.readReply(body);
     const failure = request.format.reportsInvalidCalls ? null : failureOfStop(reply.stop);
     if (failure !== null) throw new FailedReply(failure);
     const left = request.format.droppedFields(request.body, format.readDroppedFields?.(body) ?? []);

@@ -24,6 +24,7 @@ import { framesWithCost } from "./stream_cost.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
+import { anyFramingReader } from "./unexpected_framing.ts";
 import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
 
 const SAMPLE_CHARACTERS = 64_000;
@@ -54,14 +55,20 @@ export class TranslateRelay implements Relay {
   /** The vendor's name of the model that answers. */
   #model: string | null = null;
 
-  constructor(readonly attempt: TextAttempt, readonly translation: Translation, readonly parts: TextParts) {
+  /** @param isExpected Whether the response has the media type of its format's streams. Default: it has. */
+  constructor(
+    readonly attempt: TextAttempt,
+    readonly translation: Translation,
+    readonly parts: TextParts,
+    isExpected = true,
+  ) {
     const countsHosted = attempt.measure.hostedTools > 0;
     const held = (bytes: number) => this.#memory.hold(bytes);
     const seen = (data: string) => this.#seen(data);
     this.#memory = new FrameMemory(attempt.request.memory);
-    this.#reader = attempt.endpoint.format.streamReader(
-      countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held },
-    );
+    const options = countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held };
+    const { format } = attempt.endpoint;
+    this.#reader = isExpected ? format.streamReader(options) : anyFramingReader(format, options);
     this.#writer = attempt.request.format.eventWriter(translation.context);
     this.#own = toCallerEvents(translation.names);
     this.#emulate = translation.emulation.events();

@@ -106,6 +106,59 @@ for (const isolates of [1, 2]) {
   });
 }
 
+const WORDS = "It is fine.";
+const WHOLE_MESSAGE = { message: { role: "assistant", content: WORDS }, finish_reason: "stop" };
+const EVENTS = [chatChunk({ role: "assistant", content: "It is" }), chatChunk({ content: " fine." }, "stop"), "[DONE]"];
+
+/** The text of a reply in any format, whole or streamed. */
+function wordsIn({ json, events }: Got): string {
+  if (json !== null) {
+    return json.choices?.[0].message.content ?? json.content?.[0].text ?? json.candidates?.[0].content.parts[0].text ??
+      json.output[0].content[0].text;
+  }
+  return events.map((event) =>
+    event.choices?.[0]?.delta?.content ?? event.delta?.text ??
+      (event.type === "response.output_text.delta" ? event.delta : "") +
+        (event.candidates?.[0]?.content?.parts?.map(({ text }: Json) => text ?? "").join("") ?? "")
+  ).join("");
+}
+
+Deno.test("a reply in another framing than was asked for is read for what it is", async (t) => {
+  const vendors = await startScriptedVendors();
+  try {
+    for (const caller of CALLERS) {
+      await t.step(`a whole reply to a stream, for ${caller}`, async () => {
+        const got = await vendors.ask(caller, MODELS.chat, chatReply(WHOLE_MESSAGE), { stream: true });
+        assertEquals([got.status, wordsIn(got), looksDone(got)], [200, WORDS, true], got.text);
+        assert(got.events.length > 0, got.text);
+      });
+      await t.step(`a stream to a whole request, for ${caller}`, async () => {
+        const got = await vendors.ask(caller, MODELS.chat, { events: EVENTS });
+        assertEquals([got.status, wordsIn(got)], [200, WORDS], got.text);
+        assert(got.json !== null);
+      });
+      for (const mediaType of ["application/json", "text/plain", "application/octet-stream"]) {
+        await t.step(`a stream as ${mediaType}, for ${caller}`, async () => {
+          const got = await vendors.ask(caller, MODELS.chat, { events: EVENTS, mediaType }, { stream: true });
+          assertEquals([got.status, wordsIn(got), looksDone(got)], [200, WORDS, true], got.text);
+        });
+      }
+      await t.step(`a stream that was cut is no whole reply, for ${caller}`, async () => {
+        const got = await vendors.ask(caller, MODELS.chat, { events: EVENTS.slice(0, 1) });
+        assertEquals(got.status, 502, got.text);
+      });
+      await t.step(`a page is no reply, for ${caller}`, async () => {
+        const page = { events: ["<html>"], mediaType: "text/html" };
+        for (const stream of [false, true]) {
+          assertEquals((await vendors.ask(caller, MODELS.chat, page, { stream })).status, 502);
+        }
+      });
+    }
+  } finally {
+    await vendors.stop();
+  }
+});
+
 /** How each format says that a filter withheld the reply. */
 const FILTERED: Readonly<Record<Exclude<CallerFormat, "chat">, string>> = {
   responses: '"reason":"content_filter"',

@@ -4,7 +4,7 @@ import { PRICING, startTestGateway, type TestGateway } from "../../support/gatew
 export type Json = any;
 
 /** A reply of a vendor: one JSON text, or the data of the events of a stream. */
-export type Script = string | { readonly events: readonly (Json | string)[] };
+export type Script = string | { readonly events: readonly (Json | string)[]; readonly mediaType?: string };
 
 /** A request as the vendor received it. */
 export interface Sent {
@@ -126,7 +126,7 @@ function responseOf(script: Script): Response {
     if (typeof event === "string") return `data: ${event}\n\n`;
     return `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`;
   });
-  return new Response(frames.join(""), { headers: { "content-type": "text/event-stream" } });
+  return new Response(frames.join(""), { headers: { "content-type": script.mediaType ?? "text/event-stream" } });
 }
 
 /** A request of a caller's format; a body of text is sent as it is. */
