@@ -36,7 +36,11 @@ function eventsOfPart(part: ReplyPart, index: number): ReplyEvent[] {
 function openingOf(part: WrittenPart): PartOpening {
   switch (part.kind) {
     case "reasoning":
-      return { kind: part.kind, ...(part.redacted && { redacted: true }), ...(part.id !== undefined && { id: part.id }) };
+      return {
+        kind: part.kind,
+        ...(part.redacted && { redacted: true }),
+        ...(part.id !== undefined && { id: part.id }),
+      };
     case "tool_call":
       return { kind: part.kind, callId: part.callId, tool: part.tool, ...(part.custom && { custom: true }) };
     default:
@@ -72,7 +76,10 @@ export function replyOfEvents(events: readonly ReplyEvent[]): Reply {
 function addTo(parts: Map<number, ReplyPart>, event: ReplyEvent): void {
   switch (event.type) {
     case "part-start":
-      parts.set(event.index, event.part.kind === "tool_call" ? { ...event.part, input: "" } : { ...event.part, text: "" });
+      parts.set(
+        event.index,
+        event.part.kind === "tool_call" ? { ...event.part, input: "" } : { ...event.part, text: "" },
+      );
       return;
     case "image":
       parts.set(event.index, event.image);
