@@ -38,8 +38,8 @@ export interface EventWriter {
   /** The frames that report a failure after the first byte. The stream ends after them. */
   fail(error: GatewayError): Frame[];
   /**
-   * An event that clients of the format count as a sign of life, where they do not count comments; null while they would
-   * fail on it. Absent in formats whose heartbeat suffices.
+   * An event that clients of the format count as a sign of life, where they do not count comments; null while they
+   * would fail on it. Absent in formats whose heartbeat suffices.
    */
   keepalive?(): Frame | null;
 }
