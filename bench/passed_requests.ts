@@ -98,6 +98,7 @@ function requestAt(kind: string, host: string, model: string, value: object): Pa
     facts: modelFacts(model, entry),
     provider: "provider",
     issuedItem: () => null,
+    hasOtherMakers: false,
   };
 }
 

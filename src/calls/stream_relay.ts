@@ -39,8 +39,12 @@ export interface Relay {
   fail(thrown: unknown): Promise<Bytes>;
   /** The caller disconnected, perhaps some milliseconds ago, and the source was notified. Called at most once. */
   onDisconnect(): void;
-  /** A heartbeat to send now; null if none may be sent. */
-  heartbeat(): Bytes;
+  /**
+   * A heartbeat to send now; null if none may be sent.
+   *
+   * @param silentMs The time since the caller received anything but heartbeats.
+   */
+  heartbeat(silentMs: number): Bytes;
   /** True if nothing more needs to be read: the caller has the whole response. */
   readonly finished: boolean;
   /**
@@ -168,6 +172,8 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
   #output: StreamOutput<Uint8Array<ArrayBuffer>> | null = null;
   #stopHeartbeat: () => void = () => {};
   #sentAt: number;
+  /** When the caller received anything but heartbeats. */
+  #spokenAt: number;
   #aborted: GatewayError | null = null;
   /** What was read and not handed to the relay yet. */
   #unread: Uint8Array<ArrayBuffer> | null = null;
@@ -192,7 +198,7 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
     this.#relay = relay;
     this.#clock = clock;
     this.#departures = openStreams.departures;
-    this.#sentAt = clock.monotonicMs();
+    this.#sentAt = this.#spokenAt = clock.monotonicMs();
     this.#record = record;
     this.#unreadMemory = openStreams.countsUnread ? new UnreadMemory(relay.memory) : null;
     record.hold();
@@ -308,7 +314,7 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
   #send(bytes: Uint8Array<ArrayBuffer>): void {
     this.#isBusy = false;
     if (this.#isGone) return this.#readWithoutCaller();
-    this.#sentAt = this.#clock.monotonicMs();
+    this.#sentAt = this.#spokenAt = this.#clock.monotonicMs();
     // The caller can leave within this call. It is handled then.
     this.#enqueue(bytes);
     if (this.#isGone) return;
@@ -415,8 +421,9 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
   }
 
   #onBeat(): void {
-    const quietMs = this.#clock.monotonicMs() - this.#sentAt;
-    const pulse = quietMs >= HEARTBEAT_MS ? this.#relay.heartbeat() : null;
+    const now = this.#clock.monotonicMs();
+    const quietMs = now - this.#sentAt;
+    const pulse = quietMs >= HEARTBEAT_MS ? this.#relay.heartbeat(now - this.#spokenAt) : null;
     // A negative value means that the caller has not read everything yet.
     if (pulse && this.#output?.desiredSize === 0) {
       this.#sentAt = this.#clock.monotonicMs();

@@ -37,6 +37,11 @@ export interface EventWriter {
   writeText(index: number, text: string): string | null;
   /** The frames that report a failure after the first byte. The stream ends after them. */
   fail(error: GatewayError): Frame[];
+  /**
+   * An event that clients of the format count as a sign of life, where they do not count comments; null while they
+   * would fail on it. Absent in formats whose heartbeat suffices.
+   */
+  keepalive?(): Frame | null;
 }
 
 /** A limit of output tokens as a request sets it. */
@@ -129,6 +134,8 @@ export interface CallerFormat {
    * The first field set that is not allowed beside a cached content, which already holds such settings; null for none.
    */
   cacheConflict(body: JsonObject): string | null;
+  /** Whether the format has a stop reason for an invalid call of the model. In others it is a failure. */
+  readonly reportsInvalidCalls: boolean;
   /** What the gateway stores for callers of this format between requests. */
   readonly replay: ReplayPolicy;
   /** How to find references to vendor state, hosted tools and the caller's own data in a request. */

@@ -320,4 +320,6 @@ export interface ReasoningRequest {
   readonly budgetTokens: number | null;
   /** Whether the reasoning (or a summary) is returned in the reply; null for the vendor's default. */
   readonly visible: boolean | null;
+  /** True when reasoning was turned on and its amount left to the model (`thinking: {type: "adaptive"}`). */
+  readonly isAdaptive?: boolean;
 }

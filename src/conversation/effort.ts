@@ -1,4 +1,4 @@
-import { type Effort, EFFORTS } from "./conversation.ts";
+import { type Effort, EFFORTS, type ReasoningRequest } from "./conversation.ts";
 
 /** The share of the reply's tokens that each effort may use for reasoning, for models that take a token budget. */
 export const EFFORT_SHARES: Readonly<Record<Effort, number>> = {
@@ -34,6 +34,15 @@ export function effortForShare<Known extends Effort>(share: number, known: reado
     if (share <= MAX_SHARES[effort]) break;
   }
   return nearest;
+}
+
+/**
+ * The effort of reasoning that was turned on and left to the model; null for any other request. Source: Anthropic,
+ * "Adaptive thinking": the default effort is `high`.
+ */
+export function adaptiveEffort(reasoning: ReasoningRequest | null): Effort | null {
+  const isOpen = reasoning?.isAdaptive === true && reasoning.effort === null && reasoning.budgetTokens === null;
+  return isOpen ? "high" : null;
 }
 
 /** The efforts that every vendor with efforts supports. */

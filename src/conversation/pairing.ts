@@ -16,6 +16,9 @@ export interface Pairs {
 /** The result of a call that was interrupted. Vendors of every format reject a call without a result. */
 export const NO_RESULT = "No result: the call was interrupted";
 
+/** The result of a call that failed without one. Vendors reject an error without text. */
+export const EMPTY_ERROR = "Error: the tool failed without a message.";
+
 /**
  * Matches tool results to calls by id, wherever the results are. A result belongs to the latest turn with a call of its
  * id, and there to the first call without a result. A repeated id, which weak models produce, is made unique, so that

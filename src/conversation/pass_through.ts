@@ -35,8 +35,10 @@ export interface PassThroughRequest {
   readonly dropsReasoning: boolean;
   /** What the model takes and refuses. */
   readonly facts: ModelFacts;
-  /** The provider's name. Signatures of other providers are removed. */
+  /** The provider's id. Signatures of other providers and of its other credentials are removed. */
   readonly provider: string;
+  /** Whether another provider or credential may get the next request, so that signatures need their maker's name. */
+  readonly hasOtherMakers: boolean;
   /** The JSON text of `body` as received, for searches. */
   readonly outlineText: string;
   /** Looks up an output item that the gateway issued to the account, by id; null when the gateway did not issue it. */
@@ -107,6 +109,8 @@ export interface PreparedRequest extends WriteResult<ByteParts> {
 export interface ReplyRestorer {
   /** The names that it restores, from which `PassThrough.restorerOf` creates it in another thread. */
   readonly names: ToolPropertyNames;
+  /** The maker whose name signatures get; absent if they stay as they are. */
+  readonly issuer?: string;
   /**
    * Returns the bytes for the caller.
    *
@@ -136,6 +140,8 @@ export interface PassThrough {
   watch(body: JsonObject): StreamWatcher;
   /** Creates a restorer. Absent in formats whose requests keep the caller's names. */
   restorerOf?(names: ToolPropertyNames): ReplyRestorer;
+  /** Creates what adds the maker's name to signatures. Absent in formats whose signatures are read by every maker. */
+  wrapperOf?(issuer: string): ReplyRestorer;
   /** Finds ids of vendor state in replies; null in formats that have none. */
   readonly issuedIds: IssuedIdReader | null;
 }

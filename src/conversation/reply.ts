@@ -50,9 +50,11 @@ export interface Stop {
 
 /**
  * The stop to report to the caller. A reply with a tool call that ended normally is reported as `tool_calls`, because
- * agents continue only then; a limit that was reached stays a limit.
+ * agents continue only then; a limit that was reached stays a limit. Without a call, `tool_calls` is a normal end: a
+ * client could answer nothing.
  */
 export function stopFor(stop: Stop, hasToolCall: boolean): Stop {
+  if (!hasToolCall && stop.reason === "tool_calls") return { ...stop, reason: "end" };
   return hasToolCall && stop.reason === "end" ? { ...stop, reason: "tool_calls" } : stop;
 }
 

@@ -39,5 +39,6 @@ export function withSearchesFirst(writer: EventWriter, { conversation }: ReplyCo
     },
     writeText: (index, text) => awaitsSearch ? null : writer.writeText(index, text),
     fail: (error) => [...writeHeld(), ...writer.fail(error)],
+    keepalive: () => writer.keepalive?.() ?? null,
   };
 }

@@ -42,6 +42,8 @@ export interface TextRequest {
   readonly body: JsonObject;
   /** Returns the whole body. The first call may parse it. */
   readonly wholeBody: () => JsonObject;
+  /** The whole body with the numbers of tools as the caller wrote them, see `parseWithExactValues`. */
+  readonly exactOf: (wholeBody: JsonObject) => JsonObject;
   /** Returns the string of the whole body that a string of `body` represents. */
   readonly wholeText: (text: string) => string;
   /** The JSON text of `body`, before any changes. */

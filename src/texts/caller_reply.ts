@@ -3,6 +3,7 @@ import type { Reply, ReplyPart } from "../conversation/reply.ts";
 import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 import type { WebSearchPart } from "../conversation/web_search.ts";
 import type { ToolPropertyNames } from "../conversation/write_result.ts";
+import { argumentsReader } from "./readable_arguments.ts";
 import { propertyRestorer, restoredPart } from "./restored_properties.ts";
 import { customToolUnwrapper, unwrappedPart } from "./custom_tools.ts";
 
@@ -25,10 +26,11 @@ export function toCallerReply(reply: Reply, names: ReplyNames): Reply {
 
 /** Does the same as {@linkcode toCallerReply} for the events of one stream. */
 export function toCallerEvents(names: ReplyNames): (event: ReplyEvent) => ReplyEvent[] {
+  const readable = argumentsReader((tool) => names.customTools.has(tool));
   const unwrap = customToolUnwrapper(names.customTools);
-  if (names.properties.size === 0) return (event) => unwrap(ownEvent(event, names));
+  if (names.properties.size === 0) return (event) => readable(ownEvent(event, names)).flatMap(unwrap);
   const restore = propertyRestorer(names.properties);
-  return (event) => restore(ownEvent(event, names)).flatMap(unwrap);
+  return (event) => readable(ownEvent(event, names)).flatMap(restore).flatMap(unwrap);
 }
 
 function ownEvent(event: ReplyEvent, names: ReplyNames): ReplyEvent {

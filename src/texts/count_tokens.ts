@@ -14,7 +14,7 @@ import { isFallbackAllowed, TEXT_FALLBACK } from "../routing/fallback_rule.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
-import { type Provider, textEndpointsOf } from "../upstreams/provider.ts";
+import { idOf, type Provider, textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextEndpoint, TokenCounter } from "../upstreams/upstream.ts";
 import { jsonBytes } from "./response_headers.ts";
 import { inlineMedia } from "./inline_media.ts";
@@ -165,7 +165,7 @@ async function requestCount(
   const { endpoint, counter } = counterAt(provider, candidate.model)!;
   const target: RequestTarget = {
     model: candidate.model,
-    provider: provider.name,
+    provider: idOf(provider),
     maxOutputTokens: model.topProvider.maxCompletionTokens || null,
     facts: modelFacts(candidate.model, model, provider),
     quirks: provider.quirks,

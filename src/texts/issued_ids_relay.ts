@@ -107,8 +107,8 @@ class IssuedIdsRelay implements Relay {
     this.inner.onDisconnect();
   }
 
-  heartbeat(): Bytes {
-    return this.inner.heartbeat();
+  heartbeat(silentMs: number): Bytes {
+    return this.inner.heartbeat(silentMs);
   }
 
   #held(out: Bytes): Bytes | Promise<Bytes> {

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { EndState } from "../calls/settlement.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
+import type { EventWriter } from "../conversation/caller_format.ts";
 import type { PassThrough, StreamRestorer, StreamWatcher } from "../conversation/pass_through.ts";
 import type { Usage } from "../conversation/usage.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -141,8 +142,9 @@ export class PassRelay implements Relay {
     return this.#shown;
   }
 
-  heartbeat(): Bytes {
-    return endsFrame(this.#tail()) ? heartbeatOf(this.attempt.request.format) : null;
+  heartbeat(silentMs: number): Bytes {
+    if (!endsFrame(this.#tail())) return null;
+    return heartbeatOf(this.attempt.request.format, silentMs, () => this.#ownWriter());
   }
 
   /** Handles text after which a frame with usage is held or can get the cost. */
@@ -327,8 +329,13 @@ export class PassRelay implements Relay {
   }
 
   #failureFrames(error: GatewayError, before = ""): Uint8Array<ArrayBuffer> {
+    return encodeFrames(this.#ownWriter(before).fail(error));
+  }
+
+  /** The writer of the gateway's own frames, which continue the vendor's. */
+  #ownWriter(before = ""): EventWriter {
     const { request } = this.attempt;
-    const writer = request.format.eventWriter({
+    return request.format.eventWriter({
       model: request.model,
       requestId: request.requestId,
       createdAt: Math.floor(request.receivedAt / 1000),
@@ -336,7 +343,6 @@ export class PassRelay implements Relay {
       includeUsage: true,
       startedStream: this.#watcher.startedStream?.(before.length < MIN_FRAME_CHARACTERS ? this.#sent : before) ?? null,
     });
-    return encodeFrames(writer.fail(error));
   }
 }
 

@@ -17,6 +17,8 @@ import { PassRelay } from "./pass_relay.ts";
 import { countTextTokens, passedTextOf } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
+import { idOf } from "../upstreams/provider.ts";
+import type { Model } from "../catalog/model.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt, type TextParts } from "./attempt.ts";
 import { streamWithDroppedFields } from "./refused_reasoning.ts";
@@ -41,6 +43,10 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
     return send(attempt, forwarded, prepared(attempt, pass, { ...forwarded, members }, parts));
   };
   if (!request.stream) {
+    if (received.mediaType === "text/event-stream") {
+      const { translateFraming } = await import("./translate.ts");
+      return await translateFraming(received, attempt, { parts, droppedFields });
+    }
     const reading = hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt);
     const bytes = reading instanceof Promise ? await reading : reading;
     if (bytes instanceof Uint8Array) return await answerWhole(bytes, received, { attempt, sent, parts });
@@ -51,6 +57,11 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
+    const { mayBeReply } = await import("./unexpected_framing.ts");
+    if (attempt.endpoint.asEvents === undefined && mayBeReply(received.mediaType)) {
+      const { translateFraming } = await import("./translate.ts");
+      return await translateFraming(received, attempt, { parts, droppedFields });
+    }
     response.cancel();
     throw unreadableReply(attempt);
   }
@@ -155,13 +166,19 @@ function prepared(
     dropsReasoning: attempt.dropsReasoning === true,
     version: endpoint.versionField === undefined ? null : request.header(endpoint.versionField),
     facts: factsAt({ provider, model: attempt.model, name: candidate.model }),
-    provider: provider.name,
+    provider: idOf(provider),
+    hasOtherMakers: hasOtherMakers(attempt.model),
     issuedItem: (id) => parts.items.find(request.accountId, id),
   });
   return {
     ...sending,
     droppedFields: [...request.format.droppedFields(sent, sending.droppedFields), ...forwarded.droppedFields],
   };
+}
+
+/** Whether several providers or credentials serve a model. Each is a maker of signatures that others cannot read. */
+function hasOtherMakers({ serves }: Model): boolean {
+  return serves.length > 1 || serves.some(({ credentials = [] }) => credentials.length > 1);
 }
 
 /** A byte order mark stays, so that a reply with one is no JSON. */

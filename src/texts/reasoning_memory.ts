@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ReplayPolicy } from "../conversation/caller_format.ts";
-import type { Conversation, Part, ReasoningPart, Turn } from "../conversation/conversation.ts";
+import type { Conversation, Part, ReasoningPart, ToolCallPart, Turn } from "../conversation/conversation.ts";
+import { isSignedReasoning, placesOf, type ReasoningPlace, withReasoningPlaced } from "./reasoning_places.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
 import type { ReasoningSignature } from "../conversation/reasoning_signature.ts";
 import type { KeptValues } from "./bounded_memory.ts";
@@ -29,8 +30,10 @@ export interface ReasoningMemory {
 
 /** What is kept of one tool call or text. */
 export interface KeptReasoning {
-  /** The signed reasoning that belongs to it. */
+  /** The signed reasoning that belongs to it: before a call, after the call before it. */
   readonly reasoning: readonly ReasoningPart[];
+  /** Where the reasoning of a call is, if its reply has any. Earlier versions kept none. */
+  readonly place?: Pick<ReasoningPlace, "texts" | "after">;
   /** Its own signature, undefined if there is none. */
   readonly signature: ReasoningSignature | undefined;
 }
@@ -42,35 +45,39 @@ const MIN_TEXT_CHARACTERS = 24;
 
 /** Creates a memory over kept values. */
 export function reasoningMemoryOver(memory: KeptValues<KeptReasoning>): ReasoningMemory {
-  function put(accountId: string, part: ReplyPart, reasoning: readonly ReasoningPart[]): void {
+  function put(accountId: string, part: ReplyPart, place: ReasoningPlace | null): void {
     const signature = signatureOf(part);
-    if (reasoning.length === 0 && !signature) return;
+    if (place === null && !signature) return;
+    const { reasoning, ...rest } = place ?? NO_PLACE;
     const key = keyOf(accountId, part);
     if (key === null) return;
-    const size = reasoning.reduce((sum, part) => sum + part.text.length + (part.signature?.value.length ?? 0), 0) +
+    const size = [...reasoning, ...(rest.after ?? [])].reduce(
+      (sum, part) => sum + part.text.length + (part.signature?.value.length ?? 0),
+      0,
+    ) +
       (signature?.value.length ?? 0);
-    if (size <= MAX_CHARACTERS) memory.put(key, { reasoning, signature }, size);
+    if (size <= MAX_CHARACTERS) {
+      memory.put(key, { reasoning, signature, ...(rest.texts.length > 0 && { place: rest }) }, size);
+    }
   }
 
-  /** Reasoning comes before the first call of its message. Later calls only have their own signature. */
+  /** Reasoning is kept with the call that it came before. */
   function keepCalls(accountId: string, parts: readonly ReplyPart[]): void {
-    const calls = parts.filter(({ kind }) => kind === "tool_call");
-    const reasoning = parts.filter(isSignedReasoning);
-    for (const [nth, call] of calls.entries()) {
-      put(accountId, call, nth === 0 ? reasoning : []);
-    }
+    for (const [call, place] of placesOf(parts)) put(accountId, call, place);
   }
 
   /** Keeps the reasoning after the last text or call, and its signature. */
   function keepLast(accountId: string, parts: readonly ReplyPart[]): void {
     const at = parts.findLastIndex((part) => part.kind !== "reasoning" || part.text !== "");
-    if (at >= 0) put(accountId, parts[at]!, parts.slice(at + 1).filter(isSignedReasoning));
+    if (at < 0) return;
+    const reasoning = parts.slice(at + 1).filter(isSignedReasoning);
+    put(accountId, parts[at]!, reasoning.length === 0 ? null : { reasoning, texts: [] });
   }
 
   return {
     keep(accountId, parts, signatures) {
       if (signatures === "none") return;
-      for (const part of parts) if (part.kind === "text") put(accountId, part, []);
+      for (const part of parts) if (part.kind === "text") put(accountId, part, null);
       if (signatures === "all") keepCalls(accountId, parts);
       else keepLast(accountId, parts);
     },
@@ -102,9 +109,7 @@ function keyOf(accountId: string, part: Part): string | null {
   return `${accountId} text ${createHash("sha256").update(part.text).digest("base64")}`;
 }
 
-function isSignedReasoning(part: Part): part is ReasoningPart {
-  return part.kind === "reasoning" && part.signature !== undefined;
-}
+const NO_PLACE: ReasoningPlace = { reasoning: [], texts: [] };
 
 function signatureOf(part: ReplyPart): ReasoningSignature | undefined {
   return "signature" in part ? part.signature : undefined;
@@ -114,15 +119,29 @@ function restored(message: Turn, find: (part: Part) => KeptReasoning | null): Tu
   if (message.role !== "assistant") return message;
   const hasReasoning = message.parts.some(isSignedReasoning);
   const reasoning: ReasoningPart[] = [];
+  const places = new Map<ToolCallPart, ReasoningPlace>();
   const parts = message.parts.map((part) => {
     if (part.kind !== "tool_call" && part.kind !== "text") return part;
     const found = find(part);
     if (!found) return part;
     reasoning.push(...found.reasoning);
     const signature = part.signature ?? found.signature;
-    return signature === undefined ? part : { ...part, signature };
+    const own = signature === undefined ? part : { ...part, signature };
+    if (own.kind === "tool_call" && found.place) places.set(own, { reasoning: found.reasoning, ...found.place });
+    return own;
   });
+  // What the client sends back is the same reasoning without its place.
+  if (mayBePlaced(message.parts, [...places.values()])) {
+    return { ...message, parts: withReasoningPlaced(parts, (call) => places.get(call) ?? null) };
+  }
   if (hasReasoning || reasoning.length === 0) return { ...message, parts };
   // The reasoning that the client shows has no signature. It is replaced by the vendor's original.
   return { ...message, parts: [...reasoning, ...parts.filter(({ kind }) => kind !== "reasoning")] };
+}
+
+/** Whether places are known for all signed reasoning that a client sent back. */
+function mayBePlaced(parts: readonly Part[], places: readonly ReasoningPlace[]): boolean {
+  const known = places.flatMap(({ reasoning, after = [] }) => [...reasoning, ...after]);
+  const values = new Set(known.map(({ signature }) => signature?.value));
+  return known.length > 0 && parts.filter(isSignedReasoning).every(({ signature }) => values.has(signature?.value));
 }

@@ -1,4 +1,4 @@
-import type { ReplyEvent } from "../conversation/events.ts";
+import type { ReportedFailure } from "../conversation/failed_reply.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { failureKindOf, gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { TextAttempt } from "./attempt.ts";
@@ -19,18 +19,22 @@ export function streamError(thrown: unknown, attempt: TextAttempt): GatewayError
 }
 
 /** The error for a failure that the vendor reports inside its stream. */
-export function reportedFailure(event: ReplyEvent & { type: "error" }, { provider }: TextAttempt): GatewayError {
+export function reportedFailure(event: ReportedFailure, attempt: TextAttempt): GatewayError {
+  return gatewayErrorFor(failureOfReply(event, attempt));
+}
+
+/** The failure that a vendor reports in place of a reply. */
+export function failureOfReply(event: ReportedFailure, { provider }: TextAttempt): UpstreamFailure {
   const { status, vendorCode } = event;
   const kind = status === null ? "unavailable" : failureKindOf(status);
   const ownMessage = `Provider "${provider.name}" reported a failure`;
   const message = provider.redact(event.message) || ownMessage;
-  const failure = new UpstreamFailure(provider.name, kind, message, {
+  return new UpstreamFailure(provider.name, kind, message, {
     status,
     accepted: "unknown",
     ownMessage,
     vendorCode: vendorCode === null ? undefined : provider.redact(vendorCode),
   });
-  return gatewayErrorFor(failure);
 }
 
 /** The error of a stream that ended without the end marker of its format. */

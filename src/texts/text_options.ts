@@ -3,13 +3,14 @@ import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
-import { type Candidate, usableCandidates } from "../routing/candidates.ts";
+import { type Candidate, openCircuitsLast, usableCandidates } from "../routing/candidates.ts";
 import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
 import { possibleAnswers } from "./answering_model.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
 import { tariffUpTo } from "./price_reach.ts";
+import { makerFirst } from "./reasoning_maker.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { isTierSupported, reachableTiers } from "./service_tier.ts";
 import { type MeasuredText, measureOf } from "./text_measure.ts";
@@ -66,7 +67,12 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
     return { model, others, request, candidates, measure, rates };
   };
   const permitted = candidatesPermittedFor(request, model, routed, parts);
-  return permitted instanceof Promise ? permitted.then(optionFor) : optionFor(permitted);
+  // A maker whose circuit is open is not waited for: its reasoning is then left out and named.
+  const ordered = (each: readonly Candidate[]) =>
+    openCircuitsLast(makerFirst(each, request), { breaker: parts.breaker, accountId: request.accountId });
+  return permitted instanceof Promise
+    ? permitted.then((each) => optionFor(ordered(each)))
+    : optionFor(ordered(permitted));
 }
 
 /** Returns the request with its output limits clamped to the model's limit, if the catalog has one. */

@@ -1,9 +1,12 @@
 import type { Credential } from "../billing/key_ring.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
+import { objectOf } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { isDryRun } from "../http/dry_run.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { JsonBody } from "../http/json_body.ts";
+import { hasInexactNumber } from "../lib/exact_json.ts";
+import { parseWithExactValues } from "../conversation/exact_values.ts";
 import { readHeaderPin } from "../routing/pin.ts";
 import type { TextRequest } from "./attempt.ts";
 
@@ -49,6 +52,7 @@ export function textRequestOf(
     format,
     body,
     wholeBody,
+    exactOf: (whole) => withExactValues(whole, json),
     wholeText: (text) => json.wholeText(text),
     outlineText: json.outlineText,
     bytes: json.bytes,
@@ -66,4 +70,14 @@ export function textRequestOf(
     memory: inbound.memory,
     record,
   };
+}
+
+/** The body with the members that were received as they were written, whatever the gateway has set since. */
+function withExactValues(body: JsonObject, json: JsonBody): JsonObject {
+  if (!hasInexactNumber(json.outlineText)) return body;
+  const exact = objectOf(parseWithExactValues(new TextDecoder().decode(json.bytes))) ?? {};
+  const isReceived = (name: string) => typeof body[name] === "object" && body[name] === json.body[name];
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, isReceived(name) ? exact[name] : value]),
+  );
 }

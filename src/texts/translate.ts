@@ -5,8 +5,11 @@ import { withCallerFieldName } from "../conversation/caller_field_error.ts";
 import type { RequestTarget } from "../conversation/upstream_format.ts";
 import type { ToolPropertyNames, WriteResult } from "../conversation/write_result.ts";
 import type { JsonObject } from "../lib/json_object.ts";
+import { parseWithExactValues } from "../conversation/exact_values.ts";
+import { FailedReply, failureOfStop } from "../conversation/failed_reply.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
+import { idOf } from "../upstreams/provider.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
@@ -16,7 +19,7 @@ import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
 import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
 import type { SendHop } from "./long_attempt.ts";
-import { unreadableReply } from "./stream_errors.ts";
+import { failureOfReply, unreadableReply } from "./stream_errors.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "./cached_request.ts";
 import { chargeText } from "./charge_text.ts";
@@ -28,6 +31,7 @@ import { inlineMedia, isTextOnly } from "./inline_media.ts";
 import { toCallerReply } from "./caller_reply.ts";
 import { countTextTokens, textOf } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
+import { mayBeReply, replyInEvents } from "./unexpected_framing.ts";
 import type { Translation } from "./translation.ts";
 import { TranslateRelay } from "./translate_relay.ts";
 import {
@@ -48,19 +52,45 @@ import { readWholeReply } from "./whole_reply.ts";
 export async function translate(begun: TextAttempt, parts: TextParts): Promise<Response> {
   const continuation = continuationOf(begun);
   const attempt = continuation === null ? begun : await longAttempt(begun, continuation, false);
-  const { request, endpoint } = attempt;
   const translating = translated(attempt, parts);
   const translation = translating instanceof Promise ? await translating : translating;
   const received = await send(attempt, translation, translation.body);
   const sendHop: SendHop = (token) =>
     send(attempt, translation, { ...translation.body, [continuation?.member ?? ""]: token });
+  return await answer(received, attempt, { translation, sendHop }, parts);
+}
+
+/**
+ * Answers a caller of the vendor's own format from a response in another framing than it asked for: a whole reply to a
+ * stream, or a stream to a whole request.
+ *
+ * @param droppedFields What the request that passed through left out.
+ */
+export async function translateFraming(
+  received: OutboundResponse,
+  attempt: TextAttempt,
+  { parts, droppedFields }: { readonly parts: TextParts; readonly droppedFields: readonly string[] },
+): Promise<Response> {
+  const translation = { ...await translated(attempt, parts), droppedFields };
+  const sendHop: SendHop = () => Promise.reject(unreadableReply(attempt));
+  return await answer(received, attempt, { translation, sendHop }, parts);
+}
+
+async function answer(
+  received: OutboundResponse,
+  attempt: TextAttempt,
+  { translation, sendHop }: { readonly translation: Translation; readonly sendHop: SendHop },
+  parts: TextParts,
+): Promise<Response> {
+  const { request, endpoint } = attempt;
   if (!request.stream) return await answerWhole(received, attempt, { translation, sendHop }, parts);
   const response = vendorEvents(received, attempt);
-  if (response.mediaType !== (endpoint.format.streamMediaType ?? "text/event-stream")) {
+  const isExpected = response.mediaType === (endpoint.format.streamMediaType ?? "text/event-stream");
+  if (!isExpected && (endpoint.asEvents !== undefined || !mayBeReply(response.mediaType))) {
     response.cancel();
     throw unreadableReply(attempt);
   }
-  const events = new TranslateRelay(attempt, translation, parts);
+  const events = new TranslateRelay(attempt, translation, parts, isExpected);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
   const starting = streamWithDroppedFields(response, attempt, parts.clock);
   const started = starting === null ? null : await starting;
@@ -131,7 +161,7 @@ function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt
     ],
     emulation,
     names: {
-      issuer: attempt.provider.name,
+      issuer: idOf(attempt.provider),
       tools: written.toolNames ?? NO_NAMES,
       properties: written.propertyNames ?? NO_PROPERTY_NAMES,
       customTools: customToolsOf(conversation),
@@ -162,9 +192,8 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 /** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
 function conversationOf(attempt: TextAttempt, parts: TextParts): Conversation | Promise<Conversation> {
   const { request } = attempt;
-  const body = request.format.replay.items
-    ? parts.items.resolve(request.accountId, request.wholeBody())
-    : request.wholeBody();
+  const whole = request.exactOf(request.wholeBody());
+  const body = request.format.replay.items ? parts.items.resolve(request.accountId, whole) : whole;
   const read = request.format.read(body);
   if (request.format.replay.signatures === "none") return inlined(read, attempt, parts);
   const restored = () => inlined(parts.reasoning.restore(request.accountId, read), attempt, parts);
@@ -190,7 +219,7 @@ function targetOf(attempt: TextAttempt): RequestTarget {
   const reserved = outputLimitOf(attempt) ?? measure.outputTokens;
   return {
     model: candidate.model,
-    provider: provider.name,
+    provider: idOf(provider),
     maxOutputTokens: isLimited ? reserved : model.topProvider.maxCompletionTokens || null,
     facts: factsAt({ provider, model, name: candidate.model }),
     quirks: provider.quirks,
@@ -241,7 +270,10 @@ async function answerWhole(
   return wholeResponse(request.record, jsonBytes(written.body), headers);
 }
 
-/** Reads a reply, and the fields of the request that the vendor left out, in the caller's spelling. */
+/**
+ * Reads a reply, and what is lost: the fields of the request that the vendor left out, in the caller's spelling, and
+ * the parts of the reply that have no neutral form, in the vendor's.
+ */
 function replyIn(
   bytes: Uint8Array,
   response: Pick<OutboundResponse, "cancel">,
@@ -249,12 +281,17 @@ function replyIn(
 ): { readonly reply: Reply; readonly lost: readonly string[] } {
   const { endpoint: { format }, request } = attempt;
   try {
-    const body: unknown = JSON.parse(DECODER.decode(bytes));
-    const reply = format.readReply(body);
-    return { reply, lost: request.format.droppedFields(request.body, format.readDroppedFields?.(body) ?? []) };
+    const text = DECODER.decode(bytes);
+    const streamed = replyInEvents(text, bytes, format);
+    const body = streamed === null ? parseWithExactValues(text) : null;
+    const reply = streamed ?? format.readReply(body);
+    const failure = request.format.reportsInvalidCalls ? null : failureOfStop(reply.stop);
+    if (failure !== null) throw new FailedReply(failure);
+    const left = request.format.droppedFields(request.body, format.readDroppedFields?.(body) ?? []);
+    return { reply, lost: [...left, ...reply.unsupportedFields] };
   } catch (cause) {
     response.cancel(); // its connection may have the replies of other requests
-    throw unreadableReply(attempt, cause);
+    throw cause instanceof FailedReply ? failureOfReply(cause.failure, attempt) : unreadableReply(attempt, cause);
   }
 }
 

@@ -5,6 +5,7 @@ import type { EventWriter } from "../conversation/caller_format.ts";
 import type { StreamReader } from "../conversation/upstream_format.ts";
 import { Buffer } from "node:buffer";
 import type { Frame } from "../lib/frame.ts";
+import { failureOfStop, type ReportedFailure } from "../conversation/failed_reply.ts";
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { holdState } from "../lib/held.ts";
@@ -23,6 +24,7 @@ import { framesWithCost } from "./stream_cost.ts";
 import { countTextTokens } from "./token_estimate.ts";
 import type { Translation } from "./translation.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
+import { anyFramingReader } from "./unexpected_framing.ts";
 import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
 
 const SAMPLE_CHARACTERS = 64_000;
@@ -53,14 +55,20 @@ export class TranslateRelay implements Relay {
   /** The vendor's name of the model that answers. */
   #model: string | null = null;
 
-  constructor(readonly attempt: TextAttempt, readonly translation: Translation, readonly parts: TextParts) {
+  /** @param isExpected Whether the response has the media type of its format's streams. Default: it has. */
+  constructor(
+    readonly attempt: TextAttempt,
+    readonly translation: Translation,
+    readonly parts: TextParts,
+    isExpected = true,
+  ) {
     const countsHosted = attempt.measure.hostedTools > 0;
     const held = (bytes: number) => this.#memory.hold(bytes);
     const seen = (data: string) => this.#seen(data);
     this.#memory = new FrameMemory(attempt.request.memory);
-    this.#reader = attempt.endpoint.format.streamReader(
-      countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held },
-    );
+    const options = countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held };
+    const { format } = attempt.endpoint;
+    this.#reader = isExpected ? format.streamReader(options) : anyFramingReader(format, options);
     this.#writer = attempt.request.format.eventWriter(translation.context);
     this.#own = toCallerEvents(translation.names);
     this.#emulate = translation.emulation.events();
@@ -106,8 +114,8 @@ export class TranslateRelay implements Relay {
     holdState(this.#settleCounted("left"), "charges");
   }
 
-  heartbeat(): Bytes {
-    return heartbeatOf(this.attempt.request.format);
+  heartbeat(silentMs: number): Bytes {
+    return heartbeatOf(this.attempt.request.format, silentMs, () => this.#writer);
   }
 
   #seen(data: string): void {
@@ -119,13 +127,21 @@ export class TranslateRelay implements Relay {
     if (vendorEvent.type === "part-delta" && this.#wroteText(vendorEvent)) return;
     for (const event of this.#own(eventWithCache(vendorEvent, this.attempt.request.cache)).flatMap(this.#emulate)) {
       if (this.#finishEvent !== null) return;
-      if (event.type === "error") throw reportedFailure(event, this.attempt);
+      const failure = this.#failureIn(event);
+      if (failure !== null) throw reportedFailure(failure, this.attempt);
       if (event.type === "finish") this.#finishEvent = event;
       else {
         this.#note(event);
         this.#add(this.#writer.write(event));
       }
     }
+  }
+
+  /** The failure that an event reports, by itself or by an end that the caller's format has no word for. */
+  #failureIn(event: ReplyEvent): ReportedFailure | null {
+    if (event.type === "error") return event;
+    const isNamed = event.type !== "finish" || this.attempt.request.format.reportsInvalidCalls;
+    return isNamed ? null : failureOfStop(event.stop);
   }
 
   /** Writes a piece of text that needs nothing else, as most do. False if it must be written like other events. */

@@ -131,7 +131,7 @@ const input = z.strictObject({
   timeouts: z.strictObject({
     connect: seconds(0.01, 600).default(10_000),
     first_byte: seconds(0.01, 86_400).default(600_000),
-    idle: seconds(0.01, 86_400).default(120_000),
+    idle: seconds(0.01, 86_400).default(600_000),
   }).prefault({}),
   allow_references: referencesSchema(),
   allow_tools: toolsSchema(),

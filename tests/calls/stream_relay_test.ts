@@ -239,6 +239,33 @@ Deno.test("relayStream() sends a heartbeat every fifteen seconds of silence, unl
   assertEquals(clock.waiting, 0);
 });
 
+Deno.test("relayStream() tells a relay how long the caller has received nothing but heartbeats", async () => {
+  const { clock, openStreams } = gateway();
+  const silences: number[] = [];
+  const relay = {
+    ...plainRelay().relay,
+    heartbeat: (silentMs: number) => {
+      silences.push(silentMs);
+      return new TextEncoder().encode(": ping\n\n");
+    },
+  };
+  let give: (text: string) => void = () => {};
+  const response = responseOf([() => new Promise((resolve) => give = resolve), "end"]);
+  const reader = relayedOf(response, relay, { clock, openStreams }).getReader();
+  for (let beat = 0; beat < 5; beat++) {
+    const next = reader.read();
+    clock.advance(15_000);
+    await next;
+  }
+  assertEquals(silences, [15_000, 30_000, 45_000, 60_000, 75_000]);
+  const next = reader.read();
+  await new Promise((resolve) => setTimeout(resolve));
+  give("a");
+  assertEquals(textIn(await next), "a");
+  assertEquals(textIn(await reader.read()), "end");
+  await reader.read();
+});
+
 Deno.test("relayStream() reads what follows a finished reply, and cancels a vendor that continues or stays silent", async () => {
   const finishing = () => {
     const { relay } = plainRelay();

@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
+import { joinedTexts } from "../../src/conversation/joined_texts.ts";
 import {
   type Conversation,
   NO_SAMPLING,
@@ -55,7 +56,10 @@ function turnsOf(steps: readonly Step[]): Turn[] {
       tool,
       input: JSON.stringify(input),
     }));
-    turns.push({ role: "user", parts: [...results, ...asked] }, { role: "assistant", parts: [...said, ...called] });
+    turns.push({ role: "user", parts: [...results, ...asked] }, {
+      role: "assistant",
+      parts: [...joinedTexts(said), ...called],
+    });
     results = called.map(({ callId, tool }, index) => {
       const { parts, isError } = itemAt(calls, index);
       return { kind: "tool_result", callId, tool, parts, isError };

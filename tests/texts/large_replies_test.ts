@@ -30,6 +30,7 @@ const REPLY = {
 };
 
 const PASSED: Omit<PassedReplyJob, "pieces" | "names"> = {
+  issuer: null,
   name: "passed",
   format: "messages",
   policy: { isStored: false, hasReasoning: false, isThread: true },

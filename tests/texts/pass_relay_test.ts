@@ -266,10 +266,24 @@ Deno.test("PassRelay sends a heartbeat only between frames, and none to content 
     const begun = wire.slice(0, wire.indexOf("\n\n") + 2);
     for (const piece of [begun.slice(0, 20), begun.slice(20, -1), "\n", "data: {}\n", "\n: half a com"]) {
       relay.take(new TextEncoder().encode(piece));
-      beats.push(relay.heartbeat() !== null);
+      beats.push(relay.heartbeat(15_000) !== null);
     }
     // The beginning of a line is held back here, so it does not prevent a heartbeat.
     assertEquals(beats, form === "content" ? Array(5).fill(false) : [true, false, true, false, true], form);
+  }
+});
+
+Deno.test("PassRelay sends responses callers an event after a minute of silence, and comments before", () => {
+  for (const form of FORMATS) {
+    const { relay } = relayFor(form);
+    const beat = (silentMs: number) => new TextDecoder().decode(relay.heartbeat(silentMs) ?? new Uint8Array());
+    const early = beat(60_000);
+    assert(!early.includes("keepalive"), "clients fail on an event before the first one");
+    const wire = wireOf(form, REPLY);
+    relay.take(new TextEncoder().encode(wire.slice(0, wire.indexOf("\n\n") + 2)));
+    assertEquals(beat(59_999), early);
+    const event = 'event: keepalive\ndata: {"type":"keepalive","sequence_number":1}\n\n';
+    assertEquals(beat(60_000), form === "responses" ? event : early);
   }
 });
 

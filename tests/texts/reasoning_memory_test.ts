@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Conversation, Part } from "../../src/conversation/conversation.ts";
+import type { ReplyPart } from "../../src/conversation/reply.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import { conversationOf } from "../support/conversations.ts";
@@ -70,3 +71,36 @@ Deno.test("reasoning memory keeps the reasoning after the last text, and other r
   none.keep("demo", [{ ...said, signature }], "none");
   assertEquals(none.restore("demo", conversationWith([said])).turns[0]?.parts, [said]);
 });
+
+const nth = (value: string) => ({ kind: "reasoning", text: value, signature: { ...signature, value } }) as const;
+const callOf = (callId: string) => ({ ...call, callId }) as const;
+const textOf = (text: string) => ({ kind: "text", text }) as const;
+const redacted = { kind: "reasoning", text: "", redacted: true, signature: { ...signature, value: "hidden" } } as const;
+
+/** Replies with reasoning between calls, and with text between. */
+const CHAINS: readonly (readonly ReplyPart[])[] = [
+  [nth("A"), callOf("c1"), nth("B"), callOf("c2")],
+  [nth("A"), textOf("First."), callOf("c1"), nth("B"), textOf("Then, more."), callOf("c2"), nth("C"), callOf("c3")],
+  [textOf("Well"), nth("A"), callOf("c1"), callOf("c2"), redacted, nth("B"), textOf("So"), callOf("c3")],
+  [callOf("c1"), redacted, callOf("c2")],
+  [nth("A"), nth("B"), textOf("x"), callOf("c1"), nth("C")],
+];
+
+for (const [at, chain] of CHAINS.entries()) {
+  Deno.test(`reasoning memory puts reasoning and text back between the calls of a message: chain ${at}`, () => {
+    const memory = reasoningMemoryOver(new BoundedMemory(new ManualClock()));
+    memory.keep("demo", chain, "all");
+    const text = chain.map((part) => part.kind === "text" ? part.text : "").join("");
+    const calls = chain.filter((part) => part.kind === "tool_call");
+    const reasoning = chain.filter((part) => part.kind === "reasoning");
+    const texts = text === "" ? [] : [textOf(text)];
+    for (const kept of [reasoning, [], [{ kind: "reasoning", text: "what the client shows" } as const]]) {
+      assertEquals(memory.restore("demo", conversationWith([...kept, ...texts, ...calls])).turns[0]?.parts, chain);
+    }
+    // A client that changed the text keeps it, before the calls.
+    const changed = memory.restore("demo", conversationWith([...reasoning, textOf(""), ...calls])).turns[0]?.parts ??
+      [];
+    assertEquals(changed.filter((part) => part.kind === "tool_call"), calls);
+    assertEquals(changed.filter((part) => part.kind === "reasoning"), reasoning);
+  });
+}

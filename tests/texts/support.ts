@@ -89,6 +89,7 @@ export function requestOf(
     format: CODECS[form].caller,
     body,
     wholeBody: () => body,
+    exactOf: (whole) => whole,
     wholeText: (each) => each,
     outlineText: json,
     bytes,

@@ -19,7 +19,7 @@ Deno.test("readProviderConfig() adds the vendor's base URL and the default timeo
     apiKey: "k",
     speaks: "both",
     headers: {},
-    timeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 120_000 },
+    timeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 600_000 },
     allows: { references: [], tools: [] },
     quirks: NO_QUIRKS,
   });

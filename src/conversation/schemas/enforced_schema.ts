@@ -1,3 +1,4 @@
+import { isJsonNumber } from "../../lib/exact_json.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isObject } from "../wire_value.ts";
@@ -114,7 +115,8 @@ function cleanKeyword(key: string, value: unknown, allowance: Allowance): JsonOb
 
 /** Whether an enumeration has no objects and lists, which the vendor rejects. */
 export function hasOnlyPlain(values: unknown): boolean {
-  return !Array.isArray(values) || values.every((value) => typeof value !== "object" || value === null);
+  return !Array.isArray(values) ||
+    values.every((value) => typeof value !== "object" || value === null || isJsonNumber(value));
 }
 
 function mapValues(schemas: JsonObject, allowance: Allowance): JsonObject {

@@ -1,3 +1,4 @@
+import { isJsonNumber } from "../../lib/exact_json.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isObject, listOf } from "../wire_value.ts";
@@ -45,7 +46,7 @@ function jsonSchema(schema: JsonSchema): Omit<AcceptedSchema, "isStrict"> {
  */
 function withAcceptedEnumeration(schema: JsonSchema, values: readonly unknown[]): JsonSchema {
   const kept = values.filter((value) => value !== "" && value !== null);
-  const isAccepted = kept.every((value) => typeof value === "string" || typeof value === "number");
+  const isAccepted = kept.every((value) => typeof value === "string" || isJsonNumber(value));
   if (isAccepted && kept.length === values.length && kept.length > 0) return schema;
   if (!isAccepted) return describedKeywords(schema, ["enum"]);
   const { enum: _, ...rest } = schema;

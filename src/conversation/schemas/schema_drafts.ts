@@ -1,3 +1,4 @@
+import { isJsonNumber } from "../../lib/exact_json.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isObject, listOf, textOf } from "../wire_value.ts";
@@ -83,7 +84,7 @@ function modernReference(reference: string): string {
 /** In draft 4 the exclusive bound is a switch beside the bound. */
 function moveBound(schema: JsonObject, bound: string, exclusive: string): void {
   if (typeof schema[exclusive] !== "boolean") return;
-  const isExclusive = schema[exclusive] && typeof schema[bound] === "number";
+  const isExclusive = schema[exclusive] && isJsonNumber(schema[bound]);
   if (isExclusive) {
     schema[exclusive] = schema[bound];
     delete schema[bound];

@@ -1,3 +1,4 @@
+import { isJsonNumber } from "../../lib/exact_json.ts";
 import type { JsonSchema } from "../conversation.ts";
 import { isAcceptedName } from "./accepted_name.ts";
 
@@ -145,5 +146,5 @@ function hasRepeated(names: readonly unknown[]): boolean {
 
 function isAcceptedEnumeration(values: readonly unknown[]): boolean {
   return values.length > 0 &&
-    values.every((value) => (typeof value === "string" && value !== "") || typeof value === "number");
+    values.every((value) => (typeof value === "string" && value !== "") || isJsonNumber(value));
 }

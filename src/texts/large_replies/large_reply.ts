@@ -1,4 +1,5 @@
 import { statePolicyOf } from "../../conversation/issued_ids.ts";
+import type { Conversation } from "../../conversation/conversation.ts";
 import type { PreparedRequest } from "../../conversation/pass_through.ts";
 import type { CallerFormatName } from "../../conversation/reasoning_signature.ts";
 import { usageWithCache } from "../../caches/hit.ts";
@@ -45,6 +46,7 @@ export async function passLargeReply(reply: LargeReply, sent: PreparedRequest, p
     format: endpoint.format.name as CallerFormatName,
     policy: statePolicyOf(request.body),
     names: sent.restorer?.names ?? null,
+    issuer: sent.restorer?.issuer ?? null,
   }, reply);
   if (facts.usage === null && facts.output === null) throw unreadable(reply, "No reply of its format");
   const usage = await plausibleUsageOf(facts, reply) ?? await countedUsageOf(facts, reply);
@@ -83,7 +85,7 @@ export async function translateLargeReply(
     accountId: request.accountId,
     caller: request.format.name,
     // A reply repeats settings, and none of the messages.
-    context: { ...context, conversation: context.conversation && { ...context.conversation, turns: [] } },
+    context: { ...context, conversation: context.conversation && withoutMessages(context.conversation) },
     replay: request.format.replay,
     usage,
   }, reply);
@@ -93,9 +95,15 @@ export async function translateLargeReply(
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const lost = request.format.droppedFields(request.body, facts.lost);
-  const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...unsupported])];
+  const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...written.unread, ...unsupported])];
   const headers = responseHeaders(attempt, response, "application/json", droppedFields);
   return piecesResponse(request.record, written.pieces, headers);
+}
+
+/** The settings of a request as values that can be sent to a thread, which gets no number with its digits. */
+function withoutMessages(conversation: Conversation): Conversation {
+  const settings: Conversation = { ...conversation, turns: [] };
+  return JSON.parse(JSON.stringify(settings));
 }
 
 /** The reported usage, corrected where it is implausible; null if the vendor reports none. */

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { WireFormat } from "../../conversation/format.ts";
+import { parseWithExactValues } from "../../conversation/exact_values.ts";
 import { readModelName } from "../../conversation/answering_models.ts";
 import type { WireFormatName } from "../../conversation/reasoning_signature.ts";
 import type { Reply } from "../../conversation/reply.ts";
@@ -66,7 +67,11 @@ function passedFacts(job: PassedReplyJob, format: UpstreamFormat, pass?: WireFor
   const bytes = joined(job.pieces);
   const text = PASSED_DECODER.decode(bytes);
   const value = parsed(text);
-  const restorer = job.names === null ? undefined : pass?.restorerOf?.(job.names);
+  const restorer = job.issuer !== null
+    ? pass?.wrapperOf?.(job.issuer)
+    : job.names === null
+    ? undefined
+    : pass?.restorerOf?.(job.names);
   return {
     pieces: restorer === undefined ? job.pieces : [bufferOf(restorer.whole(bytes, value))],
     usage: format.readUsage(value),
@@ -113,6 +118,7 @@ async function written(job: WriteReplyJob, format: UpstreamFormat): Promise<Writ
   return {
     pieces: [bufferOf(Buffer.from(wellFormedJson(body)))],
     droppedFields,
+    unread: reply.unsupportedFields,
     reasoning: reasoning.values,
     items: items.values,
   };
@@ -130,7 +136,7 @@ function parsed(text: string): unknown {
   if (textHasMoreValuesThan(text, MAX_REPLY_VALUES)) {
     throw new RangeError(`Reply has more than ${MAX_REPLY_VALUES} JSON values`);
   }
-  return JSON.parse(text);
+  return parseWithExactValues(text);
 }
 
 function joined(pieces: readonly ArrayBuffer[]): Uint8Array<ArrayBuffer> {

@@ -27,6 +27,8 @@ export interface PassedReplyJob extends ReplyBytes {
   readonly policy: StatePolicy;
   /** The caller's names of properties; null if the request has no others. */
   readonly names: ToolPropertyNames | null;
+  /** The maker whose name the reply's signatures get; null if they stay as they are. */
+  readonly issuer: string | null;
 }
 
 /** Reads a reply that is written in another format. */
@@ -80,6 +82,8 @@ export type KeptValue<V> = readonly [key: string, value: V, characters: number];
 export interface WrittenReply extends ReplyBytes {
   /** The names of what the caller's format does not have. */
   readonly droppedFields: readonly string[];
+  /** The names, in the vendor's spelling, of parts of the reply that were not read. */
+  readonly unread: readonly string[];
   readonly reasoning: readonly KeptValue<KeptReasoning>[];
   readonly items: readonly KeptValue<string>[];
 }

@@ -2,6 +2,7 @@ import { eventReaderOf } from "../../../support/event_reader.ts";
 import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { joinedTexts } from "../../../../src/conversation/joined_texts.ts";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
 import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
@@ -91,7 +92,7 @@ function turnsOf(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S 
       ...(custom && { custom: true }),
     }));
     const refused: Part[] = refusal === null ? [] : [{ kind: "refusal", text: refusal }];
-    const parts = [...texts, ...refused, ...made];
+    const parts = [...joinedTexts(texts), ...refused, ...made];
     turns.push({ role: "assistant", parts: parts.length > 0 ? parts : [{ kind: "text", text: "." }] });
     if (system !== null && made.length === 0) turns.push({ role: "system", parts: [{ kind: "text", text: system }] });
   });

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { joinedTexts } from "../../../../src/conversation/joined_texts.ts";
 import type {
   Part,
   ReasoningPart,
@@ -86,7 +87,7 @@ export const turns: fc.Arbitrary<Turn[]> = fc.array(step, { minLength: 1, maxLen
       ...(proof ? { signature: proof } : {}),
     }));
     // A turn with only unsigned reasoning is not written.
-    said.push({ role: "assistant", parts: [...apart(thought), { kind: "text", text: "So:" }, ...calls] });
+    said.push({ role: "assistant", parts: joinedTexts([...apart(thought), { kind: "text", text: "So:" }, ...calls]) });
     answers = called.map(([tool, , , [answer, isError, withImage]], index): ToolResultPart => ({
       kind: "tool_result",
       callId: `call_${at}_${index}`,

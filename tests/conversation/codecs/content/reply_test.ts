@@ -52,7 +52,9 @@ const REASONS: readonly (readonly [word: string, reason: Stop["reason"]])[] = [
 
 for (const [word, reason] of REASONS) {
   Deno.test(`readReply reads ${word} as ${reason}, and writeReply keeps it`, () => {
-    const { stop } = content.upstream.readReply({ candidates: [{ finishReason: word, finishMessage: "why" }] });
+    const parts = [{ text: "x" }];
+    const candidate = { content: { parts }, finishReason: word, finishMessage: "why" };
+    const { stop } = content.upstream.readReply({ candidates: [candidate] });
     const expected: Stop = reason === "end" ? { reason, raw: word } : { reason, raw: word, explanation: "why" };
     assertEquals(stop, expected);
     assertEquals(written({ stop }).candidates[0].finishReason, word);

@@ -90,7 +90,7 @@ Deno.test("converse codec: stop reasons", () => {
   );
   assertEquals(
     ["malformed_tool_use", "malformed_model_output", "model_context_window_exceeded", "constructor"].map(reasonOf),
-    ["bad_tool_call", "end", "context_full", "end"],
+    ["bad_tool_call", "bad_tool_call", "context_full", "end"],
   );
   assertEquals(reasonOf(undefined), "end");
 });

@@ -257,7 +257,7 @@ Deno.test("messages request reads thinking and effort into one setting", () => {
     [{ thinking: { type: "enabled", budget_tokens: 2000 } }, { effort: null, budgetTokens: 2000, visible: true }],
     [
       { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "xhigh" } },
-      { effort: "xhigh", budgetTokens: null, visible: false },
+      { effort: "xhigh", budgetTokens: null, visible: false, isAdaptive: true },
     ],
     [{ output_config: { effort: "low" } }, { effort: "low", budgetTokens: null, visible: null }],
   ];

@@ -133,6 +133,8 @@ Deno.test("messages reply has the caller's model and a valid id", () => {
       cache_read_input_tokens: 0,
       cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
       output_tokens: 0,
+      inference_geo: null,
+      service_tier: null,
     },
   });
 });

@@ -177,3 +177,29 @@ Deno.test("the official client reads a refusal and an image", async () => {
   assertEquals(final.output.map(({ type }) => type), ["image_generation_call", "message"]);
   assert(JSON.stringify(final.output[1]).includes('"refusal":"No."'));
 });
+
+Deno.test("the official client reads a stream with keepalive events", async () => {
+  const writer = responses.caller.eventWriter(CONTEXT);
+  const alive = () => [writer.keepalive?.() ?? null].filter((each) => each !== null);
+  assertEquals(alive(), [], "the client fails on an event before response.created");
+  const frames = LIVELY.flatMap((event) => [...writer.write(event), ...alive()]);
+  assertEquals(alive(), [], "no event follows the end");
+  const numbers = frames.map(({ data }) => JSON.parse(data).sequence_number);
+  assertEquals(numbers, numbers.map((_, at) => at));
+  const client = new OpenAI({ apiKey: "k", fetch: () => Promise.resolve(wireOf(frames)) });
+  const stream = client.responses.stream({ model: "m", input: "hi" });
+  const seen: string[] = [];
+  for await (const event of stream) seen.push(event.type);
+  assert(seen.filter((type) => type as string === "keepalive").length > 5);
+  assertEquals((await stream.finalResponse()).output_text, "Hello world");
+});
+
+Deno.test("the AI SDK reads a stream with keepalive events", async () => {
+  const writer = responses.caller.eventWriter(CONTEXT);
+  const frames = LIVELY.flatMap((event) =>
+    [...writer.write(event), ...[writer.keepalive?.() ?? null]].filter((each) => each !== null)
+  );
+  const provider = createOpenAI({ apiKey: "k", fetch: () => Promise.resolve(wireOf(frames)) });
+  const result = streamText({ model: provider.responses("m"), prompt: "hi" });
+  assertEquals(await result.text, "Hello world");
+});

@@ -2,6 +2,7 @@ import { eventReaderOf } from "../../../support/event_reader.ts";
 import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { readableInput } from "../../../../src/conversation/call_input.ts";
 import type { Frame } from "../../../../src/lib/frame.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import type { Conversation, Part, Tool, Turn } from "../../../../src/conversation/conversation.ts";
@@ -19,7 +20,8 @@ const words = fc.string({ unit: "binary", minLength: 1, maxLength: 40 }).filter(
 const base64 = fc.base64String({ minLength: 4, maxLength: 40 });
 const callId = fc.stringMatching(/^call_[a-zA-Z0-9]{1,20}$/);
 const toolName = fc.stringMatching(/^[a-zA-Z0-9_-]{1,30}$/);
-const json = fc.json({ maxDepth: 2 });
+/** Arguments as they are read: blank ones are an empty object. */
+const json = fc.json({ maxDepth: 2 }).map(readableInput);
 const ownSignature = base64.map((value) => ({ format: "responses", issuer: null, value }) as const);
 const image = fc.record({ kind: fc.constant("image" as const), source: mediaSource("image/png") });
 

@@ -1,3 +1,4 @@
+import { FailedReply } from "../../../../src/conversation/failed_reply.ts";
 import { readChecked } from "../../../../src/conversation/caller_format.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../../../src/lib/json_object.ts";
@@ -28,9 +29,22 @@ Deno.test("readReply() rejects input that is not a response, and unfinished resp
   for (const body of ["<html>", null, {}, [], { choices: [] }, { error: { message: "x" } }, { output: [] }]) {
     assertThrows(() => responses.upstream.readReply(body), TypeError);
   }
-  for (const status of ["failed", "cancelled", "queued", "in_progress"]) {
+  for (const status of ["queued", "in_progress"]) {
     assertThrows(() => responses.upstream.readReply({ object: "response", status, output: [] }), TypeError, status);
   }
+});
+
+Deno.test("readReply() reads a failed response as a failure with its code and words", () => {
+  const error = { code: "rate_limit_exceeded", message: "Slow down" };
+  const read = (status: string) =>
+    assertThrows(() => responses.upstream.readReply({ object: "response", status, output: [], error }), FailedReply);
+  assertEquals(read("failed").failure, {
+    type: "error",
+    message: "Slow down",
+    vendorCode: "rate_limit_exceeded",
+    status: 429,
+  });
+  assertEquals(read("cancelled").failure.message, "The provider cancelled the response");
 });
 
 Deno.test("readReply() reports a vendor's own items and keeps the sources of its text", () => {

@@ -57,6 +57,7 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier"],
   servesImageModels: false,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS) ?? firstInstruction(body, "messages"),
+  reportsInvalidCalls: false,
   replay: { signatures: "all", items: false },
   grammar,
 };

@@ -4,6 +4,7 @@ import type { StreamWatcher } from "../../../pass_through.ts";
 import { failureReportedIn } from "../../../reported_failure.ts";
 import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../usage.ts";
 import { isObject, listOf, objectOf, parsedOrNull } from "../../../wire_value.ts";
+import { finishReasonIn } from "../shared/stop.ts";
 import { noteExtras, readUsage } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 
@@ -12,7 +13,7 @@ import { eventReader } from "../upstream/event_reader.ts";
  * and empty values are excluded by their spelling, because every chunk has some; any other value is parsed.
  */
 const RELEVANT = new WordSearch(
-  /"(?:usage|finish_reason)"(?!\s*:\s*null)|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/,
+  /"(?:usage|finish_reason)"(?!\s*:\s*(?:null|""))|"url_citation"|"images"(?!\s*:\s*(?:null|\[\s*\]))|\[DONE\]/,
   ['"usage"', '"finish_reason"', '"url_citation"', '"images"', "[DONE]"],
 );
 
@@ -40,7 +41,7 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
       model = readModelName(chunk?.model) ?? model;
       usage = laterReport(usage, readUsage(chunk));
       noteExtras(extras, chunk);
-      isEnded ||= listOf(chunk?.choices).some((choice) => typeof objectOf(choice)?.finish_reason === "string");
+      isEnded ||= listOf(chunk?.choices).some((choice) => finishReasonIn(objectOf(choice) ?? {}) !== null);
     },
     usage: () => withPictureTokens(withAtLeast(usage, extras)),
     model: () => model,

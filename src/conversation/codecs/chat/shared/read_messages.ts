@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
+import { inputOf } from "../../../call_input.ts";
+import { joinedTexts } from "../../../joined_texts.ts";
 import { readSignature } from "../../../reasoning_signature.ts";
 import { listOf, objectOf, textOf } from "../../../wire_value.ts";
 import { hasValue } from "./fields.ts";
@@ -106,14 +108,14 @@ function openTurn(role: "user" | "assistant", reading: Reading): OpenTurn {
 }
 
 function readAssistant(message: JsonObject, content: readonly Part[], i: number, reading: Reading): Part[] {
-  const parts: Part[] = [...readReasoning(message), ...content];
+  const parts: Part[] = [...readReasoning(message), ...joinedTexts(content)];
   if (textOf(message.refusal) !== "") parts.push({ kind: "refusal", text: textOf(message.refusal) });
   if (hasValue(message.audio)) reading.unsupportedFields.add("messages.audio");
   listOf(message.tool_calls).forEach((entry, k) => {
     const call = readCall(objectOf(entry) ?? {}, i, k, reading);
     if (call) parts.push(call);
   });
-  const legacy = objectOf(message.function_call);
+  const legacy = legacyCallOf(message);
   if (legacy) parts.push(readLegacyCall(legacy, i, reading));
   return withMessageSignature(parts, message);
 }
@@ -132,7 +134,7 @@ function readCall(fields: JsonObject, i: number, k: number, reading: Reading): T
     kind: "tool_call",
     callId,
     tool,
-    input: custom ? textOf(called.input) : readArguments(called.arguments),
+    input: custom ? textOf(called.input) : inputOf(called.arguments),
     ...(custom && { custom }),
     ...callSignatureOf(fields),
   };
@@ -141,7 +143,7 @@ function readCall(fields: JsonObject, i: number, k: number, reading: Reading): T
 function readLegacyCall(called: JsonObject, i: number, reading: Reading): ToolCallPart {
   const tool = textOf(called.name);
   const callId = openCall(legacyId(tool), `call_${i}`, { tool, custom: false, messageIndex: i }, reading);
-  return { kind: "tool_call", callId, tool, input: readArguments(called.arguments) };
+  return { kind: "tool_call", callId, tool, input: inputOf(called.arguments) };
 }
 
 /** Legacy calls have no id: a result belongs to the last call of its function. */
@@ -185,10 +187,10 @@ function isReturnable(part: Part): part is TextPart | ImagePart | FilePart {
   return part.kind === "text" || part.kind === "image" || part.kind === "file";
 }
 
-/** Arguments as JSON text, never empty. Some clients send an object, although the format requires a string. */
-export function readArguments(value: unknown): string {
-  if (objectOf(value)) return JSON.stringify(value);
-  return textOf(value) || "{}";
+/** The call in the deprecated `function_call`; null for an empty one, which some vendors send beside `tool_calls`. */
+export function legacyCallOf(message: JsonObject): JsonObject | null {
+  const legacy = objectOf(message.function_call);
+  return legacy && (hasValue(legacy.name) || hasValue(legacy.arguments)) ? legacy : null;
 }
 
 /** The signature that one vendor attaches to a call: `extra_content.google.thought_signature`. */

@@ -1,6 +1,7 @@
+import type { JsonObject } from "../../../../lib/json_object.ts";
 import { stopFor } from "../../../reply.ts";
 import type { Stop, StopReason } from "../../../reply.ts";
-import { textOf } from "../../../wire_value.ts";
+import { textOf, textOrNull } from "../../../wire_value.ts";
 import { ownValue } from "../../../../lib/own_value.ts";
 
 /**
@@ -24,6 +25,14 @@ const FAILURES = ["error", "network_error"];
 /** Whether `finish_reason` reports a failure. */
 export function isFailure(finishReason: unknown): boolean {
   return FAILURES.includes(textOf(finishReason));
+}
+
+/**
+ * The reason to stop that a choice of a stream states; null for none. Some vendors send `""` in every chunk, where
+ * OpenAI sends null.
+ */
+export function finishReasonIn(choice: JsonObject): string | null {
+  return textOrNull(choice.finish_reason);
 }
 
 /**

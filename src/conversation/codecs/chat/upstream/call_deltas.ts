@@ -1,6 +1,8 @@
+import { jsonTextOf } from "../../../../lib/exact_json.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import { objectIn } from "../../../call_input.ts";
 import { objectOf, textOf } from "../../../wire_value.ts";
 import { callSignatureOf } from "../shared/read_messages.ts";
 import { newCallId } from "./read_reply.ts";
@@ -14,6 +16,8 @@ interface OpenCall {
   readonly custom: boolean;
   /** Arguments received before the name. */
   held: string;
+  /** The arguments so far of a call without an id, which tell where the next one begins. */
+  unnamed: string;
   signed: boolean;
 }
 
@@ -41,28 +45,35 @@ export function newCalls(): Calls {
 export function readCallDelta(calls: Calls, fields: JsonObject, nextIndex: () => number): ReplyEvent[] {
   const custom = fields.type === "custom" || objectOf(fields.custom) !== null;
   const called = objectOf(custom ? fields.custom : fields.function) ?? {};
-  const call = callFor(calls, fields, textOf(called.name), custom);
+  const given = argumentsIn(custom ? called.input : called.arguments);
+  const call = callFor(calls, fields, { name: textOf(called.name), custom, given });
   const events: ReplyEvent[] = [];
   if (call.id === "") call.id = textOf(fields.id);
   if (call.index === null && textOf(called.name) !== "") {
     call.index = nextIndex();
     events.push({ type: "part-start", index: call.index, part: openingOf(calls, call, textOf(called.name)) });
   }
-  events.push(...argumentsOf(call, custom ? called.input : called.arguments));
+  if (call.id === "") call.unnamed += given;
+  events.push(...argumentsOf(call, given));
   const { signature } = callSignatureOf(fields);
   if (signature && call.index !== null) events.push(signed(call, call.index, signature));
   return events;
 }
 
 /** The call that a delta belongs to. */
-function callFor(calls: Calls, fields: JsonObject, name: string, custom: boolean): OpenCall {
+function callFor(
+  calls: Calls,
+  fields: JsonObject,
+  { name, custom, given }: { readonly name: string; readonly custom: boolean; readonly given: string },
+): OpenCall {
   const id = textOf(fields.id);
   const key = fields.index ?? (id || null);
   const known = key === null ? (name === "" ? calls.inOrder.at(-1) : undefined) : calls.byIndex.get(key);
   // A second whole call with an index in use: some vendors give every call the index 0.
-  const isNewCall = known !== undefined && id !== "" && known.id !== "" && id !== known.id && name !== "";
-  if (known && !isNewCall) return known;
-  const call: OpenCall = { index: null, id: "", custom, held: "", signed: false };
+  const isOther = known !== undefined && name !== "" &&
+    (id === "" ? given !== "" && isWhole(known) : known.id !== "" && id !== known.id);
+  if (known && !isOther) return known;
+  const call: OpenCall = { index: null, id: "", custom, held: "", unnamed: "", signed: false };
   calls.byIndex.set(key, call);
   calls.inOrder.push(call);
   return call;
@@ -75,8 +86,18 @@ function openingOf(calls: Calls, call: OpenCall, tool: string) {
   return { kind: "tool_call" as const, callId, tool, ...(call.custom && { custom: true }) };
 }
 
-function argumentsOf(call: OpenCall, value: unknown): ReplyEvent[] {
-  const text = call.held + (objectOf(value) ? JSON.stringify(value) : textOf(value));
+/** Whether the arguments of a call without an id are complete, so that a name with more of them begins another. */
+function isWhole({ unnamed }: OpenCall): boolean {
+  return unnamed.trimEnd().endsWith("}") && objectIn(unnamed) !== null;
+}
+
+/** Arguments as text: some vendors send an object. */
+function argumentsIn(value: unknown): string {
+  return objectOf(value) ? jsonTextOf(value) : textOf(value);
+}
+
+function argumentsOf(call: OpenCall, given: string): ReplyEvent[] {
+  const text = call.held + given;
   call.held = call.index === null ? text : "";
   return call.index === null || text === "" ? [] : [{ type: "part-delta", index: call.index, text }];
 }

@@ -1,6 +1,7 @@
 import type { EventReader } from "../../../upstream_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import { parseWithExactValues } from "../../../exact_values.ts";
 import type { Citation, ReasoningPart } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
@@ -13,11 +14,11 @@ import { readAnnotations, readSources } from "../shared/citations.ts";
 import { errorEventOf } from "./error.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
 import { hasValue } from "../shared/fields.ts";
-import { callSignatureOf } from "../shared/read_messages.ts";
+import { callSignatureOf, legacyCallOf } from "../shared/read_messages.ts";
 import { readThinking } from "../shared/read_parts.ts";
 import { readImages } from "./read_reply.ts";
 import { plainReasoningOf, readDetail, REASONING_SEPARATOR } from "../shared/reasoning.ts";
-import { isFailure, readStop } from "../shared/stop.ts";
+import { finishReasonIn, isFailure, readStop } from "../shared/stop.ts";
 import { noteExtras, readUsage } from "../shared/usage.ts";
 
 /** A text, refusal or reasoning part that is being streamed. Calls are tracked separately, because they may overlap. */
@@ -97,10 +98,13 @@ function takeEvents(reading: Reading): ReplyEvent[] {
 function readFrame(reading: Reading, frame: Frame): void {
   reading.repeated.forget();
   if (frame.data.startsWith("[DONE]")) {
-    if (reading.started) finish(reading);
+    // A mark after nothing ends no reply: an empty success is not made from it.
+    if (reading.finishReason !== null || reading.next > 0) finish(reading);
     return;
   }
-  const chunk = objectOf(JSON.parse(frame.data));
+  // Some vendors send the arguments of a call as an object, whose numbers have digits that matter.
+  const isObjectCall = frame.data.includes('"arguments":{') || frame.data.includes('"arguments": {');
+  const chunk = objectOf(isObjectCall ? parseWithExactValues(frame.data) : JSON.parse(frame.data));
   if (!chunk) return;
   if (hasValue(chunk.error) || frame.event === "error") return fail(reading, chunk);
   reading.usage = laterReport(reading.usage, readUsage(chunk));
@@ -134,7 +138,7 @@ function readChoice(reading: Reading, chunk: JsonObject, choice: JsonObject): vo
   if (delta) readDelta(reading, delta);
   if (hasValue(choice.error)) return fail(reading, choice);
   if (isFailure(choice.finish_reason)) return fail(reading, { error: { code: choice.finish_reason } });
-  if (typeof choice.finish_reason === "string") reading.finishReason = choice.finish_reason;
+  reading.finishReason = finishReasonIn(choice) ?? reading.finishReason;
 }
 
 function start(reading: Reading, chunk: JsonObject): void {
@@ -159,7 +163,7 @@ function readDelta(reading: Reading, delta: JsonObject): void {
     close(reading);
     reading.events.push({ type: "image", index: reading.next++, image });
   }
-  const legacy = objectOf(delta.function_call);
+  const legacy = legacyCallOf(delta);
   const calls = legacy ? [{ index: "function_call", function: legacy }] : listOf(delta.tool_calls);
   for (const call of calls) readCall(reading, objectOf(call) ?? {});
   const { signature } = callSignatureOf(delta);

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import { inputOf } from "../../../call_input.ts";
 import type { Citation, ImagePart, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
+import { FailedReply } from "../../../failed_reply.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
 import { readTokenLogprobs, type TokenLogprob } from "../../../logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
+import { errorEventOf } from "./error.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
 import { hasValue } from "../shared/fields.ts";
-import { callSignatureOf, readArguments, withMessageSignature } from "../shared/read_messages.ts";
+import { callSignatureOf, legacyCallOf, withMessageSignature } from "../shared/read_messages.ts";
 import { readSource, readThinking } from "../shared/read_parts.ts";
 import { readReasoning } from "../shared/reasoning.ts";
 import { isFailure, readStop } from "../shared/stop.ts";
@@ -27,10 +30,11 @@ export function readReply(body: unknown): Reply {
   const reply = objectOf(body);
   const choices = listOf(reply?.choices);
   const choice = objectOf(choices[0]);
-  const message = objectOf(choice?.message) ?? objectOf(choice?.delta);
+  const message = objectOf(choice?.message) ?? objectOf(choice?.delta) ?? filteredMessage(choice);
   if (!reply || !choice || !message) throw new TypeError("Cannot read the reply: expected choices with a message");
-  if (hasValue(choice.error) || isFailure(choice.finish_reason)) {
-    throw new TypeError("Cannot read the reply: its choice reports a failure");
+  if (hasValue(choice.error)) throw new FailedReply(errorEventOf(choice));
+  if (isFailure(choice.finish_reason)) {
+    throw new FailedReply(errorEventOf({ error: { code: choice.finish_reason } }));
   }
   const unsupportedFields = new Set<string>();
   const parts = readMessageParts(message, replyIdOf(reply), unsupportedFields);
@@ -54,6 +58,12 @@ export function readReply(body: unknown): Reply {
   };
 }
 
+/** The message of a choice that the vendor's filter withheld: Azure sends none. Null for any other choice. */
+function filteredMessage(choice: JsonObject | null): JsonObject | null {
+  const { reason } = readStop(choice?.finish_reason, { text: false, refusal: false, call: false });
+  return reason === "content_filter" ? {} : null;
+}
+
 /** The value from which ids of calls without one are made; unique to the reply. */
 function replyIdOf(reply: JsonObject): string {
   return `${textOf(reply.id)}/${numberOrNull(reply.created) ?? ""}`;
@@ -66,7 +76,7 @@ function readMessageParts(message: JsonObject, replyId: string, unsupportedField
   if (transcript !== "" && !parts.some((part) => part.kind === "text")) parts.push({ kind: "text", text: transcript });
   parts.push(...readImages(message.images));
   const calls = listOf(message.tool_calls).map((entry) => objectOf(entry) ?? {});
-  const legacy = objectOf(message.function_call);
+  const legacy = legacyCallOf(message);
   if (legacy) calls.push({ function: legacy });
   if (calls.length > 0) parts.push(...readCalls(calls, replyId, unsupportedFields));
   for (const name of Object.keys(message)) {
@@ -124,7 +134,7 @@ function readCall(fields: JsonObject, callId: string): ToolCallPart | null {
   const called = objectOf(custom ? fields.custom : fields.function);
   const tool = textOf(called?.name);
   if (!called || tool === "") return null;
-  const input = custom ? textOf(called.input) : readArguments(called.arguments);
+  const input = custom ? textOf(called.input) : inputOf(called.arguments);
   return { kind: "tool_call", callId, tool, input, ...(custom && { custom }), ...callSignatureOf(fields) };
 }
 

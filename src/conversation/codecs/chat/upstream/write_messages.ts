@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
-import { NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
+import { EMPTY_ERROR, NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
 import type { PairedCall, Pairs } from "../../../pairing.ts";
 import { wireCallId } from "../shared/names.ts";
 import { ownSignature, reasoningTurnsOf, writeReasoning } from "./write_reasoning.ts";
@@ -111,8 +111,10 @@ function writeTexts(turn: Turn, writing: Writing): { text: unknown; refusal: str
   const isText = writing.target.quirks.has("no_refusal_field");
   const texts = turn.parts.filter((part) => part.kind === "text" || (isText && part.kind === "refusal"));
   const refusals = turn.parts.filter((part) => part.kind === "refusal");
+  const written = texts.map((part) => writePart(part as UserPart, writing));
   return {
-    text: texts.length > 0 ? writeContent(texts.map((part) => writePart(part as UserPart, writing)), writing) : null,
+    // What the model wrote has no breaks of its own between two parts.
+    text: written.length > 0 ? writeContent(written, writing, "") : null,
     refusal: isText ? "" : refusals.map((part) => part.text).join(""),
   };
 }
@@ -168,5 +170,5 @@ function markFailed(texts: JsonObject[], droppedFields: Set<string>): void {
   const first = texts[0]?.text;
   if (typeof first === "string" && /error|fail/i.test(first.slice(0, 200))) return;
   if (typeof first === "string") texts[0] = { type: "text", text: `Error: ${first}` };
-  else texts.unshift({ type: "text", text: "Error: the tool failed without a message." });
+  else texts.unshift({ type: "text", text: EMPTY_ERROR });
 }

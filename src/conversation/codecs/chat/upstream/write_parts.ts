@@ -5,7 +5,7 @@ import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../c
 import { portableAddressOf } from "../../../media_address.ts";
 import type { Writing } from "./writing.ts";
 
-/** Separates texts that are joined for a vendor without text parts. */
+/** Separates texts of a user that are joined for a vendor without text parts. */
 const TEXT_BREAK = "\n\n";
 
 /** A part that a user message can contain. */
@@ -35,12 +35,20 @@ export function writePart(part: UserPart, writing: Writing): JsonObject {
   }
 }
 
-/** A message's content: a string for a single text and for vendors without text parts, otherwise the parts. */
-export function writeContent(parts: readonly JsonObject[], { target }: Pick<Writing, "target">): unknown {
+/**
+ * A message's content: a string for a single text and for vendors without text parts, otherwise the parts.
+ *
+ * @param textBreak Separates the texts for vendors without text parts.
+ */
+export function writeContent(
+  parts: readonly JsonObject[],
+  { target }: Pick<Writing, "target">,
+  textBreak = TEXT_BREAK,
+): unknown {
   if (parts.length === 0) return "";
   const isTextOnly = parts.every((part) => part.type === "text");
   if (isTextOnly && (parts.length === 1 || target.quirks.has("no_text_parts"))) {
-    return parts.map((part) => part.text).join(TEXT_BREAK);
+    return parts.map((part) => part.text).join(textBreak);
   }
   return parts;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { Conversation, Effort, Sampling } from "../../../conversation.ts";
-import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
+import { adaptiveEffort, COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { shortHash, truncateName } from "../../../sanitized_name.ts";
 import { requiresCall } from "../../../required_call.ts";
 import { takesSampling } from "../../../sampling.ts";
@@ -85,7 +85,8 @@ interface ReasoningSettings {
 /** The requested effort by the names that the model and its vendor support. */
 function writeReasoningSettings(conversation: Conversation, { target, droppedFields }: Writing): ReasoningSettings {
   const { facts, quirks } = target;
-  const requested = conversation.reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens);
+  const requested = conversation.reasoning?.effort ?? effortOfBudget(conversation, target.maxOutputTokens) ??
+    (facts.canReason === true ? adaptiveEffort(conversation.reasoning) : null);
   if (refusesTools(conversation, requested, target)) {
     if (facts.efforts?.includes("none") === false) throw toolsRefusedInChat(target.model, null);
     if (requested !== null && requested !== "none") droppedFields.add("reasoning");

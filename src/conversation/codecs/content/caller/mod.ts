@@ -74,6 +74,7 @@ export const caller: CallerFormat = {
   tierFields: ["serviceTier", "service_tier"],
   ...SERVED_MODELS,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS),
+  reportsInvalidCalls: true,
   replay: { signatures: "none", items: false },
   grammar,
 };

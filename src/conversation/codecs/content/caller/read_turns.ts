@@ -198,13 +198,14 @@ function withDetail(walk: Walk, part: JsonObject, image: ImagePart): ImagePart {
  * Adds a text or reasoning part, or appends it to the last one. Chat clients store every chunk of a stream as a
  * content: its first text or reasoning continues the previous part, up to the chunk with the signature. Other clients
  * collect the parts of all chunks in one content. There, adjacent reasoning up to a signature is one part, because the
- * signature covers all of it. Texts are not joined, because the vendor signs only the last of them.
+ * signature covers all of it. Texts of the model are joined while they are unsigned; the vendor signs only the last.
  */
 function pushContinued(walk: Walk, role: "user" | "assistant", part: TextPart | ReasoningPart): void {
   const turn = walk.turns.at(-1);
   const last = turn?.parts.at(-1);
-  const continues = walk.continues || (part.kind === "reasoning" && part.redacted !== true);
-  if (continues && turn && last?.kind === part.kind && last.signature === undefined) {
+  const continues = walk.continues ||
+    (part.kind === "reasoning" ? part.redacted !== true : role === "assistant" && part.signature === undefined);
+  if (continues && turn?.role === role && last?.kind === part.kind && last.signature === undefined) {
     walk.continues = false;
     turn.parts[turn.parts.length - 1] = { ...part, text: last.text + part.text };
   } else push(walk, role, part);

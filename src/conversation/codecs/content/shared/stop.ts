@@ -80,13 +80,23 @@ export function readStop(body: JsonObject): Stop | null {
 export function finishReasonOf(stop: Stop): string {
   const { raw, reason } = stop;
   if (raw !== null && Object.hasOwn(REASONS, raw) && REASONS[raw] === reason) return raw;
-  return raw !== null && reason === "end" && OTHER_ENDS.has(raw) ? raw : FINISH_REASONS[reason];
+  return raw !== null && (reason === "end" || reason === "bad_tool_call") && OTHER_ENDS.has(raw)
+    ? raw
+    : FINISH_REASONS[reason];
 }
 
 /** The member that replaces the candidates of a reply when the prompt was blocked. */
 export function promptFeedbackOf(stop: Stop): JsonObject {
   const blockReason = stop.raw !== null && BLOCK_REASONS.has(stop.raw) ? stop.raw : "OTHER";
   return stop.explanation === undefined ? { blockReason } : { blockReason, blockReasonMessage: stop.explanation };
+}
+
+/**
+ * The stop of a whole reply, given what came before it. `OTHER` without any content is a failure: a client would take
+ * it for an empty answer.
+ */
+export function stopOfContents(stop: Stop, isEmpty: boolean): Stop {
+  return isEmpty && stop.raw === "OTHER" && stop.reason === "end" ? { ...stop, reason: "bad_tool_call" } : stop;
 }
 
 /** True when a limit cut the reply off, so that its last call may be incomplete. */

@@ -1,5 +1,7 @@
+import { hasInexactNumber } from "../../../../lib/exact_json.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, TextPart, ToolResultPart } from "../../../conversation.ts";
+import { EMPTY_ERROR } from "../../../pairing.ts";
 import { objectIn } from "../../../call_input.ts";
 import { isObject } from "../../../wire_value.ts";
 import { objectsIn } from "./fields.ts";
@@ -73,9 +75,10 @@ function isInline(part: ImagePart | FilePart): boolean {
 }
 
 function responseOf(text: string, isError: boolean): JsonObject {
-  if (isError) return { error: text };
-  // The vendor reads a member "$ref" at any depth as a reference to a part of the response.
-  const object = text.startsWith("{") && !text.includes('"$ref"') ? objectIn(text) : null;
+  if (isError) return { error: text || EMPTY_ERROR };
+  // The vendor reads a member "$ref" at any depth as a reference to a part of the response, and numbers as doubles.
+  const isObject = text.startsWith("{") && !text.includes('"$ref"') && !hasInexactNumber(text);
+  const object = isObject ? objectIn(text) : null;
   return object !== null && isEquivalent(object, text) ? object : { [OUTPUT]: text };
 }
 

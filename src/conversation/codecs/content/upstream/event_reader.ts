@@ -6,6 +6,7 @@ import { stopFor } from "../../../reply.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
 import { laterReport, withAtLeast, withPictureTokens } from "../../../usage.ts";
 import { inputOf } from "../../../call_input.ts";
+import { parseWithExactValues } from "../../../exact_values.ts";
 import { newCallId, newReplyId } from "../shared/calls.ts";
 import { logprobsField } from "../../../logprobs.ts";
 import { RepeatedText } from "../../../repeated_text.ts";
@@ -20,7 +21,7 @@ import { newProgress, type Progress } from "./progress.ts";
 import { readMedia } from "../shared/parts.ts";
 import { readGrounding, readToolCall } from "../shared/search.ts";
 import { readReplySignature } from "../shared/signatures.ts";
-import { readStop, wasCutOff } from "../shared/stop.ts";
+import { readStop, stopOfContents, wasCutOff } from "../shared/stop.ts";
 import { extrasOf, noteShown, readUsage } from "../shared/usage.ts";
 
 /** Reads a stream. Signatures of images, and spans of citations in texts before the last one, are lost. */
@@ -34,7 +35,8 @@ export function eventReader(): EventReader {
       const text = repeated.textIn(frame);
       if (text !== null && progress.open !== null) return [moreText(progress, progress.open, text)];
       repeated.forget();
-      const body: unknown = JSON.parse(frame.data);
+      // Only calls have numbers whose digits matter.
+      const body = frame.data.includes('"functionCall"') ? parseWithExactValues(frame.data) : JSON.parse(frame.data);
       if (Array.isArray(body)) return body.flatMap((chunk) => readChunk(progress, chunk));
       const events = readChunk(progress, body);
       const onlyText = progress.isOver || progress.open?.signed !== false ? null : onlyTextIn(body);
@@ -233,7 +235,10 @@ export function endReply(progress: Progress): ReplyEvent[] {
     const search = readGrounding(progress.cited.groundingMetadata, progress.queries, nextSearchId(progress));
     if (search !== null) addSearch(progress, search, events);
   }
-  if (stop !== null) events.push({ type: "finish", stop: stopFor(stop, progress.calls > 0), usage });
+  if (stop !== null) {
+    const ending = stopOfContents(stopFor(stop, progress.calls > 0), progress.next === 0);
+    events.push({ type: "finish", stop: ending, usage });
+  }
   return events;
 }
 

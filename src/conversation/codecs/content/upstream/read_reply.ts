@@ -19,6 +19,7 @@ export function readReply(body: unknown): Reply {
   const events = [...readChunk(progress, body), ...endReply(progress)];
   const start = events.find((event) => event.type === "start")!;
   const finish = events.find((event) => event.type === "finish");
+  if (!finish && progress.next === 0) throw new TypeError("Cannot read the reply: it has neither content nor an end");
   return {
     id: start.id,
     model: start.model,

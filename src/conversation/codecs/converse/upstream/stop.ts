@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   stop_sequence: "stop_sequence",
   guardrail_intervened: "content_filter",
   content_filtered: "content_filter",
-  malformed_model_output: "end",
+  malformed_model_output: "bad_tool_call",
   malformed_tool_use: "bad_tool_call",
   model_context_window_exceeded: "context_full",
 };

@@ -1,3 +1,4 @@
+import { EMPTY_ERROR } from "../../../pairing.ts";
 import { type AlternatingTurn, isVisible } from "../../../alternating_turns.ts";
 import { argumentsOf } from "../../../call_input.ts";
 import type { Part, ReasoningPart, TextPart, ToolResultPart } from "../../../conversation.ts";
@@ -85,5 +86,6 @@ function writeResult({ callId, parts, isError }: ToolResultPart, writing: TurnWr
     if (part.kind === "text") return { text: part.text };
     return part.kind === "image" ? writeImage(part, writing) : writeFile(part, writing.documentNames, writing);
   });
+  if (isError && content.length === 0) content.push({ text: EMPTY_ERROR });
   return { toolUseId: callId, content, ...(isError && traits.takesToolStatus && { status: "error" }) };
 }

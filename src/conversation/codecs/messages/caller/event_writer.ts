@@ -2,6 +2,7 @@ import type { GatewayError } from "../../../../lib/gateway_error.ts";
 import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import { CUSTOM_INPUT, RAW_INPUT } from "../../../call_input.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import { withSearchesFirst } from "../../../search_order.ts";
@@ -32,6 +33,8 @@ interface HeldPart {
   citations: readonly Citation[];
   /** True after the block's start was written. */
   isBegun: boolean;
+  /** The name under which the arguments of a call are wrapped, because they are no object; null for an object. */
+  wrapper: string | null;
   isEnded: boolean;
 }
 
@@ -102,7 +105,16 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
 }
 
 function heldPart(index: number, opening: HeldPart["opening"]): HeldPart {
-  return { index, opening, bufferedText: "", signature: null, citations: [], isBegun: false, isEnded: false };
+  return {
+    index,
+    opening,
+    bufferedText: "",
+    signature: null,
+    citations: [],
+    isBegun: false,
+    wrapper: null,
+    isEnded: false,
+  };
 }
 
 function writeSearch(state: WritingState, index: number, search: WebSearchPart): Frame[] {
@@ -147,14 +159,21 @@ function writeBuffered(state: WritingState, part: HeldPart): Frame[] {
   if (part.bufferedText === "" || isRedacted(part)) return [];
   const text = part.bufferedText;
   part.bufferedText = "";
-  return [...beginPart(state, part), blockDelta(state, deltaOf(part.opening, text))];
+  if (!part.isBegun && part.opening.kind === "tool_call") part.wrapper = wrapperOf(part.opening, text);
+  return [...beginPart(state, part), blockDelta(state, deltaOf(part, text))];
 }
 
 function isRedacted({ opening }: HeldPart): boolean {
   return opening.kind === "reasoning" && opening.redacted === true;
 }
 
-function deltaOf(opening: HeldPart["opening"], text: string): JsonObject {
+/** The name that wraps the arguments of a call: clients read them as an object. @param text Their beginning. */
+function wrapperOf({ custom }: { readonly custom?: boolean }, text: string): string | null {
+  if (custom) return CUSTOM_INPUT;
+  return text.trimStart().startsWith("{") ? null : RAW_INPUT;
+}
+
+function deltaOf({ opening, wrapper }: HeldPart, text: string): JsonObject {
   switch (opening.kind) {
     case "text":
     case "refusal":
@@ -162,7 +181,7 @@ function deltaOf(opening: HeldPart["opening"], text: string): JsonObject {
     case "reasoning":
       return { type: "thinking_delta", thinking: text };
     case "tool_call":
-      return { type: "input_json_delta", partial_json: opening.custom ? JSON.stringify(text).slice(1, -1) : text };
+      return { type: "input_json_delta", partial_json: wrapper === null ? text : JSON.stringify(text).slice(1, -1) };
     case "web_search":
       return {}; // a search has no deltas
   }
@@ -187,10 +206,12 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
       if (signature) state.signatures.push(callSignatureBlock(signature, opening.callId, true));
       const signatures = bufferedSignatures(state);
       const begin = beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} });
-      const custom = opening.custom
-        ? [blockDelta(state, { type: "input_json_delta", partial_json: '{"input":"' })]
-        : [];
-      return [...signatures, begin, ...custom];
+      if (part.wrapper === null) return [...signatures, begin];
+      return [
+        ...signatures,
+        begin,
+        blockDelta(state, { type: "input_json_delta", partial_json: `{"${part.wrapper}":"` }),
+      ];
     }
     case "web_search":
       return [];
@@ -249,11 +270,12 @@ function wholeSearchBlock(state: WritingState, block: JsonObject): Frame[] {
 }
 
 function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & { kind: "tool_call" }): Frame[] {
+  if (!part.isBegun && opening.custom) part.wrapper = CUSTOM_INPUT;
   const begin = beginPart(state, part);
-  const custom = opening.custom ? [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })] : [];
+  const end = part.wrapper === null ? [] : [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })];
   // A signature that arrived after the first arguments could not be placed before the call.
   if (part.signature) state.signatures.push(callSignatureBlock(part.signature, opening.callId, false));
-  return [...begin, ...custom, endBlock(state)];
+  return [...begin, ...end, endBlock(state)];
 }
 
 function closeThinking(state: WritingState, part: HeldPart): Frame[] {

@@ -58,6 +58,7 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier", "speed"],
   servesImageModels: false,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS),
+  reportsInvalidCalls: false,
   replay: { signatures: "last", items: false },
   grammar,
 };

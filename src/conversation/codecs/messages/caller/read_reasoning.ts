@@ -10,7 +10,8 @@ export function readReasoning(body: JsonObject): ReasoningRequest | null {
   if (thinking?.type === "disabled") return { effort: "none", budgetTokens: null, visible: null };
   if (thinking === null) return effort === null ? null : { effort, budgetTokens: null, visible: null };
   const budgetTokens = thinking.type === "enabled" ? numberOrNull(thinking.budget_tokens) : null;
-  return { effort, budgetTokens, visible: thinking.display !== "omitted" };
+  const visible = thinking.display !== "omitted";
+  return { effort, budgetTokens, visible, ...(thinking.type === "adaptive" && { isAdaptive: true }) };
 }
 
 function effortIn(value: unknown): Effort | null {

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, TextPart, ToolResultPart, Turn } from "../../../conversation.ts";
+import { joinedTexts } from "../../../joined_texts.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { isObject } from "../../../wire_value.ts";
+import { isObject, textOf } from "../../../wire_value.ts";
 import { type FieldNames, readCache } from "../shared/fields.ts";
 import { isSkipped, readAssistantBlock, readText } from "../shared/parts.ts";
 import { readContent, readContentBlock } from "./read_media.ts";
@@ -22,6 +23,30 @@ interface OpenTurn {
  * @throws {GatewayError} `invalid_request` for content with no equivalent in other formats.
  */
 export function readTurns(messages: readonly JsonObject[], unsupportedFields: FieldNames): Turn[] {
+  return readMessages(afterSummary(messages), unsupportedFields);
+}
+
+/**
+ * The messages from the latest summary on, which stands for what came before it. It is written by the model in place of
+ * the earlier turns, so it is read as text of the user, who begins every conversation.
+ * Source: Messages API guide, "Compaction".
+ */
+function afterSummary(messages: readonly JsonObject[]): readonly JsonObject[] {
+  const at = messages.findLastIndex(({ content }) => Array.isArray(content) && content.some(isSummary));
+  if (at < 0) return messages;
+  const { role, content } = messages[at]!;
+  const blocks = content as JsonObject[];
+  const last = blocks.findLastIndex(isSummary);
+  const rest = blocks.slice(last + 1);
+  const summary = { role: "user", content: [blocks[last]!] };
+  return [summary, ...(rest.length > 0 ? [{ role, content: rest }] : []), ...messages.slice(at + 1)];
+}
+
+function isSummary(block: unknown): boolean {
+  return isObject(block) && block.type === "compaction" && textOf(block.content) !== "";
+}
+
+function readMessages(messages: readonly JsonObject[], unsupportedFields: FieldNames): Turn[] {
   const tools = new Map<string, string>();
   const own = messages.flatMap(({ role, content }) => role === "assistant" && Array.isArray(content) ? content : []);
   const found = searchResultsIn(own);
@@ -34,7 +59,7 @@ export function readTurns(messages: readonly JsonObject[], unsupportedFields: Fi
         ? readUserBlock(block, `messages[${index}].content[${position}]`, tools, unsupportedFields)
         : readOwnBlock(block, role, { tools, found, searches }, unsupportedFields)
     );
-    join(turns, role as Turn["role"], parts);
+    join(turns, role as Turn["role"], role === "assistant" ? joinedTexts(parts) : parts);
   });
   return turns.map(finishedTurn);
 }
@@ -59,6 +84,10 @@ function readUserBlock(
   unsupportedFields: FieldNames,
 ): Part[] {
   if (block.type === "tool_result") return [readResult(block, path, tools, unsupportedFields)];
+  if (isSummary(block)) {
+    unsupportedFields.add("messages.content.compaction"); // in another form
+    return [{ kind: "text", text: textOf(block.content), ...readCache(block) }];
+  }
   const parts = readContentBlock(block, path, unsupportedFields);
   if (parts === null) unsupportedFields.add(`messages.content.${block.type}`);
   return parts ?? [];

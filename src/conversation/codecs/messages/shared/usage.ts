@@ -107,6 +107,9 @@ function totalOf(usage: Usage): number {
     usage.outputTokens;
 }
 
+/** Source: Messages API reference, "Usage". */
+const TIERS = ["standard", "priority", "batch"] as const;
+
 /** The inverse of {@linkcode usageOf}; zeros when unknown, because clients add the counters up. */
 export function writeUsage(usage: Usage | null): JsonObject {
   const { freshTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, toolPromptTokens, ...output } = usage ??
@@ -120,7 +123,9 @@ export function writeUsage(usage: Usage | null): JsonObject {
       ephemeral_1h_input_tokens: cacheWrite1hTokens,
     },
     output_tokens: output.outputTokens,
-    ...(output.region === undefined ? {} : { inference_geo: output.region }),
+    // Clients require both, also where they are unknown.
+    inference_geo: output.region ?? null,
+    service_tier: TIERS.find((tier) => tier === output.serviceTier) ?? null,
     ...writeToolCalls(output),
     ...(output.reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: output.reasoningTokens } } : {}),
   };

@@ -4,6 +4,8 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
 import type { Stop } from "../../../reply.ts";
+import { inputOf } from "../../../call_input.ts";
+import { parseWithExactValues } from "../../../exact_values.ts";
 import { RepeatedText } from "../../../repeated_text.ts";
 import { isObject, textOrNull } from "../../../wire_value.ts";
 import { readError, statusOf } from "./error.ts";
@@ -73,7 +75,8 @@ function readFrame(state: ReadingState, sent: Frame): ReplyEvent[] {
   const { event, data } = sent;
   state.repeated.forget();
   if (data === "" || data === "[DONE]") return [];
-  const frame: unknown = JSON.parse(data);
+  // Only a call that arrives whole has numbers whose digits matter.
+  const frame: unknown = data.includes('"tool_use"') ? parseWithExactValues(data) : JSON.parse(data);
   if (!isObject(frame)) return [];
   switch (frame.type ?? event) {
     case "message_start":
@@ -102,7 +105,7 @@ function readFrame(state: ReadingState, sent: Frame): ReplyEvent[] {
 function readStart(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   const message = isObject(frame.message) ? frame.message : {};
   state.usage = laterUsage({}, message.usage);
-  if (typeof message.stop_reason === "string") state.stop = readStop(message);
+  if (textOrNull(message.stop_reason) !== null) state.stop = readStop(message);
   const start = state.isStarted ? closeAll(state) : [startEvent(state, message)];
   const blocks = Array.isArray(message.content) ? message.content : [];
   return [...start, ...blocks.flatMap((block, index) => readBlockStart(state, { index, content_block: block }, true))];
@@ -133,11 +136,11 @@ function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false)
     state.blocks.set(frame.index, null);
     return [...before, ...searchEvents(state, readSearchBlock(state.searches, block))];
   }
-  const whole = opening.kind === "tool_call" && isObject(block.input) && Object.keys(block.input).length > 0;
+  const whole = opening.kind === "tool_call" && hasInput(block.input);
   const open: OpenBlock = {
     opening,
     index: null,
-    wholeInput: whole ? JSON.stringify(block.input) : null,
+    wholeInput: whole ? inputOf(block.input) : null,
     hasDelta: false,
     length: 0,
     citations: readCitations(block.citations, null, readVendorSignature),
@@ -150,6 +153,11 @@ function readBlockStart(state: ReadingState, frame: JsonObject, isGiven = false)
     ...deltaOf(state, open, block.text ?? block.thinking),
     ...signatureEvents(state, open, block.signature ?? block.data),
   ];
+}
+
+/** Whether a call has its input in its start: the format has an empty object there, and deltas follow. */
+function hasInput(input: unknown): boolean {
+  return isObject(input) ? Object.keys(input).length > 0 : textOrNull(input) !== null;
 }
 
 function openingOf(block: JsonObject, index: number): PartOpening | null {
@@ -276,7 +284,7 @@ function searchEvents(state: ReadingState, searches: readonly WebSearchPart[]): 
 
 function readMessageDelta(state: ReadingState, frame: JsonObject): ReplyEvent[] {
   state.usage = laterUsage(state.usage, frame.usage);
-  if (isObject(frame.delta) && typeof frame.delta.stop_reason === "string") state.stop = readStop(frame.delta);
+  if (isObject(frame.delta) && textOrNull(frame.delta.stop_reason) !== null) state.stop = readStop(frame.delta);
   return [];
 }
 

@@ -1,3 +1,4 @@
+import { EMPTY_ERROR } from "../../../pairing.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -187,7 +188,7 @@ function writeResult(result: ToolResultPart, droppedFields: FieldNames): JsonObj
   return {
     type: "tool_result",
     tool_use_id: result.callId,
-    ...(content.length > 0 ? { content } : {}),
+    ...(content.length > 0 ? { content } : result.isError ? { content: EMPTY_ERROR } : {}),
     ...(result.isError ? { is_error: true } : {}),
     ...writeCache(result.cache),
   };

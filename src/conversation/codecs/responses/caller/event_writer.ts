@@ -41,6 +41,8 @@ export function eventWriter(context: ReplyContext): EventWriter {
     write: (event) => writing.ended ? [] : writeEvent(event, writing),
     writeText: (index, text) => writing.ended ? null : writeText(index, text, writing),
     fail: (error) => writing.ended ? [] : fail(error, writing),
+    // OpenAI sends it too. Its clients fail on any event before `response.created`.
+    keepalive: () => writing.isBegun && !writing.ended ? writing.emit("keepalive", {}) : null,
   };
   return withSearchesFirst(writer, context);
 }
@@ -54,6 +56,7 @@ function writeText(index: number, text: string, writing: Writing): string | null
 function writeEvent(event: ReplyEvent, writing: Writing): Frame[] {
   switch (event.type) {
     case "start":
+      writing.isBegun = true;
       writing.id = responseIdOf(event.id, writing.context.requestId);
       writing.createdAt = event.createdAt ?? writing.createdAt;
       return [

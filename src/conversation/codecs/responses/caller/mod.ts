@@ -59,6 +59,7 @@ export const caller: CallerFormat = {
   tierFields: ["service_tier"],
   servesImageModels: false,
   cacheConflict: (body) => firstSetField(body, CACHED_SETTINGS) ?? firstInstruction(body, "input"),
+  reportsInvalidCalls: true,
   replay: { signatures: "last", items: true },
   grammar,
 };

@@ -1,5 +1,6 @@
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import { failureOfStop } from "../../../failed_reply.ts";
 import { objectSchema } from "../../../schemas/object_schema.ts";
 import type { SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import type { Conversation } from "../../../conversation.ts";
@@ -34,7 +35,7 @@ export function endingOf(stop: Stop): Ending {
     case "prompt_blocked":
       return failure("invalid_prompt", stop.explanation ?? "The provider blocked the prompt");
     case "bad_tool_call":
-      return failure("server_error", stop.explanation ?? "The model produced an invalid tool call");
+      return failure("server_error", failureOfStop(stop)?.message ?? "The model produced an invalid tool call");
     default:
       return COMPLETED;
   }

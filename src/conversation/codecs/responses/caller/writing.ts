@@ -44,6 +44,8 @@ export interface Writing {
   createdAt: number;
   /** The next sequence number. */
   sequence: number;
+  /** True after the caller has received the first event. */
+  isBegun: boolean;
   /** True after a call was opened. */
   hasCall: boolean;
   /** True after a refusal was opened. */
@@ -69,6 +71,7 @@ export function newWriting(context: ReplyContext): Writing {
     id: context.startedStream?.id ?? responseIdOf("", context.requestId),
     createdAt: context.startedStream?.createdAt ?? context.createdAt,
     sequence: context.startedStream?.sequence ?? 0,
+    isBegun: (context.startedStream ?? null) !== null,
     hasCall: false,
     hasRefusal: false,
     ended: false,

@@ -6,6 +6,7 @@ import type { PassThrough } from "../../../pass_through.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
+import { signatureWrapper } from "./signature_wrapper.ts";
 import { signatureEditsOf } from "./signatures.ts";
 import { watcher } from "./watcher.ts";
 
@@ -24,8 +25,10 @@ export const passThrough: PassThrough = {
     return {
       body: spliceJson(bytes, scan, { set, remove }),
       droppedFields: [...droppedFields, ...known.droppedFields],
+      ...(request.hasOtherMakers && { restorer: signatureWrapper(request.provider) }),
     };
   },
+  wrapperOf: signatureWrapper,
   modelIn: (reply) => readModelName(objectOf(reply)?.model),
   watch: () => watcher(),
   issuedIds,

@@ -9,6 +9,7 @@ import type {
   ToolResultPart,
 } from "../../../conversation.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
+import { EMPTY_ERROR } from "../../../pairing.ts";
 import { portableAddressOf } from "../../../media_address.ts";
 import type { Quirks } from "../../../quirks.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
@@ -151,7 +152,7 @@ export function writeOutput(result: ToolResultPart, quirks: Quirks, droppedField
   if (result.isError) droppedFields.add("tool_error");
   const texts = result.parts.filter((part) => part.kind === "text");
   if (texts.length === result.parts.length && (texts.length <= 1 || quirks.has("no_text_parts"))) {
-    return texts.map((part) => part.text).join("\n") || (result.isError ? "Error" : "");
+    return texts.map((part) => part.text).join("\n") || (result.isError ? EMPTY_ERROR : "");
   }
   return result.parts.map((part) => writeShown(part, droppedFields));
 }

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, TextPart, Tool, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
 import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import { inputOf } from "../../../call_input.ts";
+import { joinedTexts } from "../../../joined_texts.ts";
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import { readCarriedSignature } from "./carried_signature.ts";
 import { unsupportedReference } from "./media.ts";
@@ -103,9 +105,15 @@ function readMessage(item: JsonObject, path: string, reading: Reading): void {
   const content = typeof item.content === "string"
     ? [{ type: "input_text", text: item.content }]
     : item.content as JsonObject[];
-  const read = role === "assistant" ? readAssistantPart : readUserPart;
+  if (role === "assistant") {
+    const parts = content.flatMap((block, index) =>
+      readAssistantPart(block, `${path}.content[${index}]`, reading.unsupportedFields) ?? []
+    );
+    for (const part of joinedTexts(parts)) add(role, part, reading);
+    return;
+  }
   for (const [index, block] of content.entries()) {
-    const part = read(block, `${path}.content[${index}]`, reading.unsupportedFields);
+    const part = readUserPart(block, `${path}.content[${index}]`, reading.unsupportedFields);
     if (part === null) continue;
     if (role !== "system") add(role, part, reading);
     else if (part.kind === "text") addInstruction(part, reading);
@@ -134,7 +142,7 @@ function readCall(item: JsonObject, custom: boolean, reading: Reading): void {
   const tool = calledTool(textOf(item.namespace), textOf(item.name), reading);
   const call: ToolCallPart = custom
     ? { kind: "tool_call", callId, tool, input: textOf(item.input), custom: true }
-    : { kind: "tool_call", callId, tool, input: textOf(item.arguments) || "{}" };
+    : { kind: "tool_call", callId, tool, input: inputOf(item.arguments) };
   const turn = add("assistant", call, reading);
   reading.calls.set(callId, { turn, tool });
 }

@@ -2,7 +2,6 @@ import type { EventReader } from "../../../upstream_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { PartOpening, ReplyEvent } from "../../../events.ts";
-import { readError } from "./error.ts";
 import {
   closeAll,
   completePart,
@@ -11,6 +10,7 @@ import {
   ensurePart,
   itemAt,
   newReading,
+  positionsOf,
   type Reading,
   type ReadItem,
 } from "./open_parts.ts";
@@ -21,6 +21,7 @@ import { imageOf } from "../shared/read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
 import { noteHosted, readUsage, withHosted } from "../shared/usage.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { CANCELLED, failureIn } from "./reported_failure.ts";
 import { REASONING_SEPARATOR, reasoningTextOf } from "../shared/wire.ts";
 
 type Read = (event: JsonObject, reading: Reading) => ReplyEvent[];
@@ -48,9 +49,9 @@ const READERS: ReadonlyMap<unknown, Read> = new Map<unknown, Read>([
   }],
   ["response.completed", finish],
   ["response.incomplete", finish],
-  ["response.failed", (event) => [errorEvent(isObject(event.response) ? event.response : event)]],
-  ["response.cancelled", () => [errorEvent({ message: "The provider cancelled the response" })]],
-  ["error", (event) => [errorEvent(event)]],
+  ["response.failed", (event) => [failureIn(isObject(event.response) ? event.response : event)]],
+  ["response.cancelled", () => [CANCELLED]],
+  ["error", (event) => [failureIn(event)]],
 ]);
 
 /** Reads a response stream. Source: Responses API reference, "Streaming events". */
@@ -140,8 +141,12 @@ function closePart(item: ReadItem, at: number, content: JsonObject, reading: Rea
   if (kind === null) return [];
   const { part, events } = ensurePart(item, at, { kind }, reading);
   if (part.citations.length === 0) part.citations.push(...citationsOf(content.annotations));
-  const whole = textOf(kind === "text" ? content.text : content.refusal);
-  return [...events, ...completePart(part, whole), ...endPart(part)];
+  return [...events, ...completePart(part, textIn(content)), ...endPart(part)];
+}
+
+/** The whole text of a part of a message. */
+function textIn(content: JsonObject): string {
+  return textOf(content.type === "refusal" ? content.refusal : content.text);
 }
 
 function reasoningDelta(event: JsonObject, source: "summary" | "content", reading: Reading): ReplyEvent[] {
@@ -150,7 +155,7 @@ function reasoningDelta(event: JsonObject, source: "summary" | "content", readin
   item.reasoning ??= { source, index: at };
   if (item.reasoning.source !== source) return [];
   const { part, events } = ensurePart(item, 0, reasoningOpening(textOrNull(event.item_id)), reading);
-  const isNext = item.reasoning.index !== at && part.length > 0;
+  const isNext = item.reasoning.index !== at && part.text !== "";
   item.reasoning.index = at;
   return [...events, ...continuePart(part, (isNext ? REASONING_SEPARATOR : "") + textOf(event.delta))];
 }
@@ -190,7 +195,9 @@ function closeOutputItem(event: JsonObject, reading: Reading): ReplyEvent[] {
 }
 
 function closeMessage(item: ReadItem, wire: JsonObject, reading: Reading): ReplyEvent[] {
-  const events = objectsOf(wire.content).flatMap((content, at) => closePart(item, at, content, reading));
+  const contents = objectsOf(wire.content);
+  const positions = positionsOf(contents.map(textIn), item);
+  const events = contents.flatMap((content, index) => closePart(item, positions[index]!, content, reading));
   return [...events, ...[...item.parts.values()].flatMap(endPart)];
 }
 
@@ -223,22 +230,4 @@ function finish(event: JsonObject, reading: Reading): ReplyEvent[] {
   const stop = readStop({ ...response, status }, reading.hasCall, reading.hasRefusal);
   reading.ended = true;
   return [...events, { type: "finish", stop, usage: withHosted(readUsage(response), reading.hosted) }];
-}
-
-/** HTTP statuses of error codes in streams. */
-const STATUSES: ReadonlyMap<string, number> = new Map([
-  ["rate_limit_exceeded", 429],
-  ["insufficient_quota", 429],
-  ["context_length_exceeded", 400],
-  ["invalid_prompt", 400],
-  ["invalid_request_error", 400],
-]);
-
-/** Reads a failure: fields at the top (as documented), in `error` (as recorded), or in a failed response. */
-function errorEvent(body: JsonObject): ReplyEvent {
-  const { message, code } = readError(body);
-  const type = textOf(isObject(body.error) ? body.error.type : body.type);
-  const text = message || "The provider reported a failure without a message";
-  const status = STATUSES.get(code ?? "") ?? STATUSES.get(type) ?? null;
-  return { type: "error", message: text, vendorCode: code, status };
 }

@@ -10,8 +10,8 @@ import { newHostedWork } from "../shared/usage.ts";
 export interface OpenPart {
   /** Its index in the reply, by order of opening. */
   readonly index: number;
-  /** The number of characters given so far, to find what a whole text adds. */
-  length: number;
+  /** The text given so far, to find what a whole text adds and which part it belongs to. */
+  text: string;
   /** The web sources so far; they are given with the end. */
   readonly citations: Citation[];
   /** True after its end was given. */
@@ -76,23 +76,40 @@ export function ensurePart(
 ): { part: OpenPart; events: ReplyEvent[] } {
   const known = item.parts.get(at);
   if (known) return { part: known, events: [] };
-  const part: OpenPart = { index: reading.nextIndex++, length: 0, citations: [], ended: false };
+  const part: OpenPart = { index: reading.nextIndex++, text: "", citations: [], ended: false };
   item.parts.set(at, part);
   if (opening.kind === "tool_call") reading.hasCall = true;
   if (opening.kind === "refusal") reading.hasRefusal = true;
   return { part, events: [{ type: "part-start", index: part.index, part: opening }] };
 }
 
+/**
+ * The positions of the parts of a finished message, whose texts are known. Some vendors count other parts in the events
+ * than in the finished item, so a part that was streamed is recognized by its text.
+ */
+export function positionsOf(texts: readonly string[], { parts }: ReadItem): number[] {
+  const free = new Set(parts.keys());
+  let unused = Math.max(-1, ...free) + 1;
+  return texts.map((text, index) => {
+    const begins = (at: number) => parts.get(at)!.text !== "" && text.startsWith(parts.get(at)!.text);
+    const isHere = free.has(index) && (parts.get(index)!.text === "" || begins(index));
+    const at = isHere ? index : [...free].find(begins) ?? (free.has(index) || !parts.has(index) ? index : unused);
+    unused = Math.max(unused, at + 1);
+    free.delete(at);
+    return at;
+  });
+}
+
 /** More text of a part, with its tokens; nothing for a part that has ended. */
 export function continuePart(part: OpenPart, text: string, logprobs: readonly TokenLogprob[] = []): ReplyEvent[] {
   if (text === "" || part.ended) return [];
-  part.length += text.length;
+  part.text += text;
   return [{ type: "part-delta", index: part.index, text, ...logprobsField(logprobs) }];
 }
 
-/** The rest of a whole text that did not arrive in deltas. */
+/** The rest of a whole text that did not arrive in deltas; nothing where the whole does not begin with them. */
 export function completePart(part: OpenPart, whole: string): ReplyEvent[] {
-  return continuePart(part, whole.slice(part.length));
+  return whole.startsWith(part.text) ? continuePart(part, whole.slice(part.text.length)) : [];
 }
 
 /** The end of a part; nothing for one that has ended. */

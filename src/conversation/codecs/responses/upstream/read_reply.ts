@@ -1,4 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
+import { inputOf } from "../../../call_input.ts";
+import { FailedReply } from "../../../failed_reply.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
 import { logprobsField, readTokenLogprobs } from "../../../logprobs.ts";
 import { citationsField } from "../shared/parts.ts";
@@ -6,6 +8,7 @@ import { readSearchItem } from "../shared/search_items.ts";
 import { imageOf } from "../shared/read_items.ts";
 import { readUsage } from "../shared/usage.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { failureIn } from "./reported_failure.ts";
 import { reasoningTextOf } from "../shared/wire.ts";
 
 /**
@@ -18,7 +21,8 @@ export function readReply(body: unknown): Reply {
     throw new TypeError('Cannot read the reply: expected a response object with "output"');
   }
   const status = textOf(body.status) || "completed";
-  if (["failed", "cancelled", "queued", "in_progress"].includes(status)) {
+  if (status === "failed" || status === "cancelled") throw new FailedReply(failureIn(body));
+  if (status === "queued" || status === "in_progress") {
     throw new TypeError(`Cannot read the reply: expected a finished response, got status "${status}"`);
   }
   const unsupportedFields = new Set<string>();
@@ -53,7 +57,7 @@ function readOutputItem(item: JsonObject, unsupportedFields: Set<string>): Reply
     case "reasoning":
       return readReasoning(item);
     case "function_call":
-      return [{ kind: "tool_call", ...callNames(item), input: textOf(item.arguments) || "{}" }];
+      return [{ kind: "tool_call", ...callNames(item), input: inputOf(item.arguments) }];
     case "custom_tool_call":
       return [{ kind: "tool_call", ...callNames(item), input: textOf(item.input), custom: true }];
     case "web_search_call": {

@@ -2,7 +2,7 @@ import type { RequestTarget } from "../../../upstream_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
+import { adaptiveEffort, COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
 import { truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
@@ -126,7 +126,8 @@ function reasoningField(
     if (reasoning.effort !== "none" && reasoning.budgetTokens !== 0) droppedFields.add("reasoning");
     return {};
   }
-  const requested = effortOf(reasoning, maxOutputTokens ?? target.maxOutputTokens ?? 32_000);
+  const requested = effortOf(reasoning, maxOutputTokens ?? target.maxOutputTokens ?? 32_000) ??
+    adaptiveEffort(reasoning);
   const effort = requested === null ? null : supportedEffort(requested, target, droppedFields);
   if (reasoning.effort !== null && reasoning.budgetTokens !== null) droppedFields.add("reasoning_budget");
   // Reasoning is not returned unless requested.
