@@ -181,6 +181,30 @@ Deno.test("messages request keeps the reasoning of a prefill before its text whe
   assertEquals(content.map(({ type, text }) => text ?? type), ["thinking", "So"]);
 });
 
+Deno.test("messages request has no budget in a chain of calls that did not begin with reasoning", () => {
+  const thought: Part = { kind: "reasoning", text: "hm", signature: OWN };
+  const turns: Turn[] = [
+    { role: "user", parts: [textPart("Hello")] },
+    { role: "assistant", parts: [callPart("a")] },
+    { role: "user", parts: [resultPart("a"), textPart("go on")] },
+    { role: "assistant", parts: [thought, callPart("b")] },
+    { role: "user", parts: [resultPart("b")] },
+  ];
+  const reasoning = { effort: null, budgetTokens: 2000, visible: null };
+  const { body } = write({ turns, reasoning, maxOutputTokens: 5000 }, { model: "claude-opus-4-1" });
+  assertEquals((body.thinking as JsonObject | undefined)?.type === "enabled", false);
+});
+
+Deno.test("messages request leaves an instruction in the user's turn if nothing else of it is sent", () => {
+  const turns: Turn[] = [
+    { role: "user", parts: [textPart(" \n")] },
+    { role: "system", parts: [textPart("Be brief")] },
+  ];
+  const { body, droppedFields } = write({ turns }, { model: "claude-opus-5" });
+  assertEquals((body.messages as JsonObject[]).map(({ role, content }) => [role, content]), [["user", "Be brief"]]);
+  assertEquals(droppedFields.includes("system_turn"), true);
+});
+
 Deno.test("messages request joins the alternatives of a tool's parameters, and reports it", () => {
   const parameters = { oneOf: [{ properties: { a: {} } }, { properties: { b: {} } }] };
   const { body, droppedFields } = write({ tools: [{ ...LOOK, kind: "function", strict: null, parameters }] });

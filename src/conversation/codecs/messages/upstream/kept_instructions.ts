@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { AlternatingTurn } from "../../../alternating_turns.ts";
 import type { TextPart, Turn } from "../../../conversation.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
+import type { FieldNames } from "../shared/fields.ts";
 
 const NONE: ReadonlySet<Turn> = new Set();
 
@@ -32,11 +33,18 @@ export interface SplitTurn {
   readonly instruction: JsonObject | null;
 }
 
-/** Separates the instructions that keep their role from a turn. */
-export function splitInstructions({ parts }: AlternatingTurn): SplitTurn {
+/**
+ * Separates the instructions that keep their role from a turn. In one whose other parts are blank, and were left out,
+ * they have no message of the user to follow, and stay in the user's.
+ */
+export function splitInstructions({ parts }: AlternatingTurn, droppedFields: FieldNames): SplitTurn {
   const texts = parts.filter((part): part is TextPart => part.kind === "text" && part.isInstruction === true);
   if (texts.length === 0) return { parts, instruction: null };
-  const content = texts.map(({ text }) => ({ type: "text", text }));
   const others = parts.filter((part) => part.kind !== "text" || part.isInstruction !== true);
+  if (others.length === 0) {
+    droppedFields.add("system_turn");
+    return { parts, instruction: null };
+  }
+  const content = texts.map(({ text }) => ({ type: "text", text }));
   return { parts: others, instruction: { role: "system", content } };
 }

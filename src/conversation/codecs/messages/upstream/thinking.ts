@@ -101,17 +101,14 @@ export function forcesCall({ toolChoice, webSearch }: Pick<Conversation, "toolCh
 
 /**
  * True when thinking with a budget is not allowed: with a forced call, with a reply that the caller started, and in a
- * chain of tool calls whose last assistant turn does not start with thinking.
+ * chain of tool calls whose first assistant turn does not start with thinking.
  * Source: Messages API reference, "Extended thinking", "Thinking with tool use".
  */
 function isForbidden(conversation: Conversation, turns: readonly Turn[]): boolean {
   if (forcesCall(conversation)) return true;
-  const latest = turns.at(-1);
-  const continued = latest?.role === "assistant"
-    ? latest
-    : latest?.parts[0]?.kind === "tool_result"
-    ? turns.at(-2)
-    : undefined;
+  // A user turn with results goes on with the chain, also if it has text after them.
+  const asked = turns.findLastIndex(({ role, parts }) => role === "user" && parts[0]?.kind !== "tool_result");
+  const continued = turns.slice(asked + 1).find(({ role }) => role === "assistant");
   return continued !== undefined && continued.parts[0]?.kind !== "reasoning";
 }
 

@@ -106,7 +106,7 @@ function withoutBareReasoning(
 function writeTurns(turns: readonly AlternatingTurn[], thinks: boolean, droppedFields: FieldNames): JsonObject[] {
   return turns.flatMap((turn, index) => {
     const isPrefill = turn.role === "assistant" && index === turns.length - 1;
-    const { parts: own, instruction } = splitInstructions(turn);
+    const { parts: own, instruction } = splitInstructions(turn, droppedFields);
     const parts = isPrefill ? prefillParts(own, thinks, droppedFields) : own;
     const content = parts.flatMap((part) => writePart(part, droppedFields));
     const message = content.length === 0 ? [] : [{ role: turn.role, content }];
