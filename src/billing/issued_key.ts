@@ -36,17 +36,27 @@ const KEY_ID = /^key_[0-9a-f]{28}$/;
  * Issues a new key to an account.
  *
  * @param settings Default: none.
- * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased.
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased; `invalid_request` for a
+ * key that would be expired.
  */
 export async function issueKey(store: Store, account: string, settings: KeyChanges = {}): Promise<NewKey> {
   const [owner] = await store.get<AccountRecord>([accountKey(account)]);
   if (!owner) throw new GatewayError("not_found", "Cannot issue a key: no such account");
   refuseErased(owner.value);
+  refusePast(settings.expires_at, store.now());
   const secret = newApiKey();
   const record = keyRecordOf(secret, account, store.now(), settings);
   const result = await store.commit(null, addKey({}, record));
   if (!result.ok) throw new Error(`Cannot store a new key: ${result.why}`);
   return { key: withoutHash(record), secret };
+}
+
+function refusePast(expiresAt: KeyChanges["expires_at"], now: number): void {
+  if (expiresAt == null || expiresAt > now) return;
+  const shown = new Date(expiresAt).toISOString();
+  throw new GatewayError("invalid_request", `Cannot read "expires_at": expected a time to come, got ${shown}`, {
+    field: "expires_at",
+  });
 }
 
 /** The keys of all accounts, in the order of the accounts. */

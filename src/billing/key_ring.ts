@@ -24,8 +24,8 @@ export interface KeyRing {
   /**
    * Returns the owner of a key: at once if it is cached, which it is for five seconds, otherwise as a promise.
    *
-   * @throws {GatewayError} `invalid_api_key`, the same for a forged, unknown, revoked or expired key and a suspended
-   * account; thrown or as a rejection.
+   * @throws {GatewayError} `invalid_api_key`, thrown or as a rejection. The message tells a revoked or expired key and
+   * a suspended account from an unknown key: whoever has the secret may know.
    */
   resolve(secret: string): Credential | Promise<Credential>;
   /**
@@ -47,9 +47,12 @@ export interface KeyRingOptions {
   readonly onEvicted?: (accountId: string) => void;
 }
 
+/** Why a key is refused. */
+type Refusal = keyof typeof REFUSALS;
+
 /** A cached result and its expiry. */
 interface CachedResult {
-  readonly credential: Credential | null;
+  readonly found: Credential | Refusal;
   readonly until: number;
 }
 
@@ -70,19 +73,19 @@ export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyR
 
   function lookUp(secret: string, hash: string): Promise<Credential> {
     const lookup: Promise<Credential> = findOwner(store, hash).then((found) => {
-      const credential = withSameLimits(found, known.get(hash)?.credential);
+      const credential = typeof found === "string" ? null : withSameLimits(found, known.get(hash)?.found);
       // A look-up that began before a revocation answers its callers but is not cached.
       if (lookups.get(hash) === lookup) {
         lookups.delete(hash);
         (credential ? unknown : known).delete(hash);
         addToCache(credential ? known : unknown, hash, {
-          credential,
+          found: credential ?? found,
           until: clock.now() + (credential ? CACHED_MS : REFUSAL_CACHED_MS),
         });
         if (credential) hashes.remember(secret, hash);
         else hashes.forget(secret);
       }
-      if (!credential) throw invalidKey();
+      if (!credential) throw invalidKey(found as Refusal);
       return credential;
     }, (failure) => {
       if (lookups.get(hash) === lookup) lookups.delete(hash);
@@ -93,7 +96,7 @@ export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyR
   }
 
   function evict(isEvicted: (credential: Credential) => boolean): void {
-    for (const [hash, { credential }] of known) if (credential && isEvicted(credential)) known.delete(hash);
+    for (const [hash, { found }] of known) if (typeof found !== "string" && isEvicted(found)) known.delete(hash);
     unknown.clear();
     lookups.clear();
     hashes.clear();
@@ -104,9 +107,10 @@ export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyR
       const hash = hashes.find(secret) ?? hashOfWellFormed(secret);
       const cached = known.get(hash) ?? unknown.get(hash);
       if (!cached || !isCurrent(cached, clock.now())) return lookups.get(hash) ?? lookUp(secret, hash);
-      const { credential } = cached;
-      if (!credential || (credential.limits !== null && isExpired(credential.limits, store.now()))) throw invalidKey();
-      return credential;
+      const { found } = cached;
+      if (typeof found === "string") throw invalidKey(found);
+      if (found.limits !== null && isExpired(found.limits, store.now())) throw invalidKey("expired");
+      return found;
     },
     async revoke(accountId, keyId) {
       const key = await revokeKey(store, accountId, keyId);
@@ -122,17 +126,24 @@ export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyR
 }
 
 function hashOfWellFormed(secret: string): string {
-  if (!isWellFormedKey(secret)) throw invalidKey();
+  if (!isWellFormedKey(secret)) throw invalidKey("unknown");
   return hashOfKey(secret);
 }
 
-function invalidKey(): GatewayError {
-  return new GatewayError("invalid_api_key", "Cannot accept the API key: it is invalid");
+const REFUSALS = {
+  unknown: "it is unknown; keys of vendors and admin keys are not API keys of this gateway",
+  revoked: "it was revoked",
+  expired: "it has expired",
+  suspended: "its account is suspended",
+};
+
+function invalidKey(refusal: Refusal): GatewayError {
+  return new GatewayError("invalid_api_key", `Cannot accept the API key: ${REFUSALS[refusal]}`);
 }
 
 /** Unchanged limits stay one object, so that what is compiled for them is used again. */
-function withSameLimits(found: Credential | null, before: Credential | null | undefined): Credential | null {
-  if (found === null || found.limits === null || !before) return found;
+function withSameLimits(found: Credential, before: Credential | Refusal | undefined): Credential {
+  if (found.limits === null || before === undefined || typeof before === "string") return found;
   return isDeepStrictEqual(found, before) ? before : found;
 }
 
@@ -151,17 +162,19 @@ function addToCache(memory: Map<string, CachedResult>, hash: string, cached: Cac
   memory.set(hash, cached);
 }
 
-async function findOwner(store: Store, hash: string): Promise<Credential | null> {
+async function findOwner(store: Store, hash: string): Promise<Credential | Refusal> {
   const [owner] = await store.get<KeyOwnerRecord>([keyOwnerKey(hash)]);
-  if (!owner) return null;
+  if (!owner) return "unknown";
   const { account: accountId, id: keyId } = owner.value;
   const [key, account] = await store.get<unknown>([keyKey(accountId, keyId), accountKey(accountId)]) as [
     Entry<KeyRecord> | null,
     Entry<AccountRecord> | null,
   ];
-  if (!key || key.value.revokedAt !== null || !account || account.value.suspendedAt !== null) return null;
+  if (!key || !account) return "unknown";
+  if (key.value.revokedAt !== null) return "revoked";
+  if (account.value.suspendedAt !== null) return "suspended";
   const limits = effectiveLimitsOf(key.value, account.value);
-  if (limits !== null && isExpired(limits, store.now())) return null;
+  if (limits !== null && isExpired(limits, store.now())) return "expired";
   recordUse(store, key);
   return { keyId, accountId, limits, capture: captureOf(key.value.capture, account.value.capture) };
 }

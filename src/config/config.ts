@@ -205,12 +205,34 @@ export interface PlainLoadedConfig {
   readonly tree: PlainTree;
 }
 
+/** Sections of the files of other gateways that "switchyard import" reads, with the name that it has for each. */
+const FOREIGN_SECTIONS: ReadonlyMap<string, string> = new Map([
+  ...["model_list", "litellm_settings", "router_settings"].map((key): [string, string] => [key, "litellm"]),
+  ...["config_store", "logs_store", "vector_store"].map((key): [string, string] => [key, "bifrost"]),
+]);
+
+/**
+ * Refuses the file of another gateway, in which every section would be a problem.
+ *
+ * @throws {ConfigError}
+ */
+function refuseForeign(tree: Section, problems: Problems): void {
+  for (const key of Object.keys(tree)) {
+    const program = FOREIGN_SECTIONS.get(key);
+    if (program === undefined) continue;
+    const advice = `"switchyard import ${program} FILE --output switchyard.yaml" converts it`;
+    problems.addPlain([key], "a section of this gateway", `one of another program: ${advice}`);
+    problems.throwIfAny();
+  }
+}
+
 /**
  * Reads the sections of a tree whose expressions are expanded.
  *
  * @throws {ConfigError} With all problems, those already noted included.
  */
 export function readTree(tree: Section, problems: Problems): Config {
+  refuseForeign(tree, problems);
   for (const key of Object.keys(tree)) {
     if (!SECTIONS.some((section) => section === key)) problems.addUnknown([key], SECTIONS);
   }

@@ -82,6 +82,9 @@ function textOf(path: string): string | null {
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     if (error instanceof TypeError) throw new ConfigError([`${path}: expected UTF-8 text, got other bytes`]);
+    if (error instanceof Deno.errors.IsADirectory) {
+      throw new ConfigError([`${path}: expected a configuration file, got a folder`]);
+    }
     const kind = error instanceof Error ? error.name : "an unknown failure";
     throw new ConfigError([`${path}: expected a readable file, got ${kind}`]);
   }

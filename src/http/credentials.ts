@@ -42,7 +42,7 @@ export function readCredential(
     if (key !== null && key !== found) throw invalidKey("expected the same key wherever one is sent");
     key = found;
   }
-  if (key === null) throw new GatewayError("unauthorized", `Cannot serve without an API key: ${adviceFor(carriers)}`);
+  if (key === null) throw new GatewayError("unauthorized", missingKey(headers, carriers));
   if (key.length > MAX_KEY_CHARACTERS || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalidKey("expected one key of visible characters");
   }
@@ -69,8 +69,12 @@ function invalidKey(expected: string): GatewayError {
   return new GatewayError("invalid_api_key", `Cannot accept the API key: ${expected}`);
 }
 
-function adviceFor(carriers: readonly KeyLocation[]): string {
-  return `expected it as "Authorization: Bearer" or "${carriers.includes("?key") ? "x-content-api-key" : "x-api-key"}"`;
+function missingKey(headers: HeaderReader, carriers: readonly KeyLocation[]): string {
+  const other = carriers.includes("?key") ? "x-content-api-key" : "x-api-key";
+  const sent = headers.get("authorization") ?? "";
+  return sent === "" || /^Bearer *$/i.test(sent)
+    ? `Missing API key: send it as "Authorization: Bearer" or "${other}"`
+    : `Missing API key: the header "authorization" has another form; send "Bearer", a space and the key, or "${other}"`;
 }
 
 /** The only version of the message protocol. Source: docs/api/README.md#versions. */

@@ -137,9 +137,14 @@ function refuseOtherTypes(field: string | null): void {
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
   const isJson = type === "" || /^(application|text)\/json$/.test(type) || /^[\w.-]+\/[\w.-]+\+json$/.test(type);
   if (isJson && (charset === undefined || /^"?utf-?8"?$/.test(charset))) return;
-  throw new GatewayError("invalid_request", "Cannot read this Content-Type: expected application/json in UTF-8", {
-    status: 415,
-  });
+  const message = `Cannot read the Content-Type "${shownType(field)}": expected application/json in UTF-8`;
+  throw new GatewayError("invalid_request", message, { status: 415 });
+}
+
+const MAX_SHOWN_CHARACTERS = 80;
+
+function shownType(field: string): string {
+  return field.replace(/[^\x21-\x7e ]|"/g, "").slice(0, MAX_SHOWN_CHARACTERS);
 }
 
 function withoutMark(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {

@@ -9,6 +9,11 @@ const SYNTAX: Record<string, [text: string, words: string]> = {
   "a tag": ["store: !!js/function kv:a", "line 1: expected only the tags"],
   "a list in place of sections": ["- store", "expected a map of sections, got a list"],
   "an unknown alias": ["store: *other", "expected aliases of defined anchors"],
+  "the file of LiteLLM": ["general_settings: {}\nmodel_list: []", '"switchyard import litellm FILE'],
+  "the file of Bifrost": [
+    '{"providers": {"openai": {"keys": []}}, "config_store": {}}',
+    '"switchyard import bifrost FILE',
+  ],
   "a map as a key": ["{ a: b }: c", "expected keys of plain text"],
   "an expression as a key": ["${NAME}: c", "expected ${…} in values only"],
   "an expression without an end": ["store: 'kv:${NAME'", "expected ${NAME}, ${NAME:-default}"],

@@ -92,20 +92,21 @@ for (const face of CALLER_PROTOCOLS) {
     assertEquals((await sendAs(face, inside)).status, 200);
   });
 
-  Deno.test(`${face.name}: an expired key, and a key of an expired account, answers as an unknown one`, async () => {
+  Deno.test(`${face.name}: an expired key, and a key of an expired account, is refused as such`, async () => {
     const caller = await callerWith({});
     assertEquals((await sendAs(face, caller)).status, 200);
     await admin("PATCH", caller.path, { expires_at: "2020-01-01" });
     const expired = await sendAs(face, caller);
     const unknown = await sendAs(face, { ...caller, key: "sk-no-such-key-anywhere-at-all" });
     assertEquals([expired.status, face.errorType(expired.json)], [401, face.errorType(unknown.json)]);
-    assertEquals(expired.json.error.message, unknown.json.error.message);
+    assertEquals(expired.json.error.message, "Cannot accept the API key: it has expired");
+    assertStringIncludes(unknown.json.error.message, "it is unknown");
     await admin("PATCH", caller.path, { expires_at: null });
     assertEquals((await sendAs(face, caller)).status, 200);
     const account = caller.path.slice(0, caller.path.indexOf("/keys/"));
     await admin("PATCH", account, { expires_at: "2020-01-01" });
     const ended = await sendAs(face, caller);
-    assertEquals([ended.status, ended.json.error.message], [401, unknown.json.error.message]);
+    assertEquals([ended.status, ended.json.error.message], [401, expired.json.error.message]);
     await admin("PATCH", account, { expires_at: null });
     assertEquals((await sendAs(face, caller)).status, 200);
   });

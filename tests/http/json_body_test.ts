@@ -130,7 +130,7 @@ Deno.test("readJsonObject() applies one rule to content types", async () => {
     "application/json, text/plain",
   ];
   for (const type of refused) {
-    const error = await assertRejects(() => read(type), GatewayError, "application/json");
+    const error = await assertRejects(() => read(type), GatewayError, `"${type}": expected application/json`);
     assertEquals([type, error.status, error.code], [type, 415, "invalid_request"]);
   }
 });

@@ -70,7 +70,10 @@ export async function requireRole(
   }
   const identity = await keys.identify(sent);
   if (identity === null) {
-    const error = new GatewayError("invalid_api_key", "Cannot accept the admin key: it is invalid");
+    const error = new GatewayError(
+      "invalid_api_key",
+      "Cannot accept the admin key: it is unknown; API keys of callers are not admin keys",
+    );
     return await wrongKeys.refuse(remote, error);
   }
   if (!includesRole(identity.role, role)) {

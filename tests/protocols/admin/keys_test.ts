@@ -66,7 +66,7 @@ Deno.test("DELETE …/keys/:key answers 404 to another account's key and to an u
 
 const SETTINGS = {
   name: "ci",
-  expires_at: 1_798_761_600,
+  expires_at: 4_102_444_800,
   models: ["openai/*", "fast"],
   endpoints: ["chat_completions"],
   providers: ["openai"],
@@ -81,7 +81,7 @@ const SETTINGS = {
 Deno.test("POST …/keys sets every limit, and GET shows the key without its secret", async () => {
   const { call } = await openTestAdmin();
   await call("POST", "", { id: "acme" });
-  const written = { ...SETTINGS, expires_at: "2027-01-01", budget: { amount: "20", per: "month" } };
+  const written = { ...SETTINGS, expires_at: "2100-01-01", budget: { amount: "20", per: "month" } };
   const { status, body: { secret: _, ...key } } = await call("POST", "/acme/keys", written);
   assertEquals(status, 201);
   assertEquals({ ...key, ...SETTINGS }, key);
@@ -90,6 +90,17 @@ Deno.test("POST …/keys sets every limit, and GET shows the key without its sec
   assertEquals(left.key.budget.left, "20.0000000000");
   assertEquals((await call("GET", "/acme/keys")).body.data, [key]);
   assertEquals((await call("GET", "/acme/keys/key_1")).status, 404);
+});
+
+Deno.test("POST …/keys refuses a key that would be expired", async () => {
+  const { call } = await openTestAdmin();
+  await call("POST", "", { id: "acme" });
+  const { status, body: { error } } = await call("POST", "/acme/keys", { expires_at: "2020-01-01" });
+  assertEquals([status, error.message], [
+    400,
+    'Cannot read "expires_at": expected a time to come, got 2020-01-01T00:00:00.000Z',
+  ]);
+  assertEquals((await call("GET", "/acme/keys")).body.data, []);
 });
 
 Deno.test("PATCH …/keys/:key changes what is given, removes with null, keeps the rest, and is in force at once", async () => {
