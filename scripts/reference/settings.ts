@@ -11,6 +11,7 @@ import { retentionSchema } from "../../src/config/retention_section.ts";
 import { serverSchema } from "../../src/config/server_section.ts";
 import {
   billingSchema,
+  catalogSchema,
   consoleSchema,
   logsSchema,
   tracingSchema,
@@ -55,6 +56,7 @@ const SECTIONS: readonly (readonly [path: string, schema: z.ZodType])[] = [
   ["logs", logsSchema],
   ["request_log", requestLogSchema],
   ["tracing", tracingSchema],
+  ["catalog", catalogSchema],
   ["console", consoleSchema],
 ];
 

@@ -778,6 +778,11 @@ const REST: Record<string, SettingText> = {
   "tracing.headers": { text: "Sent with every export", example: { authorization: "Bearer ${OTLP_TOKEN}" } },
   "tracing.ratio": { text: "The share of the traces that begin here and are exported", example: 0.1, unit: "share" },
   "tracing.service_name": { text: "The attribute `service.name`", example: "gateway-eu" },
+  "catalog": {
+    text: "`built_in` adds the built-in models of the providers to `models`, where a model with the same id wins",
+    example: "built_in",
+    otherwise: "built-in models without a section `models` only",
+  },
   "console": { text: "Whether the web console is at `/console`", otherwise: "true if there is an admin key" },
 };
 

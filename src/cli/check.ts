@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
+import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
+import { builtInIdsBeside } from "../config/model_entries.ts";
 import { environmentOf } from "./environment.ts";
 import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -20,7 +22,22 @@ export function checkCommand(args: readonly string[]): number {
   const { providers, models, accounts } = config;
   const providerCount = Object.keys(providers).length;
   print(`${source}: valid, with ${providerCount} providers, ${models.length} models, ${accounts.length} accounts`);
+  const hidden = hiddenModels(config);
+  if (hidden.length > 0) print(hiddenNote(source, hidden));
   return 0;
+}
+
+/** The built-in models of the providers that the section `models` leaves out. */
+function hiddenModels({ providers, models, modelPatterns, builtInIds }: Config): string[] {
+  if (builtInIds.length > 0) return [];
+  const ids = builtInIdsBeside(new Set(models.map(({ id }) => id)), Object.keys(providers));
+  return ids.filter((id) => !modelPatterns.some((pattern) => id.startsWith(pattern.id.slice(0, -1))));
+}
+
+function hiddenNote(source: string, hidden: readonly string[]): string {
+  const [first = ""] = hidden;
+  return `${source}: models leaves out ${hidden.length} built-in models of these providers, such as "${first}"; ` +
+    '"catalog: built_in" adds them';
 }
 
 function readPath(args: readonly string[]): string | undefined {

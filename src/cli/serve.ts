@@ -30,7 +30,10 @@ export async function serve(args: readonly string[]): Promise<number> {
   const output = openProcessOutput(config);
   const live = { source, loaded, setLogLevel: (level: LogLevel) => void (output.log.level = level) };
   if (config.models.length === 0) {
-    output.log.warn("catalog_empty", { reason: "no vendor key is set and the configuration has no models" });
+    const reason = Object.keys(config.providers).length === 0
+      ? "no vendor key is set and the configuration has no models"
+      : "the providers have no built-in models, and the configuration has no others with a price";
+    output.log.warn("catalog_empty", { reason });
   }
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   const sharing = { isStandby, onLost };

@@ -17,7 +17,7 @@ import {
   refuseUnlistable,
   refuseUnusedAdminAddress,
 } from "./cross_checks.ts";
-import { layTree } from "./config_tree.ts";
+import { addsBuiltIns, idsIn, layTree } from "./config_tree.ts";
 import { type ConfigTree, type PlainTree, type StoredConfig, treeOf } from "./plain_tree.ts";
 import { readDocument } from "./document.ts";
 import { isSection, type Section } from "./section.ts";
@@ -46,6 +46,7 @@ import {
   type BillingConfig,
   type LogsConfig,
   readBillingSection,
+  readCatalogSection,
   readConsoleSection,
   readLogsSection,
   readTracingSection,
@@ -103,6 +104,8 @@ export interface Config {
   readonly console: boolean | null;
   /** Where spans are exported, and which; null, the default, for none. */
   readonly tracing: TracingConfig | null;
+  /** Whether `models` has the built-in models of the providers, too; null, the default: only if it has no other. */
+  readonly catalog: "built_in" | null;
   /** The proxies for requests to vendors; only from the environment. Default: none. */
   readonly proxies: Proxies;
 }
@@ -117,6 +120,7 @@ const SECTIONS = [
   "accounts",
   "providers",
   "models",
+  "catalog",
   "prices",
   "aliases",
   "limits",
@@ -186,11 +190,18 @@ export function readPlainLayers({ text, file, env, stored }: ConfigLayers): Plai
   const sections = isBuiltIn ? { ...layers.sections, models: undefined } : layers.sections;
   const providers = withPresetKeys(sections.providers, env, problems);
   const config = readTree({ ...sections, providers }, problems);
-  const builtInIds = tree.models == null && !isBuiltIn
-    ? builtInIdsBeside(stored.models ?? {}, Object.keys(config.providers))
-    : config.builtInIds;
+  const replacing = replacingIds(tree, stored);
+  const builtInIds = replacing === null || isBuiltIn
+    ? config.builtInIds
+    : builtInIdsBeside(replacing, Object.keys(config.providers));
   const accounts = config.accounts.map((each, index) => ({ ...each, declaredAt: `${file}: accounts[${index}]` }));
   return { config: { ...config, accounts, builtInIds, proxies }, tree: layers };
+}
+
+/** The ids of models beside which there are built-in ones; null if the file has all models. */
+function replacingIds(tree: Section, { models = {} }: StoredConfig): ReadonlySet<unknown> | null {
+  if (tree.models != null && !addsBuiltIns(tree)) return null;
+  return new Set([...Object.keys(models), ...Array.isArray(tree.models) ? idsIn(tree.models) : []]);
 }
 
 /** A configuration that was read, and its settings as an operator would write them. */
@@ -261,6 +272,7 @@ export function readTree(tree: Section, problems: Problems): Config {
     requestLog: problems.read(["request_log"], tree.request_log ?? {}, readRequestLogSection),
     tracing: problems.read(["tracing"], tree.tracing ?? null, readTracingSection),
     console: problems.read(["console"], tree.console ?? null, readConsoleSection),
+    catalog: problems.read(["catalog"], tree.catalog ?? null, readCatalogSection),
   };
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);

@@ -27,6 +27,7 @@ const FIXED_LIMITS: readonly string[] = ["memory", "min_free_disk", "files_quota
 const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null>> = {
   providers: null,
   models: null,
+  catalog: null,
   aliases: null,
   accounts: null,
   egress: null,

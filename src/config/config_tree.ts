@@ -23,7 +23,7 @@ export interface TreeOptions {
 /** Adds the settings of the store to those of the file and the environment, which have precedence. */
 export function layTree({ source, file, tree, stored, env, problems }: TreeOptions): PlainTree {
   const sections: Section = { ...tree };
-  const layer: Layer = { sections, fromStore: new Set(), shadowed: [], problems };
+  const layer: Layer = { sections, hasAll: addsBuiltIns(tree), fromStore: new Set(), shadowed: [], problems };
   // Models come after providers, which decide the built-in ones.
   for (const section of STORED_SECTIONS) {
     const entries = Object.entries(stored[section] ?? {});
@@ -39,7 +39,7 @@ export function layTree({ source, file, tree, stored, env, problems }: TreeOptio
     models,
     fromStore,
     overridden: new Set(overridePaths(env).keys()),
-    hasBuiltIns: file.models === undefined || file.models === null,
+    hasBuiltIns: file.models === undefined || file.models === null || layer.hasAll,
     privatePaths: problems.privatePaths,
     shadowed,
   };
@@ -48,6 +48,8 @@ export function layTree({ source, file, tree, stored, env, problems }: TreeOptio
 /** The settings of the store while they are added. */
 interface Layer {
   readonly sections: Section;
+  /** Whether the built-in models are beside those of the file. */
+  readonly hasAll: boolean;
   readonly fromStore: Set<string>;
   readonly shadowed: string[];
   readonly problems: Problems;
@@ -62,12 +64,15 @@ function addEntry({ sections, fromStore, shadowed, problems }: Layer, section: s
 }
 
 /** Adds models at the end. They replace built-in models with their ids. */
-function addModels({ sections, fromStore, shadowed, problems }: Layer, entries: readonly [string, unknown][]): void {
-  if (entries.length === 0) return;
+function addModels(layer: Layer, entries: readonly [string, unknown][]): void {
+  const { sections, hasAll, fromStore, shadowed, problems } = layer;
   const isDeclared = sections.models !== undefined && sections.models !== null;
-  const listed = isDeclared ? sections.models : builtInsFor(sections);
-  if (!Array.isArray(listed)) return; // reported by the reader of the section
-  const declared = new Set(isDeclared ? listed.map((each) => isSection(each) ? each.id : null) : []);
+  if (entries.length === 0 && !(isDeclared && hasAll)) return;
+  const own = isDeclared ? sections.models : [];
+  if (!Array.isArray(own)) return; // reported by the reader of the section
+  const declared = new Set(idsIn(own));
+  const builtIns = isDeclared && !hasAll ? [] : builtInsFor(sections);
+  const listed = [...own, ...builtIns.filter((each) => !isSection(each) || !declared.has(each.id))];
   const added = entries.filter(([id]) => !declared.has(id));
   const ids = new Set<unknown>(added.map(([id]) => id));
   const others = listed.filter((each) => !isSection(each) || !ids.has(each.id));
@@ -77,6 +82,16 @@ function addModels({ sections, fromStore, shadowed, problems }: Layer, entries: 
     problems.setOriginBelow(["models", others.length + index], `store: models.${id}`);
   }
   for (const [id] of entries) if (declared.has(id)) shadowed.push(`models.${id}`);
+}
+
+/** The ids of entries of `models`, as they are written. */
+export function idsIn(models: readonly unknown[]): unknown[] {
+  return models.map((each) => isSection(each) ? each.id : null);
+}
+
+/** Whether the built-in models of the providers are added to those of the file. */
+export function addsBuiltIns({ catalog }: Section): boolean {
+  return catalog === "built_in";
 }
 
 function builtInsFor(sections: Section): unknown[] {

@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
  * to show the values of settings that no one set.
  */
 export function defaultSettings(
-  { server, store, files, prices, limits, retention, billing, webhooks, notifications, egress, logs }: Config,
+  { server, store, files, prices, limits, retention, billing, webhooks, notifications, egress, logs, catalog }: Config,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   return {
     server: {
@@ -20,6 +20,7 @@ export function defaultSettings(
       stall_limit: seconds(server.stallLimitMs),
     },
     store: { "": store },
+    catalog: { "": catalog },
     files: { "": files },
     prices: {
       source: prices.source,

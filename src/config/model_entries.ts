@@ -36,8 +36,12 @@ export function isPattern(entry: Model | ModelPattern): entry is ModelPattern {
   return "refreshMs" in entry;
 }
 
-/** The built-in models that no model of the store replaces. */
-export function builtInIdsBeside(stored: Readonly<Record<string, unknown>>, providers: readonly string[]): string[] {
+/**
+ * The built-in models that no other model replaces.
+ *
+ * @param others The ids of the other models.
+ */
+export function builtInIdsBeside(others: ReadonlySet<unknown>, providers: readonly string[]): string[] {
   const ids = builtInEntries(new Set(providers)).map(({ id }) => String(id));
-  return ids.filter((id) => !Object.hasOwn(stored, id));
+  return ids.filter((id) => !others.has(id));
 }

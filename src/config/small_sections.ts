@@ -97,6 +97,20 @@ export function readTracingSection(value: unknown, context?: ReadContext): Traci
   return tracingSchema.parse(value, context);
 }
 
+const CATALOG_EXPECTATION = "built_in, or nothing";
+
+/** The schema of the setting `catalog`. */
+export const catalogSchema: z.ZodType<"built_in" | null> = optional(z.literal("built_in", CATALOG_EXPECTATION));
+
+/**
+ * The setting `catalog`: `built_in` adds the built-in models of the providers to `models`; null if it is not set.
+ *
+ * @throws {z.ZodError} If it is another value.
+ */
+export function readCatalogSection(value: unknown, context?: ReadContext): "built_in" | null {
+  return catalogSchema.parse(value, context);
+}
+
 /** The schema of the setting `console`. */
 export const consoleSchema: z.ZodType<boolean | null> = optional(boolean());
 

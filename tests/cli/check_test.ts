@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { checkCommand } from "../../src/cli/check.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 
@@ -33,4 +33,28 @@ Deno.test("config check refuses unknown options and several files", () => {
   for (const args of [["check", "--nonsense"], ["check", "a.yaml", "b.yaml"], ["check", "a.yaml", "--config=b.yaml"]]) {
     assertThrows(() => checkCommand(args), UsageError, "switchyard config check: ");
   }
+});
+
+Deno.test("config check says how many built-in models a section leaves out, but for those that a pattern stands for", async () => {
+  const providers = "providers: { openai: { kind: openai, api_key: k }, anthropic: { kind: anthropic, api_key: k } }\n";
+  const own = 'models: [{ id: "anthropic/*" }, { id: openai/own, pricing: free, serves: [{ provider: openai }] }]\n';
+  const said = async (text: string) => {
+    const { log } = console;
+    const lines: string[] = [];
+    console.log = (line: string) => void lines.push(line);
+    try {
+      assertEquals(await check(text, (path) => ["check", path]), [0, ""]);
+    } finally {
+      console.log = log;
+    }
+    return lines;
+  };
+  const [valid, note] = await said(providers + own);
+  assertMatch(valid ?? "", /valid, with 2 providers, 1 models, 0 accounts$/);
+  assertMatch(
+    note ?? "",
+    /models leaves out \d+ built-in models of these providers, such as "openai\/[^"]+"; "catalog: /,
+  );
+  assertEquals((await said(`catalog: built_in\n${providers}${own}`)).length, 1);
+  assertEquals((await said(providers)).length, 1);
 });

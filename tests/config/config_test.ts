@@ -147,6 +147,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     logs: { level: "info" },
     requestLog: { isEnabled: true, path: null, retentionMs: 2_592_000_000, maxBytes: 5_000_000_000, capture: null },
     tracing: null,
+    catalog: null,
     console: null,
   });
 });

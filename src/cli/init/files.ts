@@ -28,6 +28,7 @@ export function envFile({ vendors }: Answers, { callerKey, adminKey }: Generated
 export function configFile(answers: Answers): string {
   const { vendors, admin, account, balance, port } = answers;
   const models = vendors.flatMap(modelEntries);
+  const builtIn = "catalog: built_in # the built-in models of these providers, beside those of a section models";
   return `# Written by "switchyard init". "switchyard config check" checks changes.
 
 server:
@@ -41,9 +42,9 @@ accounts:
     keys: ["\${${CALLER_KEY}}"]
 
 providers:
-${vendors.map((each) => providerEntry(each, answers)).join("")}${
-    models.length === 0 ? "" : `\nmodels:\n${models.join("")}`
-  }`;
+${vendors.map((each) => providerEntry(each, answers)).join("")}
+${builtIn}
+${models.length === 0 ? "" : `\nmodels:\n${models.join("")}`}`;
 }
 
 function providerEntry({ vendor, key, address }: VendorAnswers, { project }: Answers): string {
