@@ -47,7 +47,8 @@ export async function startedStream(
   return { source: replayed(chunks, rest, failure), lost: request.format.droppedFields(request.body, lost) };
 }
 
-function replayed(
+/** A stream that begins with chunks that were read. */
+export function replayed(
   chunks: readonly Uint8Array<ArrayBuffer>[],
   rest: StreamSource,
   failure: { readonly error: unknown } | null,

@@ -92,14 +92,20 @@ async function answer(
   }
   const events = new TranslateRelay(attempt, translation, parts, isExpected);
   const relay = request.framing === "sse" ? events : new ArrayRelay(events);
-  const starting = streamWithDroppedFields(response, attempt, parts.clock);
+  const checked = isExpected || hasHops(attempt) ? null : await checkedSource(response, attempt, parts);
+  const starting = checked === null ? streamWithDroppedFields(response, attempt, parts.clock) : null;
   const started = starting === null ? null : await starting;
   const dropped = [...new Set([...translation.droppedFields, ...started?.lost ?? []])];
   const headers = responseHeaders(attempt, response, streamMediaType(request.framing), dropped);
   const source = hasHops(attempt)
     ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
-    : started?.source ?? vendorStream(response, parts.clock);
+    : checked ?? started?.source ?? vendorStream(response, parts.clock);
   return new Response(relayStream(source, relay, attempt.settlement, parts), { headers });
+}
+
+/** Loaded when it is needed: vendors name the media type of their streams. */
+async function checkedSource(response: OutboundResponse, attempt: TextAttempt, { clock }: TextParts) {
+  return await (await import("./checked_framing.ts")).readableSource(response, attempt, clock);
 }
 
 function send(attempt: TextAttempt, translation: Translation, body: JsonObject): Promise<OutboundResponse> {

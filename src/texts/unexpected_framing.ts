@@ -14,10 +14,10 @@ const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
 
 /** The maximum size of a whole reply to a stream. */
-const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
 /** The start of a stream of server-sent events: a field or a comment (WHATWG HTML, 9.2). */
-const EVENTS_START = /^\uFEFF?\s*(?:data|event|id|retry)?:/;
+export const EVENTS_START = /^\uFEFF?\s*(?:data|event|id|retry)?:/;
 
 /** Whether a response to a stream may have any of these framings. A page or a picture has none. */
 export function mayBeReply(mediaType: string): boolean {

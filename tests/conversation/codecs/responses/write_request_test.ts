@@ -280,7 +280,7 @@ Deno.test("writeRequest() writes results with images as a list, a single text as
       call_id: "a",
       output: [{ type: "input_image", image_url: "data:image/png;base64,AAAA" }],
     },
-    { type: "custom_tool_call_output", call_id: "b", output: "Error" },
+    { type: "custom_tool_call_output", call_id: "b", output: "Error: the tool failed without a message." },
   ]);
   assertEquals(droppedFields, ["tool_error"]);
 });
