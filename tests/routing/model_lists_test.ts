@@ -47,12 +47,9 @@ function stage(folder: string, baseUrl = "http://vendor") {
     onChange: (models: readonly Model[]) => void changes.push(models.map(({ id }) => id)),
   });
   const waitForReads = (count: number) => eventually(() => vendor.reads === count);
-  return { lists, clock, changes, events, vendor, waitForReads };
-}
-
-/** Waits for pending work. */
-async function settled(): Promise<void> {
-  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setTimeout(resolve, 1));
+  /** Waits until the next read has its time. */
+  const settled = () => eventually(() => clock.waiting > 0);
+  return { lists, clock, changes, events, vendor, waitForReads, settled };
 }
 
 async function inFolder(run: (folder: string) => Promise<void>) {
@@ -66,7 +63,7 @@ async function inFolder(run: (folder: string) => Promise<void>) {
 
 Deno.test("a list is read at the start and at each interval, and reported when it changes", async () => {
   await inFolder(async (folder) => {
-    const { lists, clock, changes, vendor, waitForReads } = stage(folder);
+    const { lists, clock, changes, vendor, waitForReads, settled } = stage(folder);
     await lists.open();
     assertEquals([changes, vendor.reads], [[], 0]);
     lists.start();
@@ -89,7 +86,7 @@ Deno.test("a list is read at the start and at each interval, and reported when i
 
 Deno.test("a list that cannot be read keeps its last value, and is retried with increasing delays", async () => {
   await inFolder(async (folder) => {
-    const { lists, clock, changes, events, vendor, waitForReads } = stage(folder);
+    const { lists, clock, changes, events, vendor, waitForReads, settled } = stage(folder);
     lists.start();
     await eventually(() => changes.length === 1);
     await settled();
@@ -112,7 +109,7 @@ Deno.test("a list survives a restart, for the same address only", async () => {
     const first = stage(folder);
     first.lists.start();
     await eventually(() => first.changes.length === 1);
-    await settled();
+    await first.settled();
     await first.lists.close();
     const second = stage(folder);
     second.vendor.names = new Error("gone");
