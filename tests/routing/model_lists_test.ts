@@ -18,9 +18,19 @@ const NO_FACTS = {
   expirationDate: null,
 };
 
+/** Counts the timers that were ever set. */
+class TimerCountingClock extends ManualClock {
+  timers = 0;
+
+  override after(delayMs: number, callback: () => void): () => void {
+    this.timers++;
+    return super.after(delayMs, callback);
+  }
+}
+
 /** Lists of one provider whose vendor's response the test sets. */
 function stage(folder: string, baseUrl = "http://vendor") {
-  const clock = new ManualClock();
+  const clock = new TimerCountingClock();
   const changes: string[][] = [];
   const events: string[] = [];
   const record = (event: string) => void events.push(event);
@@ -47,8 +57,8 @@ function stage(folder: string, baseUrl = "http://vendor") {
     onChange: (models: readonly Model[]) => void changes.push(models.map(({ id }) => id)),
   });
   const waitForReads = (count: number) => eventually(() => vendor.reads === count);
-  /** Waits until the next read has its time. */
-  const settled = () => eventually(() => clock.waiting > 0);
+  /** Waits until the next read has its time. Each read sets its time limit, and then the time of the next one. */
+  const settled = () => eventually(() => clock.timers === 2 * vendor.reads);
   return { lists, clock, changes, events, vendor, waitForReads, settled };
 }
 
