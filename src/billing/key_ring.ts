@@ -131,7 +131,8 @@ function hashOfWellFormed(secret: string): string {
 }
 
 const REFUSALS = {
-  unknown: "it is unknown; keys of vendors and admin keys are not API keys of this gateway",
+  unknown:
+    "it is unknown; send a key of this gateway, not of a vendor. Admin keys are for the admin API and the console",
   revoked: "it was revoked",
   expired: "it has expired",
   suspended: "its account is suspended",

@@ -47,7 +47,7 @@ stageTest(
     await page.click("button[type=submit]");
     const notice = page.locator("[role=alert]");
     await notice.waitFor();
-    assertStringIncludes(await notice.innerText(), "invalid");
+    assertStringIncludes(await notice.innerText(), "it is unknown");
     assertStringIncludes(await notice.innerText(), "req_");
     await signIn(gateway.adminKey);
     assertEquals(await page.locator("h1").innerText(), "Overview");
