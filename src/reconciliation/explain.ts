@@ -77,10 +77,9 @@ function countReasons({ row, logged }: Explained): Reason[] {
   }
   const more = difference.counts.requests ?? 0;
   if (more === 0) return [];
-  const requests = Math.abs(more) === 1 ? "request" : "requests";
   const text = more > 0
-    ? `The vendor reports ${more} ${requests} that the gateway did not charge`
-    : `The gateway charged ${-more} ${requests} that the vendor does not report`;
+    ? `The vendor reports ${requestsText(more)} that the gateway did not charge`
+    : `The gateway charged ${requestsText(-more)} that the vendor does not report`;
   return [{ kind: more > 0 ? "not_seen" : "not_billed", text, dimension: null, amount: null, requests: [] }];
 }
 
@@ -122,7 +121,8 @@ function groupReasons({ row, logged }: Explained): Reason[] {
   };
   const estimated = row.own.reduce((sum, each) => sum + each.estimated, 0);
   if (estimated > 0) {
-    const text = `The gateway counted the tokens of ${estimated} requests itself, since the vendor reported none to it`;
+    const counted = requestsText(estimated);
+    const text = `The gateway counted the tokens of ${counted} itself, since the vendor reported none to it`;
     const requests = idsOf(logged?.estimated);
     reasons.push({ kind: "estimated", text, dimension: null, amount: null, requests });
   }
@@ -131,16 +131,21 @@ function groupReasons({ row, logged }: Explained): Reason[] {
   add(
     "overnight",
     overnight,
-    `${overnight.count} requests began on the day before, to which the vendor may count them`,
+    `The vendor may count ${requestsText(overnight.count)} to the day before, on which they began`,
   );
   for (const [name, group] of conditions) {
-    add("condition", group, `The gateway priced ${group.count} requests by "${name}", ${usd(group.cost)} in all`);
+    const priced = requestsText(group.count);
+    add("condition", group, `The gateway priced ${priced} by "${name}", ${usd(group.cost)} in all`);
   }
   return reasons;
 }
 
 function idsOf(group: LoggedGroup | undefined): readonly string[] {
   return group?.samples.map(({ id }) => id) ?? [];
+}
+
+function requestsText(count: number): string {
+  return `${count} ${count === 1 ? "request" : "requests"}`;
 }
 
 function usd(amount: Money): string {
