@@ -1,3 +1,4 @@
+import { isJson } from "../lib/json.ts";
 import { isNestedDeeperThan, jsonTextOf, parseExactJson } from "../lib/exact_json.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ToolCallPart } from "./conversation.ts";
@@ -93,15 +94,6 @@ const BACKSLASH = 0x5c;
 function hasControlCharacter(text: string): boolean {
   // deno-lint-ignore no-control-regex -- they are what is looked for
   return /[\u0000-\u001f]/.test(text);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function escapedIfRead(text: string): string {

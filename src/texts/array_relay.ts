@@ -1,3 +1,4 @@
+import { isJson } from "../lib/json.ts";
 import { Buffer } from "node:buffer";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
@@ -65,15 +66,6 @@ export class ArrayRelay implements Relay {
    */
   #elements(frames: readonly Frame[]): string {
     return this.#list.write(frames.map(({ data }) => data).filter(isJson));
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,3 +1,4 @@
+import { isJson } from "../../../../lib/json.ts";
 import type { ReplyContext } from "../../../caller_format.ts";
 import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -53,15 +54,6 @@ function withoutPartialCall(reply: Reply, droppedFields: string[]): readonly Rep
   if (!isCutOff || last?.kind !== "tool_call" || last.custom || isJson(last.input)) return reply.parts;
   droppedFields.push("tool_call");
   return reply.parts.slice(0, -1);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function writeMessage(parts: readonly ReplyPart[], explanation: string): JsonObject {
