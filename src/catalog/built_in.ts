@@ -1,12 +1,10 @@
 import written from "./built_in.json" with { type: "json" };
 import { bareNameOf, createCatalog, providerPartOf } from "./catalog.ts";
 import { type Model, readModel } from "./model.ts";
+import { withoutVersionDate } from "./model_name.ts";
 
 /** The built-in properties of a model: its fields as an operator would write them, without id and serves. */
 export type BuiltInFields = Readonly<Record<string, unknown>>;
-
-/** The version suffix of a vendor's model name: `-20260630`, `-2026-06-30`. */
-const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
 
 const byVendorName = new Map(
   written.map(({ id, vendor_name, ...facts }) => {
@@ -22,7 +20,7 @@ const byVendorName = new Map(
  */
 export function builtInFields(family: string, vendorName: string): BuiltInFields | null {
   return byVendorName.get(`${family} ${vendorName}`) ??
-    byVendorName.get(`${family} ${vendorName.replace(VERSION_DATE, "")}`) ?? null;
+    byVendorName.get(`${family} ${withoutVersionDate(vendorName)}`) ?? null;
 }
 
 /**
@@ -47,7 +45,7 @@ export function builtInModelAt(family: string, vendorName: string, at: number): 
   const indexOf = (name: string) => models.findIndex(({ serves }) => serves.some(({ model }) => model === name));
   const found = indexOf(vendorName);
   // By its place in the list, since a redirected model is served under another name.
-  const index = found >= 0 ? found : indexOf(vendorName.replace(VERSION_DATE, ""));
+  const index = found >= 0 ? found : indexOf(withoutVersionDate(vendorName));
   return createCatalog(models).at(at).models[index] ?? null;
 }
 

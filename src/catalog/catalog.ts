@@ -3,10 +3,7 @@ import { AliasPatterns } from "./alias_patterns.ts";
 import type { Model } from "./model.ts";
 import { heldHoursOf, pricedAt, redirectedAt, timesOf } from "./model_at.ts";
 import { nextMinute } from "./price_conditions.ts";
-import { MAX_NAME_LENGTH } from "./model_name.ts";
-
-/** The version suffixes that vendors add to a model's name in responses: `-20260922` and `-2026-09-22`. */
-const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
+import { MAX_NAME_LENGTH, withoutVersionDate } from "./model_name.ts";
 
 /** The caller protocols, each with its own catalog. */
 export type CatalogProtocol = "default" | "message" | "content";
@@ -193,7 +190,7 @@ function catalogOf(
     named,
     servedAs(provider, name) {
       const served = byServing.get(provider);
-      return served?.get(name) ?? served?.get(name.replace(VERSION_DATE, "")) ?? null;
+      return served?.get(name) ?? served?.get(withoutVersionDate(name)) ?? null;
     },
     forProtocol: (protocol) => lists[protocol],
   };

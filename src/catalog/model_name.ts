@@ -11,3 +11,11 @@ const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?:\/[A-Za-z0-9@_~][A-Za-z0-9.
 export function isModelId(text: string): boolean {
   return text.length <= MAX_NAME_LENGTH && MODEL_ID.test(text);
 }
+
+/** The version suffixes that vendors add to a model's name: `-20260922` and `-2026-09-22`. */
+const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
+
+/** A vendor's name of a model without the date of its version. */
+export function withoutVersionDate(name: string): string {
+  return name.replace(VERSION_DATE, "");
+}

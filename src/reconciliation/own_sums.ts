@@ -1,6 +1,7 @@
 import type { UsageReports } from "../billing/usage/usage_report.ts";
 import { USAGE } from "../billing/usage/usage_records.ts";
 import { bareNameOf, type Catalog } from "../catalog/catalog.ts";
+import { withoutVersionDate } from "../catalog/model_name.ts";
 import type { Money } from "../lib/money.ts";
 import type { Store } from "../store/store.ts";
 import { addCounts, type Counts } from "./counted.ts";
@@ -28,8 +29,6 @@ export interface OwnSums {
   readonly firstDay: number | null;
 }
 
-/** The version suffix of a vendor's model name: `-20260630`, `-2026-06-30`. */
-const VERSION_DATE = /-20\d{2}-?\d{2}-?\d{2}$/;
 const SEPARATOR = "\0";
 
 /** What the ledger is read from. */
@@ -81,10 +80,10 @@ function vendorNameOf(catalog: Catalog, provider: string, id: string): string {
 
 /** Vendors report the dates of versions, also for names without one. A date tells versions apart where both exist. */
 function nameIn(names: ReadonlySet<string>): OwnSums["nameOf"] {
-  const dated = new Map([...names].map((name) => [name.replace(VERSION_DATE, ""), name]));
+  const dated = new Map([...names].map((name) => [withoutVersionDate(name), name]));
   return (reported) => {
     if (names.has(reported)) return reported;
-    const plain = reported.replace(VERSION_DATE, "");
+    const plain = withoutVersionDate(reported);
     return names.has(plain) ? plain : dated.get(reported) ?? reported;
   };
 }
