@@ -73,20 +73,21 @@ export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyR
 
   function lookUp(secret: string, hash: string): Promise<Credential> {
     const lookup: Promise<Credential> = findOwner(store, hash).then((found) => {
-      const credential = typeof found === "string" ? null : withSameLimits(found, known.get(hash)?.found);
+      const result = typeof found === "string" ? found : withSameLimits(found, known.get(hash)?.found);
+      const isKnown = typeof result !== "string";
       // A look-up that began before a revocation answers its callers but is not cached.
       if (lookups.get(hash) === lookup) {
         lookups.delete(hash);
-        (credential ? unknown : known).delete(hash);
-        addToCache(credential ? known : unknown, hash, {
-          found: credential ?? found,
-          until: clock.now() + (credential ? CACHED_MS : REFUSAL_CACHED_MS),
+        (isKnown ? unknown : known).delete(hash);
+        addToCache(isKnown ? known : unknown, hash, {
+          found: result,
+          until: clock.now() + (isKnown ? CACHED_MS : REFUSAL_CACHED_MS),
         });
-        if (credential) hashes.remember(secret, hash);
+        if (isKnown) hashes.remember(secret, hash);
         else hashes.forget(secret);
       }
-      if (!credential) throw invalidKey(found as Refusal);
-      return credential;
+      if (typeof result === "string") throw invalidKey(result);
+      return result;
     }, (failure) => {
       if (lookups.get(hash) === lookup) lookups.delete(hash);
       throw failure;
