@@ -71,7 +71,7 @@ function hasRefused(messages: unknown, rules: Rules): boolean {
 function isRefused(message: JsonObject, rules: Rules): boolean {
   const { fields, quirks, hasIds } = rules;
   const { role, tool_calls: calls } = message;
-  if (rules.refusesReasoning && role === "assistant" && hasRefusedReasoning(message, rules)) return true;
+  if (hasRefusedReasoning(message, rules)) return true;
   if (hasIds && (isOtherId(message.tool_call_id, quirks) || hasOtherIds(calls, quirks))) return true;
   return fields !== null && typeof role === "string" && hasOtherFields(message, role, fields);
 }
