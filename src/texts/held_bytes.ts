@@ -28,6 +28,7 @@ export class HeldBytes {
       taken.push(part.subarray(0, missing));
       missing -= taken.at(-1)!.length;
     }
-    return concatBytes(taken);
+    const [only] = taken;
+    return taken.length === 1 && only !== undefined ? only : concatBytes(taken);
   }
 }
