@@ -6,11 +6,9 @@ import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { replayed } from "./started_stream.ts";
 import { unreadableReply } from "./stream_errors.ts";
-import { EVENTS_START, MAX_REPLY_BYTES } from "./unexpected_framing.ts";
+import { EVENT_FIELDS, EVENTS_START, MAX_REPLY_BYTES } from "./unexpected_framing.ts";
 import { vendorStream } from "./vendor_stream.ts";
 
-/** With what the lines of an event stream begin. */
-const FIELDS = ["data:", "event:", "id:", "retry:"];
 /** More characters are not needed to tell what a response is. */
 const START_CHARACTERS = 8;
 /** A longer whole reply is not parsed before it is relayed. */
@@ -54,7 +52,7 @@ export async function readableSource(
 function kindOf(start: string): "unknown" | "events" | "whole" | "other" {
   if (start.startsWith("{")) return "whole";
   if (EVENTS_START.test(start)) return "events";
-  return FIELDS.some((field) => field.startsWith(start)) ? "unknown" : "other";
+  return EVENT_FIELDS.some((field) => field.startsWith(start)) ? "unknown" : "other";
 }
 
 function isReply(

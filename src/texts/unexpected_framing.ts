@@ -16,8 +16,11 @@ const SPACE = 0x20;
 /** The maximum size of a whole reply to a stream. */
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
-/** The start of a stream of server-sent events: a field or a comment (WHATWG HTML, 9.2). */
-export const EVENTS_START = /^\uFEFF?\s*(?:data|event|id|retry)?:/;
+/** The fields of server-sent events (WHATWG HTML, 9.2). */
+export const EVENT_FIELDS: readonly string[] = ["data", "event", "id", "retry"];
+
+/** The start of a stream of server-sent events: a field or a comment. */
+export const EVENTS_START = new RegExp(`^\\uFEFF?\\s*(?:${EVENT_FIELDS.join("|")})?:`);
 
 /** Whether a response to a stream may have any of these framings. A page or a picture has none. */
 export function mayBeReply(mediaType: string): boolean {
