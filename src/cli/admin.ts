@@ -10,6 +10,7 @@ import { environmentOf } from "./environment.ts";
 import { findGateway, type GatewaySelection, isConfigNamed } from "./find_gateway.ts";
 import { removeIncompleteNotes } from "../store/incomplete.ts";
 import { print, printError } from "./print.ts";
+import { errorTextOf } from "./print_result.ts";
 import { redeliverRange } from "./redeliver_range.ts";
 import { openStoppedStore } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
@@ -37,16 +38,11 @@ export async function adminCommand(command: string, args: readonly string[]): Pr
   const send = await openAdminApi(config, selection, call, printError);
   const { status, body } = await (call.isPaged ? redeliverRange(call, send, printError) : send(call));
   if (status >= 400) {
-    printError(messageIn(body) ?? `The admin API answered with status ${status}`);
+    printError(errorTextOf({ status, body }));
     return 1;
   }
   print(JSON.stringify(body, null, 2));
   return call.tests !== undefined && (body as { ok?: unknown }).ok !== true ? 1 : 0;
-}
-
-function messageIn(body: unknown): string | null {
-  const error = (body as { error?: { message?: unknown } } | null)?.error;
-  return typeof error?.message === "string" ? error.message : null;
 }
 
 async function verify(config: Config, selection: GatewaySelection, isAccepted: boolean): Promise<number> {

@@ -5,7 +5,8 @@ import { readAdminArguments } from "./admin_arguments.ts";
 import type { AdminCall } from "./admin_call.ts";
 import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
-import { print, printError } from "./print.ts";
+import { printError } from "./print.ts";
+import { printResult } from "./print_result.ts";
 import { tableText } from "./table.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -66,14 +67,7 @@ export async function reconcileCommand(args: readonly string[]): Promise<number>
   const call = callOf(bill, file === undefined ? null : await readInvoiceFile(file));
   const config = loadConfig({ path, env: environmentOf(path) });
   const send = await openAdminApi(config, { gateway, isConfigNamed: isConfigNamed(path) }, call, printError);
-  const { status, body } = await send(call);
-  if (status >= 400) {
-    const message = (body as { error?: { message?: unknown } } | null)?.error?.message;
-    printError(typeof message === "string" ? message : `The admin API answered with status ${status}`);
-    return 1;
-  }
-  print(writtenAs(format, body));
-  return 0;
+  return printResult(await send(call), (body) => writtenAs(format, body));
 }
 
 function callOf(bill: Readonly<Record<string, string>>, invoice: string | null): AdminCall {

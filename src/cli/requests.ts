@@ -8,6 +8,7 @@ import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
 import { type PrintedRequest, requestLine } from "../request_log/printed/request_line.ts";
 import { print, printError } from "./print.ts";
+import { errorTextOf } from "./print_result.ts";
 import { REQUEST_OPTIONS } from "./request_options.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -133,8 +134,7 @@ function printRequest(request: PrintedRequest, isJson: boolean): void {
 async function read(send: SendAdminCall, call: AdminCall): Promise<unknown> {
   const { status, body } = await send(call);
   if (status < 400) return body;
-  const { message } = (body as { error?: { message?: string } }).error ?? {};
-  printError(message ?? `The admin API answered with status ${status}`);
+  printError(errorTextOf({ status, body }));
   return null;
 }
 

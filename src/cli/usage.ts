@@ -4,7 +4,8 @@ import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import type { AdminCall } from "./admin_call.ts";
 import { environmentOf } from "./environment.ts";
 import { isConfigNamed } from "./find_gateway.ts";
-import { print, printError } from "./print.ts";
+import { printError } from "./print.ts";
+import { printResult } from "./print_result.ts";
 import { tableText } from "./table.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -70,19 +71,6 @@ async function readAll(send: SendAdminCall, query: Readonly<Record<string, strin
     if (next === null) return { ...result, body: { data, ...sums } };
     after = { after: next };
   }
-}
-
-function printResult(
-  { status, body }: { readonly status: number; readonly body: unknown },
-  write: (body: unknown) => string,
-): number {
-  if (status < 400) {
-    print(write(body));
-    return 0;
-  }
-  const message = (body as { error?: { message?: unknown } } | null)?.error?.message;
-  printError(typeof message === "string" ? message : `The admin API answered with status ${status}`);
-  return 1;
 }
 
 /** A table with a line of totals. Columns of numbers in which all are zero are left out, but for requests and cost. */
