@@ -32,7 +32,7 @@ const REQUIRED: readonly Column[] = ["model", "cost"];
 
 /**
  * Reads an invoice as CSV: `date,model,cost`, and what else is known. Without dates, it is of the whole range. A cost
- * without a model is an item of its own.
+ * without a model is a separate item.
  *
  * @throws {GatewayError} `invalid_request` that names the line and the column.
  */

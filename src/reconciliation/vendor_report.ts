@@ -49,7 +49,7 @@ export type ReadReport = (path: string, query: URLSearchParams) => Promise<unkno
 
 /** The largest number of answers that one report has. A month has five of seven days. */
 export const MAX_REPORT_PAGES = 60;
-/** Days of one answer, so that it stays small enough to be parsed at once. */
+/** Days of one answer, so that it stays small enough to be parsed in one step. */
 export const DAYS_PER_PAGE = 7;
 
 /** A report that does not have the documented shape. */

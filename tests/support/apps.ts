@@ -50,7 +50,7 @@ export async function startCheckedApp(options: ServiceOptions): Promise<RunningA
   };
 }
 
-/** A machine that runs other tests, too, answers late. What the gateway does then has tests of its own. */
+/** A machine that runs other tests, too, answers late. Other tests cover what the gateway does then. */
 const PATIENCE = { statementMs: 10_000, connectMs: 60_000, lockMs: 60_000, ledgerMs: 60_000 };
 
 async function startPair(options: ServiceOptions, server: string): Promise<StartedApps> {

@@ -20,7 +20,7 @@ const asked: Asked[] = [];
 /** The makers that fail. */
 const failing = new Set<string>();
 
-/** Vendors of the responses format; each path is a provider of its own. */
+/** Vendors of the responses format; each path is another provider. */
 const vendor = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
   const maker = `${new URL(request.url).pathname.split("/")[1]} ${request.headers.get("authorization")?.split(" ")[1]}`;
   const text = await request.text();

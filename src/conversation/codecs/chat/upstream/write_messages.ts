@@ -113,7 +113,7 @@ function writeTexts(turn: Turn, writing: Writing): { text: unknown; refusal: str
   const refusals = turn.parts.filter((part) => part.kind === "refusal");
   const written = texts.map((part) => writePart(part as UserPart, writing));
   return {
-    // What the model wrote has no breaks of its own between two parts.
+    // Nothing separates two parts of what the model wrote.
     text: written.length > 0 ? writeContent(written, writing, "") : null,
     refusal: isText ? "" : refusals.map((part) => part.text).join(""),
   };
