@@ -5,7 +5,9 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE, restrictPermissions } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
+import type { LogThreadData } from "../request_log/messages.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
+import type { StartThread } from "../workers/worker_thread.ts";
 import type { Services } from "./services.ts";
 import { openSqliteRequestLog } from "../request_log/sqlite_request_log.ts";
 
@@ -14,6 +16,8 @@ export interface RequestLogOwner {
   readonly config: Pick<Config, "store" | "files" | "requestLog" | "limits">;
   readonly clock: Clock;
   readonly log: Log;
+  /** What a log in memory starts in the place of its thread; null, or absent, if a thread runs it. */
+  readonly memoryLog?: ((data: LogThreadData) => StartThread) | null;
 }
 
 /** Options of {@linkcode openRequestLog}. */
@@ -29,7 +33,7 @@ export interface OpenRequestLogOptions {
  * @throws {UnwritableError} If this process cannot write its file; it names the setting.
  */
 export async function openRequestLog(
-  { config, clock, log }: RequestLogOwner,
+  { config, clock, log, memoryLog = null }: RequestLogOwner,
   { isCreated = true }: OpenRequestLogOptions = {},
 ): Promise<RequestLog | null> {
   const { retentionMs, maxBytes, capture } = config.requestLog;
@@ -43,15 +47,15 @@ export async function openRequestLog(
   if (path !== MEMORY) await makePrivateFile(path, log);
   const bodiesPath = path === MEMORY ? MEMORY : `${path}.bodies`;
   if (capture !== null && bodiesPath !== MEMORY) await makePrivateFile(bodiesPath, log);
-  return openSqliteRequestLog({
+  const data = {
     path,
     retentionMs,
     maxBytes,
     minFreeBytes: config.limits.minFreeDiskBytes,
     bodies: capture === null ? null : { ...capture, path: bodiesPath },
-    clock,
-    log,
-  });
+  };
+  const start = path === MEMORY ? memoryLog?.(data) : undefined;
+  return openSqliteRequestLog({ ...data, clock, log, ...(start && { start }) });
 }
 
 /**

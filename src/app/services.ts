@@ -35,6 +35,8 @@ import type { Lessors } from "../thread_state/lessors.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
 import { createTokenWork } from "../workers/token_work.ts";
+import type { LogThreadData } from "../request_log/messages.ts";
+import type { StartThread } from "../workers/worker_thread.ts";
 import { type CountedHits, countHits } from "./caches.ts";
 import { type ConfiguredParts, openConfiguredParts, OtherAnswers } from "./configured_parts.ts";
 import { type LiveSettings, startConfig, type StartedConfig } from "./start_config.ts";
@@ -70,6 +72,8 @@ export interface ServiceOptions {
   readonly isolateEntry?: URL;
   /** The JavaScript heap limit of an isolate in megabytes. Smaller in tests. Default: 4,096. */
   readonly isolateHeapMegabytes?: number;
+  /** What the log of requests of a store in memory starts in the place of its thread. Tests only. Default: null. */
+  readonly memoryLog?: ((data: LogThreadData) => StartThread) | null;
 }
 
 const ISOLATE_HEAP_MEGABYTES = 4_096;
@@ -143,7 +147,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
  */
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
-  const { roles = { serves: true, works: true }, countsRequests = true } = options;
+  const { roles = { serves: true, works: true }, countsRequests = true, memoryLog = null } = options;
   const { isolateEntry = threadModule("app/isolate_thread"), isolateHeapMegabytes = ISOLATE_HEAP_MEGABYTES } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
@@ -165,6 +169,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
       countsRequests,
       isolateEntry,
       isolateHeapMegabytes,
+      memoryLog,
       counts,
       started,
       tree,

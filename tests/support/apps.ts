@@ -1,5 +1,6 @@
 import { type RunningApp, startApp } from "../../src/app/app.ts";
 import type { ServiceOptions } from "../../src/app/services.ts";
+import { logInProcess } from "./log_in_process.ts";
 import "./program.ts";
 import { checkReplies, describedApi } from "./reply_checks.ts";
 import { withConnection } from "./postgres_server.ts";
@@ -38,7 +39,7 @@ export async function startApps(options: ServiceOptions): Promise<StartedApps> {
 /** Starts a gateway whose replies are checked against the description of the interface. */
 export async function startCheckedApp(options: ServiceOptions): Promise<RunningApp> {
   await describedApi();
-  const app = await startApp(options);
+  const app = await startApp({ memoryLog: logInProcess, ...options });
   const addresses = new Set([app.address, app.adminAddress]);
   const ends = [...addresses].map(checkReplies);
   return {
