@@ -13,7 +13,7 @@ import { writeBundle } from "./bundle.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 const FLAGS = ["--lock=tests/deno.lock", "--no-check", "--parallel", "-P=tests", "--quiet"];
-const MAX_FILES_PER_GROUP = 18;
+const MAX_FILES_PER_GROUP = 36;
 /** Hooks and changed globals, which would hold for the other files of a group, and files that say so themselves. */
 const ALONE =
   /\bDeno\.test\.(?:before|after)|\bObject\.defineProperty\((?:Deno|globalThis)\b|mistaken_connect|Needs its own isolate/;
@@ -37,26 +37,39 @@ try {
 
 /** Writes a module for each group of test files, and returns their paths and those of the files that run alone. */
 async function writeGroups(folder: string): Promise<string[]> {
-  const groups = new Map<string, string[]>();
+  const areas = new Map<string, string[]>();
   const paths: string[] = [];
   for (const path of await testFiles(join(ROOT, "tests"))) {
     const [area = ""] = relative(join(ROOT, "tests"), path).split("/");
-    if (ALONE.test(await Deno.readTextFile(path))) {
-      paths.push(path);
-      continue;
-    }
-    groups.set(area, [...groups.get(area) ?? [], path]);
+    if (ALONE.test(await Deno.readTextFile(path))) paths.push(path);
+    else areas.set(area, [...areas.get(area) ?? [], path]);
   }
-  for (const [area, files] of groups) {
-    const parts = Math.ceil(files.length / MAX_FILES_PER_GROUP);
-    for (let part = 0; part < parts; part++) {
-      const members = files.filter((_, index) => index % parts === part);
-      const path = join(folder, `${area}_${part + 1}_test.ts`);
-      await Deno.writeTextFile(path, members.map((file) => `import "file://${file}";\n`).join(""));
-      paths.push(path);
-    }
+  for (const [name, files] of groupsOf(areas)) {
+    const path = join(folder, `${name}_test.ts`);
+    await Deno.writeTextFile(path, files.map((file) => `import "file://${file}";\n`).join(""));
+    paths.push(path);
   }
   return paths;
+}
+
+/** Parts of large folders, and small folders together. Each has the name of its first folder. */
+function groupsOf(areas: ReadonlyMap<string, readonly string[]>): Map<string, readonly string[]> {
+  const groups = new Map<string, readonly string[]>();
+  let small: { name: string; files: string[] } | null = null;
+  for (const [area, files] of areas) {
+    const parts = Math.ceil(files.length / MAX_FILES_PER_GROUP);
+    if (parts > 1) {
+      for (let part = 0; part < parts; part++) {
+        groups.set(`${area}_${part + 1}`, files.filter((_, index) => index % parts === part));
+      }
+    } else if (small !== null && small.files.length + files.length <= MAX_FILES_PER_GROUP) {
+      small.files.push(...files);
+    } else {
+      small = { name: area, files: [...files] };
+      groups.set(area, small.files);
+    }
+  }
+  return groups;
 }
 
 /** The paths of all test files below a folder, in order. */

@@ -1,5 +1,6 @@
 import type { Part, ToolCallPart, ToolResultPart, Turn } from "./conversation.ts";
 import { uniqueName } from "./sanitized_name.ts";
+import { InOrder } from "../lib/in_order.ts";
 
 /** A call as sent to the vendor: its sanitized, unique id and its result; null when the call has none. */
 export interface PairedCall {
@@ -31,17 +32,17 @@ export function pairsOf(turns: readonly Turn[], sanitizeId: (id: string) => stri
   const ids = new Map<ToolCallPart, string>();
   const results = new Map<ToolCallPart, ToolResultPart>();
   const orphans = new Set<ToolResultPart>();
-  const openCalls = new Map<string, { readonly turn: Turn; readonly calls: ToolCallPart[] }>();
+  const openCalls = new Map<string, { readonly turn: Turn; readonly calls: InOrder<ToolCallPart> }>();
   const taken = new Map<string, number>();
   for (const turn of turns) {
     for (const part of turn.parts) {
       if (part.kind === "tool_call") {
         ids.set(part, uniqueName(part.callId, taken, sanitizeId));
         const open = openCalls.get(part.callId);
-        if (open?.turn === turn) open.calls.push(part);
-        else openCalls.set(part.callId, { turn, calls: [part] });
+        if (open?.turn === turn) open.calls.add(part);
+        else openCalls.set(part.callId, { turn, calls: new InOrder(part) });
       } else if (part.kind === "tool_result") {
-        const call = openCalls.get(part.callId)?.calls.shift();
+        const call = openCalls.get(part.callId)?.calls.take();
         if (call) results.set(call, part);
         else orphans.add(part);
       }

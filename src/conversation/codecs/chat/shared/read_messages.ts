@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
+import { InOrder } from "../../../../lib/in_order.ts";
 import { inputOf } from "../../../call_input.ts";
 import { joinedTexts } from "../../../joined_texts.ts";
 import { readSignature } from "../../../reasoning_signature.ts";
@@ -27,7 +28,7 @@ interface OpenCall {
 /** The calls so far. */
 interface Calls {
   /** Open calls by the caller's id; `""` for calls without an id. */
-  readonly open: Map<string, OpenCall[]>;
+  readonly open: Map<string, InOrder<OpenCall>>;
   readonly ids: Set<string>;
   /** How often each id occurred, so that a unique one is found without starting at 1. */
   readonly uses: Map<string, number>;
@@ -160,9 +161,8 @@ function openCall(wireId: string, preferredId: string, call: Omit<OpenCall, "cal
   calls.uses.set(preferredId, uses);
   calls.ids.add(callId);
   const openCalls = calls.open.get(wireId);
-  if (openCalls !== undefined && openCalls.at(-1)?.messageIndex === call.messageIndex) {
-    openCalls.push({ ...call, callId });
-  } else calls.open.set(wireId, [{ ...call, callId }]);
+  if (openCalls?.last?.messageIndex === call.messageIndex) openCalls.add({ ...call, callId });
+  else calls.open.set(wireId, new InOrder({ ...call, callId }));
   calls.tools.set(wireId, call.tool);
   return callId;
 }
@@ -170,7 +170,7 @@ function openCall(wireId: string, preferredId: string, call: Omit<OpenCall, "cal
 function readResult(message: JsonObject, wireId: string, content: readonly Part[], reading: Reading): ToolResultPart {
   const { calls } = reading;
   const openCalls = calls?.open.get(wireId) ?? calls?.open.get("");
-  const call = openCalls?.shift();
+  const call = openCalls?.take();
   const parts = content.filter(isReturnable);
   if (parts.length < content.length) reading.unsupportedFields.add("messages.content");
   return {

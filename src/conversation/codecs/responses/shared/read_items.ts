@@ -20,17 +20,27 @@ export interface ItemsRead {
   readonly tools: readonly Tool[];
 }
 
+/** A turn, linked to the next: a result may add a turn between two others, which a list would move each time. */
 interface DraftTurn {
   readonly role: Turn["role"];
-  parts: Part[];
+  /** They come before the other parts. */
+  readonly results: ToolResultPart[];
+  readonly parts: Part[];
+  next: DraftTurn | null;
 }
 
 interface Reading {
   readonly instructions: TextPart[];
-  readonly turns: DraftTurn[];
+  first: DraftTurn | null;
+  last: DraftTurn | null;
+  lastAssistant: DraftTurn | null;
+  /** The last text of an assistant turn, as an index of its parts. */
+  lastText: { readonly turn: DraftTurn; readonly at: number } | null;
   readonly tools: Tool[];
   /** Neutral names of the tools in the `tools` field. */
   readonly offered: ReadonlySet<string>;
+  /** Names of the tools of `additional_tools` items. */
+  readonly added: Set<string>;
   /** The latest call of each id, with its turn and tool. */
   readonly calls: Map<string, { readonly turn: DraftTurn; readonly tool: string }>;
   /** Signatures of calls, which may precede or follow the call. */
@@ -56,17 +66,37 @@ export function readItems(
 ): ItemsRead {
   const reading: Reading = {
     instructions: [],
-    turns: [],
+    first: null,
+    last: null,
+    lastAssistant: null,
+    lastText: null,
     tools: [],
     offered: new Set(tools.map((tool) => tool.name)),
+    added: new Set(),
     calls: new Map(),
     callSignatures: new Map(),
     search,
     unsupportedFields,
   };
   items.forEach((item, index) => readItem(item, `input[${index}]`, reading));
-  attachCallSignatures(reading);
-  return reading;
+  return { instructions: reading.instructions, turns: turnsOf(reading), tools: reading.tools };
+}
+
+/** The turns in order, with the signatures of their calls, which may follow the call. */
+function turnsOf({ first, callSignatures }: Reading): Turn[] {
+  const turns: Turn[] = [];
+  for (let turn = first; turn !== null; turn = turn.next) {
+    const parts = callSignatures.size === 0
+      ? turn.parts
+      : turn.parts.map((part) => withSignature(part, callSignatures));
+    turns.push({ role: turn.role, parts: [...turn.results, ...parts] });
+  }
+  return turns;
+}
+
+function withSignature(part: Part, signatures: Reading["callSignatures"]): Part {
+  const signature = part.kind === "tool_call" ? signatures.get(part.callId) : undefined;
+  return signature ? { ...part, signature } as ToolCallPart : part;
 }
 
 function readItem(item: JsonObject, path: string, reading: Reading): void {
@@ -87,16 +117,20 @@ function readItem(item: JsonObject, path: string, reading: Reading): void {
     case "web_search_call":
       return readSearch(item, reading);
     case "additional_tools":
-      reading.tools.push(
-        ...readTools(item.tools, reading.search, reading.unsupportedFields, "input.additional_tools.tools"),
-      );
-      return;
+      return addTools(item.tools, reading);
     case "item_reference":
       throw unsupportedReference(path, 'send the item itself instead (clients do so with "store": false)');
     case "compaction":
       throw unsupportedReference(path, "send the compacted items instead");
     default:
       reading.unsupportedFields.add(`input.${textOf(kind)}`);
+  }
+}
+
+function addTools(tools: unknown, { search, unsupportedFields, ...reading }: Reading): void {
+  for (const tool of readTools(tools, search, unsupportedFields, "input.additional_tools.tools")) {
+    reading.tools.push(tool);
+    reading.added.add(tool.name);
   }
 }
 
@@ -122,19 +156,27 @@ function readMessage(item: JsonObject, path: string, reading: Reading): void {
 }
 
 function add(role: "user" | "assistant", part: Part, reading: Reading): DraftTurn {
-  const last = reading.turns.at(-1);
-  if (last?.role === role) {
-    last.parts.push(part);
-    return last;
+  const turn = reading.last?.role === role ? reading.last : addTurn(role, reading.last, reading);
+  turn.parts.push(part);
+  if (role === "assistant") {
+    reading.lastAssistant = turn;
+    if (part.kind === "text") reading.lastText = { turn, at: turn.parts.length - 1 };
   }
-  const turn: DraftTurn = { role, parts: [part] };
-  reading.turns.push(turn);
+  return turn;
+}
+
+/** Adds an empty turn after another; null if it is the first. */
+function addTurn(role: Turn["role"], previous: DraftTurn | null, reading: Reading): DraftTurn {
+  const turn: DraftTurn = { role, results: [], parts: [], next: previous?.next ?? null };
+  if (previous === null) reading.first = turn;
+  else previous.next = turn;
+  if (previous === reading.last) reading.last = turn;
   return turn;
 }
 
 function addInstruction(part: TextPart, reading: Reading): void {
-  if (reading.turns.length === 0) reading.instructions.push(part);
-  else reading.turns.push({ role: "system", parts: [part] });
+  if (reading.last === null) reading.instructions.push(part);
+  else addTurn("system", reading.last, reading).parts.push(part);
 }
 
 function readCall(item: JsonObject, custom: boolean, reading: Reading): void {
@@ -148,9 +190,9 @@ function readCall(item: JsonObject, custom: boolean, reading: Reading): void {
 }
 
 /** The name of a called tool. A namespace that is no longer offered still distinguishes tools of one name. */
-function calledTool(namespace: string, name: string, { offered, tools }: Reading): string {
+function calledTool(namespace: string, name: string, { offered, added }: Reading): string {
   const inner = namespacedName(namespace, name);
-  const isPlain = namespace === "" || offered.has(name) || tools.some((tool) => tool.name === name);
+  const isPlain = namespace === "" || offered.has(name) || added.has(name);
   return isPlain && !offered.has(inner) ? name : inner;
 }
 
@@ -165,23 +207,10 @@ function readResult(item: JsonObject, path: string, custom: boolean, reading: Re
     isError: false,
     ...(custom ? { custom } : {}),
   };
-  const turn = call ? turnAfter(call.turn, reading) : reading.turns.at(-1);
-  if (turn?.role !== "user") {
-    add("user", result, reading);
-    return;
-  }
-  const firstOther = turn.parts.findIndex((part) => part.kind !== "tool_result");
-  turn.parts.splice(firstOther < 0 ? turn.parts.length : firstOther, 0, result);
-}
-
-/** The user turn after a turn, inserted if a system turn or nothing follows. */
-function turnAfter(turn: DraftTurn, reading: Reading): DraftTurn {
-  const next = reading.turns.indexOf(turn) + 1;
-  const present = reading.turns[next];
-  if (present?.role === "user") return present;
-  const made: DraftTurn = { role: "user", parts: [] };
-  reading.turns.splice(next, 0, made);
-  return made;
+  const { last } = reading;
+  const turn = call ? call.turn.next : last;
+  const user = turn?.role === "user" ? turn : addTurn("user", call?.turn ?? last, reading);
+  user.results.push(result);
 }
 
 function readReasoning(item: JsonObject, reading: Reading): void {
@@ -208,20 +237,10 @@ function readReasoning(item: JsonObject, reading: Reading): void {
 }
 
 function signLastText(signature: ReasoningSignature, reading: Reading): void {
-  const turn = reading.turns.findLast(({ role }) => role === "assistant");
-  const at = turn?.parts.findLastIndex(({ kind }) => kind === "text") ?? -1;
-  if (turn && at >= 0) turn.parts[at] = { ...turn.parts[at], signature } as TextPart;
-}
-
-/** Attaches signatures to their calls, after all items were read. */
-function attachCallSignatures({ turns, callSignatures }: Reading): void {
-  if (callSignatures.size === 0) return;
-  for (const turn of turns) {
-    turn.parts = turn.parts.map((part) => {
-      const signature = part.kind === "tool_call" ? callSignatures.get(part.callId) : undefined;
-      return signature ? { ...part, signature } as ToolCallPart : part;
-    });
-  }
+  const { lastText, lastAssistant } = reading;
+  if (lastText === null || lastText.turn !== lastAssistant) return;
+  const { turn, at } = lastText;
+  turn.parts[at] = { ...turn.parts[at], signature } as TextPart;
 }
 
 function readSearch(item: JsonObject, reading: Reading): void {
