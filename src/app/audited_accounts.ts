@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import type { AuditedChange, AuditLog } from "../audit/audit_log.ts";
 import { CONFIGURATION } from "../audit/records.ts";
 import {
@@ -37,7 +38,7 @@ export async function ensureAuditedAccounts(
       });
     });
     const ensured = await ensureConfiguredAccounts(watched, [account]);
-    created.push(...ensured.created);
+    appendAll(created, ensured.created);
     keysAdded += ensured.keysAdded;
     await (change as AuditedChange | null)?.done(await shown(store, account.id));
   }

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
 import type { Money } from "../lib/money.ts";
 import type { Journal } from "../store/journal/journal.ts";
@@ -49,8 +50,8 @@ export class ChargeGroup implements WrittenCharge {
     { unjournaled, startedAt }: { readonly unjournaled: readonly string[]; readonly startedAt: number },
   ): ChargeGroup {
     const group = new ChargeGroup(account, reference, startedAt);
-    group.rows.push(...rows);
-    group.unjournaled.push(...unjournaled);
+    appendAll(group.rows, rows);
+    appendAll(group.unjournaled, unjournaled);
     group.total = total;
     group.close();
     return group;

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { type IncompleteNote, incompleteNotes } from "../store/incomplete.ts";
 import type { Balance, Store, StoredLedgerEntry } from "../store/store.ts";
 import { chargeRowsOf, totalOf } from "./charge.ts";
@@ -45,7 +46,7 @@ export async function verifyLedger(store: Store): Promise<LedgerVerification> {
     const balanceDifference = await compare(store, account, sum);
     accounts++;
     lines += sum.lines;
-    differences.push(...sum.wrongLines.map((line) => ({ kind: "rows" as const, account, line })));
+    appendAll(differences, sum.wrongLines.map((line) => ({ kind: "rows" as const, account, line })));
     if (balanceDifference) differences.push(balanceDifference);
     const values = await usageDifferences(store, account);
     if (values === null) differences.push({ kind: "unsteady", account });

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { fixedReservation } from "../billing/meter.ts";
 import { isAdmitted, type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
 import type { Model, Serving } from "../catalog/model.ts";
@@ -55,7 +56,7 @@ export async function dryRunCache(parts: CacheParts, call: CacheCall): Promise<C
   if (isAdmitted(admission)) {
     for (const candidate of likely) {
       const heldBefore = memory.held;
-      dropped.push(...await droppedAt(candidate));
+      appendAll(dropped, await droppedAt(candidate));
       memory.releaseTo(heldBefore);
     }
   }

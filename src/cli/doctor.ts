@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { parseArgs } from "node:util";
 import { openConfiguredParts } from "../app/configured_parts.ts";
 import { openStore } from "../app/store.ts";
@@ -56,7 +57,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
   const options = readOptions(args);
   const findings: Finding[] = [];
   const report = (...found: readonly Finding[]) => {
-    findings.push(...found);
+    appendAll(findings, found);
     if (!options.isJson) { for (const finding of found) print(writeFinding(finding)); }
   };
   report(checkVersion(VERSION));

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
@@ -67,7 +68,7 @@ async function readAll(send: SendAdminCall, query: Readonly<Record<string, strin
     const result = await send(callOf(query, { limit: String(PAGE), ...after }));
     if (result.status >= 400) return result;
     const { data: page, next, ...sums } = result.body as UsageBody;
-    data.push(...page);
+    appendAll(data, page);
     if (next === null) return { ...result, body: { data, ...sums } };
     after = { after: next };
   }

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import type { ImagePart, Part, TextPart, ToolCallPart, Turn } from "./conversation.ts";
 import { NO_RESULT, orphanAsText, type Pairs, pairsOf } from "./pairing.ts";
 
@@ -33,7 +34,7 @@ export function alternatingTurns(
   for (const turn of turns) {
     if (turn.role === "assistant") {
       const parts = turn.parts.flatMap(supported.assistant);
-      assistantImages.push(...parts.filter((part) => part.kind === "image"));
+      appendAll(assistantImages, parts.filter((part) => part.kind === "image"));
       joinTurn(alternating, "assistant", parts.filter((part) => part.kind !== "image"));
     } else {
       const parts = turn.role === "user"
@@ -55,7 +56,7 @@ export function alternatingTurns(
 function joinTurn(turns: AlternatingTurn[], role: AlternatingTurn["role"], parts: readonly Part[]): void {
   if (parts.length === 0) return;
   const latest = turns.at(-1);
-  if (latest?.role === role) latest.parts.push(...parts);
+  if (latest?.role === role) appendAll(latest.parts, parts);
   else turns.push({ role, parts: [...parts] });
 }
 

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { isDataUri } from "../lib/data_uri.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { ContextReference, ReferenceKind } from "./context_reference.ts";
@@ -29,7 +30,7 @@ export function referencesIn(
       found.push({ kind, id, field: member.path() + step });
     }
   });
-  found.push(...grammar.ownReferences(body, wholeText));
+  appendAll(found, grammar.ownReferences(body, wholeText));
   const cache = cacheInExtraBody(body);
   return cache === null ? found : [...found, cache];
 }

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { setImmediate } from "node:timers";
 import type { Posted } from "./wire.ts";
 import { writeMessages } from "./wire.ts";
@@ -46,7 +47,7 @@ export class Outbox<M extends FromIsolate | ToIsolate> {
 
   #add(message: M, transfer: readonly ArrayBuffer[]): void {
     this.#messages.push(message);
-    if (transfer.length > 0) this.#transfer.push(...transfer);
+    if (transfer.length > 0) appendAll(this.#transfer, transfer);
   }
 
   readonly #flushDue = (): void => {

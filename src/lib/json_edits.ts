@@ -1,3 +1,4 @@
+import { appendAll } from "./append_all.ts";
 import { type Cut, withCuts } from "./json_cuts.ts";
 
 /** A change at any depth of a JSON text. */
@@ -76,7 +77,7 @@ function addCuts(bytes: Uint8Array, start: number, steps: readonly Step[], cuts:
       );
     } else addCuts(bytes, valueStart, deeper.map((step) => ({ ...step, at: step.at + 1 })), own);
   }
-  cuts.push(...own.sort((a, b) => a.start - b.start));
+  appendAll(cuts, own.sort((a, b) => a.start - b.start));
 }
 
 function newText(value: unknown, bytes: Uint8Array, start: number, end: number): string {

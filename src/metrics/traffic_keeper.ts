@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import type { Clock } from "../lib/clock.ts";
 import { randomBase62 } from "../lib/ids.ts";
 import { errorName, type Log } from "../lib/log.ts";
@@ -47,7 +48,7 @@ export class TrafficKeeper {
     let after = trafficKey(oldest, "");
     for (let page: Entry<StoredTraffic>[] | null = null; page === null || page.length === PAGE;) {
       page = await store.scan<StoredTraffic>(TRAFFIC, { after, limit: PAGE });
-      found.push(...page.map(({ value }) => value));
+      appendAll(found, page.map(({ value }) => value));
       after = page.at(-1)?.key ?? after;
     }
     return found;

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { pathsOf } from "../http/access_log.ts";
 import type { FactRange, RangedFact, RequestQuery } from "./request_log.ts";
 import { ATTEMPT_PLACES, FACT_PLACES, TOKEN_PLACES } from "./row.ts";
@@ -113,7 +114,7 @@ function attempted({ attempt: { code, status } = {} }: RequestQuery, dialect: Di
   }
   if (status !== undefined) {
     conditions.push(`CAST(${member("status")} AS NUMERIC) BETWEEN ? AND ?`);
-    values.push(...status);
+    appendAll(values, status);
   }
   if (conditions.length === 0) return [];
   const sql = `EXISTS (SELECT 1 FROM ${membersOf}(${attempts}) AS attempt WHERE ${conditions.join(" AND ")})`;

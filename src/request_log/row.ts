@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { loggedMessageOf, loggedModelOf, loggedPathOf } from "../http/logged_texts.ts";
 import type {
   RecordedAttempt,
@@ -172,7 +173,7 @@ export function withoutRows(
   const values = text.split(SEPARATOR);
   const kept: string[] = [];
   for (let at = 0; at < values.length; at += WIDTH) {
-    if (!isRemoved(values[at + ACCOUNT_COLUMN] ?? "")) kept.push(...values.slice(at, at + WIDTH));
+    if (!isRemoved(values[at + ACCOUNT_COLUMN] ?? "")) appendAll(kept, values.slice(at, at + WIDTH));
   }
   return { text: joinRows(kept), rows: kept.length / WIDTH };
 }

@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { isRequestId } from "../lib/ids.ts";
 import { type Condition, condition, type Dialect, factConditions } from "./fact_conditions.ts";
 import type { ListAnswer } from "./messages.ts";
@@ -77,7 +78,7 @@ export async function search(
     const end = await log.positionAt({ source, condition: all(range), order }, ROWS_PER_STEP - 1);
     const bound = end === null ? [] : [condition(order === "desc" ? "position >= ?" : "position <= ?", end)];
     const found = { source, condition: all([...range, ...bound, ...others]), order };
-    rows.push(...await log.select(found, limit - rows.length));
+    appendAll(rows, await log.select(found, limit - rows.length));
     const last = rows.at(-1);
     if (rows.length === limit && last !== undefined) return { rows, next: Number(last.position) };
     if (end === null) return { rows, next: null };

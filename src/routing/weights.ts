@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 /**
  * Orders items by weighted random selection without replacement. Items of weight 0 come last in their own order. The
  * first item follows the configured weights, and the rest is a fair order of fallbacks.
@@ -20,7 +21,7 @@ export function weightedOrder<T>(
       point -= weightOf(item);
       if (point < 0) break;
     }
-    ordered.push(...left.splice(at, 1));
+    appendAll(ordered, left.splice(at, 1));
   }
   return [...ordered, ...items.filter((item) => weightOf(item) <= 0)];
 }

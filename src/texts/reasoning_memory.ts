@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { createHash } from "node:crypto";
 import type { ReplayPolicy } from "../conversation/caller_format.ts";
 import type { Conversation, Part, ReasoningPart, ToolCallPart, Turn } from "../conversation/conversation.ts";
@@ -124,7 +125,7 @@ function restored(message: Turn, find: (part: Part) => KeptReasoning | null): Tu
     if (part.kind !== "tool_call" && part.kind !== "text") return part;
     const found = find(part);
     if (!found) return part;
-    reasoning.push(...found.reasoning);
+    appendAll(reasoning, found.reasoning);
     const signature = part.signature ?? found.signature;
     const own = signature === undefined ? part : { ...part, signature };
     if (own.kind === "tool_call" && found.place) places.set(own, { reasoning: found.reasoning, ...found.place });

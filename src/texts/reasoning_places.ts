@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../conversation/conversation.ts";
 import type { ReplyPart } from "../conversation/reply.ts";
 
@@ -63,10 +64,10 @@ export function withReasoningPlaced(
   const placed: Part[] = [];
   for (const [nth, call] of calls.entries()) {
     const place = placeOf(call);
-    placed.push(...beforeCall(place, isReplys ? left : null));
-    if (nth === 0 && !isReplys) placed.push(...left.take(Infinity));
+    appendAll(placed, beforeCall(place, isReplys ? left : null));
+    if (nth === 0 && !isReplys) appendAll(placed, left.take(Infinity));
     // Text after the calls is a vendor's rare last word, and no format lets it follow them in one message.
-    if (nth === calls.length - 1) placed.push(...left.take(Infinity));
+    if (nth === calls.length - 1) appendAll(placed, left.take(Infinity));
     placed.push(call, ...(place?.after ?? []));
   }
   return placed;

@@ -1,3 +1,4 @@
+import { appendAll } from "../../lib/append_all.ts";
 import type { Store } from "../../store/store.ts";
 import { CopyReplacedError, readUsageOfAll, type UsageRow } from "./read_usage.ts";
 import {
@@ -43,7 +44,7 @@ async function isExact(store: Store, day: number): Promise<boolean> {
   }
   for (const table of TABLES) {
     const copied: UsageRow[] = [];
-    for await (const page of readUsageOfAll(store, table, { fromDay: day, toDay: day + 1 })) copied.push(...page);
+    for await (const page of readUsageOfAll(store, table, { fromDay: day, toDay: day + 1 })) appendAll(copied, page);
     const [expected, found] = [sumsOf(records, table), sumsOf(copied, table)];
     if (expected.size !== found.size) return false;
     for (const [name, sums] of expected) if (textOf(sums) !== textOf(found.get(name) ?? NO_SUMS)) return false;

@@ -51,7 +51,7 @@ export class KeyRenamer {
   /** @param names New names by the old ones. */
   constructor(names: ReadonlyMap<string, string>) {
     this.#names = names;
-    const longest = Math.max(...[...names.keys()].map(({ length }) => length));
+    const longest = names.keys().reduce((most, { length }) => Math.max(most, length), 0);
     this.#maxHeld = MAX_ESCAPE * longest + 2;
   }
 

@@ -1,3 +1,4 @@
+import { appendAll } from "../../lib/append_all.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isAbsent, isObject, objectsOf } from "../../conversation/wire_value.ts";
 import { isIssued, isIssuedFor } from "../signatures.ts";
@@ -51,7 +52,7 @@ function addMessage(turns: Turn[], message: unknown, index: number, count: numbe
   const isLastOwn = role === "assistant" && index === count - 1;
   const blocks = blocksOf(message.content, path, isLastOwn);
   const last = turns.at(-1);
-  if (last?.role === role) last.blocks.push(...blocks);
+  if (last?.role === role) appendAll(last.blocks, blocks);
   else turns.push({ role, path, blocks });
 }
 

@@ -1,3 +1,4 @@
+import { appendAll } from "../../lib/append_all.ts";
 import type { CommitSize } from "../commit_size.ts";
 import { encodeKey } from "../key_encoding.ts";
 import type { Key, Version } from "../store.ts";
@@ -115,7 +116,7 @@ export class WriteSet {
   /** Adds the changes to the batch. */
   accept(): void {
     for (const [id, change] of this.#changes) this.#batch.changes.set(id, change);
-    this.#batch.due.push(...this.#due);
+    appendAll(this.#batch.due, this.#due);
   }
 }
 

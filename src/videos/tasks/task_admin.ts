@@ -1,3 +1,4 @@
+import { appendAll } from "../../lib/append_all.ts";
 import { type Hold, readHold } from "../../billing/hold.ts";
 import { mergeByTime } from "../../lib/time_index_entry.ts";
 import type { Store } from "../../store/store.ts";
@@ -94,7 +95,7 @@ async function pickEntries(
   let last = after ?? { createdAt: reverse ? filter.to : filter.from, id: "" };
   for (let scanned = 0; scanned < MAX_TASKS_SCANNED; scanned += step) {
     const entries = await entriesAfter(store, filter, { after: last, limit: step, reverse });
-    picked.push(...entries.filter(({ model }) => filter.model === null || model === filter.model));
+    appendAll(picked, entries.filter(({ model }) => filter.model === null || model === filter.model));
     const shown = picked.slice(0, limit);
     if (picked.length > limit) return { entries: shown, next: shown.at(-1) ?? null };
     const end = entries.at(-1);

@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
@@ -56,7 +57,10 @@ export function messageEditsOf({ body, wholeBody, quirks, provider }: PassThroug
     const path = ["messages", index];
     if (fields !== null) {
       edits.push({ path, value: accepted(message, { fields, quirks }, droppedFields) ?? undefined });
-    } else edits.push(...idEdits(message, path, rules), ...reasoningEdits(message, path, rules, droppedFields));
+    } else {
+      appendAll(edits, idEdits(message, path, rules));
+      appendAll(edits, reasoningEdits(message, path, rules, droppedFields));
+    }
   });
   return { edits, droppedFields: [...droppedFields] };
 }

@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
@@ -75,7 +76,7 @@ function detailsOf(message: JsonObject, path: Path, provider: string, edits: Jso
     edits.push({ path: [...path, "reasoning_details"], value: undefined });
     return "none";
   }
-  edits.push(...own);
+  appendAll(edits, own);
   return foreign === 0 ? "all" : "some";
 }
 

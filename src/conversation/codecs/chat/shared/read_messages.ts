@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { FilePart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
 import { InOrder } from "../../../../lib/in_order.ts";
@@ -84,7 +85,7 @@ function addInstruction(parts: readonly Part[], reading: Reading): void {
   const texts = parts.filter((part) => part.kind === "text");
   if (texts.length < parts.length) reading.unsupportedFields.add("messages.content");
   if (texts.length === 0) return;
-  if (reading.turns.length === 0) reading.instructions.push(...texts);
+  if (reading.turns.length === 0) appendAll(reading.instructions, texts);
   else reading.turns.push({ role: "system", results: [], parts: texts });
 }
 

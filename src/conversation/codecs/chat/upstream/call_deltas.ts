@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import { jsonTextOf } from "../../../../lib/exact_json.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { ReplyEvent } from "../../../events.ts";
@@ -54,7 +55,7 @@ export function readCallDelta(calls: Calls, fields: JsonObject, nextIndex: () =>
     events.push({ type: "part-start", index: call.index, part: openingOf(calls, call, textOf(called.name)) });
   }
   if (call.id === "") call.unnamed += given;
-  events.push(...argumentsOf(call, given));
+  appendAll(events, argumentsOf(call, given));
   const { signature } = callSignatureOf(fields);
   if (signature && call.index !== null) events.push(signed(call, call.index, signature));
   return events;

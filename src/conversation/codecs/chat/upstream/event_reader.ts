@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { EventReader } from "../../../upstream_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -134,7 +135,7 @@ function readChoice(reading: Reading, chunk: JsonObject, choice: JsonObject): vo
   if (reading.citations.length === 0) reading.citations = readSources(chunk);
   const delta = objectOf(choice.delta) ?? objectOf(choice.message);
   const logprobs = objectOf(choice.logprobs);
-  if (logprobs) reading.logprobs.push(...readTokenLogprobs(logprobs.content));
+  if (logprobs) appendAll(reading.logprobs, readTokenLogprobs(logprobs.content));
   if (delta) readDelta(reading, delta);
   if (hasValue(choice.error)) return fail(reading, choice);
   if (isFailure(choice.finish_reason)) return fail(reading, { error: { code: choice.finish_reason } });
@@ -157,7 +158,7 @@ function start(reading: Reading, chunk: JsonObject): void {
 function readDelta(reading: Reading, delta: JsonObject): void {
   readReasoning(reading, delta);
   readContent(reading, delta.content);
-  reading.citations.push(...readAnnotations(delta.annotations));
+  appendAll(reading.citations, readAnnotations(delta.annotations));
   addText(reading, "refusal", textOf(delta.refusal));
   for (const image of readImages(delta.images)) {
     close(reading);
@@ -176,7 +177,7 @@ function readCall(reading: Reading, fields: JsonObject): void {
     reading.content.call = true;
     return reading.next++;
   });
-  reading.events.push(...events);
+  appendAll(reading.events, events);
 }
 
 /** Reads text, or one vendor's list of `text` and `thinking` parts. */
@@ -284,7 +285,7 @@ function close(reading: Reading): void {
 function finish(reading: Reading): void {
   reading.finished = true;
   close(reading);
-  reading.events.push(...callsClosed(reading.calls));
+  appendAll(reading.events, callsClosed(reading.calls));
   const usage = withPictureTokens(withAtLeast(reading.usage, reading.extras));
   reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.content), usage });
 }

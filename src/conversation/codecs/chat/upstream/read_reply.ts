@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { inputOf } from "../../../call_input.ts";
@@ -74,11 +75,11 @@ function readMessageParts(message: JsonObject, replyId: string, unsupportedField
   if (textOf(message.refusal) !== "") parts.push({ kind: "refusal", text: textOf(message.refusal) });
   const transcript = textOf(objectOf(message.audio)?.transcript);
   if (transcript !== "" && !parts.some((part) => part.kind === "text")) parts.push({ kind: "text", text: transcript });
-  parts.push(...readImages(message.images));
+  appendAll(parts, readImages(message.images));
   const calls = listOf(message.tool_calls).map((entry) => objectOf(entry) ?? {});
   const legacy = legacyCallOf(message);
   if (legacy) calls.push({ function: legacy });
-  if (calls.length > 0) parts.push(...readCalls(calls, replyId, unsupportedFields));
+  if (calls.length > 0) appendAll(parts, readCalls(calls, replyId, unsupportedFields));
   for (const name of Object.keys(message)) {
     if (!KNOWN_FIELDS.has(name) && hasValue(message[name])) unsupportedFields.add(`message.${name}`);
   }
@@ -103,7 +104,7 @@ function readReplyContent(content: unknown, unsupportedFields: Set<string>): Rep
     const reasoning = fields.type === "thinking" ? readThinking(fields) : null;
     if (reasoning) append(parts, reasoning);
     else if (textOf(fields.text) !== "") append(parts, { kind: "text", text: textOf(fields.text) });
-    else if (fields.type === "image_url") parts.push(...readImages([fields]));
+    else if (fields.type === "image_url") appendAll(parts, readImages([fields]));
     else if (fields.type !== "text" && fields.type !== "thinking") {
       unsupportedFields.add(`message.content.${textOf(fields.type)}`);
     }

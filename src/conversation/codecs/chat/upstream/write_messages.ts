@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { EMPTY_ERROR, NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
@@ -67,7 +68,7 @@ function addUser(messages: Messages, turn: Turn): void {
   for (const part of turn.parts) {
     if (part.kind === "tool_result") {
       if (!pairs.orphans.has(part)) continue;
-      messages.pendingParts.push(...orphanAsText(part).filter(isUserPart).map((one) => writePart(one, writing)));
+      appendAll(messages.pendingParts, orphanAsText(part).filter(isUserPart).map((one) => writePart(one, writing)));
     } else if (isUserPart(part)) messages.pendingParts.push(writePart(part, writing));
   }
   flushPending(messages);

@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -127,7 +128,7 @@ function changePart(
   if (event.type === "part-delta") {
     part.bufferedText += event.text;
     part.text += event.text;
-    if (event.logprobs) part.logprobs.push(...event.logprobs);
+    if (event.logprobs) appendAll(part.logprobs, event.logprobs);
   } else if (event.type === "part-signature") part.signature = event.signature;
   else {
     part.ended = true;

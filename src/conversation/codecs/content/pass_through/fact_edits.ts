@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
@@ -86,7 +87,7 @@ function addThinking({ config, path, limit }: Thinking, facts: ModelFacts, { edi
   const chosen = level === null && budget === null ? null : chosenThinking({ level, budget }, limit, facts);
   if (chosen === null) return;
   edits.push({ path, value: { ...others, ...chosen.config } });
-  droppedFields.push(...chosen.droppedFields);
+  appendAll(droppedFields, chosen.droppedFields);
 }
 
 /** What a request asks for: a level, a budget, or both. */

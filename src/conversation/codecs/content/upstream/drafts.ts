@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { Part, ToolCallPart, Turn } from "../../../conversation.ts";
 import { orphanAsText, type PairedCall, type Pairs, pairsOf } from "../../../pairing.ts";
 
@@ -45,9 +46,9 @@ function addAssistant(drafts: Draft[], parts: readonly Part[], pairs: Pairs): vo
   const calls = contents.filter((part) => part.kind === "tool_call");
   const answers = calls.map((call) => ({ call, ...pairs.calls.get(call)! }));
   const draft = draftFor(drafts, "assistant");
-  draft.parts.push(...contents);
-  draft.callIds.push(...answers.map(({ id }) => id));
-  if (answers.length > 0) draftFor(drafts, "user").responses.push(...answers);
+  appendAll(draft.parts, contents);
+  appendAll(draft.callIds, answers.map(({ id }) => id));
+  if (answers.length > 0) appendAll(draftFor(drafts, "user").responses, answers);
 }
 
 function addUser(drafts: Draft[], turn: Turn, { orphans }: Pairs, droppedFields: Set<string>): void {
@@ -55,7 +56,7 @@ function addUser(drafts: Draft[], turn: Turn, { orphans }: Pairs, droppedFields:
     if (part.kind === "tool_result") {
       if (!orphans.has(part)) continue;
       droppedFields.add("tool_result");
-      draftFor(drafts, "user").parts.push(...orphanAsText(part));
+      appendAll(draftFor(drafts, "user").parts, orphanAsText(part));
     } else if (turn.role === "system" && part.kind === "text") {
       droppedFields.add("system_turn");
       if (part.cache) droppedFields.add("cache_control");

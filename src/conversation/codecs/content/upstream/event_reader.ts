@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { EventReader } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Citation } from "../../../conversation.ts";
@@ -110,7 +111,7 @@ function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
 function readCandidate(progress: Progress, candidate: JsonObject, events: ReplyEvent[]): void {
   const content = isObject(candidate.content) ? candidate.content : {};
   const tokens = readLogprobsResult(candidate.logprobsResult);
-  if (tokens.length > 0) progress.logprobs.push(...tokens);
+  if (tokens.length > 0) appendAll(progress.logprobs, tokens);
   for (const part of objectsIn(content.parts)) readPart(progress, part, events);
   const grounding = candidate.groundingMetadata;
   if (hasGrounding(grounding) || isObject(candidate.citationMetadata)) progress.cited = candidate;

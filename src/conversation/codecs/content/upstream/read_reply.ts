@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
@@ -38,7 +39,7 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
     if (event.type === "image") parts.push(event.image);
     else if (event.type === "web_search") parts.push(event.search);
     else if (event.type === "part-start") parts.push(emptyPart(event.part));
-    else if (event.type === "part-end" && event.citations) parts.push(...citedAlone(parts, event.citations, progress));
+    else if (event.type === "part-end" && event.citations) appendAll(parts, citedAlone(parts, event.citations, progress));
     else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event));
     else if (event.type === "part-signature") parts.push({ ...parts.pop()!, signature: event.signature } as ReplyPart);
   }

@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
@@ -61,7 +62,7 @@ function writeResponse({ call, id, result }: CallResponse, after: JsonObject[], 
   if (result?.parts.some((part) => part.kind === "text" && part.citations)) writing.droppedFields.add("citations");
   if (result?.parts.some((part) => part.kind === "file" && part.name !== null)) writing.droppedFields.add("file_name");
   if (written.after.length > 0) writing.droppedFields.add("tool_result_image");
-  after.push(...written.after);
+  appendAll(after, written.after);
   const functionResponse: JsonObject = { name: wireToolName(call.tool), response: written.response };
   if (!writing.target.quirks.has("no_call_ids")) functionResponse.id = id;
   if (written.inside.length > 0) functionResponse.parts = written.inside;
@@ -78,8 +79,8 @@ function writeModel(draft: Draft, writing: Writing): JsonObject[] {
   for (const part of draft.parts) {
     if (part.kind === "tool_call") {
       parts.push(writeCall(part, draft.callIds[calls] ?? part.callId, calls++ === 0, writing));
-    } else if (part.kind === "reasoning") parts.push(...writeReasoning(part, writing));
-    else parts.push(...writePlain(part, writing));
+    } else if (part.kind === "reasoning") appendAll(parts, writeReasoning(part, writing));
+    else appendAll(parts, writePlain(part, writing));
   }
   // A content with only unsigned reasoning counts as empty.
   if (parts.every((part) => part.thought === true && part.thoughtSignature === undefined)) {

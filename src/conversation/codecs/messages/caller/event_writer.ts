@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { GatewayError } from "../../../../lib/gateway_error.ts";
 import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
@@ -147,9 +148,9 @@ function update(state: WritingState, index: number, change: (part: HeldPart) => 
 function advance(state: WritingState): Frame[] {
   const frames: Frame[] = [];
   for (let part = state.held[0]; part; part = state.held[0]) {
-    frames.push(...writeBuffered(state, part));
+    appendAll(frames, writeBuffered(state, part));
     if (!part.isEnded) break;
-    frames.push(...closePart(state, part));
+    appendAll(frames, closePart(state, part));
     state.held.shift();
   }
   return frames;
@@ -281,7 +282,7 @@ function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & {
 function closeThinking(state: WritingState, part: HeldPart): Frame[] {
   if (!part.isBegun) {
     const signature = part.signature ? { signature: part.signature } : {};
-    state.signatures.push(...reasoningBlocks({ text: "", ...signature, redacted: isRedacted(part) }));
+    appendAll(state.signatures, reasoningBlocks({ text: "", ...signature, redacted: isRedacted(part) }));
     return [];
   }
   const signature = signatureOf(part.signature ?? undefined);

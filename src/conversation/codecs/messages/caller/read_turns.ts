@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, TextPart, ToolResultPart, Turn } from "../../../conversation.ts";
 import { joinedTexts } from "../../../joined_texts.ts";
@@ -67,7 +68,7 @@ function readMessages(messages: readonly JsonObject[], unsupportedFields: FieldN
 function join(turns: OpenTurn[], role: Turn["role"], parts: Part[]): void {
   if (parts.length === 0) return;
   const latest = turns.at(-1);
-  if (latest?.role === role && role !== "system") latest.parts.push(...parts);
+  if (latest?.role === role && role !== "system") appendAll(latest.parts, parts);
   else turns.push({ role, parts });
 }
 

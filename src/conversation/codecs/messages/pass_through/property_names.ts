@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import { editJson, type JsonEdit, JsonRewrite } from "../../../../lib/json_edits.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -41,7 +42,7 @@ export function nameEditsOf(
   listOf(messages).forEach((message, index) => {
     const path = ["messages", index];
     if (isObject(message)) {
-      edits.push(...callEdits(message.content, [...path, "content"], (name) => names.get(name)?.wire));
+      appendAll(edits, callEdits(message.content, [...path, "content"], (name) => names.get(name)?.wire));
     }
   });
   return { edits, restorer: restorerOf(new Map([...names].map(([tool, { own }]) => [tool, own]))) };

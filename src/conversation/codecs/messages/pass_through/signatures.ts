@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { JsonEdit } from "../../../../lib/json_edits.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
@@ -29,7 +30,7 @@ export function signatureEditsOf(
     if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) return;
     const path = ["messages", index, "content"];
     const search = searchEditsOf(message.content, path, provider);
-    searchEdits.push(...search.edits);
+    appendAll(searchEdits, search.edits);
     for (const loss of search.droppedFields) searchLosses.add(loss);
     const kept = editBlocks(message.content, path, dropsReasoning ? null : provider, edits, search.removed);
     if (kept.length === 0 && message.content.length > 0) emptied.add(index);
@@ -38,7 +39,7 @@ export function signatureEditsOf(
   });
   const isLost = edits.some(({ value }) => value === undefined);
   for (const index of emptied) edits.push({ path: ["messages", index], value: undefined });
-  edits.push(...searchEdits);
+  appendAll(edits, searchEdits);
   const droppedFields = [...isLost ? ["reasoning_signature"] : [], ...searchLosses];
   if (!startsWithoutThinking || !thinksWithBudget(body, facts)) return { edits, droppedFields };
   return { edits: [...edits, ...withoutThinking(body)], droppedFields: [...droppedFields, "reasoning"] };

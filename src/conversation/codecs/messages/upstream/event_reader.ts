@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { EventReader } from "../../../upstream_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -217,7 +218,7 @@ function readBlockDelta(state: ReadingState, frame: JsonObject, sent: Frame): Re
     case "signature_delta":
       return signatureEvents(state, block, delta.signature);
     case "citations_delta":
-      block.citations.push(...readCitations([delta.citation], null, readVendorSignature));
+      appendAll(block.citations, readCitations([delta.citation], null, readVendorSignature));
       return [];
     default:
       return [];

@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { Citation, ImagePart } from "../../../conversation.ts";
@@ -215,8 +216,8 @@ function finish(raw: Stop, usage: Usage | null, writing: Writing): Frame[] {
   const ending = endingOf(stop);
   const frames = [...writing.parts.keys()].flatMap((index) => endPart(index, undefined, writing));
   // A call that a limit cut off is never closed, so that clients do not execute it.
-  if (ending.status !== "incomplete") frames.push(...writing.suspended.flatMap((item) => closeItem(item, writing)));
-  if (stop.reason === "refusal" && !writing.hasRefusal) frames.push(...writeRefusal(refusalTextOf(stop), writing));
+  if (ending.status !== "incomplete") appendAll(frames, writing.suspended.flatMap((item) => closeItem(item, writing)));
+  if (stop.reason === "refusal" && !writing.hasRefusal) appendAll(frames, writeRefusal(refusalTextOf(stop), writing));
   writing.ended = true;
   if (ending.error) {
     const { code, message, type } = ending.error;

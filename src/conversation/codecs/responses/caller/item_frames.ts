@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { PartOpening } from "../../../events.ts";
@@ -78,7 +79,7 @@ export function openFrames(item: Item, emit: Emit): Frame[] {
 
 /** The events of more text, with the tokens of a text if requested. */
 export function deltaFrames(item: Item, delta: string, emit: Emit, logprobs: readonly TokenLogprob[] = []): Frame[] {
-  item.logprobs.push(...logprobs);
+  appendAll(item.logprobs, logprobs);
   const isFirst = item.text === "";
   item.text += delta;
   const at = position(item);

@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { EventReader } from "../../../upstream_format.ts";
 import type { Frame } from "../../../../lib/frame.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
@@ -126,7 +127,7 @@ function textDone(event: JsonObject, kind: "text" | "refusal", whole: string, re
 
 function addCitation(event: JsonObject, reading: Reading): ReplyEvent[] {
   const part = itemAt(event, reading).parts.get(numberOrNull(event.content_index) ?? 0);
-  part?.citations.push(...citationsOf([event.annotation]));
+  if (part) appendAll(part.citations, citationsOf([event.annotation]));
   return [];
 }
 
@@ -140,7 +141,7 @@ function closePart(item: ReadItem, at: number, content: JsonObject, reading: Rea
   const kind = content.type === "output_text" ? "text" : content.type === "refusal" ? "refusal" : null;
   if (kind === null) return [];
   const { part, events } = ensurePart(item, at, { kind }, reading);
-  if (part.citations.length === 0) part.citations.push(...citationsOf(content.annotations));
+  if (part.citations.length === 0) appendAll(part.citations, citationsOf(content.annotations));
   return [...events, ...completePart(part, textIn(content)), ...endPart(part)];
 }
 

@@ -1,3 +1,4 @@
+import { appendAll } from "../../../../lib/append_all.ts";
 import type { RequestTarget } from "../../../upstream_format.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation.ts";
@@ -85,7 +86,8 @@ function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
   let reasoningItems: JsonObject[] = [];
   let message: JsonObject[] | null = null;
   const push = (item: JsonObject) => {
-    writing.input.push(...reasoningItems, item);
+    appendAll(writing.input, reasoningItems);
+    writing.input.push(item);
     reasoningItems = [];
   };
   for (const part of parts) {
@@ -100,7 +102,7 @@ function writeAssistantTurn(parts: readonly Part[], writing: Writing): void {
       if (search) push(search);
       continue;
     }
-    if (part.kind === "reasoning") reasoningItems.push(...writeReasoning(part, writing));
+    if (part.kind === "reasoning") appendAll(reasoningItems, writeReasoning(part, writing));
     else if (part.kind === "tool_call") push(writeCall(part, writing));
     else writing.droppedFields.add(part.kind === "tool_result" ? "turn_order" : part.kind);
   }
