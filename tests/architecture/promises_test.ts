@@ -1,3 +1,4 @@
+import { longTest } from "../support/long_test.ts";
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import ts from "typescript";
@@ -96,7 +97,7 @@ Deno.test("loosePromises() finds promises that nothing handles: statements, call
   assertEquals(looseIn(EXAMPLES, TYPES), expected);
 });
 
-Deno.test("source tree: every promise is awaited, returned, or has a failure handler", async () => {
+longTest("source tree: every promise is awaited, returned, or has a failure handler", async () => {
   const files = ["main.ts", ...await sourceFiles("src")]
     .filter((file) => !file.startsWith("src/console/client/"))
     .map((file) => join(ROOT, file));

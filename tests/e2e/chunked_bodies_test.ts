@@ -136,22 +136,25 @@ async function withGateway(
 }
 
 for (const isolates of [1, 2]) {
-  Deno.test(`a body in chunks of one byte gives way to others, ${isolates} threads`, (t) =>
-    withGateway(isolates, async (gateway, mostReads) => {
-      for (const reading of READINGS) {
-        await t.step(reading.name, async () => {
-          const { chunks = CHUNKS } = reading;
-          using turns = new EventLoopTurns();
-          const { status, body } = await send(gateway, reading, chunks);
-          assertEquals(status, reading.status, body);
-          // Isolates join the chunks that they relay.
-          const reads = isolates > 1 ? chunks / MAX_TURN_CHUNKS : chunks;
-          turns.assertAbout(reads / MAX_TURN_CHUNKS, reading.name);
-        });
-      }
-      // The timers of the reader and of the test alternate, so up to two rounds of reads are between two of the test.
-      assert(await mostReads() <= 2 * MAX_TURN_CHUNKS + 1, `${await mostReads()} reads in a turn`);
-    }));
+  longTest(
+    `a body in chunks of one byte gives way to others, ${isolates} threads`,
+    (t) =>
+      withGateway(isolates, async (gateway, mostReads) => {
+        for (const reading of READINGS) {
+          await t.step(reading.name, async () => {
+            const { chunks = CHUNKS } = reading;
+            using turns = new EventLoopTurns();
+            const { status, body } = await send(gateway, reading, chunks);
+            assertEquals(status, reading.status, body);
+            // Isolates join the chunks that they relay.
+            const reads = isolates > 1 ? chunks / MAX_TURN_CHUNKS : chunks;
+            turns.assertAbout(reads / MAX_TURN_CHUNKS, reading.name);
+          });
+        }
+        // The timers of the reader and of the test alternate, so up to two rounds of reads are between two of the test.
+        assert(await mostReads() <= 2 * MAX_TURN_CHUNKS + 1, `${await mostReads()} reads in a turn`);
+      }),
+  );
 
   longTest(
     `a body of more than 100,000 chunks of a few bytes returns 400, ${isolates} threads`,

@@ -1,3 +1,4 @@
+import { longTest } from "../support/long_test.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { useReplyRunner } from "../../src/texts/large_replies/reply_runner.ts";
@@ -71,38 +72,44 @@ async function ask({ address, key }: TestGateway, face: CallerProtocol) {
 }
 
 for (const isolates of [1, 2]) {
-  Deno.test(`a reply of 30 MB passes through unchanged and is charged, without a step that delays others, ${isolates} threads`, async () => {
-    const reply = completion(LONG_TEXT);
-    await withVendor(isolates, reply, async (gateway, maxStep) => {
-      using turns = new EventLoopTurns();
-      const { response, bytes } = await ask(gateway, CHAT);
-      assertEquals(response.status, 200);
-      assertEquals(response.headers.get("content-length"), String(bytes.length));
-      assert(bytes.equals(Buffer.from(reply)));
-      turns.assertAbout(bytes.length / 2_000_000);
-      assert(maxStep() <= MAX_STEP, `${maxStep()} in one step`);
-      await assertCharged(gateway, response);
-    });
-  });
-
-  Deno.test(`a reply of 30 MB is translated and charged, without a step that delays others, ${isolates} threads`, async (t) => {
-    await withVendor(isolates, completion(LONG_TEXT), async (gateway, maxStep) => {
-      const replies: [CallerProtocol, Buffer][] = [];
-      for (const face of [RESPONSES, MESSAGES, CONTENT]) {
-        const { response, bytes } = await ask(gateway, face);
+  longTest(
+    `a reply of 30 MB passes through unchanged and is charged, without a step that delays others, ${isolates} threads`,
+    async () => {
+      const reply = completion(LONG_TEXT);
+      await withVendor(isolates, reply, async (gateway, maxStep) => {
+        using turns = new EventLoopTurns();
+        const { response, bytes } = await ask(gateway, CHAT);
         assertEquals(response.status, 200);
+        assertEquals(response.headers.get("content-length"), String(bytes.length));
+        assert(bytes.equals(Buffer.from(reply)));
+        turns.assertAbout(bytes.length / 2_000_000);
+        assert(maxStep() <= MAX_STEP, `${maxStep()} in one step`);
         await assertCharged(gateway, response);
-        replies.push([face, bytes]);
-      }
-      assert(maxStep() <= MAX_STEP, `${maxStep()} in one step`);
-      for (const [face, bytes] of replies) {
-        await t.step(face.name, () => {
-          const text = face.textIn(JSON.parse(bytes.toString()));
-          assertEquals([text.length, text === LONG_TEXT], [LONG_TEXT.length, true]);
-        });
-      }
-    });
-  });
+      });
+    },
+  );
+
+  longTest(
+    `a reply of 30 MB is translated and charged, without a step that delays others, ${isolates} threads`,
+    async (t) => {
+      await withVendor(isolates, completion(LONG_TEXT), async (gateway, maxStep) => {
+        const replies: [CallerProtocol, Buffer][] = [];
+        for (const face of [RESPONSES, MESSAGES, CONTENT]) {
+          const { response, bytes } = await ask(gateway, face);
+          assertEquals(response.status, 200);
+          await assertCharged(gateway, response);
+          replies.push([face, bytes]);
+        }
+        assert(maxStep() <= MAX_STEP, `${maxStep()} in one step`);
+        for (const [face, bytes] of replies) {
+          await t.step(face.name, () => {
+            const text = face.textIn(JSON.parse(bytes.toString()));
+            assertEquals([text.length, text === LONG_TEXT], [LONG_TEXT.length, true]);
+          });
+        }
+      });
+    },
+  );
 
   Deno.test(`a reply of a megabyte of small values is read in a thread, ${isolates} threads`, async () => {
     const reply = completion("Hello there", `,"junk":[${"[],".repeat(300_000)}[]]`);

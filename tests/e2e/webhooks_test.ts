@@ -1,3 +1,4 @@
+import { longTest } from "../support/long_test.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
@@ -84,7 +85,7 @@ for (const [status, prompt] of ENDS) {
   });
 }
 
-Deno.test("retries come 5 and 10 s after the failures before them, with the same key and bytes", async () => {
+longTest("retries come 5 and 10 s after the failures before them, with the same key and bytes", async () => {
   const receiver = receiverOf(500, 410, 200);
   const id = await create({ callback_url: addressOf(receiver) });
   await deliveryOf(id, "delivered");

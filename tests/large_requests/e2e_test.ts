@@ -1,3 +1,4 @@
+import { longTest } from "../support/long_test.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
 import { atLeast, itemAt } from "../support/items.ts";
@@ -58,7 +59,7 @@ Deno.test("a large request gets the same reply and charge in a thread as on the 
   await Promise.all([main.stop(), threaded.stop()]);
 });
 
-Deno.test("the main thread stays responsive while a thread parses 200,000 messages", async () => {
+longTest("the main thread stays responsive while a thread parses 200,000 messages", async () => {
   const gateway = await startTestGateway();
   const messages = new Array(200_000).fill('{"role":"user","content":""}').join(",");
   const body = `{"model":"sandbox/chat-1","messages":[${messages}]}`;

@@ -2,10 +2,10 @@
 const isWanted = Deno.env.has("SWITCHYARD_TEST_LONG");
 
 /**
- * Registers a test that kills gateways or puts load on them for more than a few seconds. `deno task test` ignores it,
- * and `deno task test:long`, which names its file, runs it.
+ * Registers a test that kills gateways, puts load on them, or computes for more than a few seconds. `deno task test`
+ * ignores it, and `deno task test:long`, which names its file, runs it.
  */
-export function longTest(name: string, fn: () => Promise<void>): void {
+export function longTest(name: string, fn: (t: Deno.TestContext) => Promise<void>): void {
   if (isWanted) Deno.test(name, fn);
   else Deno.test({ name: `${name} (ignored: deno task test:long runs it)`, ignore: true, fn });
 }

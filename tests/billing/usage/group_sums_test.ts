@@ -1,3 +1,4 @@
+import { longTest } from "../../support/long_test.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { GroupSums } from "../../../src/billing/usage/group_sums.ts";
@@ -55,7 +56,7 @@ Deno.test("GroupSums loses no cost and changes no row, and no other group costs 
   }));
 });
 
-Deno.test("a report by day and account of more groups than it may list still has the top ones", async () => {
+longTest("a report by day and account of more groups than it may list still has the top ones", async () => {
   const clock = manualClock();
   const store = await openMemoryStore({ clock });
   const today = Math.floor(clock.now() / DAY_MS);
