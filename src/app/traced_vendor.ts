@@ -1,7 +1,7 @@
 import type { TracedVendor } from "../tracing/request_spans.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { BASE_URLS } from "../upstreams/base_urls.ts";
+import { BASE_URLS } from "../upstreams/kinds.ts";
 
 /** The names of vendors in the semantic conventions for generative AI. */
 const NAMES: Readonly<Record<string, string>> = {

@@ -97,9 +97,14 @@ function readOptions(args: readonly string[]): DoctorOptions {
   }
 }
 
-function checkAdmin({ server, models, accounts }: Config): Finding {
-  if (models.length === 0) {
+function checkAdmin({ server, models, modelPatterns, providers, accounts }: Config): Finding {
+  const names = Object.keys(providers);
+  if (models.length === 0 && names.length === 0) {
     return problem("catalog", "there are no models", "set a vendor's key in the environment, or providers and models");
+  }
+  if (models.length === 0 && modelPatterns.length === 0) {
+    const advice = "add models with their prices to the configuration; switchyard init asks for them";
+    return problem("catalog", `there are no models: none are built in for ${names.join(" and ")}`, advice);
   }
   if (commandKeyOf(server) === null) {
     const advice = "set server.admin_key or SWITCHYARD_ADMIN_KEY; without it there are no metrics and no admin API";

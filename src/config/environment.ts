@@ -1,6 +1,6 @@
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { BASE_URLS } from "../upstreams/base_urls.ts";
-import { presetOf, type ProviderKind } from "../upstreams/kinds.ts";
+import { BASE_URLS } from "../upstreams/kinds.ts";
+import { presetOf, type Vendor, VENDORS } from "../upstreams/vendors.ts";
 import { isSection, type Section } from "./section.ts";
 import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
@@ -21,60 +21,14 @@ const OVERRIDES: Readonly<Record<string, Path>> = {
   SWITCHYARD_LOG_LEVEL: ["logs", "level"],
 };
 
-/** A vendor that is enabled by the environment variables of its own clients. */
-export interface Vendor {
-  /** The name of the provider, which is the first part of its models' ids. */
-  readonly provider: string;
-  readonly kind: ProviderKind;
-  /** Variables of the key. The first that is set counts. */
-  readonly keyNames: readonly string[];
-  /** Variables of a key and its secret key, for accounts without a key in `keyNames`. */
-  readonly pairNames?: readonly [key: string, secretKey: string];
-  /** The variable of the key for the vendor's reports. Default: none. */
-  readonly reportKeyName?: string;
-  /** Variables of a base address that replaces the default. The first that is set counts. */
-  readonly addressNames: readonly string[];
-  /** Null for the default of the kind. */
-  readonly baseUrl: string | null;
-}
-
-/** The vendors that need only a key, and no configuration file. */
-export const VENDORS: readonly Vendor[] = [
-  { ...vendor("openai", "openai", ["OPENAI"], null), reportKeyName: "OPENAI_ADMIN_KEY" },
-  { ...vendor("anthropic", "anthropic", ["ANTHROPIC"], null), reportKeyName: "ANTHROPIC_ADMIN_KEY" },
-  {
-    ...vendor("google", "google", ["GEMINI", "GOOGLE"], null),
-    addressNames: ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
-  },
-  vendor("xai", "xai", ["XAI"], null),
-  vendor("bytedance", "ark", ["ARK"], null),
-  vendor("deepseek", "openai", ["DEEPSEEK"], "https://api.deepseek.com/v1"),
-  vendor("moonshotai", "openai", ["MOONSHOT"], "https://api.moonshot.ai/v1"),
-  vendor("alibaba", "alibaba", ["DASHSCOPE"], null),
-  vendor("zai", "openai", ["ZAI"], "https://api.z.ai/api/paas/v4"),
-  vendor("minimax", "minimax", ["MINIMAX"], null),
-  { ...vendor("fal", "fal", ["FAL"], null), keyNames: ["FAL_KEY", "FAL_API_KEY"] },
-  vendor("black-forest-labs", "bfl", ["BFL"], null),
-  { ...vendor("kling", "kling", ["KLING"], null), pairNames: ["KLING_ACCESS_KEY", "KLING_SECRET_KEY"] },
-  { ...vendor("replicate", "replicate", ["REPLICATE"], null), keyNames: ["REPLICATE_API_TOKEN", "REPLICATE_API_KEY"] },
-  { ...vendor("runway", "runway", ["RUNWAYML"], null), keyNames: ["RUNWAYML_API_SECRET"] },
-  vendor("mistral", "openai", ["MISTRAL"], "https://api.mistral.ai/v1"),
-  vendor("groq", "openai", ["GROQ"], "https://api.groq.com/openai/v1"),
-  vendor("cohere", "openai", ["COHERE"], "https://api.cohere.ai/compatibility/v1"),
-  {
-    ...vendor("openrouter", "openai", ["OPENROUTER"], "https://openrouter.ai/api/v1"),
-    reportKeyName: "OPENROUTER_MANAGEMENT_KEY",
-  },
-];
-
 /**
  * The first part of the ids of a provider's built-in models; null if it has none. A provider is recognized by the name
  * that it has without a file, or by its vendor's base address.
  */
 export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig): string | null {
-  if (VENDORS.some(({ provider }) => provider === name)) return name;
-  const isAt = (each: Vendor) => each.kind === kind && (each.baseUrl ?? BASE_URLS[each.kind]) === baseUrl;
-  return VENDORS.find(isAt)?.provider ?? null;
+  const known = Object.entries(VENDORS).filter(([, { hasBuiltInModels = true }]) => hasBuiltInModels);
+  const isNamed = known.some(([vendor]) => vendor === name);
+  return isNamed ? name : known.find(([, vendor]) => vendor.kind === kind && addressOf(vendor) === baseUrl)?.[0] ?? null;
 }
 
 /** The settings for which environment variables are set: `server.port`, with the names of the variables. */
@@ -100,18 +54,24 @@ export function applyOverrides(tree: Section, environment: Environment, problems
   }
 }
 
-/** The `providers` section without a file: one provider for each vendor whose key is set. */
+function addressOf({ kind, baseUrl }: Vendor): string | null {
+  return baseUrl === undefined ? BASE_URLS[kind] : baseUrl;
+}
+
+/** The `providers` section without a file: one provider for each vendor whose key, and address, is set. */
 export function providersFrom(environment: Environment, problems: Problems): Section {
   const providers: Section = {};
-  for (const vendor of VENDORS) {
-    const { provider, kind, addressNames, baseUrl, reportKeyName } = vendor;
+  for (const [provider, vendor] of Object.entries(VENDORS)) {
+    const { kind, addressNames = [], reportKeyName } = vendor;
     const names = Object.entries(keyNamesOf(vendor, environment));
     if (names.length === 0) continue;
     if (reportKeyName !== undefined && environment(reportKeyName)) names.push(["report_key", reportKeyName]);
     const addressName = addressNames.find((name) => environment(name));
-    const address = addressName ? environment(addressName) : baseUrl;
+    if (addressName === undefined && vendor.baseUrl === null) continue;
+    const address = addressName && environment(addressName);
     const keys = Object.fromEntries(names.map(([field, name]) => [field, environment(name)]));
-    providers[provider] = { kind, ...keys, ...(address ? { base_url: address } : {}) };
+    // A preset at its vendor's own address is more than an address: it also says which formats the vendor has.
+    providers[provider] = { kind: presetOf(provider) === null ? kind : provider, ...keys, ...(address ? { base_url: address } : {}) };
     for (const [field, name] of names) {
       problems.setOrigin(["providers", provider, field], `environment: ${name}`);
       if (!environment(name)) problems.addPlain(["providers", provider, field], "the other key of the pair", "nothing");
@@ -150,8 +110,8 @@ function presetVariableFor(provider: Section, environment: Environment): Readonl
   if (provider.api_key || provider.credentials || provider.entra_id) return {};
   const preset = presetOf(String(provider.kind));
   if (provider.base_url && preset?.baseUrl !== null) return {};
-  const keyName = preset?.keyName;
-  return keyName && environment(keyName) ? { api_key: keyName } : {};
+  const keyName = preset?.keyNames.find((name) => environment(name));
+  return keyName ? { api_key: keyName } : {};
 }
 
 /**
@@ -183,14 +143,4 @@ function keyNamesOf({ keyNames, pairNames }: Vendor, environment: Environment): 
   if (keyName) return { api_key: keyName };
   if (!pairNames?.some((name) => environment(name))) return {};
   return { api_key: pairNames[0], secret_key: pairNames[1] };
-}
-
-function vendor(provider: string, kind: ProviderKind, prefixes: readonly string[], baseUrl: string | null): Vendor {
-  return {
-    provider,
-    kind,
-    keyNames: prefixes.map((prefix) => `${prefix}_API_KEY`),
-    addressNames: prefixes.map((prefix) => `${prefix}_BASE_URL`),
-    baseUrl,
-  };
 }

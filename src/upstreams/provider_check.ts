@@ -1,6 +1,6 @@
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { Clock } from "../lib/clock.ts";
-import { BASE_URLS } from "./base_urls.ts";
+import { BASE_URLS } from "./kinds.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
 import type { ListedModel } from "./model_listing.ts";

@@ -10,19 +10,11 @@ import {
   type CloudProviderInput,
   hasTokens,
 } from "./cloud_config.ts";
-import {
-  PRESET_NAMES,
-  type PresetName,
-  presetOf,
-  PROVIDER_KINDS,
-  type ProviderKind,
-  supportsSecretKey,
-  type VendorPreset,
-} from "./kinds.ts";
+import { BASE_URLS, PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
+import { PRESET_NAMES, type PresetName, presetOf, type VendorPreset } from "./vendors.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import type { ProviderFacts } from "../conversation/known_models.ts";
 import { providerFactsSchema } from "../conversation/stated_facts.ts";
-import { BASE_URLS } from "./base_urls.ts";
 import { defaultQuirks } from "./default_quirks.ts";
 import {
   type CredentialConfig,
@@ -174,9 +166,9 @@ export const providerSchema: z.ZodType<ProviderConfig> = input
     }
     const needsKey = isOwnAddress
       ? Object.keys(provider.headers).length === 0
-      : !provider.base_url && (preset === null || preset.keyName !== null);
+      : !provider.base_url && (preset === null || preset.keyNames.length > 0);
     if (needsKey && !provider.api_key && !isKeyless(provider) && provider.credentials === undefined) {
-      const named = preset === null ? "" : `, here or in the environment variable ${preset.keyName}`;
+      const named = preset === null ? "" : `, here or in the environment variable ${preset.keyNames.join(" or ")}`;
       context.addIssue({
         code: "custom",
         path: ["api_key"],

@@ -1,4 +1,5 @@
-import type { PresetName, ProviderKind } from "./kinds.ts";
+import type { ProviderKind } from "./kinds.ts";
+import type { PresetName } from "./vendors.ts";
 
 /** The formats of vendors' reports about cost and usage. */
 export type ReportFormat = "openai" | "anthropic" | "openrouter";

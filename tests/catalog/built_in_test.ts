@@ -2,18 +2,18 @@ import { assert, assertEquals } from "@std/assert";
 import { builtInModels } from "../../src/catalog/built_in.ts";
 import { createCatalog, providerPartOf } from "../../src/catalog/catalog.ts";
 import { pricePerSecondOf } from "../../src/catalog/media_sections.ts";
-import { VENDORS } from "../../src/config/environment.ts";
+import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
 import { readRate } from "../../src/lib/money.ts";
 import { itemAt } from "../support/items.ts";
 
-const everything = builtInModels(new Set(VENDORS.map(({ provider }) => provider)));
+const everything = builtInModels(new Set(BUILT_IN_VENDORS));
 const texts = everything.filter(({ text }) => text);
 const videos = everything.filter(({ video }) => video !== null);
 
 Deno.test("the built-in models make a catalog, each served by its own vendor", () => {
   const catalog = createCatalog(everything);
   assertEquals(catalog.forProtocol("message").length, texts.length);
-  assertEquals([...catalog.providers].sort(), VENDORS.map(({ provider }) => provider).sort());
+  assertEquals([...catalog.providers].sort(), [...BUILT_IN_VENDORS].sort());
   for (const { id, serves } of everything) assertEquals(serves.map(({ provider }) => provider), [providerPartOf(id)]);
 });
 

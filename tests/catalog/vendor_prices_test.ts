@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { builtInModels } from "../../src/catalog/built_in.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import type { Model } from "../../src/catalog/model.ts";
-import { VENDORS } from "../../src/config/environment.ts";
+import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
 import { readRate } from "../../src/lib/money.ts";
 import { pricedTiers, pricesIn } from "../../src/catalog/price_list.ts";
 import { ownValue } from "../../src/lib/own_value.ts";
@@ -30,7 +30,7 @@ interface PublishedPrice {
 }
 
 const rows: readonly PublishedPrice[] = table.prices;
-const builtIn = builtInModels(new Set(VENDORS.map(({ provider }) => provider)));
+const builtIn = builtInModels(new Set(BUILT_IN_VENDORS));
 const catalog = createCatalog(builtIn);
 const UNITS: Readonly<Record<string, bigint>> = { million: 1_000_000n, thousand: 1_000n, minute: 60n };
 /** A moment within the peak hours of each vendor that has them: a Monday. */

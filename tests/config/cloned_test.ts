@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { readPlainLayers } from "../../src/config/config.ts";
-import { VENDORS } from "../../src/config/environment.ts";
+import { VENDORS } from "../../src/upstreams/vendors.ts";
 import { placeOf, readCodeBlocks } from "../documentation/samples/code_blocks.ts";
 import { completedText, isConfiguration } from "../documentation/samples/configurations.ts";
 
@@ -56,7 +56,7 @@ Deno.test("every configuration that a page shows equals its structured clone, wi
 });
 
 Deno.test("the configuration of the environment alone equals its structured clone, with every vendor", () => {
-  const keys = VENDORS.map(({ keyNames: [name = ""] }) => [name, `value-of-${name}`]);
+  const keys = Object.values(VENDORS).map(({ keyNames: [name = ""] }) => [name, `value-of-${name}`]);
   assertIsPlain(loadedFrom("", { ...Object.fromEntries(keys), ...ENVIRONMENTS.at(-1) }), "environment");
 });
 

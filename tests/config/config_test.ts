@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readMoney } from "../../src/lib/money.ts";
-import { PRESET_NAMES, PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { PRESET_NAMES } from "../../src/upstreams/vendors.ts";
 import { atLeast } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { VENDORS } from "../../src/config/environment.ts";
+import { PRESET_NAMES, VENDORS } from "../../src/upstreams/vendors.ts";
 import { itemAt, valueAt } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";
 
@@ -43,15 +43,18 @@ Deno.test("an override does not hide an invalid section", () => {
   ]);
 });
 
-for (const { provider, kind, keyNames, addressNames, baseUrl } of VENDORS) {
-  Deno.test(`${keyNames.join(" or ")} enables ${provider} with its built-in models`, () => {
+for (
+  const [provider, { kind, keyNames, addressNames = [], baseUrl, hasBuiltInModels = true }] of Object.entries(VENDORS)
+) {
+  if (keyNames.length === 0 || baseUrl === null) continue;
+  Deno.test(`${keyNames.join(" or ")} enables ${provider}, with the models that are built in`, () => {
     for (const keyName of keyNames) {
       const config = configOf("", { [keyName]: "vendor-key" });
       assertEquals(Object.keys(config.providers), [provider]);
       assertEquals(config.providers[provider]?.apiKey, "vendor-key");
       assertEquals(valueAt(config.providers, provider).kind, kind);
       if (baseUrl) assertEquals(valueAt(config.providers, provider).baseUrl, baseUrl);
-      assertEquals(config.models.length > 0, true);
+      assertEquals(config.models.length > 0, hasBuiltInModels);
       assertEquals(
         config.models.every(({ serves }) => serves.length === 1 && itemAt(serves, 0).provider === provider),
         true,
@@ -73,7 +76,7 @@ Deno.test("KLING_ACCESS_KEY and KLING_SECRET_KEY enable kling together, and KLIN
 });
 
 Deno.test("the admin keys of vendors are read from the environment with their keys, and enable nothing alone", () => {
-  for (const { provider, keyNames, reportKeyName } of VENDORS) {
+  for (const [provider, { keyNames, reportKeyName }] of Object.entries(VENDORS)) {
     if (reportKeyName === undefined) continue;
     const { providers } = configOf("", { [itemAt(keyNames, 0)]: "vendor-key", [reportKeyName]: "admin-key" });
     assertEquals(providers[provider]?.reports, { format: provider as "openai", key: "admin-key" });
@@ -91,4 +94,14 @@ Deno.test("a missing half of a key pair is reported by name", () => {
 Deno.test("vendors of the environment are ignored when the file has providers", () => {
   const config = configOf("providers: { one: { kind: google, api_key: k } }", { OPENAI_API_KEY: "vendor-key" });
   assertEquals(Object.keys(config.providers), ["one"]);
+});
+
+Deno.test("every vendor with a variable for its key and an address is enabled without a file", () => {
+  const without = PRESET_NAMES.filter((name) => {
+    const { keyNames: [keyName], baseUrl } = VENDORS[name];
+    if (keyName === undefined || baseUrl === null) return false;
+    return configOf("", { [keyName]: "vendor-key" }).providers[name]?.baseUrl !== baseUrl;
+  });
+  assertEquals(without, []);
+  assertEquals(configOf("", { PERPLEXITY_API_KEY: "vendor-key" }).providers.perplexity?.speaks, "responses");
 });

@@ -94,3 +94,16 @@ Deno.test("doctor shows what a running gateway answers that is not ready", async
     await place.remove();
   }
 });
+
+Deno.test("doctor says that no models are built in for the providers, and what to add", async () => {
+  const place = await makePlace();
+  try {
+    const providers = { fast: { kind: "cerebras", api_key: "key-of-a-vendor" } };
+    await Deno.writeTextFile(place.path, JSON.stringify({ providers, models: [] }));
+    const { code, said } = await place.run("doctor", "--config", place.path, "--offline");
+    assertEquals(code, 1);
+    assertStringIncludes(said, "problem  catalog: there are no models: none are built in for fast");
+  } finally {
+    await place.remove();
+  }
+});

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { builtInEntries } from "../../src/catalog/built_in.ts";
 import { bareNameOf } from "../../src/catalog/catalog.ts";
-import { VENDORS } from "../../src/config/environment.ts";
+import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
 import { filesOf, ROOT } from "../architecture/source_files.ts";
 
 /** What operators and callers read, and where the name of a model is written by hand. */
@@ -32,11 +32,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   "claude-sonnet-4-5-20250929-v1": "clouds.md: a cloud serves it longer",
 };
 
-const entries = builtInEntries(new Set(VENDORS.map(({ provider }) => provider)))
+const entries = builtInEntries(new Set(BUILT_IN_VENDORS))
   .map(({ id, serves }) => ({ id: String(id), serves: serves as readonly { readonly model?: string }[] }));
 const ids = new Set(entries.map(({ id }) => id));
 const bareNames = new Set(entries.flatMap(({ id, serves }) => [bareNameOf(id), ...serves.map(({ model }) => model)]));
-const families = VENDORS.map(({ provider }) => provider).join("|");
+const families = BUILT_IN_VENDORS.join("|");
 const ID = new RegExp(`(?<![\\w./@-])(?:${families})/[A-Za-z0-9][A-Za-z0-9._/-]*[A-Za-z0-9]`, "g");
 const BARE = new RegExp(
   "(?<![\\w./@-])(?:gpt-\\d|claude-(?:opus|sonnet|haiku|fable)-|gemini-\\d|grok-\\d|deepseek-v|kimi-k|glm-\\d" +

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { VENDORS } from "../../src/config/environment.ts";
+import { BUILT_IN_VENDORS, VENDORS } from "../../src/upstreams/vendors.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { type Money, multiplyRate, readMoney, writeMoney } from "../../src/lib/money.ts";
 import { accountMoney } from "../support/account_money.ts";
@@ -42,7 +42,7 @@ for (const isolates of [1, 2]) {
         models: undefined,
         request_log: { enabled: true },
         providers: Object.fromEntries(
-          VENDORS.map(({ provider, kind }) => [
+          BUILT_IN_VENDORS.map((provider) => [provider, VENDORS[provider].kind] as const).map(([provider, kind]) => [
             provider,
             kind === "anthropic" || kind === "google"
               ? { kind, base_url, api_key: "key-of-vendor", allow_tools: ["*"] }

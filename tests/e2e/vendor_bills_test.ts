@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { builtInFields } from "../../src/catalog/built_in.ts";
-import { VENDORS } from "../../src/config/environment.ts";
+import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { readMoney, writeMoney } from "../../src/lib/money.ts";
 import { accountMoney } from "../support/account_money.ts";
@@ -119,7 +119,7 @@ Deno.test("the charge of a request at each changed price equals the vendor's bil
       // All built-in models, each at the provider with its vendor's name.
       models: undefined,
       providers: Object.fromEntries(
-        VENDORS.map(({ provider }) => [
+        BUILT_IN_VENDORS.map((provider) => [
           provider,
           { kind: "openai", base_url, api_key: "key-of-vendor", speaks: "chat" },
         ]),

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { endpointPathIn } from "../../src/upstreams/endpoint_path.ts";
-import { BASE_URLS } from "../../src/upstreams/base_urls.ts";
+import { BASE_URLS } from "../../src/upstreams/kinds.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 
 Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { PRESET_NAMES, presetOf, PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { PRESET_NAMES, presetOf } from "../../src/upstreams/vendors.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
 import { configOf, problemsOf } from "../config/support.ts";
 

@@ -1,4 +1,5 @@
-import { listsModels, type PresetName, presetOf, type ProviderKind } from "../../upstreams/kinds.ts";
+import { listsModels, type ProviderKind } from "../../upstreams/kinds.ts";
+import { type PresetName, presetOf } from "../../upstreams/vendors.ts";
 import type { ModelUse } from "../../prices/model_use.ts";
 
 /** A vendor in another program's configuration. */
@@ -39,8 +40,8 @@ const COHERE: ImportedVendor = {
   keyName: "COHERE_API_KEY",
   uses: ["text", "embedding", "rerank"],
   addresses: {
-    text: "https://api.cohere.ai/compatibility/v1",
-    embedding: "https://api.cohere.ai/compatibility/v1",
+    text: addressOf("cohere"),
+    embedding: addressOf("cohere"),
     rerank: "https://api.cohere.com/v2",
   },
   removedPath: /\/(v\d|compatibility\/v1)(\/(chat|embed|rerank))?$/,
@@ -254,6 +255,12 @@ export function vendorOfBareName(model: string): string | null {
 /** Whether the servers of a kind are the operator's own, so that their models have no price. */
 export function isOwnServer(kind: string): boolean {
   return kind === "ollama" || kind === "vllm" || kind === "lmstudio";
+}
+
+function addressOf(name: PresetName): string {
+  const address = presetOf(name)?.baseUrl;
+  if (!address) throw new TypeError(`The preset ${name} has no address of its own`);
+  return address;
 }
 
 /** The kind of a vendor whose format is that of another one, else its own. */

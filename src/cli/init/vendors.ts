@@ -1,5 +1,4 @@
-import { VENDORS } from "../../config/environment.ts";
-import { PRESET_NAMES, presetOf } from "../../upstreams/kinds.ts";
+import { presetOf, VENDORS } from "../../upstreams/vendors.ts";
 import { UsageError } from "../usage_error.ts";
 
 /** A vendor that `init` can configure. */
@@ -25,35 +24,16 @@ export interface InitVendor {
   readonly models: "built-in" | "listed" | "named";
 }
 
-/** Vendors whose models are not listed by the name that requests need. */
-const NAMED: ReadonlySet<string> = new Set(["azure", "perplexity"]);
-
-const BUILT_IN: readonly InitVendor[] = VENDORS.map(({ provider, kind, keyNames, baseUrl }) => ({
-  name: provider,
-  kind,
-  keyNames,
-  keyName: keyNames[0] ?? variableOf(provider),
-  baseUrl,
-  addressName: null,
+const KNOWN: readonly InitVendor[] = Object.entries(VENDORS).map(([name, vendor]) => ({
+  name,
+  kind: presetOf(name) === null ? vendor.kind : name,
+  keyNames: vendor.keyNames,
+  keyName: vendor.keyNames[0] ?? variableOf(name),
+  baseUrl: null,
+  addressName: vendor.baseUrl === null ? `${name.toUpperCase()}_OPENAI_ENDPOINT` : null,
   hasProject: false,
-  models: "built-in",
+  models: vendor.hasBuiltInModels ?? true ? "built-in" : vendor.listsModels ?? true ? "listed" : "named",
 }));
-
-const OTHERS: readonly InitVendor[] = PRESET_NAMES.filter((name) => !BUILT_IN.some((vendor) => vendor.name === name))
-  .map((name) => {
-    const preset = presetOf(name);
-    const keyName = preset?.keyName ?? null;
-    return {
-      name,
-      kind: name,
-      keyNames: keyName === null ? [] : [keyName],
-      keyName: keyName ?? variableOf(name),
-      baseUrl: null,
-      addressName: preset?.baseUrl === null ? `${name.toUpperCase()}_OPENAI_ENDPOINT` : null,
-      hasProject: false,
-      models: NAMED.has(name) ? "named" : "listed",
-    };
-  });
 
 const VERTEX: InitVendor = {
   name: "vertex",
@@ -78,7 +58,7 @@ const BEDROCK: InitVendor = {
 };
 
 /** All vendors that `init` can configure. */
-export const INIT_VENDORS: readonly InitVendor[] = [...BUILT_IN, ...OTHERS, VERTEX, BEDROCK];
+export const INIT_VENDORS: readonly InitVendor[] = [...KNOWN, VERTEX, BEDROCK];
 
 /**
  * The vendors of a list with commas.
