@@ -22,59 +22,75 @@ const LISTING = { supportsSecretKey: false, listsModels: true };
 const KINDS = {
   openai: {
     baseUrl: "https://api.openai.com/v1",
-    ...LISTING, load: async () => (await import("./openai/mod.ts")).openai,
+    ...LISTING,
+    load: async () => (await import("./openai/mod.ts")).openai,
   },
   anthropic: {
     baseUrl: "https://api.anthropic.com",
-    ...LISTING, load: async () => (await import("./anthropic/mod.ts")).anthropic,
+    ...LISTING,
+    load: async () => (await import("./anthropic/mod.ts")).anthropic,
   },
   google: {
     baseUrl: "https://generativelanguage.googleapis.com",
-    ...LISTING, load: async () => (await import("./google/mod.ts")).google,
+    ...LISTING,
+    load: async () => (await import("./google/mod.ts")).google,
   },
   ark: {
     baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
-    ...PLAIN, load: async () => (await import("./ark/mod.ts")).ark,
+    ...PLAIN,
+    load: async () => (await import("./ark/mod.ts")).ark,
   },
   xai: {
     baseUrl: "https://api.x.ai/v1",
-    ...LISTING, load: async () => (await import("./xai/mod.ts")).xai,
+    ...LISTING,
+    load: async () => (await import("./xai/mod.ts")).xai,
   },
   minimax: {
     baseUrl: "https://api.minimax.io",
-    ...PLAIN, load: async () => (await import("./minimax/mod.ts")).minimax,
+    ...PLAIN,
+    load: async () => (await import("./minimax/mod.ts")).minimax,
   },
   fal: {
     baseUrl: "https://queue.fal.run",
-    ...PLAIN, load: async () => (await import("./fal/mod.ts")).fal,
+    ...PLAIN,
+    load: async () => (await import("./fal/mod.ts")).fal,
   },
   bfl: {
     baseUrl: "https://api.bfl.ai/v1",
-    ...PLAIN, load: async () => (await import("./bfl/mod.ts")).bfl,
+    ...PLAIN,
+    load: async () => (await import("./bfl/mod.ts")).bfl,
   },
   kling: {
     baseUrl: "https://api-singapore.klingai.com",
-    ...PLAIN, supportsSecretKey: true, load: async () => (await import("./kling/mod.ts")).kling,
+    ...PLAIN,
+    supportsSecretKey: true,
+    load: async () => (await import("./kling/mod.ts")).kling,
   },
   alibaba: {
     baseUrl: "https://dashscope-intl.aliyuncs.com",
-    ...LISTING, load: async () => (await import("./alibaba/mod.ts")).alibaba,
+    ...LISTING,
+    load: async () => (await import("./alibaba/mod.ts")).alibaba,
   },
   replicate: {
     baseUrl: "https://api.replicate.com/v1",
-    ...PLAIN, load: async () => (await import("./replicate/mod.ts")).replicate,
+    ...PLAIN,
+    load: async () => (await import("./replicate/mod.ts")).replicate,
   },
   runway: {
     baseUrl: "https://api.dev.runwayml.com",
-    ...PLAIN, load: async () => (await import("./runway/mod.ts")).runway,
+    ...PLAIN,
+    load: async () => (await import("./runway/mod.ts")).runway,
   },
   vertex: {
     baseUrl: "https://aiplatform.googleapis.com",
-    ...PLAIN, load: async () => (await import("./vertex/mod.ts")).vertex,
+    ...PLAIN,
+    load: async () => (await import("./vertex/mod.ts")).vertex,
   },
   bedrock: {
     baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com",
-    ...PLAIN, supportsSecretKey: true, load: async () => (await import("./bedrock/mod.ts")).bedrock,
+    ...PLAIN,
+    supportsSecretKey: true,
+    load: async () => (await import("./bedrock/mod.ts")).bedrock,
   },
 } satisfies Readonly<Record<string, KindEntry>>;
 
