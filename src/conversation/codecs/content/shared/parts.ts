@@ -103,8 +103,7 @@ function fileDataOf(source: { url: string; mediaType: string | null }): JsonObje
 }
 
 function mediaTypeOf(url: string): string | null {
-  // Cut first: one pattern for the whole would search the rest of the address again at each dot.
-  const path = url.split(/[?#]/, 1).join();
-  const extension = /^[A-Za-z0-9]+$/.exec(path.slice(path.lastIndexOf(".") + 1))?.[0].toLowerCase() ?? "";
+  // What follows is not matched: a pattern would search it again at each dot.
+  const extension = /\.([A-Za-z0-9]+)(?=[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? "";
   return ownValue(MEDIA_TYPES, extension) ?? null;
 }
