@@ -5,9 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE, restrictPermissions } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
-import type { LogThreadData } from "../request_log/messages.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
-import type { StartThread } from "../workers/worker_thread.ts";
 import type { Services } from "./services.ts";
 import { openSqliteRequestLog } from "../request_log/sqlite_request_log.ts";
 
@@ -17,7 +15,7 @@ export interface RequestLogOwner {
   readonly clock: Clock;
   readonly log: Log;
   /** What a log in memory starts in the place of its thread; null, or absent, if a thread runs it. */
-  readonly memoryLog?: ((data: LogThreadData) => StartThread) | null;
+  readonly memoryLog?: Services["memoryLog"];
 }
 
 /** Options of {@linkcode openRequestLog}. */

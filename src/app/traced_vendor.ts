@@ -1,7 +1,7 @@
 import type { TracedVendor } from "../tracing/request_spans.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { BASE_URLS } from "../upstreams/kinds.ts";
+import { vendorBaseUrl } from "../upstreams/kinds.ts";
 
 /** The names of vendors in the semantic conventions for generative AI. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ export function tracedVendor(provider: string, config: ProviderConfig | undefine
   let vendor = known.get(config);
   if (vendor === undefined) {
     const { hostname: address, port } = originOf(new URL(config.baseUrl));
-    const isOwn = address === new URL(BASE_URLS[config.kind]).hostname;
+    const isOwn = address === new URL(vendorBaseUrl(config.kind)).hostname;
     vendor = { name: isOwn ? NAMES[config.kind] ?? provider : provider, address, port };
     known.set(config, vendor);
   }

@@ -1,6 +1,6 @@
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { BASE_URLS } from "../upstreams/kinds.ts";
-import { presetOf, type Vendor, VENDORS } from "../upstreams/vendors.ts";
+import { vendorBaseUrl } from "../upstreams/kinds.ts";
+import { BUILT_IN_VENDORS, kindNameOf, presetOf, type Vendor, VENDORS } from "../upstreams/vendors.ts";
 import { isSection, type Section } from "./section.ts";
 import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
@@ -26,11 +26,9 @@ const OVERRIDES: Readonly<Record<string, Path>> = {
  * that it has without a file, or by its vendor's base address.
  */
 export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig): string | null {
-  const known = Object.entries(VENDORS).filter(([, { hasBuiltInModels = true }]) => hasBuiltInModels);
-  const isNamed = known.some(([vendor]) => vendor === name);
-  return isNamed
-    ? name
-    : known.find(([, vendor]) => vendor.kind === kind && addressOf(vendor) === baseUrl)?.[0] ?? null;
+  const isAt = (each: Vendor) => each.kind === kind && addressOf(each) === baseUrl;
+  return BUILT_IN_VENDORS.find((vendor) => vendor === name) ??
+    BUILT_IN_VENDORS.find((vendor) => isAt(VENDORS[vendor])) ?? null;
 }
 
 /** The settings for which environment variables are set: `server.port`, with the names of the variables. */
@@ -57,14 +55,14 @@ export function applyOverrides(tree: Section, environment: Environment, problems
 }
 
 function addressOf({ kind, baseUrl }: Vendor): string | null {
-  return baseUrl === undefined ? BASE_URLS[kind] : baseUrl;
+  return baseUrl === undefined ? vendorBaseUrl(kind) : baseUrl;
 }
 
 /** The `providers` section without a file: one provider for each vendor whose key, and address, is set. */
 export function providersFrom(environment: Environment, problems: Problems): Section {
   const providers: Section = {};
   for (const [provider, vendor] of Object.entries(VENDORS)) {
-    const { kind, addressNames = [], reportKeyName } = vendor;
+    const { addressNames = [], reportKeyName } = vendor;
     const names = Object.entries(keyNamesOf(vendor, environment));
     if (names.length === 0) continue;
     if (reportKeyName !== undefined && environment(reportKeyName)) names.push(["report_key", reportKeyName]);
@@ -72,12 +70,7 @@ export function providersFrom(environment: Environment, problems: Problems): Sec
     if (addressName === undefined && vendor.baseUrl === null) continue;
     const address = addressName && environment(addressName);
     const keys = Object.fromEntries(names.map(([field, name]) => [field, environment(name)]));
-    // A preset at its vendor's own address is more than an address: it also says which formats the vendor has.
-    providers[provider] = {
-      kind: presetOf(provider) === null ? kind : provider,
-      ...keys,
-      ...(address ? { base_url: address } : {}),
-    };
+    providers[provider] = { kind: kindNameOf(provider, vendor), ...keys, ...(address ? { base_url: address } : {}) };
     for (const [field, name] of names) {
       problems.setOrigin(["providers", provider, field], `environment: ${name}`);
       if (!environment(name)) problems.addPlain(["providers", provider, field], "the other key of the pair", "nothing");

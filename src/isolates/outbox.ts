@@ -47,7 +47,7 @@ export class Outbox<M extends FromIsolate | ToIsolate> {
 
   #add(message: M, transfer: readonly ArrayBuffer[]): void {
     this.#messages.push(message);
-    if (transfer.length > 0) appendAll(this.#transfer, transfer);
+    appendAll(this.#transfer, transfer);
   }
 
   readonly #flushDue = (): void => {

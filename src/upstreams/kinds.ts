@@ -111,6 +111,11 @@ export async function loadDeployments(apiVersion: string): Promise<UpstreamKind>
   return openaiWithPaths(deploymentPaths(apiVersion));
 }
 
+/** The base URL of the kind's own vendor. */
+export function vendorBaseUrl(name: ProviderKind): string {
+  return KINDS[name].baseUrl;
+}
+
 /** Whether providers of the kind take a secret key for signing. */
 export function supportsSecretKey(name: ProviderKind): boolean {
   return KINDS[name].supportsSecretKey;
@@ -126,8 +131,3 @@ export const PROVIDER_KINDS: readonly [ProviderKind, ...ProviderKind[]] = Object
   ProviderKind,
   ...ProviderKind[],
 ];
-
-/** The base URL of each kind's own vendor. */
-export const BASE_URLS: Readonly<Record<ProviderKind, string>> = Object.fromEntries(
-  PROVIDER_KINDS.map((name) => [name, KINDS[name].baseUrl]),
-) as Record<ProviderKind, string>;

@@ -1,6 +1,6 @@
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { Clock } from "../lib/clock.ts";
-import { BASE_URLS } from "./kinds.ts";
+import { vendorBaseUrl } from "./kinds.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
 import type { ListedModel } from "./model_listing.ts";
@@ -138,7 +138,7 @@ function problemOf(failure: UpstreamFailure, address: CheckedAddress, isLate: bo
 const MAX_VENDOR_CHARACTERS = 200;
 
 function expectedAddress({ kind, baseUrl }: CheckedAddress): string {
-  const usual = BASE_URLS[kind];
+  const usual = vendorBaseUrl(kind);
   return `base_url is "${baseUrl}"; for kind "${kind}" it looks like "${usual}"`;
 }
 

@@ -10,7 +10,7 @@ import {
   type CloudProviderInput,
   hasTokens,
 } from "./cloud_config.ts";
-import { BASE_URLS, PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
+import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey, vendorBaseUrl } from "./kinds.ts";
 import { PRESET_NAMES, type PresetName, presetOf, type VendorPreset } from "./vendors.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import type { ProviderFacts } from "../conversation/known_models.ts";
@@ -47,7 +47,7 @@ export interface ProviderTimeouts {
 export interface ProviderConfig extends CloudConfig {
   /** The vendor kind, also of a preset. */
   readonly kind: ProviderKind;
-  /** The base URL as for the vendor's own client, without a trailing slash. Default: see {@linkcode BASE_URLS}. */
+  /** The base URL as for the vendor's own client, without a trailing slash. Default: see {@linkcode vendorBaseUrl}. */
   readonly baseUrl: string;
   /** If null, no key is sent, for servers in the operator's own network. Required if `base_url` is not set. */
   readonly apiKey: string | null;
@@ -248,7 +248,7 @@ function reportsOf(provider: Input): ReportAccess | null {
 
 function addressOf(provider: Input): string {
   const { base_url, preset, kind } = provider;
-  return base_url ?? preset?.baseUrl ?? cloudAddressOf(cloudInputOf(provider)) ?? BASE_URLS[kind];
+  return base_url ?? preset?.baseUrl ?? cloudAddressOf(cloudInputOf(provider)) ?? vendorBaseUrl(kind);
 }
 
 function providerOf(provider: Input): ProviderConfig {

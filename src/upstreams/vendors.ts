@@ -1,7 +1,7 @@
 import { ownValue } from "../lib/own_value.ts";
 import type { ProviderKind } from "./kinds.ts";
 
-/** What is known of a vendor before its adapter is loaded: where it is, and the variables of its own clients. */
+/** What the gateway knows of a vendor before it loads the adapter: its address, and the variables of its clients. */
 export interface Vendor {
   readonly kind: ProviderKind;
   /**
@@ -114,6 +114,11 @@ export const PRESET_NAMES: readonly [PresetName, ...PresetName[]] = Object.keys(
 export function presetOf(name: string): VendorPreset | null {
   const vendor = ownValue<Vendor>(ROWS, name);
   return vendor !== undefined && isPreset(vendor) ? vendor : null;
+}
+
+/** The value of `kind` for a vendor: the name of a preset, which also says which formats the vendor has. */
+export function kindNameOf(name: string, { kind }: Vendor): string {
+  return presetOf(name) === null ? kind : name;
 }
 
 function isPreset(vendor: Vendor): vendor is VendorPreset {

@@ -58,9 +58,7 @@ Deno.test("init: the models of two vendors are those of each, for every pair", (
   const answers = (vendor: InitVendor): VendorAnswers => ({
     vendor,
     key: { variable: vendor.keyName, value: "k" },
-    address: vendor.addressName === null && vendor.baseUrl === null
-      ? null
-      : "https://bedrock-runtime.us-east-1.amazonaws.com",
+    address: vendor.addressName === null ? null : "https://bedrock-runtime.us-east-1.amazonaws.com",
     models: vendor.models === "named" ? ["m"] : [],
     price: null,
   });

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { endpointPathIn } from "../../src/upstreams/endpoint_path.ts";
-import { BASE_URLS } from "../../src/upstreams/kinds.ts";
+import { vendorBaseUrl } from "../../src/upstreams/kinds.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 
 Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {
@@ -40,7 +40,7 @@ Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {
 });
 
 Deno.test("endpointPathIn() returns null for base URLs that may be valid", () => {
-  for (const kind of PROVIDER_KINDS) assertEquals(endpointPathIn(kind, BASE_URLS[kind]), null, kind);
+  for (const kind of PROVIDER_KINDS) assertEquals(endpointPathIn(kind, vendorBaseUrl(kind)), null, kind);
   for (
     const [kind, address] of [
       ["openai", "https://unit.services.ai.azure.com/models"],

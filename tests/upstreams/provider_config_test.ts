@@ -3,7 +3,7 @@ import * as z from "zod";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { isProviderName } from "../../src/lib/provider_name.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { BASE_URLS } from "../../src/upstreams/kinds.ts";
+import { vendorBaseUrl } from "../../src/upstreams/kinds.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
 
@@ -25,8 +25,8 @@ Deno.test("readProviderConfig() adds the vendor's base URL and the default timeo
   });
   for (const kind of PROVIDER_KINDS) {
     const own = { vertex: { project: "p" }, bedrock: { region: "us-east-1" } };
-    if (BASE_URLS[kind]) {
-      assertEquals(readProviderConfig({ kind, api_key: "k", ...own[kind as "vertex"] }).baseUrl, BASE_URLS[kind]);
+    if (vendorBaseUrl(kind)) {
+      assertEquals(readProviderConfig({ kind, api_key: "k", ...own[kind as "vertex"] }).baseUrl, vendorBaseUrl(kind));
     } else assertEquals(pathsOf({ kind, api_key: "k" }), ["base_url"]);
   }
 });

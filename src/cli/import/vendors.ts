@@ -259,7 +259,7 @@ export function isOwnServer(kind: string): boolean {
 
 function addressOf(name: PresetName): string {
   const address = presetOf(name)?.baseUrl;
-  if (!address) throw new TypeError(`The preset ${name} has no address of its own`);
+  if (!address) throw new TypeError(`The preset ${name} has no address`);
   return address;
 }
 

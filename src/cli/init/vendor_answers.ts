@@ -96,13 +96,13 @@ function checkedKey(variable: string, value: string): { readonly variable: strin
 }
 
 async function addressOf(
-  { name, addressName, baseUrl }: InitVendor,
+  { name, addressName }: InitVendor,
   { addresses }: GivenAnswers,
   terminal: Terminal | null,
   env: Environment,
 ): Promise<string | null> {
   const given = addresses.get(name);
-  if (given !== undefined || addressName === null) return given ?? baseUrl;
+  if (given !== undefined || addressName === null) return given ?? null;
   const address = env(addressName) || await terminal?.ask(`Address of the resource at ${name}: `);
   if (address) return address;
   throw new UsageError(

@@ -1,4 +1,4 @@
-import { presetOf, VENDORS } from "../../upstreams/vendors.ts";
+import { kindNameOf, VENDORS } from "../../upstreams/vendors.ts";
 import { UsageError } from "../usage_error.ts";
 
 /** A vendor that `init` can configure. */
@@ -11,8 +11,6 @@ export interface InitVendor {
   readonly keyNames: readonly string[];
   /** The variable of the key if none is set. */
   readonly keyName: string;
-  /** The base address to write. Null if the kind has one. */
-  readonly baseUrl: string | null;
   /** The variable of the address, for vendors whose accounts have addresses of their own; else null. */
   readonly addressName: string | null;
   /** Whether the key is a file of a service account, in a project. */
@@ -26,10 +24,9 @@ export interface InitVendor {
 
 const KNOWN: readonly InitVendor[] = Object.entries(VENDORS).map(([name, vendor]) => ({
   name,
-  kind: presetOf(name) === null ? vendor.kind : name,
+  kind: kindNameOf(name, vendor),
   keyNames: vendor.keyNames,
   keyName: vendor.keyNames[0] ?? variableOf(name),
-  baseUrl: null,
   addressName: vendor.baseUrl === null ? `${name.toUpperCase()}_OPENAI_ENDPOINT` : null,
   hasProject: false,
   models: vendor.hasBuiltInModels ?? true ? "built-in" : vendor.listsModels ?? true ? "listed" : "named",
@@ -40,7 +37,6 @@ const VERTEX: InitVendor = {
   kind: "vertex",
   keyNames: ["GOOGLE_APPLICATION_CREDENTIALS"],
   keyName: "GOOGLE_APPLICATION_CREDENTIALS",
-  baseUrl: null,
   addressName: null,
   hasProject: true,
   models: "named",
@@ -51,7 +47,6 @@ const BEDROCK: InitVendor = {
   kind: "bedrock",
   keyNames: ["AWS_BEARER_TOKEN_BEDROCK"],
   keyName: "AWS_BEARER_TOKEN_BEDROCK",
-  baseUrl: null,
   addressName: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", // which contains the region
   hasProject: false,
   models: "named",

@@ -110,8 +110,7 @@ function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {
 
 function readCandidate(progress: Progress, candidate: JsonObject, events: ReplyEvent[]): void {
   const content = isObject(candidate.content) ? candidate.content : {};
-  const tokens = readLogprobsResult(candidate.logprobsResult);
-  if (tokens.length > 0) appendAll(progress.logprobs, tokens);
+  appendAll(progress.logprobs, readLogprobsResult(candidate.logprobsResult));
   for (const part of objectsIn(content.parts)) readPart(progress, part, events);
   const grounding = candidate.groundingMetadata;
   if (hasGrounding(grounding) || isObject(candidate.citationMetadata)) progress.cited = candidate;
