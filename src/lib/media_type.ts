@@ -10,5 +10,7 @@ export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 export async function mediaTypeOf(bytes: Uint8Array): Promise<string | null> {
   // Loaded on first use: a gateway that sees no media does not hold the library in memory.
   const { fileTypeFromBuffer } = await import("file-type");
-  return (await fileTypeFromBuffer(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)))?.mime ?? null;
+  const mime = (await fileTypeFromBuffer(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)))?.mime;
+  // An animated PNG is a PNG, whose first frame every reader shows; few know the other name.
+  return mime === "image/apng" ? "image/png" : mime ?? null;
 }

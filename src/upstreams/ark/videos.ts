@@ -8,7 +8,7 @@ import { videoExchange } from "../video_exchange.ts";
 import { listedProgress, listQueryOf, MAX_JOBS_PER_LIST } from "../video_listing.ts";
 import { cancelPending, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import { type RefusedOptions, type VideoJobHandle, type VideoOrder, type VideoProgress, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
 import { isArkRefusal, readArkError } from "./failure_kind.ts";
 
 /** Seedance on Ark. Source: Ark API reference, "Video generation API" (create, query, list, cancel or delete). */
@@ -58,6 +58,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   tools: PRICE_REASON,
 };
 
+/** Source: BytePlus, "Create a video generation task", `image_url`. */
+const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/bmp", "image/tiff", "image/gif", "image/heic", "image/heif"];
+
 /** Creates the video upstream for Ark. */
 export function arkVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readArkError);
@@ -65,7 +68,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
   const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (response) => progressOf(outbound, response));
   return {
     // Videos are sent as URLs only; images and audio can also be sent inline.
-    mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url"] },
+    mediaForms: { image: ["url", "data_uri"], imageTypes: IMAGE_TYPES, audio: ["url", "data_uri"], video: ["url"] },
     async create(order) {
       const { id } = await exchange.create(TASKS, bodyOf(outbound, order), (response) => Created.parse(response));
       return { id, place: null };

@@ -5,7 +5,7 @@ import type { Outbound } from "../outbound_call.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, unknownStatus } from "../video_progress.ts";
-import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import { type CancelOutcome, type VideoJobHandle, type VideoProgress, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
 import {
   isJobFailure,
@@ -32,13 +32,17 @@ const Result = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
 
+const FORMS = ["url", "data_uri"] as const;
+/** Source: fal's model pages, accepted files of `image_url`. */
+const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/gif", "image/avif"];
+
 /**
  * Creates the video upstream for fal. The vendor returns no client-supplied identifier, so a lost job cannot be found.
  */
 export function falVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal, { resentStatuses: RESENT_STATUSES });
   return {
-    mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url", "data_uri"] },
+    mediaForms: { image: FORMS, imageTypes: IMAGE_TYPES, audio: FORMS, video: FORMS },
     async create(order) {
       const endpoint = endpointFor(order.model, order.mode);
       if (endpoint === null) {

@@ -9,16 +9,7 @@ import { openStreamedResult } from "../streamed_result.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type {
-  CancelOutcome,
-  OpenedResult,
-  RefusedOptions,
-  VideoJobHandle,
-  VideoMedia,
-  VideoOrder,
-  VideoProgress,
-  VideoUpstream,
-} from "../video_upstream.ts";
+import { type CancelOutcome, type OpenedResult, type RefusedOptions, type VideoJobHandle, type VideoMedia, type VideoOrder, type VideoProgress, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
 
 /**
  * Gemini Omni creates videos as background interactions. Source: Gemini API reference, "Interactions" (create, get,
@@ -90,6 +81,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   labels: STATE_REASON,
 };
 
+/** Source: Gemini API, "Image understanding", supported formats. */
+const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/heic", "image/heif"];
+
 /**
  * Creates the video upstream for Google. The vendor returns no client-supplied identifier, so a lost interaction cannot
  * be found.
@@ -98,7 +92,7 @@ export function googleVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal, { capBytes: MAX_RESPONSE_BYTES });
   return {
     // The vendor does not download URLs: media are sent inline.
-    mediaForms: { image: ["base64"], audio: [], video: ["base64"] },
+    mediaForms: { image: ["base64"], imageTypes: IMAGE_TYPES, audio: [], video: ["base64"] },
     async create(order) {
       const { id } = await exchange.create(
         INTERACTIONS,

@@ -8,15 +8,7 @@ import { MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, progressOfStatus } from "../video_progress.ts";
-import type {
-  RefusedOptions,
-  VideoJobHandle,
-  VideoMedia,
-  VideoOrder,
-  VideoProgress,
-  VideoResult,
-  VideoUpstream,
-} from "../video_upstream.ts";
+import { type RefusedOptions, type VideoJobHandle, type VideoMedia, type VideoOrder, type VideoProgress, type VideoResult, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
 import type { CreatedJob, PolledJob } from "./video_replies.ts";
 
 /**
@@ -59,6 +51,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   elementlist: MEDIA_REASON,
 };
 
+/** Source: OpenRouter, "Images", supported content types. */
+const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/gif"];
+
 /**
  * Creates the video upstream for OpenRouter. The vendor cannot cancel a job. It returns no client-supplied identifier,
  * so a lost job cannot be found.
@@ -67,7 +62,7 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readVideoError);
   const forms = ["url", "data_uri"] as const;
   return {
-    mediaForms: { image: forms, audio: forms, video: forms },
+    mediaForms: { image: forms, imageTypes: IMAGE_TYPES, audio: forms, video: forms },
     async create(order) {
       const { readCreated } = await import("./video_replies.ts");
       const created = await exchange.create("/videos", bodyOf(order), readCreated);
