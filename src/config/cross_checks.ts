@@ -80,7 +80,7 @@ const MADE: Readonly<Record<Made, string>> = {
   transcription: "writes audio down",
 };
 
-/** Refuses models that make something which the adapter of none of their providers makes: no request could be served. */
+/** Refuses models that make something which the adapter of none of their providers makes. */
 export function refuseUnmade(
   models: readonly (readonly [index: number, model: Model])[],
   providers: Readonly<Record<string, Pick<ProviderConfig, "kind" | "apiVersion"> | null>>,

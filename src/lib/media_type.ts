@@ -1,6 +1,9 @@
 /** The signature of every media type is within these first bytes. */
 export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 
+/** The types of images that nearly every vendor accepts. */
+export const DEFAULT_IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"];
+
 /**
  * Detects the media type of a file from its own bytes; null if the type is unknown.
  *

@@ -110,7 +110,7 @@ const KINDS = {
   vertex: {
     baseUrl: "https://aiplatform.googleapis.com",
     ...PLAIN,
-    makes: ["embedding", ...AUDIO],
+    makes: ["video", "embedding", ...AUDIO],
     load: async () => (await import("./vertex/mod.ts")).vertex,
   },
   bedrock: {

@@ -12,14 +12,11 @@ export interface VideoMedia {
   readonly value: string;
 }
 
-/** The types of images that nearly every vendor accepts. */
-export const USUAL_IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"];
-
 /** The forms in which a vendor accepts media, preferred first. */
 export interface MediaForms {
   /** For images; empty if not supported. */
   readonly image: readonly VideoMedia["form"][];
-  /** The media types of images that are accepted. Default: {@linkcode USUAL_IMAGE_TYPES}. */
+  /** The media types of images that are accepted. Default: `DEFAULT_IMAGE_TYPES`. */
   readonly imageTypes?: readonly string[];
   /** For audio; empty if not supported. */
   readonly audio: readonly VideoMedia["form"][];

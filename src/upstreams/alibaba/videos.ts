@@ -1,9 +1,10 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import * as z from "zod";
 import type { Outbound } from "../outbound_call.ts";
 import { MEDIA_REASON } from "../refused_options.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { cancelPending, failed, finished, pending, unknownStatus } from "../video_progress.ts";
-import { type RefusedOptions, type VideoJobHandle, type VideoProgress, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
+import type { RefusedOptions, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { isAlibabaRefusal, readAlibabaError } from "./refusal.ts";
 import { wanDroppedOf, wanRequestOf } from "./wan_request.ts";
 
@@ -37,7 +38,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 };
 
 /** Source: Model Studio, "Wan image to video", `img_url`. */
-const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/bmp"];
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/bmp"];
 
 /**
  * Creates the video upstream for Wan. The vendor returns no client-supplied identifier, so a lost job cannot be found.

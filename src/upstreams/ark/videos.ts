@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound_call.ts";
@@ -8,7 +9,7 @@ import { videoExchange } from "../video_exchange.ts";
 import { listedProgress, listQueryOf, MAX_JOBS_PER_LIST } from "../video_listing.ts";
 import { cancelPending, failed, finished, progressOfStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import { type RefusedOptions, type VideoJobHandle, type VideoOrder, type VideoProgress, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
+import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { isArkRefusal, readArkError } from "./failure_kind.ts";
 
 /** Seedance on Ark. Source: Ark API reference, "Video generation API" (create, query, list, cancel or delete). */
@@ -59,7 +60,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 };
 
 /** Source: BytePlus, "Create a video generation task", `image_url`. */
-const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/bmp", "image/tiff", "image/gif", "image/heic", "image/heif"];
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/bmp", "image/tiff", "image/gif", "image/heic", "image/heif"];
 
 /** Creates the video upstream for Ark. */
 export function arkVideos(outbound: Outbound): VideoUpstream {

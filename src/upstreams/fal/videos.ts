@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import * as z from "zod";
 import { UpstreamFailure } from "../failure.ts";
 import { bodyOf, droppedOf } from "../named_inputs.ts";
@@ -5,7 +6,7 @@ import type { Outbound } from "../outbound_call.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, failedWith, finished, pending, unknownStatus } from "../video_progress.ts";
-import { type CancelOutcome, type VideoJobHandle, type VideoProgress, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
+import type { CancelOutcome, VideoJobHandle, VideoProgress, VideoUpstream } from "../video_upstream.ts";
 import { endpointFor } from "./inputs.ts";
 import {
   isJobFailure,
@@ -34,7 +35,7 @@ const Result = z.object({
 
 const FORMS = ["url", "data_uri"] as const;
 /** Source: fal's model pages, accepted files of `image_url`. */
-const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/gif", "image/avif"];
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/gif", "image/avif"];
 
 /**
  * Creates the video upstream for fal. The vendor returns no client-supplied identifier, so a lost job cannot be found.

@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
@@ -8,7 +9,7 @@ import { MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, progressOfStatus } from "../video_progress.ts";
-import { type RefusedOptions, type VideoJobHandle, type VideoMedia, type VideoOrder, type VideoProgress, type VideoResult, type VideoUpstream, USUAL_IMAGE_TYPES } from "../video_upstream.ts";
+import type { RefusedOptions, VideoJobHandle, VideoMedia, VideoOrder, VideoProgress, VideoResult, VideoUpstream } from "../video_upstream.ts";
 import type { CreatedJob, PolledJob } from "./video_replies.ts";
 
 /**
@@ -52,7 +53,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 };
 
 /** Source: OpenRouter, "Images", supported content types. */
-const IMAGE_TYPES = [...USUAL_IMAGE_TYPES, "image/gif"];
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/gif"];
 
 /**
  * Creates the video upstream for OpenRouter. The vendor cannot cancel a job. It returns no client-supplied identifier,

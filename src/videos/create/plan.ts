@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import { elementAt } from "../../lib/element_at.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { LimitedCaller } from "../../limits/limited_caller.ts";
@@ -17,7 +18,7 @@ import { videoError } from "../tasks/video_errors.ts";
 import { readVideoRequest, type VideoRequest } from "../request/request.ts";
 import type { ProviderOptions, TaskMedia, TaskPrice } from "../tasks/task.ts";
 import { vendorAssetsOf } from "./vendor_assets.ts";
-import { USUAL_IMAGE_TYPES, type VideoUpstream } from "../../upstreams/video_upstream.ts";
+import type { VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** A create request: the account and the body. */
@@ -106,7 +107,7 @@ function refuseImageType(
   upstreams: readonly VideoUpstream[],
 ): void {
   if (media.medium !== "image" || media.at !== "file") return;
-  const types = new Set(upstreams.flatMap(({ mediaForms }) => mediaForms.imageTypes ?? USUAL_IMAGE_TYPES));
+  const types = new Set(upstreams.flatMap(({ mediaForms }) => mediaForms.imageTypes ?? DEFAULT_IMAGE_TYPES));
   if (types.has(media.mediaType)) return;
   const { field } = elementAt([firstFrame, lastFrame, ...references].filter((each) => each !== null), index);
   throw new GatewayError(

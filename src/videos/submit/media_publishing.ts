@@ -3,12 +3,12 @@ import type { FileStore } from "../../files/files.ts";
 import { signedUrl } from "../../files/signed_url.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { concatBytes } from "../../lib/concat_bytes.ts";
-import { mediaTypeOf } from "../../lib/media_type.ts";
+import { DEFAULT_IMAGE_TYPES, mediaTypeOf } from "../../lib/media_type.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
 import { download, DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
 import { checkTargetUrl } from "../../net/target.ts";
-import { type MediaForms, USUAL_IMAGE_TYPES, type VideoMedia } from "../../upstreams/video_upstream.ts";
+import type { MediaForms, VideoMedia } from "../../upstreams/video_upstream.ts";
 import type { Medium } from "../../lib/video_mode.ts";
 import type { TaskMedia } from "../tasks/task.ts";
 import type { VideoParts } from "../video_parts.ts";
@@ -42,7 +42,7 @@ export function formFor(
 }
 
 /** Whether a vendor accepts a medium of this type. Only types of images are known. */
-function isTakenType(medium: Medium, mediaType: string, { imageTypes = USUAL_IMAGE_TYPES }: MediaForms): boolean {
+function isTakenType(medium: Medium, mediaType: string, { imageTypes = DEFAULT_IMAGE_TYPES }: MediaForms): boolean {
   return medium !== "image" || imageTypes.includes(mediaType);
 }
 
