@@ -7,7 +7,7 @@ import { traceLines } from "../lib/trace_scope.ts";
 import { TurnPace } from "../lib/turn_pace.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { wheelOf } from "../net/deadline.ts";
-import { ConnectionError, connectionCauseOf } from "../net/http1/connection_error.ts";
+import { connectionCauseOf, ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll, readBody, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
 import { hostFieldOf, type Origin, originOf } from "../net/http1/wire_request.ts";

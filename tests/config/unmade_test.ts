@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { builtInModels } from "../../src/catalog/built_in.ts";
-import { VENDORS } from "../../src/config/environment.ts";
-import { madeBy } from "../../src/upstreams/kinds.ts";
+
+import { madeBy, type ProviderKind } from "../../src/upstreams/kinds.ts";
+import { BUILT_IN_VENDORS, VENDORS } from "../../src/upstreams/vendors.ts";
 import { problemsOf } from "./support.ts";
 
 const PROVIDERS = `
@@ -49,9 +50,10 @@ Deno.test("a model that one of its providers makes is accepted", () => {
 
 Deno.test("every built-in model is one that the adapter of its vendor makes", () => {
   // The provider of Vertex AI needs a project, so that no variable enables it.
-  const kinds = new Map(
-    [...VENDORS, { provider: "vertex", kind: "vertex" as const }].map((each) => [each.provider, each.kind]),
-  );
+  const kinds = new Map([
+    ...BUILT_IN_VENDORS.map((name) => [name, VENDORS[name].kind] as const),
+    ["vertex", "vertex"] as const,
+  ].map(([name, kind]): [string, ProviderKind] => [name, kind]));
   for (const { id, serves, image, video, ...sections } of builtInModels(new Set(kinds.keys()))) {
     const made = serves.flatMap(({ provider }) => madeBy(kinds.get(provider)!));
     const claims = {

@@ -1,7 +1,15 @@
 import { Buffer } from "node:buffer";
 import { isObject } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { bodyOf, type Call, hasValidBearer, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../call.ts";
+import {
+  bodyOf,
+  type Call,
+  hasValidBearer,
+  isMissingModel,
+  isRejectedKey,
+  jsonResponse,
+  type VendorApi,
+} from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { errorBody } from "./google_error.ts";
 import { listIn } from "./google_fields.ts";

@@ -9,7 +9,16 @@ import { openStreamedResult } from "../streamed_result.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
-import type { CancelOutcome, OpenedResult, RefusedOptions, VideoJobHandle, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
+import type {
+  CancelOutcome,
+  OpenedResult,
+  RefusedOptions,
+  VideoJobHandle,
+  VideoMedia,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../video_upstream.ts";
 
 /**
  * Gemini Omni creates videos as background interactions. Source: Gemini API reference, "Interactions" (create, get,

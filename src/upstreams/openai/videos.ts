@@ -9,7 +9,15 @@ import { MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, progressOfStatus } from "../video_progress.ts";
-import type { RefusedOptions, VideoJobHandle, VideoMedia, VideoOrder, VideoProgress, VideoResult, VideoUpstream } from "../video_upstream.ts";
+import type {
+  RefusedOptions,
+  VideoJobHandle,
+  VideoMedia,
+  VideoOrder,
+  VideoProgress,
+  VideoResult,
+  VideoUpstream,
+} from "../video_upstream.ts";
 import type { CreatedJob, PolledJob } from "./video_replies.ts";
 
 /**
