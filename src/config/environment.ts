@@ -28,7 +28,9 @@ const OVERRIDES: Readonly<Record<string, Path>> = {
 export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig): string | null {
   const known = Object.entries(VENDORS).filter(([, { hasBuiltInModels = true }]) => hasBuiltInModels);
   const isNamed = known.some(([vendor]) => vendor === name);
-  return isNamed ? name : known.find(([, vendor]) => vendor.kind === kind && addressOf(vendor) === baseUrl)?.[0] ?? null;
+  return isNamed
+    ? name
+    : known.find(([, vendor]) => vendor.kind === kind && addressOf(vendor) === baseUrl)?.[0] ?? null;
 }
 
 /** The settings for which environment variables are set: `server.port`, with the names of the variables. */
@@ -71,7 +73,11 @@ export function providersFrom(environment: Environment, problems: Problems): Sec
     const address = addressName && environment(addressName);
     const keys = Object.fromEntries(names.map(([field, name]) => [field, environment(name)]));
     // A preset at its vendor's own address is more than an address: it also says which formats the vendor has.
-    providers[provider] = { kind: presetOf(provider) === null ? kind : provider, ...keys, ...(address ? { base_url: address } : {}) };
+    providers[provider] = {
+      kind: presetOf(provider) === null ? kind : provider,
+      ...keys,
+      ...(address ? { base_url: address } : {}),
+    };
     for (const [field, name] of names) {
       problems.setOrigin(["providers", provider, field], `environment: ${name}`);
       if (!environment(name)) problems.addPlain(["providers", provider, field], "the other key of the pair", "nothing");
