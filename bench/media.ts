@@ -6,6 +6,7 @@
 import { fileURLToPath } from "node:url";
 import { benchCaches, writeCacheReport } from "./caches.ts";
 import { benchFleet, writeFleetReport } from "./fleet.ts";
+import { benchHangingCreates, writeHangingReport } from "./hanging_creates.ts";
 import { benchImages, type ImageFigures } from "./images.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, percent, table } from "./markdown.ts";
@@ -100,6 +101,10 @@ ${writeTaskBytesReport(await benchTaskBytes({ hasEvents: true }), await benchTas
 A gateway with default settings and a vendor in a separate process. Every task was just submitted, and none ends.
 
 ${writePollReport(polls)}
+
+## Creates while a vendor hangs
+
+${writeHangingReport(await benchHangingCreates())}
 
 ## Fleet
 

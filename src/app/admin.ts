@@ -48,6 +48,7 @@ import { lazyRoutes } from "../http/lazy_routes.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import type { FileStores } from "./file_stores.ts";
+import type { Poller } from "../videos/polling/poller.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
@@ -85,7 +86,7 @@ export interface AdminRouteOptions {
   /** Null for a gateway that does not run. */
   readonly receivers: (() => Promise<TestReceivers>) | null;
   /** Null for a gateway that does not run. */
-  readonly videos: RunningVideos | null;
+  readonly videos: RunningVideos & { readonly poller: Pick<Poller, "loadOf"> } | null;
   readonly usage: UsageReports;
   /** Null for a gateway that does not run. */
   readonly cacheHits: Pick<CountedHits, "writeAll"> | null;
@@ -129,7 +130,8 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     const others = options.otherGateways();
     return await eraseAccount({ store, keys, meter, files, requestLog, audit, forgetReplies, others }, account);
   };
-  const ofProviders = { providers, breaker, slots, startedAt, test, readOptionalJson };
+  const pollsOf: AdminProviderOptions["pollsOf"] = (id) => options.videos?.poller.loadOf(id) ?? null;
+  const ofProviders = { providers, breaker, slots, pollsOf, startedAt, test, readOptionalJson };
   const routes: readonly AdminRoute[] = [
     ...adminRoutes({
       store,

@@ -58,20 +58,34 @@ export function listenForStop(
   return promise;
 }
 
-/** Copies of a signal count as one, as in {@linkcode createSignalCounter}. */
 function listenForHangup(clock: Clock, callback: () => void): void {
-  let lastAt = -Infinity;
-  const onHangup = () => {
-    const now = clock.now();
-    if (now >= lastAt && now - lastAt < SIGNAL_COPY_MS) return;
-    lastAt = now;
-    callback();
-  };
   try {
-    Deno.addSignalListener("SIGHUP", onHangup);
+    Deno.addSignalListener("SIGHUP", atMostEverySecond(callback, clock));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error; // The system does not have this signal.
   }
+}
+
+/**
+ * Creates the listener of a signal that may come in copies, see {@linkcode createSignalCounter}. The first calls at
+ * once. Those that come within a second after a call lead to one more at its end: they can announce another change.
+ */
+export function atMostEverySecond(callback: () => void, clock: Clock): () => void {
+  let lastAt = -Infinity;
+  let isPending = false;
+  const call = () => {
+    lastAt = clock.now();
+    isPending = false;
+    callback();
+  };
+  return () => {
+    if (isPending) return;
+    const sinceMs = clock.now() - lastAt;
+    // After the clock was set back the span is unknown.
+    if (sinceMs < 0 || sinceMs >= SIGNAL_COPY_MS) return call();
+    isPending = true;
+    clock.after(SIGNAL_COPY_MS - sinceMs, call);
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   refuseOpenPriceSource,
   refuseUnkeptCapture,
   refuseUnlistable,
+  refuseUnmade,
   refuseUnusedAdminAddress,
 } from "./cross_checks.ts";
 import { addsBuiltIns, idsIn, layTree } from "./config_tree.ts";
@@ -285,6 +286,7 @@ export function readTree(tree: Section, problems: Problems): Config {
   const listing = new Set((entries ?? []).flatMap((entry) => entry && isPattern(entry) ? [entry.provider] : []));
   refuseUnknownRedirects(modelsIn(entries ?? []), listing, problems);
   refuseUnlistable(tree, config.providers, problems);
+  refuseUnmade([...modelsIn(entries ?? []), ...patternModelsIn(entries ?? [])], config.providers, problems);
   refuseOpenPriceSource(config.prices, config.egress, problems);
   refuseUnpriced(modelsIn(entries ?? []), problems);
   refuseImplausiblePrices([...modelsIn(entries ?? []), ...patternModelsIn(entries ?? [])], problems);

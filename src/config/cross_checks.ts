@@ -1,10 +1,12 @@
 import { providerPartOf } from "../catalog/catalog.ts";
+import { SECTION_NAMES } from "../catalog/capability_sections.ts";
+import type { Model } from "../catalog/model.ts";
 import { isModelPattern } from "../catalog/model_pattern.ts";
 import { endpointPathIn } from "../upstreams/endpoint_path.ts";
 import { classifyAddress, readCidr } from "../net/address.ts";
 import { hostOf } from "../net/target.ts";
 import type { PricesConfig } from "../prices/settings.ts";
-import { listsModels, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
+import { listsModels, type Made, madeBy, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import type { EgressConfig } from "./egress_section.ts";
 import { isSection, type Section } from "./section.ts";
@@ -64,6 +66,46 @@ export function refuseUnlistable(
     if (!kind || listsModels(kind)) continue;
     problems.addPlain(at, LISTING_EXPECTATION, `one of kind ${kind}`);
   }
+}
+
+/** What a model makes, in words. */
+const MADE: Readonly<Record<Made, string>> = {
+  image: "makes images",
+  edits: "edits images",
+  video: "makes videos",
+  embedding: "makes embeddings",
+  moderation: "moderates",
+  rerank: "ranks documents",
+  speech: "speaks",
+  transcription: "writes audio down",
+};
+
+/** Refuses models that make something which the adapter of none of their providers makes. */
+export function refuseUnmade(
+  models: readonly (readonly [index: number, model: Model])[],
+  providers: Readonly<Record<string, Pick<ProviderConfig, "kind" | "apiVersion"> | null>>,
+  problems: Problems,
+): void {
+  for (const [index, model] of models) {
+    const serving = model.serves.map(({ provider }) => providers[provider]);
+    const known = serving.filter((provider) => provider !== null && provider !== undefined);
+    if (known.length < serving.length) continue; // reported by their own checks
+    for (const made of claimsOf(model)) {
+      if (known.some(({ kind, apiVersion }) => madeBy(kind, apiVersion !== undefined).includes(made))) continue;
+      const path = made === "edits" ? ["image", "edits"] : [made];
+      const kinds = [...new Set(known.map(({ kind }) => kind))].join(" and ");
+      problems.addPlain(["models", index, ...path], `a provider that ${MADE[made]}`, `only kind ${kinds}`);
+    }
+  }
+}
+
+function claimsOf({ image, video, ...sections }: Model): readonly Made[] {
+  return [
+    ...image ? ["image" as const] : [],
+    ...image?.edits ? ["edits" as const] : [],
+    ...video ? ["video" as const] : [],
+    ...SECTION_NAMES.filter((name) => sections[name] !== undefined),
+  ];
 }
 
 /** Refuses an address of the admin API without an admin key, as there is no admin API then. */

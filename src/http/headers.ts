@@ -25,6 +25,12 @@ export class HeaderFields implements HeaderReader {
   }
 }
 
+/**
+ * The header field of a response whose parts are sent as they arise. Without it, nginx and its ingresses collect a
+ * response before they pass it on. Source: nginx, `proxy_buffering`.
+ */
+export const UNBUFFERED: { readonly "x-accel-buffering": "no" } = { "x-accel-buffering": "no" };
+
 /** Retry times, which clients of every format understand. */
 const WAITS: readonly string[] = ["retry-after", "retry-after-ms"];
 

@@ -1,6 +1,7 @@
 import { type Bytes, type Relay, type RelayParts, relayStream, type StreamSource } from "../calls/stream_relay.ts";
 import type { EndState } from "../calls/settlement.ts";
 import type { Clock } from "../lib/clock.ts";
+import { UNBUFFERED } from "../http/headers.ts";
 import { type GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../upstreams/failure.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -42,7 +43,7 @@ export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Re
   const headers = imageResponseHeaders(opened.provider, "text/event-stream", opened.request);
   const stream = new ImageStream(opened, parts.clock);
   return new Response(relayStream(stream, stream, opened.bill.settlement, parts), {
-    headers: [...headers, ["cache-control", "no-cache"]],
+    headers: [...headers, ["cache-control", "no-cache"], ...Object.entries(UNBUFFERED)],
   });
 }
 

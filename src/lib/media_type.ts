@@ -1,6 +1,9 @@
 /** The signature of every media type is within these first bytes. */
 export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 
+/** The types of images that nearly every vendor accepts. */
+export const DEFAULT_IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"];
+
 /**
  * Detects the media type of a file from its own bytes; null if the type is unknown.
  *
@@ -10,5 +13,7 @@ export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 export async function mediaTypeOf(bytes: Uint8Array): Promise<string | null> {
   // Loaded on first use: a gateway that sees no media does not hold the library in memory.
   const { fileTypeFromBuffer } = await import("file-type");
-  return (await fileTypeFromBuffer(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)))?.mime ?? null;
+  const mime = (await fileTypeFromBuffer(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)))?.mime;
+  // An animated PNG is a PNG, whose first frame every reader shows; few know the other name.
+  return mime === "image/apng" ? "image/png" : mime ?? null;
 }

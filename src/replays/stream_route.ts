@@ -41,7 +41,7 @@ export function streamRoutes({ authenticate, streams, catalog, places, renderErr
       const events = stream.read(lastId);
       if (events === null) return new Response(null, { status: 204 });
       const headers = stream.facts.headers.map(([name, value]): [string, string] => [name, value]);
-      return new Response(events, { headers: [...headers, ["x-accel-buffering", "no"]] });
+      return new Response(events, { headers });
     },
   }];
 }

@@ -13,6 +13,7 @@ import { chatVendors } from "./families/chat_vendors.ts";
 import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
 import { kling } from "./families/kling.ts";
+import { vertexVideos } from "./families/vertex_videos.ts";
 import { openai } from "./families/openai.ts";
 import { openrouter } from "./families/openrouter.ts";
 import { replicate } from "./families/replicate.ts";
@@ -60,6 +61,8 @@ export interface Sandbox {
     readonly bfl: string;
     /** Ends in `/kling`. */
     readonly kling: string;
+    /** Ends in `/vertex`. Videos only. */
+    readonly vertex: string;
     /** Ends in `/openrouter/api/v1`. */
     readonly openrouter: string;
     /** Ends in `/runway`. */
@@ -100,6 +103,7 @@ const VENDOR_APIS: readonly VendorApi[] = [
   bedrock,
   bfl,
   kling,
+  vertexVideos,
   alibaba,
   openrouter,
   runway,
@@ -144,6 +148,7 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       bedrock: `${origin}/bedrock`,
       bfl: `${origin}/bfl/v1`,
       kling: `${origin}/kling`,
+      vertex: `${origin}/vertex`,
       openrouter: `${origin}/openrouter/api/v1`,
       runway: `${origin}/runway`,
       fal: `${origin}/fal`,

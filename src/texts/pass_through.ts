@@ -4,7 +4,7 @@ import { statePolicyOf } from "../conversation/issued_ids.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
-import { responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
+import { responseHeaders, streamHeaders, wholeResponse } from "./response_headers.ts";
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
@@ -70,7 +70,7 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
   const starting = streamWithDroppedFields(response, attempt, parts.clock);
   const started = starting === null ? null : await starting;
   const dropped = started === null ? droppedFields : [...new Set([...droppedFields, ...started.lost])];
-  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), dropped);
+  const headers = streamHeaders(attempt, response, dropped);
   const source = hasHops(attempt)
     ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
     : started?.source ?? vendorStream(response, parts.clock);

@@ -1,16 +1,22 @@
 import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
 import { Buffer } from "node:buffer";
 import { writeMoney } from "../lib/money.ts";
-import { addReportedHeaders } from "../http/headers.ts";
+import { addReportedHeaders, UNBUFFERED } from "../http/headers.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { vendorRequestIdOf } from "../upstreams/vendor_request_id.ts";
 import { isSameFormat, outputLimitOf, type TextAttempt } from "./attempt.ts";
 import { wellFormedJson } from "../lib/well_formed_json.ts";
 
-/** The media type of a streamed response. */
-export function streamMediaType(framing: "sse" | "json_array"): string {
-  return framing === "sse" ? "text/event-stream" : "application/json";
+/** {@linkcode responseHeaders} of a response that is streamed, in the framing that its request asks for. */
+export function streamHeaders(
+  attempt: TextAttempt,
+  response: Pick<OutboundResponse, "header" | "status">,
+  droppedFields: readonly string[],
+): Record<string, string> {
+  const contentType = attempt.request.framing === "sse" ? "text/event-stream" : "application/json";
+  const headers = responseHeaders(attempt, response, contentType, droppedFields);
+  return Object.assign(headers, UNBUFFERED);
 }
 
 /**

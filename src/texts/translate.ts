@@ -13,7 +13,7 @@ import { idOf } from "../upstreams/provider.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
 import type { OpenPrefix } from "../caches/prefix.ts";
-import { jsonBytes, responseHeaders, streamMediaType, wholeResponse } from "./response_headers.ts";
+import { jsonBytes, responseHeaders, streamHeaders, wholeResponse } from "./response_headers.ts";
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
@@ -96,7 +96,7 @@ async function answer(
   const starting = checked === null ? streamWithDroppedFields(response, attempt, parts.clock) : null;
   const started = starting === null ? null : await starting;
   const dropped = [...new Set([...translation.droppedFields, ...started?.lost ?? []])];
-  const headers = responseHeaders(attempt, response, streamMediaType(request.framing), dropped);
+  const headers = streamHeaders(attempt, response, dropped);
   const source = hasHops(attempt)
     ? await continuedStream(response, attempt, { clock: parts.clock, send: sendHop })
     : checked ?? started?.source ?? vendorStream(response, parts.clock);

@@ -16,7 +16,7 @@ export const ERROR_TEXTS = {
   /** fal: 403 without a type for an account without a balance. Observed. */
   falBalanceExhausted: /\bexhausted balance\b/i,
   /** Gemini Omni: errors of the front end have the status number as their code. Observed. */
-  googleContentRefusal: /SAFETY|PROHIBITED_CONTENT/,
+  googleContentRefusal: /SAFETY|PROHIBITED_CONTENT|usage guidelines/,
   /** Kling: a failed job has a message and no code. Source: Kling API reference, "Query Task", `task_status_msg`. */
   klingContentRefusal: /risk control|sensitive|content (?:policy|security)|moderation/i,
   /**

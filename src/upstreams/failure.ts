@@ -1,4 +1,5 @@
 import { type ErrorCode, type FailureReason, GatewayError } from "../lib/gateway_error.ts";
+import type { ConnectionCause } from "../net/http1/connection_error.ts";
 import { ERROR_TEXTS } from "./error_texts.ts";
 
 /**
@@ -59,6 +60,8 @@ export interface FailureFacts {
   readonly costUsd?: string | undefined;
   /** The underlying error, for the log. */
   readonly cause?: unknown;
+  /** Why no connection was established, for the operator; absent if one was, or the reason is unknown. */
+  readonly connectionCause?: ConnectionCause | undefined;
   /** Whether the vendor no longer has the model. Default: false. */
   readonly isModelGone?: boolean;
 }
@@ -86,10 +89,12 @@ export class UpstreamFailure extends Error {
   }
 
   /**
-   * The message for logs: the gateway's own sentence and the vendor's code. A vendor's own text can quote the prompt.
+   * The message for logs: the gateway's own sentence, and the vendor's code or why no connection was established. A
+   * vendor's own text can quote the prompt.
    */
   get loggedMessage(): string {
-    const { ownMessage, vendorCode } = this.facts;
+    const { ownMessage, vendorCode, connectionCause } = this.facts;
+    if (connectionCause !== undefined) return `${this.message} (${connectionCause})`;
     if (ownMessage === undefined) return this.message;
     return vendorCode !== undefined && CODE.test(vendorCode) ? `${ownMessage} (${vendorCode})` : ownMessage;
   }

@@ -10,10 +10,25 @@ interface KindEntry {
   readonly supportsSecretKey: boolean;
   /** Whether the vendor has a list of models. */
   readonly listsModels: boolean;
+  /** What the adapter makes besides text. */
+  readonly makes: readonly Made[];
 }
 
-const PLAIN = { supportsSecretKey: false, listsModels: false };
-const LISTING = { supportsSecretKey: false, listsModels: true };
+/** What a model makes, by the name of its section; `edits` is `edits: true` of the section `image`. */
+export type Made =
+  | "image"
+  | "edits"
+  | "video"
+  | "embedding"
+  | "moderation"
+  | "rerank"
+  | "speech"
+  | "transcription";
+
+const PLAIN = { supportsSecretKey: false, listsModels: false, makes: [] } satisfies Partial<KindEntry>;
+const LISTING = { ...PLAIN, listsModels: true };
+const IMAGES = ["image", "edits"] as const;
+const AUDIO = ["speech", "transcription"] as const;
 
 /**
  * All vendor kinds, by the value of `kind` in the configuration. An adapter is loaded for a configured provider only,
@@ -23,6 +38,7 @@ const KINDS = {
   openai: {
     baseUrl: "https://api.openai.com/v1",
     ...LISTING,
+    makes: [...IMAGES, "video", "embedding", "moderation", "rerank", ...AUDIO],
     load: async () => (await import("./openai/mod.ts")).openai,
   },
   anthropic: {
@@ -33,62 +49,74 @@ const KINDS = {
   google: {
     baseUrl: "https://generativelanguage.googleapis.com",
     ...LISTING,
+    makes: ["image", "video", "embedding", ...AUDIO],
     load: async () => (await import("./google/mod.ts")).google,
   },
   ark: {
     baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
     ...PLAIN,
+    makes: [...IMAGES, "video"],
     load: async () => (await import("./ark/mod.ts")).ark,
   },
   xai: {
     baseUrl: "https://api.x.ai/v1",
     ...LISTING,
+    makes: [...IMAGES, "video"],
     load: async () => (await import("./xai/mod.ts")).xai,
   },
   minimax: {
     baseUrl: "https://api.minimax.io",
     ...PLAIN,
+    makes: ["video"],
     load: async () => (await import("./minimax/mod.ts")).minimax,
   },
   fal: {
     baseUrl: "https://queue.fal.run",
     ...PLAIN,
+    makes: [...IMAGES, "video"],
     load: async () => (await import("./fal/mod.ts")).fal,
   },
   bfl: {
     baseUrl: "https://api.bfl.ai/v1",
     ...PLAIN,
+    makes: IMAGES,
     load: async () => (await import("./bfl/mod.ts")).bfl,
   },
   kling: {
     baseUrl: "https://api-singapore.klingai.com",
     ...PLAIN,
+    makes: ["video"],
     supportsSecretKey: true,
     load: async () => (await import("./kling/mod.ts")).kling,
   },
   alibaba: {
     baseUrl: "https://dashscope-intl.aliyuncs.com",
     ...LISTING,
+    makes: [...IMAGES, "video"],
     load: async () => (await import("./alibaba/mod.ts")).alibaba,
   },
   replicate: {
     baseUrl: "https://api.replicate.com/v1",
     ...PLAIN,
+    makes: [...IMAGES, "video"],
     load: async () => (await import("./replicate/mod.ts")).replicate,
   },
   runway: {
     baseUrl: "https://api.dev.runwayml.com",
     ...PLAIN,
+    makes: ["video"],
     load: async () => (await import("./runway/mod.ts")).runway,
   },
   vertex: {
     baseUrl: "https://aiplatform.googleapis.com",
     ...PLAIN,
+    makes: ["video", "embedding", ...AUDIO],
     load: async () => (await import("./vertex/mod.ts")).vertex,
   },
   bedrock: {
     baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com",
     ...PLAIN,
+    makes: ["embedding"],
     supportsSecretKey: true,
     load: async () => (await import("./bedrock/mod.ts")).bedrock,
   },
@@ -125,6 +153,17 @@ export function supportsSecretKey(name: ProviderKind): boolean {
 export function listsModels(name: ProviderKind): boolean {
   return KINDS[name].listsModels;
 }
+
+/**
+ * What a provider makes besides text.
+ *
+ * @param isDated Whether it calls deployments of Azure OpenAI by the dated API.
+ */
+export function madeBy(name: ProviderKind, isDated = false): readonly Made[] {
+  return isDated ? MADE_BY_DEPLOYMENTS : KINDS[name].makes;
+}
+
+const MADE_BY_DEPLOYMENTS: readonly Made[] = [...IMAGES, "embedding", ...AUDIO];
 
 /** The names of the kinds, in their order. */
 export const PROVIDER_KINDS: readonly [ProviderKind, ...ProviderKind[]] = Object.keys(KINDS) as [

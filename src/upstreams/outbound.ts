@@ -7,7 +7,7 @@ import { traceLines } from "../lib/trace_scope.ts";
 import { TurnPace } from "../lib/turn_pace.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { wheelOf } from "../net/deadline.ts";
-import { ConnectionError } from "../net/http1/connection_error.ts";
+import { connectionCauseOf, ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll, readBody, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
 import { hostFieldOf, type Origin, originOf } from "../net/http1/wire_request.ts";
@@ -344,10 +344,12 @@ function failureOf(
   // An error of the gateway, such as that it has no free descriptor, is no failure of the vendor.
   if (!(error instanceof ConnectionError)) return gatewayErrorOf(error);
   const isUnsent = error.progress === "unsent";
+  const connectionCause = error.kind === "connect" ? connectionCauseOf(error) ?? undefined : undefined;
   const fail = (kind: UpstreamFailure["kind"], what: string) =>
     new UpstreamFailure(options.provider, kind, messageOf(options, what), {
       status,
       accepted: isUnsent ? "no" : "unknown",
+      connectionCause,
       cause: error,
     });
   if (watch.verdict === "timeout") return fail("timeout", "did not respond in time");

@@ -189,7 +189,7 @@ function openProvider(
     redact,
     text: kind.text(settings),
     images: kind.images(outbound, clock),
-    videos: kind.videos(outbound),
+    videos: kind.videos(outbound, settings),
     ...(caches && { caches: caches(outbound) }),
     ...(lazy && { lazy: typeof lazy === "function" ? lazy(settings) : lazy }),
     ...(probe && { probe: (signal) => probe(outbound, signal) }),

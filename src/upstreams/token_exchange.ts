@@ -89,6 +89,7 @@ function tokenFailure({ kind: reported, facts }: UpstreamFailure, provider: stri
     accepted: "no",
     retryAfterSeconds: facts.retryAfterSeconds,
     vendorCode: facts.vendorCode,
+    connectionCause: facts.connectionCause,
     cause: reported === "unreachable" || reported === "timeout" ? facts.cause : undefined,
   });
 }

@@ -115,7 +115,7 @@ export interface UpstreamKind {
    */
   images(outbound: Outbound, clock: Clock): ImageUpstream | null;
   /** Creates the video capability; null if there is none. */
-  videos(outbound: Outbound): VideoUpstream | null;
+  videos(outbound: Outbound, settings: EndpointSettings): VideoUpstream | null;
   /** Creates the cache capability; absent if there is none. */
   caches?(outbound: Outbound): CacheUpstream;
   /** Further capabilities, or what makes them for one provider; absent if there are none. */

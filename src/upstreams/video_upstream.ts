@@ -16,6 +16,8 @@ export interface VideoMedia {
 export interface MediaForms {
   /** For images; empty if not supported. */
   readonly image: readonly VideoMedia["form"][];
+  /** The media types of images that are accepted. Default: `DEFAULT_IMAGE_TYPES`. */
+  readonly imageTypes?: readonly string[];
   /** For audio; empty if not supported. */
   readonly audio: readonly VideoMedia["form"][];
   /** For videos; empty if not supported. */

@@ -1,3 +1,5 @@
+import type { Model } from "../catalog/model.ts";
+import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
 import { type CountedRequest, type RateTerms, RequestRate } from "../limits/request_rate.ts";
 import type { JobHandler } from "../store/job_runner.ts";
@@ -98,6 +100,8 @@ export interface Videos {
    * valid. Throws `not_found`.
    */
   contentOf(keyId: string, id: string, choice: ContentChoice): Promise<string>;
+  /** The ids of the models that this caller may use and that take a video as reference, to edit or extend it. */
+  modelsWithVideoReferences(caller: Pick<VideoCall, "limits" | "receivedAt">): readonly string[];
   /** Streams the original of a missing copy, see {@linkcode ResultStreamer.open}. */
   streamResult(name: string, request: StreamRequest): Promise<StreamedResult | null>;
   /** Whether the task in a file's name exists; true for a name without a task id. */
@@ -201,6 +205,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       if (vendorUrl && originalsExpireAt(parts, task) > parts.store.now()) return vendorUrl;
       throw choice.type === "video" && choice.index < task.results.length ? resultGone() : taskNotFound();
     },
+    modelsWithVideoReferences({ limits, receivedAt }) {
+      const { models } = permittedCatalog(parts.catalog.at(receivedAt), limits);
+      return models.filter((model) => isEditor(model, parts)).map(({ id }) => id);
+    },
     streamResult: (name, request) => results.open(name, request),
     async isOwned(name) {
       const id = taskIdIn(name);
@@ -232,4 +240,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
 
 function resultGone(): GatewayError {
   return new GatewayError("not_found", "Cannot find the video: the gateway and the provider no longer retain it");
+}
+
+/** Whether a provider of the model takes videos as references of its videos. */
+function isEditor({ video, serves }: Model, { upstreams }: Pick<VideoParts, "upstreams">): boolean {
+  if (!video?.modes.includes("mixref2video") || video.references.video === 0) return false;
+  return serves.some(({ provider }) => (upstreams.get(provider)?.mediaForms.video.length ?? 0) > 0);
 }

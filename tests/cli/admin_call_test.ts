@@ -189,6 +189,7 @@ function everyRoute(): Route[] {
       providers: [],
       breaker: nothing,
       slots: { loadOf: () => null },
+      pollsOf: () => null,
       startedAt: 0,
       test: () => Promise.resolve([]),
       readOptionalJson: () => Promise.resolve({}),

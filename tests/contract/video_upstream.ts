@@ -25,8 +25,8 @@ export interface VideoAdapterCases {
   readonly job: VideoJobHandle;
   /** Responses to a poll of that job, and their progress. */
   readonly progress: readonly { readonly answers: readonly VendorAnswer[]; readonly means: VideoProgress }[];
-  /** An unknown state. */
-  readonly unknownStatus: { readonly answers: readonly VendorAnswer[]; readonly status: string };
+  /** An unknown state; null if the vendor has no words for states. */
+  readonly unknownStatus: { readonly answers: readonly VendorAnswer[]; readonly status: string } | null;
   /** Successes without a result. */
   readonly emptySuccesses: readonly (readonly VendorAnswer[])[];
   /** Content refusals of a creation. */
@@ -127,9 +127,10 @@ export function videoUpstreamContract(vendor: string, dialect: VideoAdapterCases
       }, async ({ outbound, vendor }) => {
         const videos = dialect.open(outbound);
         await assertRejects(() => videos.poll(job), UpstreamFailure);
+        const before = vendor.seen.length;
         const failure = await assertRejects(() => videos.create(order), UpstreamFailure);
         assertEquals(failure.facts.accepted, "unknown");
-        assertEquals(vendor.seen.filter(({ method }) => method === "POST").length, 1);
+        assertEquals(vendor.seen.slice(before).map(({ method }) => method), ["POST"]);
       }, basePath),
   );
 
@@ -162,6 +163,7 @@ export function videoUpstreamContract(vendor: string, dialect: VideoAdapterCases
   });
 
   law("an unknown state means that the job continues", async () => {
+    if (dialect.unknownStatus === null) return;
     const { answers, status } = dialect.unknownStatus;
     const progress = await answering(answers, (videos) => videos.poll(job));
     assertEquals(progress, { status: "pending", isRunning: null, unknownStatus: status });

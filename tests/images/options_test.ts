@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
+import { membersOf } from "../support/client_members.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
 /** A gateway in front of a stub of OpenAI's format that keeps the bodies it receives. */
@@ -40,6 +41,20 @@ const OPTIONS: readonly (readonly [name: string, values: readonly (string | numb
   ["style", ["vivid"]],
   ["user", ["caller-2"]],
 ];
+
+/** The members that other tests follow to the vendor. */
+const TESTED = [
+  ...["image", "input_fidelity", "markup", "mask", "model", "n", "partial_images", "prompt", "quality", "size"],
+  ...["stream", "svg"],
+];
+
+Deno.test("the client's types have no other members", async () => {
+  const known = new Set([...TESTED, ...OPTIONS.map(([name]) => name)]);
+  for (const type of ["ImageGenerateParams", "ImageEditParams"]) {
+    const members = await membersOf("openai/resources/images", type);
+    assertEquals([members.length > 10, members.filter((name) => !known.has(name))], [true, []]);
+  }
+});
 
 function editForm(fields: Readonly<Record<string, string>>, picture: Uint8Array<ArrayBuffer>): FormData {
   const form = new FormData();

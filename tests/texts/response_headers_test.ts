@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { jsonBytes, responseHeaders, streamMediaType } from "../../src/texts/response_headers.ts";
+import { jsonBytes, responseHeaders, streamHeaders } from "../../src/texts/response_headers.ts";
 import { attemptOf, type AttemptOptions } from "./support.ts";
 
 function headersWith(droppedFields: readonly string[], type = "application/json"): Headers {
@@ -22,9 +22,20 @@ Deno.test("responseHeaders() names the provider, the type and each dropped field
   assertEquals(headersWith([]).has("x-service-dropped"), false);
 });
 
-Deno.test("responseHeaders() prevents caching of event streams", () => {
-  assertEquals(headersWith([], streamMediaType("sse")).get("cache-control"), "no-cache");
-  assertEquals(headersWith([], streamMediaType("json_array")).has("cache-control"), false);
+Deno.test("streamHeaders() prevents caching of event streams, and buffering of all streams", () => {
+  for (
+    const [framing, type, caching] of [["sse", "text/event-stream", "no-cache"], [
+      "json_array",
+      "application/json",
+      null,
+    ]] as const
+  ) {
+    const attempt = attemptOf("chat");
+    const request = { ...attempt.request, framing };
+    const headers = new Headers(streamHeaders({ ...attempt, request }, { status: 200, header: () => null }, []));
+    const fields = ["content-type", "cache-control", "x-accel-buffering"].map((name) => headers.get(name));
+    assertEquals(fields, [type, caching, "no"]);
+  }
 });
 
 Deno.test("responseHeaders() passes a vendor's retry times to every caller, and its rate limits to none", () => {

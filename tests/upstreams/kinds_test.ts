@@ -30,7 +30,7 @@ Deno.test("kinds: docs/configuration.md names what each adapter serves", async (
         name,
         text({ speaks: "chat" }).length > 0,
         images(outbound, clock) !== null,
-        videos(outbound) !== null,
+        videos(outbound, { speaks: "chat" }) !== null,
         names,
       ];
     }));

@@ -28,6 +28,11 @@ const TASK_EVENTS = VIDEO_STATUSES.map((status) => ({
   data: VideoTask,
 }));
 
+/** What OpenAI's clients send to change a video. */
+const CHANGE = { isAny: true, isRequired: false } as const;
+const REFUSED = "For clients of OpenAI's video API, which has ended. Always an error, whose message names the models " +
+  "that take a video as reference, and edit or extend it in a create of its own.";
+
 /** The endpoints of video tasks. */
 export const VIDEO_OPERATIONS: readonly Operation[] = [
   {
@@ -132,6 +137,47 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
     ],
     replies: { 302: { description: "The signed address of the result", headers: ["Location"] } },
     errors: [400, 404, 429],
+  },
+  {
+    ...shared,
+    at: "POST /v1/videos/{id}/remix",
+    id: "remixVideo",
+    summary: "Name the models that edit or extend videos",
+    description: `${REFUSED} The task must be completed.`,
+    parameters: [ID],
+    body: CHANGE,
+    replies: {},
+    errors: [400, 404],
+  },
+  {
+    ...shared,
+    at: "POST /v1/videos/edits",
+    id: "editVideo",
+    summary: "Name the models that edit videos",
+    description: REFUSED,
+    body: CHANGE,
+    replies: {},
+    errors: [400],
+  },
+  {
+    ...shared,
+    at: "POST /v1/videos/extensions",
+    id: "extendVideo",
+    summary: "Name the models that extend videos",
+    description: REFUSED,
+    body: CHANGE,
+    replies: {},
+    errors: [400],
+  },
+  {
+    ...shared,
+    at: "POST /v1/videos/characters",
+    id: "createVideoCharacter",
+    summary: "Name the models that take videos as references",
+    description: REFUSED,
+    body: CHANGE,
+    replies: {},
+    errors: [400],
   },
   {
     ...shared,

@@ -139,6 +139,15 @@ const health = {
     open: z.int(),
     waiting: z.int(),
   }).nullable(),
+  polls: about(
+    z.object({
+      per_second: z.number(),
+      tasks: z.int(),
+      open: z.int(),
+      paused_until: instant(),
+    }).nullable(),
+    "The polls of video jobs; null if there were none.",
+  ),
 };
 
 const Provider = written<ConsoleProvider>()(z.object({

@@ -91,6 +91,14 @@ export interface ProviderHealth extends Circuit {
     readonly open: number;
     readonly waiting: number;
   } | null;
+  /** The polls of video jobs; null if there were none. Absent in answers of earlier versions. */
+  readonly polls?: {
+    readonly per_second: number;
+    readonly tasks: number;
+    readonly open: number;
+    /** Unix seconds. */
+    readonly paused_until: number | null;
+  } | null;
 }
 
 /** A provider of `GET /admin/v1/providers`. */

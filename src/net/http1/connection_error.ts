@@ -42,3 +42,62 @@ export function isOwnMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError ||
     error instanceof Deno.errors.NotCapable;
 }
+
+/**
+ * Why no connection to a vendor was established. The first five are those that deliveries of webhooks record.
+ * - `unresolved`: the name has no address, or no resolver responded.
+ * - `certificate_untrusted`: the chain ends at no trusted root.
+ * - `certificate_expired`: the certificate has ended, or begins later by this machine's clock.
+ * - `certificate_name`: the certificate is for other names.
+ * - `certificate`: the certificate is invalid for another reason.
+ * - `tls`: the handshake failed, such as with a server that does not speak TLS.
+ * - `refused`: nothing listens at the port.
+ * - `no_route`: the network or the host is not reachable.
+ * - `timeout`: the connection was not established in time.
+ * - `proxy`: the proxy refused it.
+ */
+export type ConnectionCause =
+  | "unresolved"
+  | "certificate_untrusted"
+  | "certificate_expired"
+  | "certificate_name"
+  | "certificate"
+  | "tls"
+  | "refused"
+  | "no_route"
+  | "timeout"
+  | "proxy";
+
+/**
+ * By the words of messages, first match: the gateway's own, those of rustls, and those of the operating system. The
+ * first two can contain names of hosts.
+ */
+const CAUSES: readonly (readonly [pattern: RegExp, cause: ConnectionCause])[] = [
+  [/^ConnectionError: The proxy/, "proxy"],
+  [/NotValidForName|not valid for (?:any )?name/, "certificate_name"],
+  [/UnknownIssuer|CaUsedAsEndEntity|self[- ]signed/, "certificate_untrusted"],
+  [/certificate (?:has )?expired|not valid (?:yet|before|after)|Expired|NotValidYet/, "certificate_expired"],
+  [/certificate/i, "certificate"],
+  [/\btls\b|handshake|InvalidContentType|corrupt message|alert/i, "tls"],
+  [/lookup|name or service|nodename|\bdns\b|resol(?:ve|ution)/i, "unresolved"],
+  [/refused/i, "refused"],
+  [/unreachable|no route/i, "no_route"],
+  [/timed out/i, "timeout"],
+];
+
+const MAX_CAUSES = 8;
+
+/**
+ * Why a connection was not established; null if the error does not tell.
+ *
+ * @param error What the platform threw, or the {@linkcode ConnectionError} of it.
+ */
+export function connectionCauseOf(error: unknown): ConnectionCause | null {
+  const texts: string[] = [];
+  for (let cause = error; cause instanceof Error && texts.length < MAX_CAUSES; cause = cause.cause) {
+    // The gateway's own words for a connection that failed are no report of the platform.
+    if (!(cause instanceof ConnectionError) || cause.cause === undefined) texts.push(`${cause.name}: ${cause.message}`);
+  }
+  const text = texts.join("; ");
+  return CAUSES.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+}

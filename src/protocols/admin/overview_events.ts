@@ -1,3 +1,4 @@
+import { UNBUFFERED } from "../../http/headers.ts";
 import type { Inbound } from "../../http/inbound.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { TrafficSpan } from "../../metrics/traffic_history.ts";
@@ -16,8 +17,11 @@ export interface AdminOverviewOptions {
   readonly isOperator: (inbound: Pick<Inbound, "request">) => Promise<boolean>;
 }
 
-/** The last one prevents nginx from buffering the stream. */
-const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" };
+const HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  ...UNBUFFERED,
+};
 
 /**
  * `GET /admin/v1/overview/events?span`: the traffic of a span and the state of the providers as they change. Source:

@@ -14,6 +14,7 @@ import {
   worstCircuitOf,
 } from "../../routing/provider_health.ts";
 import type { ProviderCheck } from "../../upstreams/provider_check.ts";
+import type { PollLoad } from "../../videos/polling/provider_polls.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
@@ -34,6 +35,8 @@ export interface AdminProviderOptions {
   readonly breaker: Pick<CircuitBreaker, "health">;
   /** The load of providers with limits. */
   readonly slots: Pick<AttemptSlots, "loadOf">;
+  /** The polls of video jobs at a provider or credential; null without any. */
+  readonly pollsOf: (id: string) => PollLoad | null;
   /** The start of the attempt counters in Unix milliseconds. */
   readonly startedAt: number;
   readonly test: TestProvider;
@@ -73,16 +76,16 @@ export function adminProviderRoutes(parts: AdminProviderOptions): AdminRoute[] {
  * circuits, its limits, and the attempts since the start of this process.
  */
 export function writeProviders(
-  { providers, breaker, slots, startedAt }: Pick<AdminProviderOptions, "providers" | "breaker" | "slots" | "startedAt">,
+  { providers, breaker, slots, pollsOf, startedAt }: Omit<AdminProviderOptions, "test" | "readOptionalJson">,
 ): JsonObject {
   const health = new Map(breaker.health().map((each) => [each.provider, each]));
   const healthOf = (id: string) => health.get(id) ?? unusedHealthOf(id);
-  const limitsOf = (id: string) => writeLoad(slots.loadOf(id));
+  const loadsOf = (id: string) => ({ limits: writeLoad(slots.loadOf(id)), polls: writePolls(pollsOf(id)) });
   const data = providers.map(({ name, kind, credentials }) => {
     const ids = credentials.map((credential) => providerIdOf(name, credential));
     const own = ids.length === 0 ? healthOf(name) : jointHealthOf(name, ids.map(healthOf));
-    const each = ids.map((id) => ({ name: credentialOf(id), ...writeHealth(healthOf(id)), limits: limitsOf(id) }));
-    return { name, kind, ...writeHealth(own), limits: limitsOf(name), credentials: each };
+    const each = ids.map((id) => ({ name: credentialOf(id), ...writeHealth(healthOf(id)), ...loadsOf(id) }));
+    return { name, kind, ...writeHealth(own), ...loadsOf(name), credentials: each };
   });
   return { data, since: secondsOf(startedAt) };
 }
@@ -132,6 +135,13 @@ function writeLoad(load: SlotLoad | null): JsonObject | null {
   if (load === null) return null;
   const { limits: { rpm = null, tpm = null, concurrency = null, maxWaitMs }, open, waiting } = load;
   return { rpm, tpm, concurrency, max_wait: maxWaitMs / 1_000, open, waiting };
+}
+
+/** Null for a provider at which no video job was polled. */
+function writePolls(load: PollLoad | null): JsonObject | null {
+  if (load === null) return null;
+  const { perSecond, tasks, open, pausedUntil } = load;
+  return { per_second: perSecond, tasks, open, paused_until: writeInstant(pausedUntil) };
 }
 
 function writeModel(health: ModelHealth): JsonObject {

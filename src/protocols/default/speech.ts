@@ -3,6 +3,7 @@ import { readSpeechRequest } from "../../audio/speech_request.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { isDryRun } from "../../http/dry_run.ts";
+import { UNBUFFERED } from "../../http/headers.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { servedHeaders, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
@@ -40,6 +41,6 @@ function speech({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): H
       ? MEDIA_TYPES[request.format ?? "mp3"] ?? mediaType
       : mediaType;
     const headers = servedHeaders(caller, { ...served, contentType });
-    return new Response(result.body, { headers });
+    return new Response(result.body, { headers: { ...headers, ...UNBUFFERED } });
   };
 }

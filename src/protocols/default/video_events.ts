@@ -1,10 +1,11 @@
+import { UNBUFFERED } from "../../http/headers.ts";
 import type { TaskEventReader } from "../../videos/events/task_events.ts";
 
-/** The headers of an event stream; the last one prevents nginx from buffering it. */
+/** The headers of an event stream. */
 export const EVENT_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
-  "x-accel-buffering": "no",
+  ...UNBUFFERED,
 };
 
 /** The gateway's event ids are shorter. */

@@ -14,6 +14,7 @@ import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";
 import { dialectOf } from "./video_dialects.ts";
 import { isForm, readVideoForm } from "./video_form.ts";
+import type { VideoChange } from "./video_remix.ts";
 import { readContentQuery } from "./video_content_query.ts";
 import { readVideoListQuery } from "./video_list_query.ts";
 
@@ -42,7 +43,10 @@ export const renderVideoError: ErrorRenderer = (error, _requestId, asked = NO_HE
   });
 };
 
-/** `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE`, `/events` and `/content` of one task. */
+/**
+ * `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE`, `/events` and `/content` of one task. Changes of finished
+ * videos are refused.
+ */
 export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
   const route = (method: Route["method"], path: string, handler: Handler): Route => ({
     method,
@@ -57,6 +61,10 @@ export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
     route("DELETE", "/v1/videos/:id", (inbound) => cancel(inbound, parts)),
     route("GET", "/v1/videos/:id/events", (inbound) => events(inbound, parts)),
     route("GET", "/v1/videos/:id/content", (inbound) => content(inbound, parts)),
+    route("POST", "/v1/videos/:id/remix", (inbound) => refused("remix", inbound, parts)),
+    route("POST", "/v1/videos/edits", (inbound) => refused("edit", inbound, parts)),
+    route("POST", "/v1/videos/extensions", (inbound) => refused("extend", inbound, parts)),
+    route("POST", "/v1/videos/characters", (inbound) => refused("make a character of", inbound, parts)),
   ];
 }
 
@@ -174,4 +182,9 @@ async function content(inbound: Inbound, { videos, authenticate }: VideoRoutePar
   const { keyId } = await authenticate(inbound);
   const location = await videos.contentOf(keyId, pathParam(inbound.params, "id"), readContentQuery(inbound.query));
   return new Response(null, { status: 302, headers: { location, "cache-control": "private, no-store" } });
+}
+
+async function refused(change: VideoChange, inbound: Inbound, parts: VideoRouteParts): Promise<never> {
+  const { refuseChange } = await import("./video_remix.ts");
+  return await refuseChange(inbound, change, inbound.params.id ?? null, parts);
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import * as z from "zod";
 import type { Outbound } from "../outbound_call.ts";
 import { MEDIA_REASON } from "../refused_options.ts";
@@ -36,6 +37,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   shottype: "it changes the output and its price",
 };
 
+/** Source: Model Studio, "Wan image to video", `img_url`. */
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/bmp"];
+
 /**
  * Creates the video upstream for Wan. The vendor returns no client-supplied identifier, so a lost job cannot be found.
  */
@@ -46,7 +50,7 @@ export function wanVideos(outbound: Outbound): VideoUpstream {
   const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (response) => progressOf(outbound, response));
   return {
     // Videos and audio are sent as URLs only; images can also be sent inline.
-    mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
+    mediaForms: { image: ["url", "data_uri"], imageTypes: IMAGE_TYPES, audio: ["url"], video: ["url"] },
     async create(order) {
       const { path, body } = wanRequestOf(outbound, order);
       const { output } = await exchange.create(path, body, (response) => Created.parse(response));

@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound_call.ts";
@@ -58,6 +59,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   tools: PRICE_REASON,
 };
 
+/** Source: BytePlus, "Create a video generation task", `image_url`. */
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/bmp", "image/tiff", "image/gif", "image/heic", "image/heif"];
+
 /** Creates the video upstream for Ark. */
 export function arkVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readArkError);
@@ -65,7 +69,7 @@ export function arkVideos(outbound: Outbound): VideoUpstream {
   const poll = (job: VideoJobHandle) => exchange.get(pathOf(job), (response) => progressOf(outbound, response));
   return {
     // Videos are sent as URLs only; images and audio can also be sent inline.
-    mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url"] },
+    mediaForms: { image: ["url", "data_uri"], imageTypes: IMAGE_TYPES, audio: ["url", "data_uri"], video: ["url"] },
     async create(order) {
       const { id } = await exchange.create(TASKS, bodyOf(outbound, order), (response) => Created.parse(response));
       return { id, place: null };

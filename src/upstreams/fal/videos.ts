@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import * as z from "zod";
 import { UpstreamFailure } from "../failure.ts";
 import { bodyOf, droppedOf } from "../named_inputs.ts";
@@ -32,13 +33,17 @@ const Result = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish().catch(null),
 });
 
+const FORMS = ["url", "data_uri"] as const;
+/** Source: fal's model pages, accepted files of `image_url`. */
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/gif", "image/avif"];
+
 /**
  * Creates the video upstream for fal. The vendor returns no client-supplied identifier, so a lost job cannot be found.
  */
 export function falVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readRefusal, { resentStatuses: RESENT_STATUSES });
   return {
-    mediaForms: { image: ["url", "data_uri"], audio: ["url", "data_uri"], video: ["url", "data_uri"] },
+    mediaForms: { image: FORMS, imageTypes: IMAGE_TYPES, audio: FORMS, video: FORMS },
     async create(order) {
       const endpoint = endpointFor(order.model, order.mode);
       if (endpoint === null) {

@@ -1,10 +1,10 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import * as z from "zod";
 import type { VideoMode } from "../../lib/video_mode.ts";
-import { content } from "../../conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { ERROR_TEXTS } from "../error_texts.ts";
 import { UpstreamFailure } from "../failure.ts";
-import type { Outbound, VendorRefusal } from "../outbound_call.ts";
+import { isGoogleRefusal, readGoogleRefusal } from "../google_refusal.ts";
+import type { Outbound } from "../outbound_call.ts";
 import { openStreamedResult } from "../streamed_result.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, pending, unknownStatus } from "../video_progress.ts";
@@ -90,15 +90,18 @@ const REFUSED_OPTIONS: RefusedOptions = {
   labels: STATE_REASON,
 };
 
+/** Source: Gemini API, "Image understanding", supported formats. */
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/heic", "image/heif"];
+
 /**
  * Creates the video upstream for Google. The vendor returns no client-supplied identifier, so a lost interaction cannot
  * be found.
  */
 export function googleVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readRefusal, { capBytes: MAX_RESPONSE_BYTES });
+  const exchange = videoExchange(outbound, readGoogleRefusal, { capBytes: MAX_RESPONSE_BYTES });
   return {
     // The vendor does not download URLs: media are sent inline.
-    mediaForms: { image: ["base64"], audio: [], video: ["base64"] },
+    mediaForms: { image: ["base64"], imageTypes: IMAGE_TYPES, audio: [], video: ["base64"] },
     async create(order) {
       const { id } = await exchange.create(
         INTERACTIONS,
@@ -179,7 +182,7 @@ function progressOf(outbound: Outbound, interaction: ResponseBody): VideoProgres
       return failed(
         outbound,
         error?.message || `The interaction ended with the status ${status}`,
-        isRefusal(error?.code, error?.message),
+        isGoogleRefusal(error?.code, error?.message),
       );
     default:
       return unknownStatus(status);
@@ -218,7 +221,7 @@ async function cancel(exchange: VideoExchange, job: VideoJobHandle): Promise<Can
 async function openFile(outbound: Outbound, url: string): Promise<OpenedResult> {
   const path = outbound.pathOf(url);
   if (path === null) throw outbound.failure("broken", "The result URL is not on the provider's host");
-  return await openStreamedResult(outbound, { path, url }, readRefusal);
+  return await openStreamedResult(outbound, { path, url }, readGoogleRefusal);
 }
 
 async function openInline(exchange: VideoExchange, job: VideoJobHandle): Promise<OpenedResult> {
@@ -235,17 +238,4 @@ async function* decodeBase64(data: string): AsyncGenerator<Uint8Array<ArrayBuffe
   for (let at = 0; at < data.length; at += PIECE_CHARACTERS) {
     yield await Promise.resolve(Uint8Array.fromBase64(data.slice(at, at + PIECE_CHARACTERS)));
   }
-}
-
-function readRefusal(body: unknown): VendorRefusal {
-  const error = content.upstream.readError(body);
-  return isRefusal(error.code, error.message) ? { ...error, kind: "invalid", isContentRefusal: true } : error;
-}
-
-/** The error codes of the vendor's content rules. */
-const CONTENT_RULES = /SAFETY|PROHIBITED_CONTENT/;
-
-/** Whether the error means that the vendor's content rules forbid the request or its result. */
-function isRefusal(code: string | number | null | undefined, message: string | null | undefined): boolean {
-  return CONTENT_RULES.test(String(code ?? "")) || ERROR_TEXTS.googleContentRefusal.test(message ?? "");
 }

@@ -68,6 +68,9 @@ const Job = z.object({
   }).nullish(),
 });
 
+/** Source: Kling API reference, "Image to video", `image`. */
+const IMAGE_TYPES = ["image/jpeg", "image/png"];
+
 /** Creates the video upstream for Kling. The vendor cannot cancel a job. A lost job is found by the task id. */
 export function klingVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readKlingError);
@@ -77,7 +80,7 @@ export function klingVideos(outbound: Outbound): VideoUpstream {
       return read(Job.parse(response).data);
     });
   return {
-    mediaForms: { image: ["url", "base64"], audio: [], video: ["url"] },
+    mediaForms: { image: ["url", "base64"], imageTypes: IMAGE_TYPES, audio: [], video: ["url"] },
     async create(order) {
       const kind = kindFor(outbound, order);
       const { data } = await exchange.create(`${VIDEOS}/${kind}`, bodyOf(outbound, order, kind), (response) => {

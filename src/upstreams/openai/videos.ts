@@ -1,3 +1,4 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
@@ -59,6 +60,9 @@ const REFUSED_OPTIONS: RefusedOptions = {
   elementlist: MEDIA_REASON,
 };
 
+/** Source: OpenRouter, "Images", supported content types. */
+const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/gif"];
+
 /**
  * Creates the video upstream for OpenRouter. The vendor cannot cancel a job. It returns no client-supplied identifier,
  * so a lost job cannot be found.
@@ -67,7 +71,7 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readVideoError);
   const forms = ["url", "data_uri"] as const;
   return {
-    mediaForms: { image: forms, audio: forms, video: forms },
+    mediaForms: { image: forms, imageTypes: IMAGE_TYPES, audio: forms, video: forms },
     async create(order) {
       const { readCreated } = await import("./video_replies.ts");
       const created = await exchange.create("/videos", bodyOf(order), readCreated);

@@ -5,6 +5,7 @@ import type { EndpointSettings, UpstreamKind } from "../upstream.ts";
 import { contentEndpoint } from "./content_endpoint.ts";
 import { messagesEndpoint } from "./messages_endpoint.ts";
 import { googlePaths, publisherOf } from "./publisher.ts";
+import { vertexVideos } from "./videos.ts";
 
 /**
  * Google's Vertex AI: the models of Google, of Anthropic, and of other publishers in the chat format. Tokens of a
@@ -25,7 +26,7 @@ export const vertex = {
     ];
   },
   images: () => null,
-  videos: () => null,
+  videos: (outbound, settings) => vertexVideos(outbound, googlePaths(`/v1/${resourceOf(settings)}`)),
   lazy(settings) {
     const paths = googlePaths(`/v1beta1/${resourceOf(settings)}`);
     return {

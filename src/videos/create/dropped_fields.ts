@@ -3,7 +3,7 @@ import type { VideoMedia, VideoOrder, VideoUpstream } from "../../upstreams/vide
 import type { FittedOrder, VideoModel } from "./order.ts";
 import { orderForProvider } from "../request/provider_options.ts";
 import type { SentReference } from "../request/references.ts";
-import type { VideoRequest } from "../request/request.ts";
+import { VIDEO_FIELDS, type VideoRequest } from "../request/request.ts";
 import type { ProviderOptions } from "../tasks/task.ts";
 
 /** A create request whose fields are compared with what vendors support. */
@@ -20,8 +20,8 @@ export interface CreateWithCandidates {
 
 /**
  * Returns the fields of a create request that at least one candidate does not support, without duplicates, by the
- * caller's names. `generate_audio` is dropped if the model always or never has sound and the field requests the
- * opposite.
+ * caller's names, and fields that no video has. `generate_audio` is dropped if the model always or never has sound and
+ * the field requests the opposite.
  */
 export function droppedFields(
   create: CreateWithCandidates,
@@ -32,7 +32,8 @@ export function droppedFields(
   const names = candidates.flatMap((each) =>
     upstreams.get(each.provider)?.droppedFields?.(orderFor(create, each)) ?? []
   );
-  const all = new Set([...names, ...isAudioDropped ? ["generate_audio"] : []]);
+  const unknown = Object.keys(create.body).filter((name) => !VIDEO_FIELDS.has(name));
+  const all = new Set([...names, ...isAudioDropped ? ["generate_audio"] : [], ...unknown]);
   return [...all].filter((name) => {
     const [field = name] = name.split(/[.[]/);
     const sent = create.body[field];

@@ -1,3 +1,5 @@
+import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
+import { elementAt } from "../../lib/element_at.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { LimitedCaller } from "../../limits/limited_caller.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
@@ -16,6 +18,7 @@ import { videoError } from "../tasks/video_errors.ts";
 import { readVideoRequest, type VideoRequest } from "../request/request.ts";
 import type { ProviderOptions, TaskMedia, TaskPrice } from "../tasks/task.ts";
 import { vendorAssetsOf } from "./vendor_assets.ts";
+import type { VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { VideoParts } from "../video_parts.ts";
 
 /** A create request: the account and the body. */
@@ -74,7 +77,7 @@ export async function planVideo(parts: VideoParts, call: VideoCall): Promise<Vid
 /** Throws if no candidate supports the form of every reference. */
 export function refuseUnreachable(
   parts: VideoParts,
-  { model, pin }: Pick<VideoPlan, "model" | "pin">,
+  { request, model, pin }: Pick<VideoPlan, "request" | "model" | "pin">,
   { media }: StoredInputs,
 ): void {
   const upstreams = ableOf(parts, model, pin).map(({ provider }) => parts.upstreams.get(provider)!);
@@ -88,10 +91,30 @@ export function refuseUnreachable(
   );
   const [first] = unsupported;
   if (first === undefined || unsupported.includes(undefined)) return;
+  refuseImageType(first, all.indexOf(first), request, upstreams);
   const how = first.at === "file" ? "as a URL, because the provider does not accept data URIs" : "as a data: URI";
   throw new GatewayError(
     "invalid_request",
     `Cannot send a reference of type ${first.medium}_url: expected it ${how}`,
+  );
+}
+
+/** Throws with the reason code and the position if no candidate takes images of this type. */
+function refuseImageType(
+  media: TaskMedia,
+  index: number,
+  { firstFrame, lastFrame, references }: VideoRequest,
+  upstreams: readonly VideoUpstream[],
+): void {
+  if (media.medium !== "image" || media.at !== "file") return;
+  const types = new Set(upstreams.flatMap(({ mediaForms }) => mediaForms.imageTypes ?? DEFAULT_IMAGE_TYPES));
+  if (types.has(media.mediaType)) return;
+  const { field } = elementAt([firstFrame, lastFrame, ...references].filter((each) => each !== null), index);
+  throw new GatewayError(
+    "invalid_request",
+    `Cannot send the reference image, which is ${media.mediaType}; the providers of the model take ` +
+      `${[...types].join(", ")}: not_image at ${field}`,
+    { field },
   );
 }
 

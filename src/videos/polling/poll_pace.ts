@@ -28,6 +28,11 @@ export class PollPace {
     return Math.max(waitMs, this.#pausedUntil - now);
   }
 
+  /** Returns the monotonic instant at which a pause ends; null without one. */
+  pausedUntil(now: number): number | null {
+    return this.#pausedUntil > now ? this.#pausedUntil : null;
+  }
+
   /** Counts a poll that is sent. */
   spend(now: number): void {
     this.#fullAt = gcra(this.#fullAt, now, { perMs: this.#perMs, burst: this.#burst, cost: 1 }).fullAt;

@@ -2,7 +2,7 @@ import { holdState } from "../../lib/held.ts";
 import type { JobRunner } from "../../store/job_runner.ts";
 import type { Job } from "../../store/store.ts";
 import { answerHandler } from "./poll.ts";
-import { ProviderPolls } from "./provider_polls.ts";
+import { type PollLoad, ProviderPolls } from "./provider_polls.ts";
 import { readTasks, type VideoJobKind } from "../tasks/records.ts";
 import type { VideoParts } from "../video_parts.ts";
 import { firstPollAt, type WatchedTask, watchedTaskOf } from "./watched_task.ts";
@@ -31,6 +31,8 @@ export interface Poller {
   holdForCancel(taskId: string): Disposable;
   /** Ends polling of a task that its caller ended. */
   release(taskId: string): Promise<void>;
+  /** How the jobs at a provider are polled; null if this process has polled none of them. */
+  loadOf(provider: string): PollLoad | null;
 }
 
 /** Creates a poller; it does nothing until it is started. */
@@ -191,6 +193,14 @@ class TaskPoller implements Poller {
     for (const task of this.#watched.values()) {
       if (task.deadlineAt < before) await this.#pollsOf(task.provider).expire(task);
     }
+  }
+
+  loadOf(provider: string): PollLoad | null {
+    const polls = this.#providers.get(provider);
+    if (polls === undefined) return null;
+    let tasks = 0;
+    for (const task of this.#watched.values()) if (task.provider === provider) tasks++;
+    return polls.loadOf(tasks);
   }
 
   #forget(task: WatchedTask): void {

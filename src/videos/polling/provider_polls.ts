@@ -21,6 +21,18 @@ export interface ProviderPollsParts {
   readonly onDone: (task: WatchedTask) => void;
 }
 
+/** How the jobs at one provider are polled at present. */
+export interface PollLoad {
+  /** The budget: the most requests a second. */
+  readonly perSecond: number;
+  /** The number of tasks that this process polls. */
+  readonly tasks: number;
+  /** The number of requests under way. */
+  readonly open: number;
+  /** When the pause that the vendor asked for ends, in Unix milliseconds; null without a pause. */
+  readonly pausedUntil: number | null;
+}
+
 /** Maximum number of concurrent requests, which bounds the effect of a vendor that hangs. */
 const MAX_AT_ONCE = 64;
 /** Minimum interval between a poll and a poll caused by a vendor callback. */
@@ -55,6 +67,19 @@ export class ProviderPolls {
   /** Number of running requests. */
   get running(): number {
     return this.#running;
+  }
+
+  /** The present load, of this number of watched tasks. */
+  loadOf(tasks: number): PollLoad {
+    const { clock, schedule } = this.#parts;
+    const now = clock.monotonicMs();
+    const pausedUntil = this.#pace.pausedUntil(now);
+    return {
+      perSecond: schedule.perSecond,
+      tasks,
+      open: this.#running,
+      pausedUntil: pausedUntil === null ? null : clock.now() + pausedUntil - now,
+    };
   }
 
   /** Starts polling tasks when they are due. */

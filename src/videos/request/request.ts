@@ -27,6 +27,24 @@ export interface VideoRequest extends SentReferences {
   readonly options: JsonObject;
 }
 
+/** The fields of a create request that are read. */
+export const VIDEO_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "prompt",
+  "duration",
+  "resolution",
+  "aspect_ratio",
+  "size",
+  "frame_images",
+  "input_references",
+  "real_person",
+  "generate_audio",
+  "seed",
+  "callback_url",
+  "metadata",
+  "provider",
+]);
+
 /** In UTF-16 code units, as in JavaScript. */
 const MAX_PROMPT_CHARACTERS = 10_000;
 const MAX_SECONDS = 3_600;

@@ -3,7 +3,7 @@ import type { FileStore } from "../../files/files.ts";
 import { signedUrl } from "../../files/signed_url.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { concatBytes } from "../../lib/concat_bytes.ts";
-import { mediaTypeOf } from "../../lib/media_type.ts";
+import { DEFAULT_IMAGE_TYPES, mediaTypeOf } from "../../lib/media_type.ts";
 import type { MemoryLease } from "../../lib/memory_budget.ts";
 import { download, DownloadRefused } from "../../net/download.ts";
 import { EgressError } from "../../net/egress_error.ts";
@@ -22,7 +22,8 @@ const FETCH_MS = 60_000;
 const MEDIA_MEMORY_FACTOR = 5;
 
 /**
- * Returns the form in which a vendor gets a medium; null if there is none. A caller's address is sent unchanged if the
+ * Returns the form in which a vendor gets a medium; null if there is none, or if it takes no images of the type. A
+ * caller's address is sent unchanged if the
  * vendor fetches addresses; otherwise its bytes are sent. A stored file is sent as bytes if the vendor accepts them,
  * because the gateway then need not be reachable. Otherwise a signed address is sent, if the gateway is publicly
  * reachable.
@@ -32,11 +33,17 @@ export function formFor(
   forms: MediaForms,
   isPublic: boolean,
 ): VideoMedia["form"] | null {
+  if (media.at === "file" && !isTakenType(media.medium, media.mediaType, forms)) return null;
   const taken = forms[media.medium];
   const inline = taken.find((form) => form !== "url") ?? null;
   if (media.at === "url") return taken.includes("url") ? "url" : inline;
   const asUrl = taken.includes("url") && isPublic ? "url" : null;
   return media.bytes <= INLINE_BYTES ? inline ?? asUrl : asUrl ?? inline;
+}
+
+/** Whether a vendor accepts a medium of this type. Only types of images are known. */
+function isTakenType(medium: Medium, mediaType: string, { imageTypes = DEFAULT_IMAGE_TYPES }: MediaForms): boolean {
+  return medium !== "image" || imageTypes.includes(mediaType);
 }
 
 /** Whether an external vendor can fetch from the gateway: https, and no private address or local name. */
@@ -72,6 +79,9 @@ export async function mediaFor(
   const { bytes, mediaType } = media.at === "url"
     ? await fetchMedia(parts, media, reserve)
     : await storedMedia(parts.files, media, reserve);
+  if (!isTakenType(media.medium, mediaType, forms)) {
+    throw new GatewayError("invalid_request", `Cannot use a reference: the provider takes no ${mediaType}`);
+  }
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
   const value = form === "base64" ? base64 : `data:${mediaType};base64,${base64}`;
   return { medium: media.medium, mediaType, form, value };

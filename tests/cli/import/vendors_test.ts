@@ -11,7 +11,7 @@ function usesOf(kind: UpstreamKind, { outbound, clock }: VendorStage): ReadonlyS
   const served: Readonly<Record<ModelUse, boolean>> = {
     text: kind.text({ speaks: "chat" }).length > 0,
     image: kind.images(outbound, clock) !== null,
-    video: kind.videos(outbound) !== null,
+    video: kind.videos(outbound, { speaks: "chat" }) !== null,
     embedding: lazy.embeddings !== undefined,
     rerank: lazy.ranks !== undefined,
     moderation: lazy.moderations !== undefined,

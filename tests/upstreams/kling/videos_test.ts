@@ -178,7 +178,12 @@ Deno.test("Kling videos: options are sent, and the request's own fields take pre
 
 Deno.test("Kling videos: images are sent as URLs or base64, videos as URLs, and audio is not supported", () =>
   withAnswers([], ({ outbound }) => {
-    assertEquals(klingVideos(outbound).mediaForms, { image: ["url", "base64"], audio: [], video: ["url"] });
+    assertEquals(klingVideos(outbound).mediaForms, {
+      image: ["url", "base64"],
+      imageTypes: ["image/jpeg", "image/png"],
+      audio: [],
+      video: ["url"],
+    });
     return Promise.resolve();
   }));
 

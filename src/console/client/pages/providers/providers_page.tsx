@@ -55,7 +55,7 @@ function Providers({ rest }: PageProps) {
 }
 
 function ProviderCard({ provider }: { readonly provider: ListedProvider }) {
-  const { name, kind, limits, credentials, last_failure_at, models } = provider;
+  const { name, kind, limits, polls, credentials, last_failure_at, models } = provider;
   return (
     <Card
       title={name}
@@ -77,6 +77,20 @@ function ProviderCard({ provider }: { readonly provider: ListedProvider }) {
           <>
             <dt>{TEXTS.providers.limits}</dt>
             <dd>{TEXTS.providers.limitsText(number(limits.open), number(limits.waiting))}</dd>
+          </>
+        )}
+        {polls && (
+          <>
+            <dt>{TEXTS.providers.polls}</dt>
+            <dd>
+              {TEXTS.providers.pollsText(number(polls.tasks), number(polls.per_second))}
+              {polls.paused_until !== null && (
+                <>
+                  {" "}
+                  {TEXTS.providers.pollsPaused} <Instant at={polls.paused_until} />
+                </>
+              )}
+            </dd>
           </>
         )}
       </dl>

@@ -1,0 +1,48 @@
+import { assertEquals } from "@std/assert";
+import type { Clock } from "../../src/lib/clock.ts";
+import { type Made, madeBy, PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import type { Provider } from "../../src/upstreams/provider.ts";
+import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { openProviders } from "../../src/upstreams/providers.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+
+const CONFIGS: Readonly<Record<string, Record<string, unknown>>> = {
+  kling: { secret_key: "s" },
+  vertex: { project: "acme", location: "global" },
+  bedrock: { region: "us-east-1" },
+};
+
+/** What the adapter itself has. */
+function madeIn({ images, videos, lazy }: Provider): Made[] {
+  const made: (readonly [Made, unknown])[] = [
+    ["image", images],
+    ["edits", images?.edit],
+    ["video", videos],
+    ["embedding", lazy?.embeddings],
+    ["moderation", lazy?.moderations],
+    ["rerank", lazy?.ranks],
+    ["speech", lazy?.speech],
+    ["transcription", lazy?.transcripts],
+  ];
+  return made.flatMap(([name, capability]) => capability == null ? [] : [name]);
+}
+
+Deno.test("what configurations are checked by is what the adapters make", async () => {
+  const configs: Readonly<Record<string, Record<string, unknown>>> = {
+    ...Object.fromEntries(PROVIDER_KINDS.map((kind) => [kind, { kind, ...CONFIGS[kind] }])),
+    dated: { kind: "azure", base_url: "https://mine.openai.azure.com", api_version: "2024-10-21" },
+  };
+  const read = Object.entries(configs).map(([name, config]) =>
+    [name, readProviderConfig({ base_url: "http://127.0.0.1:9", api_key: "k", ...config })] as const
+  );
+  const clock: Clock = new ManualClock();
+  const providers = await openProviders(Object.fromEntries(read), { clock, caCerts: [] });
+  try {
+    for (const [name, { kind, apiVersion }] of read) {
+      const made = madeIn(providers.byName.get(name)!);
+      assertEquals([name, ...[...madeBy(kind, apiVersion !== undefined)].sort()], [name, ...made.sort()]);
+    }
+  } finally {
+    providers.close();
+  }
+});
