@@ -19,7 +19,7 @@ export interface ChargeRow {
   readonly amount: Money;
   /** Counters that are zero may be missing. */
   readonly usage?: Partial<Usage>;
-  /** What the vendor's cache saved, below zero if it cost more than no cache. Absent: nothing, or an earlier version. */
+  /** What the vendor's cache saved; below zero if it cost more than no cache. Absent: nothing, or unknown. */
   readonly cacheSaved?: Money;
 }
 

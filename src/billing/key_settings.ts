@@ -14,7 +14,7 @@ export interface KeySettings {
   readonly limits?: AccessLimits;
   /** Which requests have their bodies kept. Default: as the account; of an account: none. */
   readonly capture?: CaptureSetting;
-  /** `off` for no use of vendors' prompt caches by the gateway itself, also if the other of key and account has none. */
+  /** `off` of a key or its account: the gateway makes no use of vendors' prompt caches by itself. Default: it does. */
   readonly promptCaching?: PromptCachingSetting;
 }
 

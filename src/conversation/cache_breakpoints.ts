@@ -8,7 +8,7 @@ import type { CachePlaces, FactTarget } from "./upstream_format.ts";
  */
 
 /** Whether a model's vendor takes breakpoints. Of compatible vendors only those that take a key of the cache do. */
-export function takesBreakpoints({ facts, quirks }: FactTarget): boolean {
+function takesBreakpoints({ facts, quirks }: FactTarget): boolean {
   return facts.hasCacheBreakpoints === true && !quirks.has("no_prompt_cache_key");
 }
 

@@ -23,8 +23,8 @@ export function chargeText(attempt: TextAttempt, reported: Usage, state: EndStat
 }
 
 /**
- * What the vendor's cache saved: the cost without any cache, less the cost. Below zero for a request that wrote more than
- * it read; null if no cache was used.
+ * What the vendor's cache saved: the cost without any cache, less the cost. Below zero for a request that wrote more
+ * than it read; null if no cache was used.
  */
 function cacheSavedOf(attempt: TextAttempt, usage: Usage, parts: readonly PricedQuantities[]): Money | null {
   const uncached = withoutCache(usage);

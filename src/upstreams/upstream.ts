@@ -62,8 +62,8 @@ export interface TextEndpoint {
    */
   readonly versionField?: string;
   /**
-   * How a vendor that is no OpenAI learns which requests share a prefix: in a header field of this name, or in the field
-   * of the format (`body`). Default: as the format and the provider's quirks have it.
+   * Where another vendor than OpenAI reads which requests share a prefix: in a header field of this name, or in the
+   * field of the format (`body`). Default: as the format and the provider's quirks have it.
    */
   readonly cacheKeyIn?: "body" | { readonly header: string };
   /**

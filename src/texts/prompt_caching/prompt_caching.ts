@@ -30,7 +30,7 @@ export type CachingAttempt = Pick<TextAttempt, "request" | "model" | "provider" 
 /** How long Anthropic and Bedrock keep a prefix without a request for more. Sources: their guides "Prompt caching". */
 const LIFETIME_MS = 300_000;
 /** The shortest prefix that vendors cache whose models have no fact about it. */
-const USUAL_MIN_TOKENS = 1_024;
+const DEFAULT_MIN_TOKENS = 1_024;
 /** The default of `prefer_warm`. */
 const WARM_MS = 300_000;
 
@@ -109,7 +109,7 @@ export function warmProvider(
   }
   const provider = providers.get(first.provider);
   const minTokens = provider === undefined
-    ? USUAL_MIN_TOKENS
+    ? DEFAULT_MIN_TOKENS
     : minTokensOf(factsAt({ provider, model, name: first.model }));
   if (!isLong(request, minTokens)) return null;
   const { ends, isContinued } = prefixesIn(request);
@@ -134,7 +134,7 @@ function isOff({ isUncached }: TextRequest, { promptCaching }: Model): boolean {
 }
 
 function minTokensOf({ minCacheTokens }: ModelFacts): number {
-  return minCacheTokens ?? USUAL_MIN_TOKENS;
+  return minCacheTokens ?? DEFAULT_MIN_TOKENS;
 }
 
 function isLong({ bytes }: TextRequest, minTokens: number): boolean {
@@ -170,7 +170,7 @@ function withKey(conversation: Conversation, cacheKey: string | null, header: st
  * for all conversations of an account with these tools and instructions.
  */
 function keyOf(accountId: string, { head, headBytes, ends: [first] }: PromptPrefixes, isOfConversation: boolean): string {
-  const isShared = !isOfConversation && headBytes >= USUAL_MIN_TOKENS * CHARACTERS_PER_TOKEN;
+  const isShared = !isOfConversation && headBytes >= DEFAULT_MIN_TOKENS * CHARACTERS_PER_TOKEN;
   const { high, low } = (isShared ? head : first) ?? head ?? NO_PREFIX;
   return createHash("sha256").update(`${accountId} ${high} ${low}`).digest("base64url").slice(0, KEY_CHARACTERS);
 }

@@ -3,8 +3,8 @@ import { responsesEndpointWith } from "../responses_endpoint.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
 /**
- * The Chat Completions endpoint of xAI. Sources: xAI API reference, "Chat completions"; guide "Maximizing Cache Hits" for
- * the key of the cache.
+ * The Chat Completions endpoint of xAI. Sources: xAI API reference, "Chat completions"; guide "Maximizing Cache Hits"
+ * for the key of the cache.
  */
 export const chatEndpoint: TextEndpoint = {
   ...chatEndpointAt("/chat/completions"),

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { agentLoop, ask, costOf, startCachingGateway, wordsOf } from "./caching_gateway.ts";
+import { agentLoop, costOf, sendChat, startCachingGateway, wordsOf } from "./caching_gateway.ts";
 
 const isolated = [1, 2];
 
@@ -27,8 +27,8 @@ Deno.test("single requests that differ cost exactly what they cost without marks
         { role: "system", content: wordsOf(`system-${index}-`, 1_200) },
         { role: "user", content: wordsOf(`question-${index}-`, 20) },
       ];
-      const one = await ask(gateway, "claude-opus-4-8", messages);
-      const other = await ask(gateway, "off", messages);
+      const one = await sendChat(gateway, "claude-opus-4-8", messages);
+      const other = await sendChat(gateway, "off", messages);
       assertEquals(one.cost, other.cost);
       assertEquals(one.saved, null);
     }
@@ -45,7 +45,7 @@ Deno.test("a prefix that was seen before is marked, and read from the third requ
     const system = { role: "system", content: wordsOf("shared", 1_500) };
     const turns = [];
     for (const question of ["one", "two", "three"]) {
-      turns.push(await ask(gateway, "claude-opus-4-8", [system, { role: "user", content: question }]));
+      turns.push(await sendChat(gateway, "claude-opus-4-8", [system, { role: "user", content: question }]));
     }
     assertEquals(turns.map(({ saved }) => saved === null ? null : Math.sign(saved)), [null, -1, 1]);
     assert((turns[2]?.readTokens ?? 0) >= 1_500);

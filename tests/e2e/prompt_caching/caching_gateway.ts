@@ -80,7 +80,7 @@ export interface TurnCost {
 }
 
 /** Sends a conversation to a chat completion. */
-export async function ask(
+export async function sendChat(
   { address, key }: Pick<TestGateway, "address" | "key">,
   model: string,
   messages: readonly ChatMessage[],
@@ -105,6 +105,22 @@ export async function ask(
   };
 }
 
+/** Sends a conversation as messages, and returns the reply. */
+export async function sendMessages(
+  { address, key }: Pick<TestGateway, "address" | "key">,
+  model: string,
+  body: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${address}/msgcompat/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": key, "msg-version": "2023-06-01", "content-type": "application/json" },
+    body: JSON.stringify({ model: `test/${model}`, max_tokens: 100, ...body }),
+  });
+  const reply = await response.json();
+  if (response.status !== 200) throw new Error(`status ${response.status}: ${JSON.stringify(reply)}`);
+  return reply;
+}
+
 /** The tool of an agent. */
 export const TOOLS = [{
   type: "function",
@@ -127,7 +143,7 @@ export async function agentLoop(
   ];
   const costs: TurnCost[] = [];
   for (let turn = 0; turn < turns; turn++) {
-    const answer = await ask(gateway, model, messages, { tools: TOOLS, ...more });
+    const answer = await sendChat(gateway, model, messages, { tools: TOOLS, ...more });
     costs.push(answer);
     messages.push(
       { role: "assistant", content: "I look.", tool_calls: [callOf(turn)] },

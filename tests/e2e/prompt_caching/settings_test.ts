@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { TestGateway } from "../../support/gateway.ts";
-import { agentLoop, ask, startCachingGateway, wordsOf } from "./caching_gateway.ts";
+import { agentLoop, sendChat, sendMessages, startCachingGateway, wordsOf } from "./caching_gateway.ts";
 
 /** The number of marks in each request that a vendor got. */
 function marksSent({ sandbox }: TestGateway): number[] {
@@ -65,7 +65,7 @@ Deno.test("a caller's own marks stay alone", async () => {
       { role: "assistant", content: "Yes." },
       { role: "user", content: "Go on." },
     ];
-    await ask(gateway, "claude-opus-4-8", messages);
+    await sendChat(gateway, "claude-opus-4-8", messages);
     assertEquals(marksSent(gateway), [1]);
   } finally {
     await gateway.stop();
@@ -80,8 +80,8 @@ Deno.test("below the model's least length nothing is marked", async () => {
       { role: "assistant", content: "Yes." },
       { role: "user", content: "Go on." },
     ];
-    await ask(gateway, "claude-opus-4-8", messages);
-    await ask(gateway, "claude-opus-4-8", messages);
+    await sendChat(gateway, "claude-opus-4-8", messages);
+    await sendChat(gateway, "claude-opus-4-8", messages);
     assertEquals(marksSent(gateway), [0, 0]);
   } finally {
     await gateway.stop();
@@ -144,15 +144,10 @@ Deno.test("GPT gets one key for all turns, and breakpoints from GPT-5.6 on", asy
   try {
     for (const model of ["gpt-6-sol", "gpt-5.4"]) {
       const system = wordsOf("system", 1_500);
-      const send = (messages: readonly unknown[]) =>
-        fetch(`${gateway.address}/msgcompat/v1/messages`, {
-          method: "POST",
-          headers: { "x-api-key": gateway.key, "content-type": "application/json" },
-          body: JSON.stringify({ model: `test/${model}`, max_tokens: 100, system, messages }),
-        }).then((response) => response.json());
       const first = [{ role: "user", content: "One." }];
-      await send(first);
-      await send([...first, { role: "assistant", content: "Yes." }, { role: "user", content: "Two." }]);
+      await sendMessages(gateway, model, { system, messages: first });
+      const second = [...first, { role: "assistant", content: "Yes." }, { role: "user", content: "Two." }];
+      await sendMessages(gateway, model, { system, messages: second });
     }
     const bodies = gateway.sandbox.requests.map(({ body }) => body as Record<string, unknown>);
     const keys = bodies.map(({ prompt_cache_key: key }) => key);
@@ -171,19 +166,33 @@ Deno.test("xAI gets one key for all turns of a conversation, in its header field
   try {
     for (const name of ["one", "two"]) {
       const messages = [{ role: "user", content: wordsOf(name, 1_500) }];
-      const send = (sent: readonly unknown[]) =>
-        fetch(`${gateway.address}/msgcompat/v1/messages`, {
-          method: "POST",
-          headers: { "x-api-key": gateway.key, "content-type": "application/json" },
-          body: JSON.stringify({ model: "test/grok-4.7", max_tokens: 100, messages: sent }),
-        }).then((response) => response.json());
-      await send(messages);
-      await send([...messages, { role: "assistant", content: "Yes." }, { role: "user", content: "Go on." }]);
+      await sendMessages(gateway, "grok-4.7", { messages });
+      const more = [{ role: "assistant", content: "Yes." }, { role: "user", content: "Go on." }];
+      await sendMessages(gateway, "grok-4.7", { messages: [...messages, ...more] });
     }
     const keys = gateway.sandbox.requests.map(({ headers }) => headers["x-grok-conv-id"]);
     assert(keys[0] !== undefined);
     assertEquals(keys, [keys[0], keys[0], keys[2], keys[2]]);
     assert(keys[0] !== keys[2], "each conversation has its own");
+  } finally {
+    await gateway.stop();
+  }
+});
+
+Deno.test("a messages caller's marks become breakpoints at GPT-5.6 and later, and are named at earlier models", async () => {
+  const gateway = await startCachingGateway();
+  try {
+    const mark = { cache_control: { type: "ephemeral" } };
+    const messages = [
+      { role: "user", content: [{ type: "text", text: wordsOf("own", 1_500), ...mark }] },
+      { role: "assistant", content: "Yes." },
+      { role: "user", content: "Go on." },
+    ];
+    for (const model of ["gpt-6-sol", "gpt-5.4"]) await sendMessages(gateway, model, { messages });
+    const breakpoints = gateway.sandbox.requests.map(({ body }) =>
+      JSON.stringify(body).split('"prompt_cache_breakpoint":{"mode":"explicit"}').length - 1
+    );
+    assertEquals(breakpoints, [1, 0]);
   } finally {
     await gateway.stop();
   }

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ask, type ChatMessage, modelAt, startCachingGateway, wordsOf } from "./caching_gateway.ts";
+import { type ChatMessage, modelAt, sendChat, startCachingGateway, wordsOf } from "./caching_gateway.ts";
 
 /** A generator of numbers in [0, 1) that gives the same ones each time. Source: Numerical Recipes, "ranqd1". */
 function numbers(): () => number {
@@ -30,7 +30,7 @@ async function talk(
   const messages: ChatMessage[] = [{ role: "user", content: wordsOf(name, 1_200) }];
   const providers: (string | null)[] = [];
   for (let turn = 0; turn < turns; turn++) {
-    const { provider, message } = await ask(gateway, "three", messages, {}, headersAt(turn));
+    const { provider, message } = await sendChat(gateway, "three", messages, {}, headersAt(turn));
     providers.push(provider);
     messages.push({ role: "assistant", content: String(message.content) }, {
       role: "user",
