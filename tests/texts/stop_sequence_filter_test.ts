@@ -78,7 +78,9 @@ Deno.test("StopSequenceFilter returns the held text of other parts when one part
 Deno.test("only the longest end that begins a sequence is held back, and the first token never otherwise", () => {
   const filter = new StopSequenceFilter(["\n\nHuman:", "END"]);
   const shown = (text: string) =>
-    filter.push({ type: "part-delta", index: 0, text }).map((event) => event.type === "part-delta" ? event.text : "");
+    filter.push({ type: "part-delta", index: 0, text }).flatMap((event) =>
+      event.type === "part-delta" ? event.text : []
+    );
   filter.push({ type: "part-start", index: 0, part: { kind: "text" } });
   assertEquals(shown("Hello"), ["Hello"]);
   assertEquals(shown(" world.\n"), [" world."]);

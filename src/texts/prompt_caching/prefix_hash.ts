@@ -13,6 +13,8 @@ export interface PrefixDigest {
 
 /** Longer texts are hashed by the platform, whose call alone takes as long as a kilobyte here. */
 const MAX_OWN_UNITS = 2_048;
+/** The same for bytes, of which four are taken at once. */
+const MAX_OWN_BYTES = 8_192;
 
 /** Odd constants with well spread bits, from xxHash32. Source: xxHash specification, "XXH32 Algorithm Description". */
 const A = 0x9e3779b1;
@@ -26,7 +28,7 @@ const E = 0x165667b1;
  * fourth unit, so that the processor works on them at one time.
  */
 export class PrefixHash {
-  #a = A | 0;
+  #a: number = A | 0;
   #b = B | 0;
   #c = C | 0;
   #d = D | 0;
@@ -35,7 +37,10 @@ export class PrefixHash {
   addText(text: string): void {
     const { length } = text;
     if (length > MAX_OWN_UNITS) return this.addText(hash("sha256", text, "base64"));
-    let [a, b, c, d] = [this.#a, this.#b, this.#c, this.#d ^ length];
+    let a = this.#a;
+    let b = this.#b;
+    let c = this.#c;
+    let d = this.#d ^ length;
     let at = 0;
     for (const end = length - 7; at < end; at += 8) {
       a = mixed(a, text.charCodeAt(at) | text.charCodeAt(at + 4) << 16, A);
@@ -48,18 +53,23 @@ export class PrefixHash {
   }
 
   /** Adds a range of bytes, as {@linkcode PrefixHash.addText} adds a text. */
-  addBytes(bytes: Uint8Array<ArrayBuffer>, start: number, end: number): void {
+  addBytes(bytes: DataView<ArrayBuffer>, start: number, end: number): void {
     const length = end - start;
-    if (length > MAX_OWN_UNITS) return this.addText(hash("sha256", bytes.subarray(start, end), "base64"));
-    let [a, b, c, d] = [this.#a, this.#b, this.#c, this.#d ^ length];
-    let at = start;
-    for (const last = end - 3; at < last; at += 4) {
-      a = mixed(a, bytes[at] ?? 0, A);
-      b = mixed(b, bytes[at + 1] ?? 0, B);
-      c = mixed(c, bytes[at + 2] ?? 0, C);
-      d = mixed(d, bytes[at + 3] ?? 0, D);
+    if (length > MAX_OWN_BYTES) {
+      return this.addText(hash("sha256", new Uint8Array(bytes.buffer, bytes.byteOffset + start, length), "base64"));
     }
-    for (; at < end; at++) a = mixed(a, bytes[at] ?? 0, A);
+    let a = this.#a;
+    let b = this.#b;
+    let c = this.#c;
+    let d = this.#d ^ length;
+    let at = start;
+    for (const last = end - 15; at < last; at += 16) {
+      a = mixed(a, bytes.getInt32(at, true), A);
+      b = mixed(b, bytes.getInt32(at + 4, true), B);
+      c = mixed(c, bytes.getInt32(at + 8, true), C);
+      d = mixed(d, bytes.getInt32(at + 12, true), D);
+    }
+    for (; at < end; at++) a = mixed(a, bytes.getUint8(at), A);
     this.#keep(a, b, c, d);
   }
 

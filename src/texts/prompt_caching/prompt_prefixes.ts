@@ -41,33 +41,41 @@ const END = 5;
  */
 export function prefixesOf({ body, bytes, scan }: PrefixedRequest): PromptPrefixes {
   const hash = new PrefixHash();
-  const addMembers = (names: ReadonlySet<string>) => {
-    let size = 0;
-    for (const { key, valueStart, valueEnd } of scan.members) {
-      if (!names.has(key)) continue;
-      hash.addBytes(bytes, valueStart, valueEnd);
-      size += valueEnd - valueStart;
-    }
-    return size;
-  };
-  const toolBytes = addMembers(TOOLS);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const toolBytes = addMembers(hash, TOOLS, view, scan);
   const tools = toolBytes === 0 ? null : hash.digest();
-  let headBytes = toolBytes + addMembers(INSTRUCTIONS);
-  const walk = new PromptWalk(hash, { bytes, scan });
-  const messages = messagesOf(body);
-  const first = messages.findIndex((message) => !isInstruction(message));
-  const leading = messages.slice(0, Math.max(0, first));
-  for (const message of leading) walk.add(message);
-  headBytes += walk.size;
-  const head = headBytes === 0 ? null : hash.digest();
+  let headBytes = toolBytes + addMembers(hash, INSTRUCTIONS, view, scan);
+  const walk = new PromptWalk(hash, view, scan);
+  let head: PrefixDigest | null = null;
   const ends: PrefixDigest[] = [];
   let isContinued = false;
-  for (const message of messages.slice(leading.length)) {
+  for (const message of messagesOf(body)) {
+    if (ends.length === 0 && !isInstruction(message)) {
+      headBytes += walk.size;
+      head = headBytes === 0 ? null : hash.digest();
+    }
     walk.add(message);
+    if (ends.length === 0 && isInstruction(message)) continue;
     ends.push(hash.digest());
     isContinued ||= isOfModel(message);
   }
   return { tools, head, ends, toolBytes, headBytes, isContinued };
+}
+
+/** Adds the top-level members with these names, and returns their bytes. */
+function addMembers(
+  hash: PrefixHash,
+  names: ReadonlySet<string>,
+  bytes: DataView<ArrayBuffer>,
+  { members }: PrefixedRequest["scan"],
+): number {
+  let size = 0;
+  for (const { key, valueStart, valueEnd } of members) {
+    if (!names.has(key)) continue;
+    hash.addBytes(bytes, valueStart, valueEnd);
+    size += valueEnd - valueStart;
+  }
+  return size;
 }
 
 function messagesOf({ messages, input, contents }: JsonObject): readonly unknown[] {
@@ -92,7 +100,11 @@ class PromptWalk {
   /** The bytes and characters so far. */
   size = 0;
 
-  constructor(private readonly hash: PrefixHash, private readonly source: Pick<PrefixedRequest, "bytes" | "scan">) {}
+  constructor(
+    private readonly hash: PrefixHash,
+    private readonly bytes: DataView<ArrayBuffer>,
+    private readonly scan: PrefixedRequest["scan"],
+  ) {}
 
   add(value: unknown): void {
     const { hash } = this;
@@ -116,7 +128,7 @@ class PromptWalk {
   }
 
   #addText(text: string): void {
-    const { hash, source: { bytes, scan } } = this;
+    const { hash, bytes, scan } = this;
     hash.addTag(TEXT);
     const range = omittedRange(scan, text);
     if (range === null) {
