@@ -13,7 +13,7 @@ interface Step {
 }
 
 const data = (body: unknown, event: string | null = null): Frame => ({ event, data: JSON.stringify(body) });
-const named = (body: { readonly type: string }): Frame => data(body, body.type);
+const named = (body: { readonly type: string; readonly [name: string]: unknown }): Frame => data(body, body.type);
 const step = (frame: Frame, ...marks: string[]): Step => ({ frame, marks });
 
 const chunk = (delta: unknown, finish: string | null = null) =>
@@ -23,10 +23,9 @@ const called = (index: number, name: string) =>
   callDelta(index, { id: `call_${index}`, type: "function", function: { name, arguments: "" } });
 const more = (index: number, text: string) => callDelta(index, { function: { arguments: text } });
 
-const block = (index: number, content_block: unknown) =>
-  named({ type: "content_block_start", index, content_block } as never);
-const delta = (index: number, fields: unknown) => named({ type: "content_block_delta", index, delta: fields } as never);
-const stop = (index: number) => named({ type: "content_block_stop", index } as never);
+const block = (index: number, content_block: unknown) => named({ type: "content_block_start", index, content_block });
+const delta = (index: number, fields: unknown) => named({ type: "content_block_delta", index, delta: fields });
+const stop = (index: number) => named({ type: "content_block_stop", index });
 
 const item = (type: string, output_index: number, fields: Record<string, unknown>) =>
   named({ type: `response.${type}`, output_index, ...fields });
@@ -68,7 +67,7 @@ const STREAMS: Readonly<Record<WireFormatName, readonly Step[]>> = {
     step({ event: null, data: "[DONE]" }),
   ],
   messages: [
-    step(named({ type: "message_start", message: { id: "m1", model: "m", usage: { input_tokens: 1 } } } as never)),
+    step(named({ type: "message_start", message: { id: "m1", model: "m", usage: { input_tokens: 1 } } })),
     step(block(0, { type: "text", text: "" })),
     step(delta(0, { type: "text_delta", text: "text-one" }), "text-one"),
     step(delta(0, { type: "text_delta", text: "text-two" }), "text-two"),
@@ -82,11 +81,11 @@ const STREAMS: Readonly<Record<WireFormatName, readonly Step[]>> = {
     step(delta(2, { type: "input_json_delta", partial_json: '{"q":"value-b1' }), "value-b1"),
     step(delta(2, { type: "input_json_delta", partial_json: 'value-b2"}' }), "value-b2"),
     step(stop(2)),
-    step(named({ type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 1 } } as never)),
+    step(named({ type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 1 } })),
     step(named({ type: "message_stop" })),
   ],
   responses: [
-    step(named({ type: "response.created", response: { id: "r1", model: "m", created_at: 1 } } as never)),
+    step(named({ type: "response.created", response: { id: "r1", model: "m", created_at: 1 } })),
     step(item("output_item.added", 0, { item: { type: "message", id: "msg_0", content: [] } })),
     step(item("content_part.added", 0, { content_index: 0, part: { type: "output_text", text: "" } })),
     step(item("output_text.delta", 0, { content_index: 0, delta: "text-one" }), "text-one"),
@@ -103,7 +102,7 @@ const STREAMS: Readonly<Record<WireFormatName, readonly Step[]>> = {
     step(item("function_call_arguments.delta", 2, { delta: '{"q":"value-b1' }), "value-b1"),
     step(item("function_call_arguments.delta", 2, { delta: 'value-b2"}' }), "value-b2"),
     step(item("output_item.done", 2, { item: callItem("name-b", 1, '{"q":"value-b1value-b2"}', "completed") })),
-    step(named({ type: "response.completed", response: { id: "r1", model: "m", status: "completed" } } as never)),
+    step(named({ type: "response.completed", response: { id: "r1", model: "m", status: "completed" } })),
   ],
   content: [
     step(parts({ text: "text-one" }), "text-one"),

@@ -119,25 +119,27 @@ Deno.test("a dry run says what would be marked, and marks nothing later", async 
   }
 });
 
-Deno.test("the usage and the metrics have what caches saved", async () => {
-  const gateway = await startCachingGateway();
-  try {
-    const turns = await agentLoop(gateway, "claude-opus-4-8", { name: "a", turns: 6 });
-    const saved = turns.reduce((sum, { saved }) => sum + (saved ?? 0), 0);
-    const usage = await fetch(`${gateway.address}/v1/usage`, { headers: { authorization: `Bearer ${gateway.key}` } });
-    const { total } = await usage.json();
-    assert(Math.abs(Number(total.cache_saved) - saved) < 1e-9, `${total.cache_saved} is not ${saved}`);
-    assert(saved > 0);
-    const metrics = await fetch(`${gateway.address}/metrics`, {
-      headers: { authorization: `Bearer ${gateway.adminKey}` },
-    });
-    const text = await metrics.text();
-    assert(/switchyard_cache_saved_usd_total\{[^}]*claude-opus-4-8[^}]*\} 0\.\d+/.test(text), text.slice(0, 300));
-    assert(/switchyard_cache_extra_usd_total\{[^}]*claude-opus-4-8[^}]*\} 0\.\d+/.test(text));
-  } finally {
-    await gateway.stop();
-  }
-});
+for (const isolates of [1, 2]) {
+  Deno.test(`the usage and the metrics have what caches saved, ${isolates} threads`, async () => {
+    const gateway = await startCachingGateway({ isolates });
+    try {
+      const turns = await agentLoop(gateway, "claude-opus-4-8", { name: "a", turns: 6 });
+      const saved = turns.reduce((sum, { saved }) => sum + (saved ?? 0), 0);
+      const usage = await fetch(`${gateway.address}/v1/usage`, { headers: { authorization: `Bearer ${gateway.key}` } });
+      const { total } = await usage.json();
+      assert(Math.abs(Number(total.cache_saved) - saved) < 1e-9, `${total.cache_saved} is not ${saved}`);
+      assert(saved > 0);
+      const metrics = await fetch(`${gateway.address}/metrics`, {
+        headers: { authorization: `Bearer ${gateway.adminKey}` },
+      });
+      const text = await metrics.text();
+      assert(/switchyard_cache_saved_usd_total\{[^}]*claude-opus-4-8[^}]*\} 0\.\d+/.test(text), text.slice(0, 300));
+      assert(/switchyard_cache_extra_usd_total\{[^}]*claude-opus-4-8[^}]*\} 0\.\d+/.test(text));
+    } finally {
+      await gateway.stop();
+    }
+  });
+}
 
 Deno.test("GPT gets one key for all turns, and breakpoints from GPT-5.6 on", async () => {
   const gateway = await startCachingGateway();
