@@ -9,8 +9,8 @@ import { processState } from "./process_state.ts";
 import { rangeOf } from "./statistics.ts";
 
 /**
- * What prompt caching costs and saves: the time of the hashes of a prompt, beside the processor time of the request, and
- * the money of an agent's loop and of single requests with and without it, from chat completions to a simulated Claude.
+ * What prompt caching costs and saves: the time of the hashes of a prompt, beside the processor time of the request,
+ * and the money of an agent's loop and of single requests, from chat completions to a simulated Claude.
  */
 
 const KEY = "sk-bench-prompt-caching-00";

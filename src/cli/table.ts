@@ -7,7 +7,10 @@ const COLUMN_GAP = "  ";
  */
 export function tableText(rows: readonly (readonly string[])[], texts: number): string {
   const columns = rows[0]?.length ?? 0;
-  const widths = Array.from({ length: columns }, (_, place) => rows.reduce((most, row) => Math.max(most, row[place]?.length ?? 0), 0));
+  const widths = Array.from(
+    { length: columns },
+    (_, place) => rows.reduce((most, row) => Math.max(most, row[place]?.length ?? 0), 0),
+  );
   return rows.map((row) => {
     const cells = row.map((cell, place) => {
       const width = widths[place] ?? 0;

@@ -1,8 +1,8 @@
 import type { ReplyEvent } from "../conversation/events.ts";
 
 /**
- * Ends a stream's text at the first stop sequence. Of the text only the longest end that begins a sequence is held back.
- * After a match, all further text is dropped and the stream is finished. The vendor's usage is then unknown.
+ * Ends a stream's text at the first stop sequence. Of the text only the longest end that begins one is held back. After
+ * a match, all further text is dropped and the stream is finished. The vendor's usage is then unknown.
  */
 export class StopSequenceFilter {
   readonly #stop: readonly string[];

@@ -144,8 +144,8 @@ const STREAMS: Readonly<Record<WireFormatName, readonly Step[]>> = {
 };
 
 /**
- * What is later than the vendor's frame, and why. A mark that is not listed is in the frames that the gateway writes for
- * the vendor's frame itself.
+ * What is later than the vendor's frame, and why. A mark that is not listed is in the frames that are written for the
+ * vendor's frame itself.
  */
 const LATER: Readonly<Partial<Record<CallerFormatName, { readonly marks: RegExp; readonly reason: string }>>> = {
   content: { marks: /^(?:name|value)-/, reason: "the format has only whole calls, so a call is written at its end" },

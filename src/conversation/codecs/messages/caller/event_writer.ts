@@ -167,7 +167,7 @@ function writeBuffered(state: WritingState, part: HeldPart): Frame[] {
   if (text === "" || isRedacted(part)) return begin;
   part.bufferedText = "";
   const before = [...begin, ...beginPart(state, part)];
-  if (opening.kind === "tool_call") before.push(...beginInput(state, part, wrapperOf(opening, text)));
+  if (opening.kind === "tool_call") appendAll(before, beginInput(state, part, wrapperOf(opening, text)));
   return [...before, blockDelta(state, deltaOf(part, text))];
 }
 
