@@ -61,7 +61,10 @@ export const ACCESS_LIMIT_FIELDS = {
 export const CAPTURE_FIELD: z.ZodType<CaptureSetting> = z.enum(["none", "errors", "all"], CAPTURE_EXPECTATION);
 
 /** The schema of `prompt_caching` of a key, an account, a model or a provider. */
-export const PROMPT_CACHING_FIELD: z.ZodType<PromptCachingSetting> = z.enum(["auto", "off"], PROMPT_CACHING_EXPECTATION);
+export const PROMPT_CACHING_FIELD: z.ZodType<PromptCachingSetting> = z.enum(
+  ["auto", "off"],
+  PROMPT_CACHING_EXPECTATION,
+);
 
 /** The schema of the name of a key or an account. */
 export const NAME_FIELD: z.ZodType<string> = z.string(NAME_EXPECTATION)

@@ -44,9 +44,7 @@ export class PrefixMemory {
   /** Returns where a prefix was sent last; null if that is not known. */
   find({ accountId, model }: PrefixScope, prefix: PrefixDigest): SeenPrefix | null {
     const found = this.#accounts.get(accountId)?.get(this.#nameOf(model, prefix));
-    return found === undefined
-      ? null
-      : { provider: found.provider, ageMs: this.clock.monotonicMs() - found.at };
+    return found === undefined ? null : { provider: found.provider, ageMs: this.clock.monotonicMs() - found.at };
   }
 
   /** Notes that prefixes were sent to a provider. */

@@ -61,7 +61,9 @@ export function planCaching(
   if ((places === null && !takesKey) || !isLong(request, places?.minTokens ?? minTokensOf(facts))) return own;
   if (!takesKey && hasOwnMarks(conversation)) return own;
   const prefixes = prefixesIn(request);
-  const keyed = takesKey ? withKey(conversation, keyOf(request.accountId, prefixes, endpoint.cacheKeyIn !== undefined), header) : own;
+  const keyed = takesKey
+    ? withKey(conversation, keyOf(request.accountId, prefixes, endpoint.cacheKeyIn !== undefined), header)
+    : own;
   if (places === null) return { ...keyed, hasKey: takesKey };
   const { tools, head, ends } = prefixes;
   const scope = scopeOf(request, model);
@@ -169,7 +171,11 @@ function withKey(conversation: Conversation, cacheKey: string | null, header: st
  * The same for all turns of a conversation, at all threads and gateways; where the vendor has enough of them in common,
  * for all conversations of an account with these tools and instructions.
  */
-function keyOf(accountId: string, { head, headBytes, ends: [first] }: PromptPrefixes, isOfConversation: boolean): string {
+function keyOf(
+  accountId: string,
+  { head, headBytes, ends: [first] }: PromptPrefixes,
+  isOfConversation: boolean,
+): string {
   const isShared = !isOfConversation && headBytes >= DEFAULT_MIN_TOKENS * CHARACTERS_PER_TOKEN;
   const { high, low } = (isShared ? head : first) ?? head ?? NO_PREFIX;
   return createHash("sha256").update(`${accountId} ${high} ${low}`).digest("base64url").slice(0, KEY_CHARACTERS);

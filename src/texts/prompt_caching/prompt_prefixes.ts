@@ -25,7 +25,12 @@ export type PrefixedRequest = Pick<TextRequest, "body" | "bytes" | "scan">;
 
 /** The top-level members of all formats with tools, and those with instructions, in the order of a prompt. */
 const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
-const INSTRUCTIONS: ReadonlySet<string> = new Set(["system", "instructions", "systemInstruction", "system_instruction"]);
+const INSTRUCTIONS: ReadonlySet<string> = new Set([
+  "system",
+  "instructions",
+  "systemInstruction",
+  "system_instruction",
+]);
 /** Marks of a vendor's cache. They move from turn to turn and are no part of a prompt. */
 const MARKS: ReadonlySet<string> = new Set(["cache_control", "prompt_cache_breakpoint"]);
 

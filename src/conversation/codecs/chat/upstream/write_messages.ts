@@ -163,7 +163,9 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
   }
   if (result.isError) markFailed(texts, droppedFields);
   const last = texts.at(-1);
-  if (last !== undefined) texts[texts.length - 1] = { ...last, ...writeBreakpoint(result.cache, writing.target, droppedFields) };
+  if (last !== undefined) {
+    texts[texts.length - 1] = { ...last, ...writeBreakpoint(result.cache, writing.target, droppedFields) };
+  }
   list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, writing) });
 }
 

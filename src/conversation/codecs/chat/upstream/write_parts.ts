@@ -67,7 +67,11 @@ function writeFile({ source, name, cache }: FilePart, { target, droppedFields }:
   const mark = writeBreakpoint(cache, target, droppedFields);
   if (source.kind === "url") {
     if (!target.quirks.has("file_addresses")) throw unsupported("file", "files by URL; send the file's data");
-    return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") }, ...mark };
+    return {
+      type: "file",
+      file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") },
+      ...mark,
+    };
   }
   if (isText(source.mediaType)) {
     const text = Buffer.from(source.data, "base64").toString();

@@ -40,8 +40,9 @@ function partsOf(events: readonly ReplyEvent[], progress: Progress): ReplyPart[]
     if (event.type === "image") parts.push(event.image);
     else if (event.type === "web_search") parts.push(event.search);
     else if (event.type === "part-start") parts.push(emptyPart(event.part));
-    else if (event.type === "part-end" && event.citations) appendAll(parts, citedAlone(parts, event.citations, progress));
-    else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event));
+    else if (event.type === "part-end" && event.citations) {
+      appendAll(parts, citedAlone(parts, event.citations, progress));
+    } else if (event.type === "part-delta") parts.push(withText(parts.pop()!, event));
     else if (event.type === "part-signature") parts.push({ ...parts.pop()!, signature: event.signature } as ReplyPart);
   }
   for (const [index, citations] of citationsByPart(progress)) {

@@ -222,7 +222,10 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
       part.signature = null;
       if (signature) state.signatures.push(callSignatureBlock(signature, opening.callId, true));
       const signatures = bufferedSignatures(state);
-      return [...signatures, beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} })];
+      return [
+        ...signatures,
+        beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} }),
+      ];
     }
     case "web_search":
       return [];
