@@ -165,7 +165,7 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
   const last = texts.at(-1);
   if (last !== undefined) {
     texts[texts.length - 1] = { ...last, ...writeBreakpoint(result.cache, writing.target, droppedFields) };
-  }
+  } else if (result.cache) droppedFields.add("cache_control"); // nothing is there to be marked
   list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, writing) });
 }
 

@@ -159,6 +159,7 @@ export function writeOutput(result: ToolResultPart, target: FactTarget, droppedF
     const text = texts.map((part) => part.text).join("\n") || (result.isError ? EMPTY_ERROR : "");
     const marks = texts.map(({ cache }) => writeBreakpoint(cache, target, droppedFields));
     const isMarked = [mark, ...marks].some((each) => each.prompt_cache_breakpoint !== undefined);
+    if (isMarked && text === "") droppedFields.add("cache_control"); // nothing is there to be marked
     return isMarked && text !== "" ? [{ type: "input_text", text, ...Object.assign({}, mark, ...marks) }] : text;
   }
   const written = result.parts.map((part) => writeShown(part, target, droppedFields));
