@@ -24,6 +24,10 @@ export const HEADERS = {
     schema: TEXT,
   },
   "X-Service-Cost": { description: "What the request was charged, in US dollars.", schema: TEXT },
+  "X-Service-Cache-Saved": {
+    description: "What the vendor's cache saved, in US dollars; below zero if the request wrote more than it read.",
+    schema: TEXT,
+  },
   "X-Service-Output-Limit": {
     description: "The output limit that the gateway set because of the balance.",
     schema: WHOLE,
@@ -63,6 +67,7 @@ export const PAID: readonly HeaderName[] = [
   "X-Service-Model",
   "X-Service-Dropped",
   "X-Service-Cost",
+  "X-Service-Cache-Saved",
   "Idempotent-Replayed",
   "X-Service-Original-Request-Id",
   "X-Service-Interrupted",

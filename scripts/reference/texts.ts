@@ -24,6 +24,11 @@ function accessLimits(path: string, whose: string): Record<string, SettingText> 
       text: "Which requests have their bodies kept; needs `request_log.capture`",
       otherwise: KEPT,
     },
+    [`${path}.prompt_caching`]: {
+      text: "Whether the gateway uses vendors' prompt caches by itself",
+      example: "off",
+      otherwise: KEPT,
+    },
     [`${path}.models`]: {
       text: "The models that may be used: ids, aliases, patterns with `*`",
       example: ["openai/*", "fast"],
@@ -104,6 +109,8 @@ function modelFacts(path: string): Record<string, SettingText> {
     has_thinking_display: { text: "Whether a request chooses if thinking is returned", example: true },
     has_media_in_tool_results: { text: "Whether it accepts media in the result of a tool", example: true },
     has_explicit_caches: { text: "Whether it uses contents that its vendor stores", example: false },
+    min_cache_tokens: { text: "The shortest prefix that its vendor caches, in tokens", example: 1024 },
+    has_cache_breakpoints: { text: "Whether its vendor caches at breakpoints in a request", example: true },
     has_schema_references: { text: "Whether it reads `$ref` in schemas; else definitions are inlined", example: false },
   };
   return {
@@ -296,6 +303,11 @@ const PROVIDERS: Record<string, SettingText> = {
     otherwise: "`both` at api.openai.com, else `chat`",
   },
   "providers.NAME.headers": { text: "Further header fields of every request", example: { "api-key": "${AZURE_KEY}" } },
+  "providers.NAME.prompt_caching": {
+    text: "Whether the gateway uses the vendor's [prompt cache](prompt-caching.md) by itself",
+    example: "off",
+    otherwise: "auto",
+  },
   "providers.NAME.timeouts.connect": { text: "Until the connection stands", example: 5 },
   "providers.NAME.timeouts.first_byte": { text: "From the request to the first byte of the reply", example: 300 },
   "providers.NAME.timeouts.idle": { text: "Between two bytes of a reply", example: 60 },
@@ -568,6 +580,16 @@ const MODELS: Record<string, SettingText> = {
     unit: "share",
   },
   "models[].fallbacks": { text: "Models to try after all of its providers failed", example: ["openai/gpt-5.5"] },
+  "models[].prompt_caching": {
+    text: "Whether the gateway uses vendors' [prompt caches](prompt-caching.md) by itself",
+    example: "off",
+    otherwise: "auto",
+  },
+  "models[].prefer_warm": {
+    text: "How long a conversation stays at the provider that read it last; `off`: each request is split by weight",
+    example: "off",
+    otherwise: "5m; off if a weight is not 1",
+  },
   "models[].refresh": { text: "Of an id with a star: between two reads of the provider's list", example: 600 },
 };
 

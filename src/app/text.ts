@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import { itemMemoryOver } from "../texts/item_memory.ts";
 import { MissingTokenCounters } from "../texts/missing_token_counters.ts";
+import { PrefixMemory } from "../texts/prompt_caching/prefix_memory.ts";
 import { type KeptReasoning, reasoningMemoryOver } from "../texts/reasoning_memory.ts";
 import { TextService } from "../texts/text_service.ts";
 import type { Provider } from "../upstreams/provider.ts";
@@ -49,6 +50,7 @@ export function createTextService(
     log,
     openStreams: openStreams,
     reasoning: reasoningMemoryOver(reasoning),
+    prefixes: new PrefixMemory(clock),
     items: itemMemoryOver(items),
     vendorState: createStateOwnership({ store, log }),
     mediaInliner: createMediaInliner(egress),

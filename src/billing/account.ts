@@ -176,7 +176,7 @@ export function changeAccountSettings(store: Store, id: string, changes: Account
   return changeAccount(store, id, (account) => {
     refuseErased(account);
     const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...rest } = account;
-    const { notificationUrl: _url, ...facts } = rest;
+    const { notificationUrl: _url, promptCaching: _caching, ...facts } = rest;
     const after = { ...facts, ...changedAccountSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
   }, withOverdraft({}, id, changes));

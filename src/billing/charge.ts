@@ -19,6 +19,8 @@ export interface ChargeRow {
   readonly amount: Money;
   /** Counters that are zero may be missing. */
   readonly usage?: Partial<Usage>;
+  /** What the vendor's cache saved; below zero if it cost more than no cache. Absent: nothing, or unknown. */
+  readonly cacheSaved?: Money;
 }
 
 /** Charges of one or more requests of one account that share one ledger entry. */
@@ -101,9 +103,20 @@ export function chargeRowsOf(entry: StoredLedgerEntry): readonly ChargeRow[] {
 
 /**
  * A row as it is stored: at, kind, request, model, provider, amount, the counters in the order of
- * {@linkcode COUNTERS} or null, and the key. Rows of earlier versions end before the key.
+ * {@linkcode COUNTERS} or null, the key or null, and what a cache saved. Rows of earlier versions end before the key,
+ * and those without a cache before what it saved.
  */
-type StoredRow = [number, ChargeKind, string, string, string, string, (readonly number[] | null)?, string?];
+type StoredRow = [
+  number,
+  ChargeKind,
+  string,
+  string,
+  string,
+  string,
+  (readonly number[] | null)?,
+  (string | null)?,
+  string?,
+];
 
 /** The positions of the counters in a stored row. New counters go to the end. `estimated` is 1 or 0. */
 const COUNTERS = [
@@ -135,10 +148,13 @@ const COUNTERS = [
 ] as const satisfies readonly (keyof Usage)[];
 
 /** Writes a row as JSON without line feeds. */
-export function writeRow({ requestId, keyId, model, provider, amount, usage, at, kind }: ChargeRow): string {
+export function writeRow(written: ChargeRow): string {
+  const { requestId, keyId, model, provider, amount, usage, at, kind, cacheSaved = 0n } = written;
   const row: StoredRow = [at, kind, shortened(requestId), shortened(model), shortened(provider), amount.toString()];
-  if (usage || keyId !== null) row.push(usage ? countersOf(usage) : null);
-  if (keyId !== null) row.push(shortened(keyId));
+  const isCached = cacheSaved !== 0n;
+  if (usage || keyId !== null || isCached) row.push(usage ? countersOf(usage) : null);
+  if (keyId !== null || isCached) row.push(keyId === null ? null : shortened(keyId));
+  if (isCached) row.push(cacheSaved.toString());
   return JSON.stringify(row);
 }
 
@@ -193,8 +209,17 @@ function countersOf(usage: Partial<Usage>): number[] {
   return counters;
 }
 
-function readRow([at, kind, requestId, model, provider, amount, counters, keyId]: StoredRow): ChargeRow {
-  const row = { requestId, keyId: keyId ?? null, at, kind, model, provider, amount: BigInt(amount) };
+function readRow([at, kind, requestId, model, provider, amount, counters, keyId, saved]: StoredRow): ChargeRow {
+  const row = {
+    requestId,
+    keyId: keyId ?? null,
+    at,
+    kind,
+    model,
+    provider,
+    amount: BigInt(amount),
+    ...saved !== undefined && { cacheSaved: BigInt(saved) },
+  };
   if (!counters) return row;
   const counted = COUNTERS.flatMap((name, place) => {
     const count = counters[place] ?? 0;

@@ -138,7 +138,8 @@ export async function changeKey(store: Store, account: string, id: string, chang
 }
 
 function withSettings(key: KeyRecord, changes: KeyChanges): KeyRecord {
-  const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...facts } = key;
+  const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...rest } = key;
+  const { promptCaching: _caching, ...facts } = rest;
   const after = { ...facts, ...changedSettings(key, changes) };
   return isDeepStrictEqual(key, after) ? key : after;
 }
@@ -183,7 +184,7 @@ export async function rotateKey(store: Store, account: string, id: string, overl
     if (!entry) throw new GatewayError("not_found", "Cannot rotate the key: no such key");
     const { key, version, value: before } = entry;
     const now = store.now();
-    const { name, metadata, limits, capture, expiresAt = Infinity } = before;
+    const { name, metadata, limits, capture, promptCaching, expiresAt = Infinity } = before;
     if (before.revokedAt !== null || expiresAt <= now) {
       throw new GatewayError("conflict", "Cannot rotate the key: it is no longer valid");
     }
@@ -197,6 +198,7 @@ export async function rotateKey(store: Store, account: string, id: string, overl
       ...metadata && { metadata },
       ...limits && { limits },
       ...capture && { capture },
+      ...promptCaching && { promptCaching },
       ...expiresAt !== Infinity && { expiresAt },
     };
     const commit = addKey({ check: [{ key, version }], set: [{ key, value: replaced }] }, record);

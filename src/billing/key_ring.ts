@@ -17,6 +17,8 @@ export interface Credential {
   readonly limits: EffectiveLimits | null;
   /** Which requests have their bodies kept; null for none. */
   readonly capture: CaptureMode | null;
+  /** Whether the gateway makes no use of vendors' prompt caches by itself. Default: it does. */
+  readonly isUncached?: boolean;
 }
 
 /** Identifies callers by their keys, from a cache where possible. */
@@ -178,7 +180,14 @@ async function findOwner(store: Store, hash: string): Promise<Credential | Refus
   const limits = effectiveLimitsOf(key.value, account.value);
   if (limits !== null && isExpired(limits, store.now())) return "expired";
   recordUse(store, key);
-  return { keyId, accountId, limits, capture: captureOf(key.value.capture, account.value.capture) };
+  const isUncached = key.value.promptCaching === "off" || account.value.promptCaching === "off";
+  return {
+    keyId,
+    accountId,
+    limits,
+    capture: captureOf(key.value.capture, account.value.capture),
+    ...isUncached && { isUncached },
+  };
 }
 
 /** Coarse and in the background. If it fails, a later use is recorded. */

@@ -1,4 +1,4 @@
-import type { AccessLimits, CaptureSetting } from "../limits/access_limits.ts";
+import type { AccessLimits, CaptureSetting, PromptCachingSetting } from "../limits/access_limits.ts";
 import { changed, changedLimits, type LimitChanges } from "../limits/limit_changes.ts";
 import type { Money } from "../lib/money.ts";
 
@@ -14,6 +14,8 @@ export interface KeySettings {
   readonly limits?: AccessLimits;
   /** Which requests have their bodies kept. Default: as the account; of an account: none. */
   readonly capture?: CaptureSetting;
+  /** `off` of a key or its account: the gateway makes no use of vendors' prompt caches by itself. Default: it does. */
+  readonly promptCaching?: PromptCachingSetting;
 }
 
 /** What an operator can set on an account, apart from its overdraft, which is stored with the balance. */
@@ -29,6 +31,7 @@ export interface KeyChanges extends LimitChanges {
   /** Replaced as a whole. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
   readonly capture?: CaptureSetting | null | undefined;
+  readonly prompt_caching?: PromptCachingSetting | null | undefined;
 }
 
 /** Settings of an account as {@linkcode ACCOUNT_FIELDS} reads them. Undefined: kept. Null: removed. */
@@ -48,12 +51,14 @@ export function changedSettings(before: KeySettings, given: KeyChanges): KeySett
   const name = changed(before.name, given.name);
   const limits = changedLimits(before.limits, given);
   const capture = changed(before.capture, given.capture);
+  const promptCaching = changed(before.promptCaching, given.prompt_caching);
   const expiresAt = changed(before.expiresAt, given.expires_at);
   const metadata = changed(before.metadata, given.metadata);
   return {
     ...name !== undefined && { name },
     ...limits && { limits },
     ...capture && { capture },
+    ...promptCaching && { promptCaching },
     ...expiresAt !== undefined && { expiresAt },
     ...metadata && { metadata },
   };

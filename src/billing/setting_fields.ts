@@ -5,6 +5,7 @@ import {
   METADATA_FIELD,
   NAME_FIELD,
   OVERDRAFT_FIELD,
+  PROMPT_CACHING_FIELD,
 } from "../limits/access_settings.ts";
 import { receiverAddress } from "../lib/settings.ts";
 
@@ -14,6 +15,7 @@ export const KEY_FIELDS = {
   expires_at: INSTANT_FIELD.nullish(),
   metadata: METADATA_FIELD.nullish(),
   capture: CAPTURE_FIELD.nullish(),
+  prompt_caching: PROMPT_CACHING_FIELD.nullish(),
   ...ACCESS_LIMIT_FIELDS,
 };
 

@@ -41,6 +41,8 @@ export interface CallCharge {
   readonly reasons?: readonly string[];
   /** The kinds of usage without a price. Default: by the quantities and the model's prices. */
   readonly unpriced?: readonly string[];
+  /** What the vendor's cache saved, below zero if it cost more than no cache; null, the default, without a cache. */
+  readonly cacheSaved?: Money | null;
   /** The most that is charged. Default: the cost of the parts. */
   readonly maxAmount?: Money;
 }
@@ -154,12 +156,14 @@ export class Settlement {
     this.#state.slot = null;
   }
 
-  #chargeOf({ provider, usage }: CallCharge, amount: Money): Charge {
+  #chargeOf({ provider, usage, cacheSaved = null }: CallCharge, amount: Money): Charge {
     const { kind, requestId, keyId, model } = this.facts;
-    return { kind, requestId, keyId, model: model.id, provider, amount, usage };
+    const saved = cacheSaved === null ? {} : { cacheSaved };
+    return { kind, requestId, keyId, model: model.id, provider, amount, usage, ...saved };
   }
 
-  #record({ provider, state, parts, usage, images = 0, reasons = [], unpriced }: CallCharge, amount: Money): void {
+  #record(charge: CallCharge, amount: Money): void {
+    const { provider, state, parts, usage, images = 0, reasons = [], unpriced, cacheSaved = null } = charge;
     const { record, kind, model } = this.facts;
     record.kind = kind;
     record.servedModel = model.id;
@@ -167,6 +171,7 @@ export class Settlement {
     record.end = state;
     record.images = images;
     record.cost = amount;
+    if (cacheSaved !== null) record.cacheSaved = cacheSaved;
     record.charged = parts;
     record.priceReasons = reasons;
     record.unpriced = unpriced ?? parts.flatMap((each) => unpricedKeysOf(kind, each.quantities, model.pricing));

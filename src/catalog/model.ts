@@ -1,9 +1,11 @@
 import * as z from "zod";
 import type { ChargeKind, Tariff } from "../billing/tariff.ts";
 import type { ListedFacts, ModelFacts } from "../conversation/model_facts.ts";
+import { PROMPT_CACHING_FIELD } from "../limits/access_settings.ts";
+import type { PromptCachingSetting } from "../limits/access_limits.ts";
 import { factsSchema } from "../conversation/stated_facts.ts";
 import { isDate } from "../lib/iso_date.ts";
-import { boolean, distinct, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
+import { boolean, distinct, duration, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
 import { type CapabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
 import { capabilitySections } from "./capability_schemas.ts";
 import { isModelId, MAX_NAME_LENGTH } from "./model_name.ts";
@@ -121,6 +123,13 @@ export interface Model extends CapabilitySections {
   readonly video: VideoSection | null;
   /** At least one, each provider once, not all of weight 0. */
   readonly serves: readonly Serving[];
+  /** Whether the gateway makes use of vendors' prompt caches by itself. Default: `auto`. */
+  readonly promptCaching?: PromptCachingSetting;
+  /**
+   * How long a conversation stays at the provider that has read it last, in milliseconds; 0 for not at all. Default:
+   * five minutes, or 0 if a provider or a credential has another weight than 1.
+   */
+  readonly preferWarmMs?: number;
   /** Ids or aliases of the models to try in order if all of its providers failed. Default: none. */
   readonly fallbacks: readonly string[];
 }
@@ -128,6 +137,9 @@ export interface Model extends CapabilitySections {
 const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
 /** The maximum number of fallbacks of a model. */
 export const MAX_FALLBACKS = 8;
+
+/** A day. No vendor keeps a prompt longer without a request that names the lifetime. */
+const MAX_WARM_SECONDS = 86_400;
 
 const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
 const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings", "scores", "transcription"]);
@@ -176,6 +188,8 @@ const written = z.strictObject({
   serves: z.array(serving).min(1, "a list of at least one provider")
     .refine((serves) => serves.some((each) => each.weight > 0), "at least one weight above 0")
     .superRefine(refuseRepeatedProvider),
+  prompt_caching: PROMPT_CACHING_FIELD.optional(),
+  prefer_warm: z.preprocess((value) => value === "off" ? 0 : value, duration(0, MAX_WARM_SECONDS)).optional(),
   fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
     .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).default([]),
 });
@@ -253,6 +267,8 @@ function modelOf(model: Written): Model {
     video: model.video ?? null,
     ...sectionsOf(model),
     serves: model.serves.map((each) => ({ ...each, model: each.model ?? ownName })),
+    ...model.prompt_caching && { promptCaching: model.prompt_caching },
+    ...model.prefer_warm !== undefined && { preferWarmMs: model.prefer_warm },
     fallbacks: model.fallbacks,
   };
 }

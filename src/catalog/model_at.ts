@@ -76,8 +76,9 @@ export function redirectedAt(model: Model, at: number, servedAs: ServedAs): Mode
   const redirect = { ...model.redirect, model: targetOf(model, servedAs)?.id ?? null };
   if (answering === model) return { ...model, redirect };
   const { id, canonicalSlug, name, description, created, ownedBy, expirationDate, fallbacks } = model;
+  const { promptCaching: _caching, preferWarmMs: _warm, ...answered } = answering;
   return {
-    ...answering,
+    ...answered,
     id,
     canonicalSlug,
     name,
@@ -87,7 +88,16 @@ export function redirectedAt(model: Model, at: number, servedAs: ServedAs): Mode
     expirationDate,
     redirect,
     serves: model.serves.map((serving) => servingOf(serving, answering)),
+    ...cachingOf(model),
     fallbacks,
+  };
+}
+
+/** What the operator says about prompt caches, which belongs to the model that callers name. */
+function cachingOf({ promptCaching, preferWarmMs }: Model): Pick<Model, "promptCaching" | "preferWarmMs"> {
+  return {
+    ...promptCaching !== undefined && { promptCaching },
+    ...preferWarmMs !== undefined && { preferWarmMs },
   };
 }
 

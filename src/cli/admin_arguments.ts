@@ -10,6 +10,7 @@ const OPTIONS = [
   "balance",
   "budget",
   "capture",
+  "prompt-caching",
   "code",
   "concurrency",
   "credential",

@@ -31,6 +31,7 @@ export function keySettingsIn(args: AdminArguments): BodyFields {
     ...limitsIn(args),
     metadata: valueOf(args, "metadata", metadataIn),
     ...captureIn(args),
+    prompt_caching: valueOf(args, "prompt-caching"),
   });
 }
 

@@ -74,11 +74,14 @@ async function readAll(send: SendAdminCall, query: Readonly<Record<string, strin
   }
 }
 
-/** A table with a line of totals. Columns of numbers in which all are zero are left out, but for requests and cost. */
+/** A table with a line of totals. Columns of sums in which all are zero are left out, but for requests and cost. */
 function tableOf({ data, others = [], total }: UsageBody): string {
   const sums = Object.keys(total);
   const groups = Object.keys(data[0] ?? {}).filter((name) => !sums.includes(name));
-  const shown = ["requests", ...sums.filter((name) => name !== "requests" && name !== "cost" && total[name] !== 0)];
+  const shown = [
+    "requests",
+    ...sums.filter((name) => name !== "requests" && name !== "cost" && Number(total[name]) !== 0),
+  ];
   const columns = [...groups, ...shown, "cost"];
   const head = columns.map((name) => name.replaceAll("_", " ").toUpperCase());
   const lines = [...data, ...others.map((row) => namedOthers(row, groups))].map((row) =>

@@ -10,7 +10,14 @@ export type PartOpening =
   | { readonly kind: "text" }
   | { readonly kind: "refusal" }
   | { readonly kind: "reasoning"; readonly redacted?: boolean; readonly id?: string }
-  | { readonly kind: "tool_call"; readonly callId: string; readonly tool: string; readonly custom?: boolean };
+  | {
+    readonly kind: "tool_call";
+    readonly callId: string;
+    readonly tool: string;
+    readonly custom?: boolean;
+    /** True if its signature is the next event, so that a writer that begins with it waits for no other. */
+    readonly isSigned?: boolean;
+  };
 
 /**
  * One event of a streamed reply in the neutral form. Every reader gives them in this order:

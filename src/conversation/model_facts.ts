@@ -79,6 +79,10 @@ export interface ModelFacts {
   readonly hasMediaInToolResults: boolean | null;
   /** Whether it uses contents that its vendor stores. Otherwise only the vendor's implicit cache applies. */
   readonly hasExplicitCaches: boolean | null;
+  /** The tokens of the shortest prefix that its vendor caches. A shorter one is not cached, without an error. */
+  readonly minCacheTokens: number | null;
+  /** Whether its vendor caches prefixes at breakpoints (`prompt_cache_breakpoint`) that a request has. */
+  readonly hasCacheBreakpoints: boolean | null;
   /**
    * The most output tokens of one request, streamed or whole, of a model that goes on in a further request. Each of
    * them reads the prompt and the output so far again.
@@ -117,6 +121,8 @@ export const UNKNOWN_FACTS: ModelFacts = {
   hasThinkingDisplay: null,
   hasMediaInToolResults: null,
   hasExplicitCaches: null,
+  minCacheTokens: null,
+  hasCacheBreakpoints: null,
   hopTokens: null,
   hasSchemaReferences: null,
 };

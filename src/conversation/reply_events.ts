@@ -42,7 +42,13 @@ function openingOf(part: WrittenPart): PartOpening {
         ...(part.id !== undefined && { id: part.id }),
       };
     case "tool_call":
-      return { kind: part.kind, callId: part.callId, tool: part.tool, ...(part.custom && { custom: true }) };
+      return {
+        kind: part.kind,
+        callId: part.callId,
+        tool: part.tool,
+        ...(part.custom && { custom: true }),
+        ...(part.signature && { isSigned: true }),
+      };
     default:
       return { kind: part.kind };
   }
@@ -76,10 +82,7 @@ export function replyOfEvents(events: readonly ReplyEvent[]): Reply {
 function addTo(parts: Map<number, ReplyPart>, event: ReplyEvent): void {
   switch (event.type) {
     case "part-start":
-      parts.set(
-        event.index,
-        event.part.kind === "tool_call" ? { ...event.part, input: "" } : { ...event.part, text: "" },
-      );
+      parts.set(event.index, emptyPart(event.part));
       return;
     case "image":
       parts.set(event.index, event.image);
@@ -98,6 +101,13 @@ function addTo(parts: Map<number, ReplyPart>, event: ReplyEvent): void {
   } else if (event.type === "part-end" && part.kind === "text" && event.citations) {
     parts.set(event.index, { ...part, citations: event.citations });
   }
+}
+
+/** The part that an opening begins, without text. */
+export function emptyPart(opening: PartOpening): ReplyPart {
+  if (opening.kind !== "tool_call") return { ...opening, text: "" };
+  const { isSigned: _, ...call } = opening;
+  return { ...call, input: "" };
 }
 
 function withText(part: WrittenPart, { text, logprobs }: Extract<ReplyEvent, { type: "part-delta" }>): ReplyPart {

@@ -44,6 +44,8 @@ const FIELDS: { readonly [field in keyof ModelFacts]: z.ZodType<NonNullable<Mode
   hasThinkingDisplay: boolean(),
   hasMediaInToolResults: boolean(),
   hasExplicitCaches: boolean(),
+  minCacheTokens: wholeNumber(1, MAX_TOKENS, "tokens"),
+  hasCacheBreakpoints: boolean(),
   hopTokens: z.strictObject({
     streamed: wholeNumber(1, MAX_TOKENS, "tokens"),
     whole: wholeNumber(1, MAX_TOKENS, "tokens"),

@@ -28,6 +28,18 @@ export interface RequestTarget {
   readonly hasWebSearch?: boolean;
 }
 
+/** Where the requests of a format can mark the end of a prefix to cache, beside texts and media of users. */
+export interface CachePlaces {
+  /** The tokens of the shortest prefix that is cached. */
+  readonly minTokens: number;
+  /** Whether the last tool can be marked. */
+  readonly tools: boolean;
+  /** Whether the instructions can be marked. */
+  readonly instructions: boolean;
+  /** Whether results of tools can be marked. */
+  readonly results: boolean;
+}
+
 /** Reads the frames of one vendor's stream as neutral events. One instance per stream. */
 export interface EventReader {
   /**
@@ -156,6 +168,8 @@ export interface UpstreamFormat {
    * @param quirks Of the provider.
    */
   cacheHint(quirks: Quirks): "marks" | "key" | null;
+  /** Where a request to the model can be marked so that its vendor caches a prefix; null if it caches at no marks. */
+  cachePlaces(target: Pick<RequestTarget, "model" | "facts" | "quirks">): CachePlaces | null;
 }
 
 /** A vendor's error, read from its body. */

@@ -149,6 +149,25 @@ export function withoutModels(usage: Usage): Usage {
   return { ...own, ...Object.fromEntries(left) };
 }
 
+/** The usage as if no cache had been read or written; the same object if none was. */
+export function withoutCache(usage: Usage): Usage {
+  const { cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, ...rest } = usage;
+  const cached = cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
+  if (cached === 0) return usage;
+  const { imageCacheReadTokens = 0, audioCacheReadTokens = 0, ...own } = rest;
+  const { cacheWrite30mTokens: _half, cacheWrite12hTokens: _hours, cacheWrite24hTokens: _day, ...counters } = own;
+  return withCounters({
+    ...counters,
+    freshTokens: counters.freshTokens + cached,
+    cacheReadTokens: 0,
+    cacheWrite5mTokens: 0,
+    cacheWrite1hTokens: 0,
+  }, {
+    imageInputTokens: (counters.imageInputTokens ?? 0) + imageCacheReadTokens,
+    audioInputTokens: (counters.audioInputTokens ?? 0) + audioCacheReadTokens,
+  });
+}
+
 /** The usage with optional counters added; those that are zero are left out. */
 export function withCounters<U extends Partial<Usage>>(
   usage: U,

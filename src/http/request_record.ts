@@ -74,6 +74,8 @@ export interface RecordedRoute {
   readonly model: string;
   /** The provider that the caller named; null for none. */
   readonly pin: string | null;
+  /** The provider that came first because its vendor may have the conversation in its cache; absent for none. */
+  readonly warm?: string;
   /** All providers of the model. */
   readonly candidates: readonly RecordedCandidate[];
 }
@@ -150,6 +152,8 @@ export interface RecordedFacts {
   images: number;
   /** The charged amount; null if nothing was to be charged. */
   cost: Money | null;
+  /** What the vendor's cache saved, below zero if it cost more than no cache; absent without a cache. */
+  cacheSaved?: Money;
   /** What was charged, and its rates. */
   charged: readonly RecordedQuantities[];
   /** The conditions that decided on the rates, in a few words each. Often empty. */
@@ -211,6 +215,8 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   cost: Money | null = null;
   /** See {@linkcode RecordedFacts}. */
   charged: readonly RecordedQuantities[] = NOTHING_CHARGED;
+  /** See {@linkcode RecordedFacts}. */
+  declare cacheSaved?: Money;
   /** See {@linkcode RecordedFacts}. */
   priceReasons: readonly string[] = NO_WORDS;
   /** See {@linkcode RecordedFacts}. */
@@ -321,10 +327,12 @@ export class RequestRecord implements RecordedFacts, SlotMember {
       requestBytes,
       cacheId,
       answeredBy,
+      cacheSaved,
     } = this;
     return {
       ...cacheId !== undefined && { cacheId },
       ...answeredBy !== undefined && { answeredBy },
+      ...cacheSaved !== undefined && { cacheSaved },
       accountId,
       keyId,
       model,

@@ -1,3 +1,4 @@
+import type { Charge } from "../billing/meter.ts";
 import type { RecordedFacts } from "../http/request_record.ts";
 import type { AccessLimits } from "../limits/access_limits.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
@@ -100,7 +101,7 @@ function writeCall(call: Call): Wire<Call> | null {
     case "rates-left":
       return { name: call.name, caller: writeCaller(call.caller) };
     case "charge":
-      return { ...call, charge: { ...call.charge, amount: String(call.charge.amount) } };
+      return { ...call, charge: writeCharge(call.charge) };
     case "slot":
     case "count-keys":
       return call;
@@ -121,10 +122,20 @@ function readCall(wire: Wire<Call>): Call {
     case "rates-left":
       return { name: wire.name, caller: readCaller(wire.caller) };
     case "charge":
-      return { ...wire, charge: { ...wire.charge, amount: BigInt(wire.charge.amount) } } as Call;
+      return { ...wire, charge: readCharge(wire.charge) } as Call;
     default:
       return wire as Call;
   }
+}
+
+function writeCharge({ amount, cacheSaved, ...charge }: Charge): Wire<Charge> {
+  const saved = cacheSaved === undefined ? {} : { cacheSaved: String(cacheSaved) };
+  return { ...charge, amount: String(amount), ...saved } as Wire<Charge>;
+}
+
+function readCharge({ amount, cacheSaved, ...charge }: Wire<Charge>): Charge {
+  const saved = cacheSaved === undefined ? {} : { cacheSaved: BigInt(cacheSaved) };
+  return { ...charge, amount: BigInt(amount), ...saved } as Charge;
 }
 
 function writeCaller({ keyId, accountId, limits }: LimitedCaller): Wire<LimitedCaller> {
@@ -149,9 +160,10 @@ function readLimits(limits: Wire<AccessLimits>): AccessLimits {
 }
 
 function writeFacts(facts: RecordedFacts): Wire<RecordedFacts> {
-  const { reserved, cost, charged } = facts;
+  const { reserved, cost, charged, cacheSaved, ...plain } = facts;
   return {
-    ...facts,
+    ...plain,
+    ...cacheSaved !== undefined && { cacheSaved: String(cacheSaved) },
     reserved: reserved && { ...reserved, amount: String(reserved.amount) },
     cost: cost === null ? null : String(cost),
     charged: charged.map(({ quantities, tariff }) => ({ quantities, tariff: mapped(tariff, String) })),
@@ -159,9 +171,10 @@ function writeFacts(facts: RecordedFacts): Wire<RecordedFacts> {
 }
 
 function readFacts(facts: Wire<RecordedFacts>): RecordedFacts {
-  const { reserved, cost, charged } = facts;
+  const { reserved, cost, charged, cacheSaved, ...plain } = facts;
   return {
-    ...facts,
+    ...plain,
+    ...cacheSaved !== undefined && { cacheSaved: BigInt(cacheSaved) },
     reserved: reserved && { ...reserved, amount: BigInt(reserved.amount) },
     cost: cost === null ? null : BigInt(cost),
     charged: charged.map(({ quantities, tariff }) => ({ quantities, tariff: mapped(tariff, BigInt) })),

@@ -67,13 +67,23 @@ export function outlineOf(bytes: Uint8Array, scan: JsonScan, { within, names }: 
  * The string of the text that a string of the outline represents; the same string if it represents none. A caller that
  * sends such a string itself gets another string of the same text.
  */
-export function omittedText(bytes: Uint8Array, { longStrings }: JsonScan, text: string): string {
-  if (!text.startsWith(MARK)) return text;
+export function omittedText(bytes: Uint8Array, scan: JsonScan, text: string): string {
+  const range = omittedRange(scan, text);
+  if (range === null) return text;
+  const { start, end } = range;
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString());
+}
+
+/** The bytes of the string that a string of the outline represents, with its quotes; null if it represents none. */
+export function omittedRange(
+  { longStrings }: Pick<JsonScan, "longStrings">,
+  text: string,
+): { readonly start: number; readonly end: number } | null {
+  if (!text.startsWith(MARK)) return null;
   const index = 3 * Number(text.slice(MARK.length)) + 1;
   const start = longStrings[index];
   const end = longStrings[index + 1];
-  if (start === undefined || end === undefined) return text;
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString());
+  return start === undefined || end === undefined ? null : { start, end };
 }
 
 /** Whether a name of a member, whose opening quote is at `start`, is one of `names`. */

@@ -50,6 +50,9 @@ export interface StoredLimits {
 /** Which requests have their bodies kept for the operator. */
 export type CaptureSetting = "none" | CaptureMode;
 
+/** Whether the gateway makes use of a vendor's prompt cache by itself. */
+export type PromptCachingSetting = "auto" | "off";
+
 /** The capture of a key, which goes before that of its account; null for none. */
 export function captureOf(key?: CaptureSetting, account?: CaptureSetting): CaptureMode | null {
   const setting = key ?? account ?? "none";

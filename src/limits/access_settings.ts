@@ -4,7 +4,7 @@ import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.
 import { isDate } from "../lib/iso_date.ts";
 import { wholeNumber } from "../lib/settings.ts";
 import { isCidr } from "../net/address.ts";
-import type { CaptureSetting } from "./access_limits.ts";
+import type { CaptureSetting, PromptCachingSetting } from "./access_limits.ts";
 import { ENDPOINT_NAMES } from "./endpoint_name.ts";
 
 /**
@@ -33,6 +33,7 @@ const PERIOD_EXPECTATION = "one of day, week, month, total";
 const ENDPOINT_EXPECTATION = `one of ${ENDPOINT_NAMES.join(", ")}`;
 const INSTANT_EXPECTATION = 'a time, such as "2027-01-31", "2027-01-31T12:00:00Z" or whole Unix seconds';
 const CAPTURE_EXPECTATION = "one of none, errors, all";
+const PROMPT_CACHING_EXPECTATION = "one of auto, off";
 const NAME_EXPECTATION = `1 to ${MAX_NAME_CHARACTERS} characters on one line`;
 const METADATA_EXPECTATION = `at most ${MAX_METADATA_ENTRIES} short texts by name, such as {"team": "search"}`;
 const METADATA_KEY_EXPECTATION = "a name of 1 to 64 letters, digits and . _ -";
@@ -58,6 +59,12 @@ export const ACCESS_LIMIT_FIELDS = {
 
 /** The schema of `capture`: which requests have their bodies kept. */
 export const CAPTURE_FIELD: z.ZodType<CaptureSetting> = z.enum(["none", "errors", "all"], CAPTURE_EXPECTATION);
+
+/** The schema of `prompt_caching` of a key, an account, a model or a provider. */
+export const PROMPT_CACHING_FIELD: z.ZodType<PromptCachingSetting> = z.enum(
+  ["auto", "off"],
+  PROMPT_CACHING_EXPECTATION,
+);
 
 /** The schema of the name of a key or an account. */
 export const NAME_FIELD: z.ZodType<string> = z.string(NAME_EXPECTATION)

@@ -21,6 +21,9 @@ export interface CallCounts {
   readonly tokens: TokenCounts;
   readonly images: number;
   readonly costUnits: bigint;
+  /** What vendors' caches saved, and what they cost more than no cache. */
+  readonly savedUnits: bigint;
+  readonly extraUnits: bigint;
   readonly droppedFields: number;
 }
 

@@ -24,6 +24,8 @@ interface CallSeries {
   readonly tokens: TokenSums;
   images: number;
   costUnits: bigint;
+  savedUnits: bigint;
+  extraUnits: bigint;
   droppedFields: number;
 }
 
@@ -103,6 +105,7 @@ export class RequestMetrics {
     if (tokens !== null) addTokens(series.tokens, tokens);
     series.images += record.images;
     if (record.cost !== null) series.costUnits += record.cost;
+    if (record.cacheSaved !== undefined) addSaved(series, record.cacheSaved);
     series.droppedFields += record.dropped.length;
     for (const { model, field } of record.refusedFields) this.#countRefusal({ model, field, count: 1 });
     for (const dimension of record.unpriced) this.#countUnpriced({ model: servedModel ?? "", dimension, count: 1 });
@@ -150,6 +153,8 @@ export class RequestMetrics {
       addTokens(series.tokens, sums.tokens);
       series.images += sums.images;
       series.costUnits += sums.costUnits;
+      series.savedUnits += sums.savedUnits;
+      series.extraUnits += sums.extraUnits;
       series.droppedFields += sums.droppedFields;
     }
     for (const { provider, outcome, count, fallbacks } of attempts) {
@@ -224,6 +229,18 @@ export class RequestMetrics {
         "Charged amount in US dollars, rounded to a double. The ledger is exact.",
         calls,
         ({ costUnits }) => Number(costUnits) / UNITS_PER_USD,
+      ),
+      counter(
+        "switchyard_cache_saved_usd_total",
+        "What requests cost less than without vendors' prompt caches, in US dollars.",
+        calls,
+        ({ savedUnits }) => Number(savedUnits) / UNITS_PER_USD,
+      ),
+      counter(
+        "switchyard_cache_extra_usd_total",
+        "What requests cost more than without vendors' prompt caches, because they wrote to them, in US dollars.",
+        calls,
+        ({ extraUnits }) => Number(extraUnits) / UNITS_PER_USD,
       ),
       counter(
         "switchyard_dropped_fields_total",
@@ -325,6 +342,12 @@ function addCounts(sums: number[], { counts }: Histogram): void {
   for (let range = 0; range < sums.length; range++) sums[range]! += counts[range]!;
 }
 
+/** A counter does not fall, so what was saved and what writes cost are counted apart. */
+function addSaved(series: CallSeries, saved: bigint): void {
+  if (saved > 0n) series.savedUnits += saved;
+  else series.extraUnits -= saved;
+}
+
 function countsOf({ counts, sum }: Histogram): HistogramCounts {
   return { counts: Array.from(counts), sum };
 }
@@ -340,6 +363,8 @@ function newSeries(labels: Labels, of: CallSeries["of"]): CallSeries {
     tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 },
     images: 0,
     costUnits: 0n,
+    savedUnits: 0n,
+    extraUnits: 0n,
     droppedFields: 0,
   };
 }

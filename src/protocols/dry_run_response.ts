@@ -13,6 +13,12 @@ export interface DryRunAnswer {
   readonly fallbacks?: readonly { readonly model: string; readonly providers: readonly string[] }[];
   readonly estimate: object;
   readonly dropped: readonly string[];
+  /** Of texts: what each provider would be told about prefixes to cache. */
+  readonly prompt_caching?: readonly {
+    readonly provider: string;
+    readonly marks: readonly string[];
+    readonly cache_key: boolean;
+  }[];
   readonly admission: ProbedAdmission;
 }
 

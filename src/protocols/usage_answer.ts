@@ -20,6 +20,9 @@ const COUNT_FIELDS = [
   "video_seconds",
 ] as const;
 
+/** The place of what vendors' caches saved, after the other counts. */
+const CACHE_SAVED = COUNT_FIELDS.length;
+
 /** Seconds of videos can be fractions, whose sum is not exact. */
 const MAX_FRACTION = 1_000;
 const HEADERS = { "cache-control": "no-store" };
@@ -53,7 +56,8 @@ function writeValue(value: UsageValue): string | null {
 
 function writeSums({ cost, counts }: UsageSums): JsonObject {
   const written = COUNT_FIELDS.map((field, place) => [field, rounded(counts[place] ?? 0)]);
-  return { cost: writeMoney(cost), ...Object.fromEntries(written) };
+  const cacheSaved = writeMoney(BigInt(counts[CACHE_SAVED] ?? 0));
+  return { cost: writeMoney(cost), ...Object.fromEntries(written), cache_saved: cacheSaved };
 }
 
 function rounded(count: number): number {
@@ -66,6 +70,6 @@ function csvAnswer(groupBy: readonly UsageDimension[], groups: readonly UsageGro
     ...group.values.map((value) => csvText(writeValue(value) ?? "")),
     ...Object.values(writeSums(group.sums)).map(String),
   ]);
-  const lines = csvLines([[...groupBy, "cost", ...COUNT_FIELDS], ...rows]);
+  const lines = csvLines([[...groupBy, "cost", ...COUNT_FIELDS, "cache_saved"], ...rows]);
   return new Response(lines, { headers: { ...HEADERS, "content-type": CSV_TYPE } });
 }

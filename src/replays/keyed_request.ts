@@ -129,7 +129,13 @@ function recorded(response: Response, call: RecordedCall): Response {
 const EMPTY = new Blob([]);
 
 /** They belong to one exchange, or to a charge that a repeat does not make. */
-const UNSTORED_FIELDS: ReadonlySet<string> = new Set(["connection", "content-length", "date", "x-service-cost"]);
+const UNSTORED_FIELDS: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "date",
+  "x-service-cost",
+  "x-service-cache-saved",
+]);
 
 function isStreamed({ path }: Inbound, headers: Headers): boolean {
   return headers.get("content-type") === "text/event-stream" || path.endsWith(":streamGenerateContent");

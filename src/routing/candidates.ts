@@ -129,6 +129,12 @@ export function recordRoute(
   record.routes = [...record.routes, { model: model.id, pin, candidates }];
 }
 
+/** Records that a candidate was preferred because its vendor may have the conversation in its cache. */
+export function recordWarm(record: RequestRecord, model: string, { provider }: Candidate): void {
+  const warm = providerNameOf(provider);
+  record.routes = record.routes.map((route) => route.model === model ? { ...route, warm } : route);
+}
+
 function stateOfCandidate(
   candidate: Candidate,
   { pin, able }: Omit<RouteChoice, "model">,

@@ -44,7 +44,13 @@ function openingOf(part: Exclude<ReplyPart, { kind: "image" | "web_search" }>): 
     case "reasoning":
       return { kind: "reasoning", ...(part.redacted ? { redacted: true } : {}) };
     case "tool_call":
-      return { kind: "tool_call", callId: part.callId, tool: part.tool, ...(part.custom ? { custom: true } : {}) };
+      return {
+        kind: "tool_call",
+        callId: part.callId,
+        tool: part.tool,
+        ...(part.custom ? { custom: true } : {}),
+        ...(part.signature ? { isSigned: true } : {}),
+      };
     default:
       return { kind: part.kind };
   }

@@ -12,6 +12,7 @@ import { type Call, jsonResponse } from "./call.ts";
 import { promptTextOf } from "./echo.ts";
 import { type Directives, readDirectives, type Vendor } from "./directives.ts";
 import { eventsOf } from "./events.ts";
+import type { CachedAt } from "./prompt_cache.ts";
 import { SimulatedError } from "./simulated_error.ts";
 import { planReply, type ReplyPlan } from "./reply_plan.ts";
 import { promptTokensIn, replyTokensOf, segmentsOf, tokensOf } from "./tokens.ts";
@@ -51,8 +52,8 @@ export interface SimulatedEndpoint {
   readonly vendor: Vendor;
   /** The format of the endpoint. */
   readonly format: SimulatedFormat;
-  /** Whether the vendor caches only at markers. */
-  readonly cachesOnlyAtMarkers: boolean;
+  /** Where the vendor caches prompts of a model. */
+  cachedAt(model: string): CachedAt;
   /** Whether the format reports the prompt's usage at the start of a stream. */
   readonly startsWithUsage: boolean;
   /** Whether a model never reasons, whatever a prompt directs. Default: none. */
@@ -200,7 +201,8 @@ function usageOf(
   const segments = segmentsOf(conversation);
   const scope = `${endpoint.format.name} ${model}`;
   const { promptCache } = call.vendors;
-  const shares = promptCache.account(scope, segments, endpoint.cachesOnlyAtMarkers);
+  const shares = promptCache.account(scope, segments, endpoint.cachedAt(model));
+  const isOpenAi = endpoint.vendor === "openai";
   const { written5mTokens, written1hTokens } = shares;
   const readTokens = Math.max(shares.readTokens, cachedTokens);
   const reasoningTokens = reasoning === null ? 0 : tokensOf(reasoning.text);
@@ -213,6 +215,7 @@ function usageOf(
     toolPromptTokens: 0,
     outputTokens: replyTokensOf(parts) + searchTokens + reasoningTokens,
     reasoningTokens,
+    ...(isOpenAi && written5mTokens > 0 && { cacheWrite30mTokens: written5mTokens }),
     ...(search === null ? {} : { webSearches: 1 }),
   };
 }

@@ -12,6 +12,12 @@ export interface CacheShares {
 const MIN_PREFIX_TOKENS = 1024;
 const MAX_PREFIXES = 10_000;
 
+/**
+ * Where a vendor caches: only at markers, or also at the end of a prompt, and reports the tokens that it wrote; or at
+ * any length, without such a report.
+ */
+export type CachedAt = "markers" | "markers_and_end" | "any_length";
+
 /** The end of a prefix that may be cached. */
 interface Boundary {
   readonly hash: string;
@@ -28,15 +34,14 @@ export class PromptCache {
    * Looks up the longest known prefix of a prompt and stores the prompt's own prefixes.
    *
    * @param scope Vendor and model. Two scopes share nothing.
-   * @param marksOnly Whether the vendor caches only at a marker, and reports the tokens that it wrote.
    */
-  account(scope: string, segments: readonly Segment[], marksOnly: boolean): CacheShares {
-    const boundaries = boundariesOf(scope, segments, marksOnly);
+  account(scope: string, segments: readonly Segment[], at: CachedAt): CacheShares {
+    const boundaries = boundariesOf(scope, segments, at);
     const known = boundaries.findLast(({ hash }) => this.#prefixes.has(hash));
     const readTokens = known?.tokens ?? 0;
     const written = { "5m": 0, "1h": 0 };
     let before = readTokens;
-    for (const { tokens, ttl } of marksOnly ? boundaries : []) {
+    for (const { tokens, ttl } of at === "any_length" ? [] : boundaries) {
       if (tokens <= before) continue;
       written[ttl ?? "5m"] += tokens - before;
       before = tokens;
@@ -51,14 +56,15 @@ export class PromptCache {
   }
 }
 
-function boundariesOf(scope: string, segments: readonly Segment[], marksOnly: boolean): Boundary[] {
+function boundariesOf(scope: string, segments: readonly Segment[], at: CachedAt): Boundary[] {
   const boundaries: Boundary[] = [];
   let hash = scope;
   let tokens = 0;
-  for (const segment of segments) {
+  for (const [index, segment] of segments.entries()) {
     hash = createHash("sha256").update(`${hash}\n${segment.text}`).digest("base64");
     tokens += segment.tokens;
-    const isLong = !marksOnly && tokens >= MIN_PREFIX_TOKENS;
+    const isEnd = at === "any_length" || (at === "markers_and_end" && index === segments.length - 1);
+    const isLong = isEnd && tokens >= MIN_PREFIX_TOKENS;
     if (isLong || segment.cache) boundaries.push({ hash, tokens, ttl: segment.cache?.ttl ?? null });
   }
   return boundaries;

@@ -22,6 +22,7 @@ import type { TextEndpoint } from "../upstreams/upstream.ts";
 import type { MediaInliner } from "./inline_media.ts";
 import type { ItemMemory } from "./item_memory.ts";
 import type { MissingTokenCounters } from "./missing_token_counters.ts";
+import type { PrefixMemory } from "./prompt_caching/prefix_memory.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
 import type { TextMeasure } from "./text_reservation.ts";
 
@@ -64,6 +65,8 @@ export interface TextRequest {
   readonly bodyPin: string | null;
   /** The cached content that the request refers to, found and permitted. Absent if there is none. */
   readonly cache?: CacheReference | null;
+  /** Whether the key or the account wants no prompt caching by the gateway. Default: it does. */
+  readonly isUncached?: boolean;
   /** The header fields of the request. */
   readonly header: FieldSource;
   /** Returns the header fields of every response to the request, as `Inbound.responseFields`. */
@@ -147,6 +150,8 @@ export interface TextParts extends CallParts {
   readonly catalog: DatedCatalog;
   readonly openStreams: OpenStreams;
   readonly reasoning: ReasoningMemory;
+  /** The prompts that vendors have read. */
+  readonly prefixes: PrefixMemory;
   readonly items: ItemMemory;
   readonly store: Store;
   readonly vendorState: StateOwnership;

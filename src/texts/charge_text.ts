@@ -4,7 +4,7 @@ import type { EndState } from "../calls/settlement.ts";
 import { unpricedKeysOf } from "../calls/unpriced_usage.ts";
 import type { Model } from "../catalog/model.ts";
 import { type AppliedPrices, isTierPriced, pricesIn } from "../catalog/price_list.ts";
-import { promptTokensOf, type Usage, withoutModels } from "../conversation/usage.ts";
+import { promptTokensOf, type Usage, withoutCache, withoutModels } from "../conversation/usage.ts";
 import { isObject } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Money } from "../lib/money.ts";
@@ -18,7 +18,22 @@ export function chargeText(attempt: TextAttempt, reported: Usage, state: EndStat
   const usage = withRequestedLifetime(reported, request.body);
   const { parts, reasons, unpriced } = partsOf(attempt, usage);
   const limit = attempt.answeredBy === undefined ? {} : limitOf(attempt, usage, parts);
-  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced, ...limit });
+  const cacheSaved = cacheSavedOf(attempt, usage, parts);
+  return settlement.charge({ provider: provider.name, state, parts, usage, reasons, unpriced, cacheSaved, ...limit });
+}
+
+/**
+ * What the vendor's cache saved: the cost without any cache, less the cost. Below zero for a request that wrote more
+ * than it read; null if no cache was used.
+ */
+function cacheSavedOf(attempt: TextAttempt, usage: Usage, parts: readonly PricedQuantities[]): Money | null {
+  const uncached = withoutCache(usage);
+  if (uncached === usage) return null;
+  const { otherModels = [] } = usage;
+  const whole = otherModels.length === 0
+    ? uncached
+    : { ...uncached, otherModels: otherModels.map((each) => ({ ...each, usage: withoutCache(each.usage) })) };
+  return costOfAll(partsOf(attempt, whole).parts) - costOfAll(parts);
 }
 
 /**

@@ -15,14 +15,18 @@ import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
 import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
 import type { TextOption } from "./text_options.ts";
 import { fitWithin, highestCost, textReservation } from "./text_reservation.ts";
-import { droppedInTranslation } from "./translate.ts";
+import { type ShownTranslation, shownTranslation } from "./translate.ts";
 import { translationEndpointOf } from "./translation_endpoint.ts";
 
 /** What a provider would be sent. */
 interface CandidateDryRun {
   readonly provider: string;
   readonly dropped: readonly string[];
+  /** Where the gateway would mark prefixes for the vendor's cache, and whether it would send a key of the cache. */
+  readonly caching: ShownTranslation["caching"];
 }
+
+const NO_CACHING: ShownTranslation["caching"] = { marks: [], hasKey: false };
 
 /**
  * Answers a request for text without execution: all checks of a real request, but no charge, no rate taken, and no
@@ -54,6 +58,11 @@ export async function dryRunText(
     fallbacks: fallbacks.map((option) => ({ model: option.model.id, providers: providersOf(option, request, parts) })),
     estimate: estimateOf(first, reserved),
     dropped,
+    prompt_caching: runs.map(({ provider, caching }) => ({
+      provider,
+      marks: caching.marks,
+      cache_key: caching.hasKey,
+    })),
     ...writeAdmission(admission),
   };
   const headers: Record<string, string> = { ...request.responseFields?.() };
@@ -101,11 +110,11 @@ async function candidateRuns(
   const heldBefore = memory.held;
   for (const candidate of byWeight(option.candidates, { breaker: parts.breaker, accountId })) {
     try {
-      const dropped = await droppedAt(candidate, option, reserved, parts);
-      runs.push({ provider: providerNameOf(candidate.provider), dropped });
+      const { droppedFields: dropped, caching } = await shownAt(candidate, option, reserved, parts);
+      runs.push({ provider: providerNameOf(candidate.provider), dropped, caching });
     } catch (error) {
       if (error === refusal) {
-        runs.push({ provider: providerNameOf(candidate.provider), dropped: [] });
+        runs.push({ provider: providerNameOf(candidate.provider), dropped: [], caching: NO_CACHING });
         continue;
       }
       if (!(error instanceof GatewayError) || error.code !== "invalid_request") throw error;
@@ -118,12 +127,12 @@ async function candidateRuns(
   return runs;
 }
 
-async function droppedAt(
+async function shownAt(
   candidate: Candidate,
   { request, model, measure }: TextOption,
   reserved: Reservation | null,
   parts: TextParts,
-): Promise<readonly string[]> {
+): Promise<ShownTranslation> {
   try {
     const provider = parts.providers.get(candidate.provider)!;
     const own = passThroughEndpointOf(request, { provider, model, name: candidate.model });
@@ -133,10 +142,11 @@ async function droppedAt(
     const begunAt = request.receivedAt;
     const attempt = { request, measure, model, catalog, candidate, settlement, provider, endpoint, begunAt };
     const pass = own?.passThrough ?? null;
-    const dropped = pass === null
-      ? await droppedInTranslation(attempt, parts)
-      : droppedInPassThrough(attempt, pass, parts);
-    return request.clampedLimit ? [...request.clampedLimit.fields, ...dropped] : dropped;
+    const { droppedFields: dropped, caching } = pass === null
+      ? await shownTranslation(attempt, parts)
+      : { droppedFields: droppedInPassThrough(attempt, pass, parts), caching: NO_CACHING };
+    const clamped = request.clampedLimit?.fields ?? [];
+    return { droppedFields: [...clamped, ...dropped], caching };
   } catch (error) {
     throw request.cache ? errorOfCache(error, request.cache) : error;
   }

@@ -43,8 +43,9 @@ export function responseHeaders(
   if (limit !== null) headers["x-service-output-limit"] = String(limit);
   const dropped = request.clampedLimit ? [...request.clampedLimit.fields, ...droppedFields] : droppedFields;
   if (dropped.length > 0) headers["x-service-dropped"] = droppedFieldsHeader(dropped);
-  const { cost } = request.record;
+  const { cost, cacheSaved } = request.record;
   if (cost !== null) headers["x-service-cost"] = writeMoney(cost);
+  if (cacheSaved !== undefined) headers["x-service-cache-saved"] = writeMoney(cacheSaved);
   recordResponse(request.record, response, dropped);
   return headers;
 }

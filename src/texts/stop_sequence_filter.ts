@@ -1,12 +1,11 @@
 import type { ReplyEvent } from "../conversation/events.ts";
 
 /**
- * Ends a stream's text at the first stop sequence. The last characters are held back while they could begin a sequence.
- * After a match, all further text is dropped and the stream is finished. The vendor's usage is then unknown.
+ * Ends a stream's text at the first stop sequence. Of the text only the longest end that begins one is held back. After
+ * a match, all further text is dropped and the stream is finished. The vendor's usage is then unknown.
  */
 export class StopSequenceFilter {
   readonly #stop: readonly string[];
-  readonly #longest: number;
   readonly #held = new Map<number, string>();
   readonly #open = new Set<number>();
   #cut = false;
@@ -14,7 +13,6 @@ export class StopSequenceFilter {
   /** @param stop Sequences; empty ones never match. */
   constructor(stop: readonly string[]) {
     this.#stop = stop.filter((sequence) => sequence !== "");
-    this.#longest = Math.max(0, ...this.#stop.map(({ length }) => length));
   }
 
   /** Returns the events that replace one event. */
@@ -42,9 +40,20 @@ export class StopSequenceFilter {
     const whole = this.#held.get(index) + text;
     const match = this.#firstMatch(whole);
     if (match) return this.#finish(index, whole.slice(0, match.at), match.sequence);
-    const shown = pairEnd(whole, Math.max(whole.length - (this.#longest - 1), 0));
+    const shown = pairEnd(whole, whole.length - this.#begunLength(whole));
     this.#held.set(index, whole.slice(shown));
     return delta(index, whole.slice(0, shown));
+  }
+
+  /** The length of the longest end of a text that begins a sequence without being all of it. */
+  #begunLength(text: string): number {
+    let longest = 0;
+    for (const sequence of this.#stop) {
+      for (let length = Math.min(sequence.length - 1, text.length); length > longest; length--) {
+        if (text.endsWith(sequence.slice(0, length))) longest = length;
+      }
+    }
+    return longest;
   }
 
   #firstMatch(text: string): { at: number; sequence: string } | null {

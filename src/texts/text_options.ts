@@ -3,13 +3,14 @@ import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
-import { type Candidate, openCircuitsLast, usableCandidates } from "../routing/candidates.ts";
+import { type Candidate, openCircuitsLast, recordWarm, usableCandidates } from "../routing/candidates.ts";
 import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
 import { possibleAnswers } from "./answering_model.ts";
 import { candidatesOfCache } from "./cached_request.ts";
 import { candidatesPermittedFor } from "./pass_through_endpoint.ts";
 import { tariffUpTo } from "./price_reach.ts";
+import { warmProvider } from "./prompt_caching/prompt_caching.ts";
 import { makerFirst } from "./reasoning_maker.ts";
 import { factsAt } from "./served_endpoints.ts";
 import { isTierSupported, reachableTiers } from "./service_tier.ts";
@@ -69,10 +70,26 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
   const permitted = candidatesPermittedFor(request, model, routed, parts);
   // A maker whose circuit is open is not waited for: its reasoning is then left out and named.
   const ordered = (each: readonly Candidate[]) =>
-    openCircuitsLast(makerFirst(each, request), { breaker: parts.breaker, accountId: request.accountId });
+    openCircuitsLast(makerFirst(warmFirst(each, { request, model }, parts), request), {
+      breaker: parts.breaker,
+      accountId: request.accountId,
+    });
   return permitted instanceof Promise
     ? permitted.then((each) => optionFor(ordered(each)))
     : optionFor(ordered(permitted));
+}
+
+/** The candidates with the one first whose vendor may still have the conversation in its cache, which is recorded. */
+function warmFirst(
+  candidates: readonly Candidate[],
+  { request, model }: Pick<TextOption, "request" | "model">,
+  parts: TextParts,
+): readonly Candidate[] {
+  const warm = warmProvider(request, model, candidates, parts);
+  const first = warm === null ? undefined : candidates.find(({ provider }) => provider === warm);
+  if (first === undefined) return candidates;
+  recordWarm(request.record, model.id, first);
+  return [first, ...candidates.filter((each) => each !== first)];
 }
 
 /** Returns the request with its output limits clamped to the model's limit, if the catalog has one. */

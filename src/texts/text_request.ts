@@ -63,6 +63,7 @@ export function textRequestOf(
     headerPin: readHeaderPin(headers),
     bodyPin,
     cache,
+    ...credential.isUncached === true && { isUncached: true },
     header: (name) => headers.get(name),
     responseFields: inbound.responseFields,
     isDryRun: isDryRun(headers),

@@ -12,6 +12,7 @@ import { chargeText } from "./charge_text.ts";
 import { translationEndpointOf } from "./translation_endpoint.ts";
 import { passThroughEndpointOf } from "./pass_through_endpoint.ts";
 import { passThrough } from "./pass_through.ts";
+import { notePrompt } from "./prompt_caching/prompt_caching.ts";
 import { type TextOption, textOptionsOf } from "./text_options.ts";
 import { fitWithin, textReservation } from "./text_reservation.ts";
 import { isReasoningRefused } from "./refused_reasoning.ts";
@@ -71,7 +72,9 @@ export class TextService {
       const endpoint = own ?? translationEndpointOf(request, provider, begun);
       const attempt = { ...begun, provider, endpoint };
       try {
-        return await this.#send(attempt, own?.passThrough ?? null);
+        const response = await this.#send(attempt, own?.passThrough ?? null);
+        notePrompt(attempt, this.parts);
+        return response;
       } catch (error) {
         await this.#noteRefusal(error, attempt);
         await chargeIfLeft(attempt, error);

@@ -29,6 +29,7 @@ import { emulationFor } from "./emulation.ts";
 import { canSearch } from "./hosted_search.ts";
 import { inlineMedia, isTextOnly } from "./inline_media.ts";
 import { toCallerReply } from "./caller_reply.ts";
+import { planCaching } from "./prompt_caching/prompt_caching.ts";
 import { countTextTokens, textOf } from "./token_estimate.ts";
 import { vendorEvents, vendorStream } from "./vendor_stream.ts";
 import { mayBeReply, replyInEvents } from "./unexpected_framing.ts";
@@ -121,9 +122,12 @@ function send(attempt: TextAttempt, translation: Translation, body: JsonObject):
   });
 }
 
-/** Returns the fields of a request that its translation omits, for a dry run. */
-export async function droppedInTranslation(attempt: TextAttempt, parts: TextParts): Promise<readonly string[]> {
-  return (await translated(attempt, parts)).droppedFields;
+/** What a dry run shows of a translation. */
+export type ShownTranslation = Pick<Translation, "droppedFields" | "caching">;
+
+/** Returns the fields of a request that its translation omits, and its marks, for a dry run. */
+export async function shownTranslation(attempt: TextAttempt, parts: TextParts): Promise<ShownTranslation> {
+  return await translated(attempt, parts);
 }
 
 /** Returns the translation of a request, immediately if nothing has to be fetched or opened for it. */
@@ -131,23 +135,28 @@ function translated(attempt: TextAttempt, parts: TextParts): Translation | Promi
   const conversation = conversationOf(attempt, parts);
   const needsPrefix = attempt.request.cache?.kind === "emulated";
   return conversation instanceof Promise || needsPrefix
-    ? translatedLater(conversation, needsPrefix, attempt)
-    : translationOf(conversation, null, attempt);
+    ? translatedLater(conversation, { needsPrefix, attempt }, parts)
+    : translationOf(conversation, { prefix: null, attempt }, parts);
 }
 
 async function translatedLater(
   reading: Conversation | Promise<Conversation>,
-  needsPrefix: boolean,
-  attempt: TextAttempt,
+  { needsPrefix, attempt }: { readonly needsPrefix: boolean; readonly attempt: TextAttempt },
+  parts: TextParts,
 ): Promise<Translation> {
   const conversation = await reading;
-  return translationOf(conversation, needsPrefix ? await openPrefixOf(attempt) : null, attempt);
+  return translationOf(conversation, { prefix: needsPrefix ? await openPrefixOf(attempt) : null, attempt }, parts);
 }
 
-function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt: TextAttempt): Translation {
+function translationOf(
+  inlined: Conversation,
+  { prefix, attempt }: { readonly prefix: OpenPrefix | null; readonly attempt: TextAttempt },
+  parts: TextParts,
+): Translation {
   const { request } = attempt;
   const own = limited(attempt.dropsReasoning === true ? withoutReasoning(inlined) : inlined, attempt);
-  const conversation = withPrefix(own, prefix, attempt);
+  const caching = planCaching(withPrefix(own, prefix, attempt), attempt, parts);
+  const { conversation } = caching;
   const written = writtenFor(conversation, attempt);
   const losses = attempt.dropsReasoning === true
     ? [...new Set([...written.droppedFields, "reasoning_signature"])]
@@ -158,8 +167,9 @@ function translationOf(inlined: Conversation, prefix: OpenPrefix | null, attempt
   const body = forwarded === NOTHING_FORWARDED ? written.body : { ...written.body, ...forwarded.members };
   return {
     body: request.cache?.kind === "native" ? { ...body, cachedContent: request.cache.upstreamName } : body,
-    headers: forwarded.headers,
+    headers: { ...caching.headers, ...forwarded.headers },
     prefix,
+    caching,
     droppedFields: [
       ...conversation.unsupportedFields,
       ...request.format.droppedFields(request.body, droppedFields),

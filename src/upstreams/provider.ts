@@ -46,6 +46,8 @@ export interface Provider {
   readonly quirks: Quirks;
   /** What the operator states about its models, by patterns of their names. Absent: nothing. */
   readonly facts?: ProviderFacts;
+  /** Whether the gateway makes no use of the vendor's prompt cache by itself. Default: it does. */
+  readonly isUncached?: boolean;
   /** The models with which the vendor answers in the place of others. Absent: its names are the operator's own. */
   readonly answering?: AnsweringModels;
   /** The first part of the ids of the vendor's built-in models; absent if it has none. */

@@ -13,6 +13,8 @@ import {
 import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey, vendorBaseUrl } from "./kinds.ts";
 import { PRESET_NAMES, type PresetName, presetOf, type VendorPreset } from "./vendors.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
+import { PROMPT_CACHING_FIELD } from "../limits/access_settings.ts";
+import type { PromptCachingSetting } from "../limits/access_limits.ts";
 import type { ProviderFacts } from "../conversation/known_models.ts";
 import { providerFactsSchema } from "../conversation/stated_facts.ts";
 import { defaultQuirks } from "./default_quirks.ts";
@@ -72,6 +74,8 @@ export interface ProviderConfig extends CloudConfig {
   readonly pricingRegion?: string;
   /** What its models take and refuse, by patterns of their names, before the built-in facts. Default: none. */
   readonly facts?: ProviderFacts;
+  /** Whether the gateway makes use of the vendor's prompt cache by itself. Default: `auto`. */
+  readonly promptCaching?: PromptCachingSetting;
   /** The names of the models in its list that are served if they have a price, with stars. Default: none. */
   readonly discover?: readonly string[];
   /** Limits on its use by all callers together. Default: none. */
@@ -129,6 +133,7 @@ const input = z.strictObject({
   allow_tools: toolsSchema(),
   pricing_region: optional(z.string(REGION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, REGION_EXPECTATION)),
   facts: providerFactsSchema.optional(),
+  prompt_caching: PROMPT_CACHING_FIELD.optional(),
   discover: z.strictObject({
     allow: distinct(text(1, 256), 1).refine((names) => names.length <= MAX_ALLOWED, `at most ${MAX_ALLOWED} names`),
   }).optional(),
@@ -277,6 +282,7 @@ function providerOf(provider: Input): ProviderConfig {
     allows: { references: provider.allow_references, tools: provider.allow_tools },
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
     ...(provider.facts && { facts: provider.facts }),
+    ...(provider.prompt_caching && { promptCaching: provider.prompt_caching }),
     ...(provider.discover && { discover: provider.discover.allow }),
     ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
     ...(provider.credentials && {

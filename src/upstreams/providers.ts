@@ -196,6 +196,7 @@ function openProvider(
     ...(check && { check: (signal) => check(outbound, signal) }),
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),
     ...(config.allows && { allows: config.allows }),
+    ...(config.promptCaching === "off" && { isUncached: true }),
     ...(config.pricingRegion !== undefined && { region: config.pricingRegion }),
     quirks: config.quirks,
     ...(config.facts && { facts: config.facts }),

@@ -62,6 +62,11 @@ export interface TextEndpoint {
    */
   readonly versionField?: string;
   /**
+   * Where another vendor than OpenAI reads which requests share a prefix: in a header field of this name, or in the
+   * field of the format (`body`). Default: as the format and the provider's quirks have it.
+   */
+  readonly cacheKeyIn?: "body" | { readonly header: string };
+  /**
    * Whether a request of the endpoint's format can pass through. Default: it can.
    *
    * @param outlineText The JSON text of the body without long texts.

@@ -57,6 +57,7 @@ for (const face of CALLER_PROTOCOLS) {
         providers: [rest.providers[0]],
         fallbacks: face === CONTENT ? [{ model: "sandbox/chat-1", providers: ["sandbox-openai"] }] : [],
         dropped: [],
+        prompt_caching: [{ provider: rest.providers[0], marks: [], cache_key: false }],
         balance_covers: true,
         admitted: true,
         refused_by: null,

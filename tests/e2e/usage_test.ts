@@ -174,7 +174,7 @@ inGateway("GET /admin/v1/usage writes CSV, in which a cell is no formula", async
   assertEquals(
     head,
     "account,model,cost,requests,estimated_requests,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens," +
-      "reasoning_tokens,images,web_searches,video_seconds",
+      "reasoning_tokens,images,web_searches,video_seconds,cache_saved",
   );
   assert(row?.startsWith(`'-acme,sandbox/chat-1,0.00`), row);
   assertEquals(end, "");

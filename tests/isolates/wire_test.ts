@@ -32,7 +32,8 @@ const charge = fc.record({
   provider: text,
   amount: money,
   usage: fc.record({ inputTokens: fc.nat(), outputTokens: fc.nat() }),
-});
+  cacheSaved: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
+}, { requiredKeys: ["requestId", "keyId", "kind", "model", "provider", "amount", "usage"] });
 const call = fc.oneof(
   fc.record({
     name: fc.constant("admit"),
@@ -56,7 +57,11 @@ const facts = fc.record({
   reserved: fc.option(fc.record({ amount: money })),
   charged: fc.array(fc.record({ quantities: fc.dictionary(fc.constantFrom("prompt"), fc.nat()), tariff })),
   model: fc.option(text),
-}).map((some) => ({ ...unobservedRecord().facts(), ...some }));
+  cacheSaved: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
+}, { requiredKeys: ["cost", "reserved", "charged", "model"] }).map((some) => ({
+  ...unobservedRecord().facts(),
+  ...some,
+}));
 const arrival = unobservedRecord().arrival;
 const outcome = { trace: null, endpoint: null, status: 200, code: null, message: null, refusal: null, respondedAt: 1 };
 const message = fc.oneof(

@@ -45,6 +45,9 @@ for (const { maker, entries, probes } of FAMILIES) {
 const UNREFUSED: readonly string[] = [
   "OpenAI reasoningControl",
   "OpenAI hasInstructionsInInput",
+  "OpenAI minCacheTokens",
+  "OpenAI hasCacheBreakpoints",
+  "Anthropic minCacheTokens",
   "OpenAI hasCompatibleChat",
   "Anthropic defaultEffort",
   "Google defaultEffort",

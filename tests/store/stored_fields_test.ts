@@ -10,7 +10,7 @@ import { SCHEMA } from "../../src/store/kv/keys.ts";
 const RECORDED_SCHEMA = 2;
 
 const RECORDED: Readonly<Record<string, readonly string[]>> = {
-  "src/billing/key_settings.ts KeySettings": ["name", "expiresAt", "metadata", "limits", "capture"],
+  "src/billing/key_settings.ts KeySettings": ["name", "expiresAt", "metadata", "limits", "capture", "promptCaching"],
   "src/billing/key_settings.ts AccountSettings": ["notificationUrl"],
   "src/billing/records.ts AccountRecord": ["id", "createdAt", "suspendedAt", "allowBuckets", "erasure"],
   "src/billing/records.ts KeyRecord": ["id", "account", "hash", "prefix", "createdAt", "lastUsedAt", "revokedAt"],

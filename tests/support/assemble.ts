@@ -45,11 +45,25 @@ export function replyOf(events: readonly ReplyEvent[]): Reply {
   };
 }
 
+/** An opening without what it says about the next event. */
+function unsigned(opening: PartOpening): PartOpening {
+  if (opening.kind !== "tool_call") return opening;
+  const { isSigned: _, ...call } = opening;
+  return call;
+}
+
 function applyTo(parts: (OpenPart | ReplyPart)[], event: ReplyEvent): void {
   switch (event.type) {
     case "part-start":
       expectNext(parts, event.index);
-      parts.push({ opening: event.part, text: "", logprobs: [], signature: null, citations: [], ended: false });
+      parts.push({
+        opening: unsigned(event.part),
+        text: "",
+        logprobs: [],
+        signature: null,
+        citations: [],
+        ended: false,
+      });
       return;
     case "part-delta":
       if (event.text === "") throw new Error(`A delta is never empty: part ${event.index}`);

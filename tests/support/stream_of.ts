@@ -39,8 +39,8 @@ function openingOf(part: Exclude<ReplyPart, { kind: "image" | "web_search" }>): 
       return { kind, ...(redacted ? { redacted } : {}), ...(id === undefined ? {} : { id }) };
     }
     case "tool_call": {
-      const { kind, callId, tool, custom } = part;
-      return { kind, callId, tool, ...(custom ? { custom } : {}) };
+      const { kind, callId, tool, custom, signature } = part;
+      return { kind, callId, tool, ...(custom ? { custom } : {}), ...(signature ? { isSigned: true } : {}) };
     }
     default:
       return { kind: part.kind };

@@ -74,3 +74,19 @@ Deno.test("StopSequenceFilter returns the held text of other parts when one part
     { type: "finish", stop: { reason: "stop_sequence", raw: null, sequence: "END" }, usage: null },
   ]);
 });
+
+Deno.test("only the longest end that begins a sequence is held back, and the first token never otherwise", () => {
+  const filter = new StopSequenceFilter(["\n\nHuman:", "END"]);
+  const shown = (text: string) =>
+    filter.push({ type: "part-delta", index: 0, text }).flatMap((event) =>
+      event.type === "part-delta" ? event.text : []
+    );
+  filter.push({ type: "part-start", index: 0, part: { kind: "text" } });
+  assertEquals(shown("Hello"), ["Hello"]);
+  assertEquals(shown(" world.\n"), [" world."]);
+  assertEquals(shown("\nHum"), []);
+  assertEquals(shown("bug"), ["\n\nHumbug"]);
+  assertEquals(shown(" the EN"), [" the "]);
+  assertEquals(shown("E"), ["EN"]);
+  assertEquals(shown("ND"), []);
+});

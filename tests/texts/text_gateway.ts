@@ -14,6 +14,7 @@ import type { TextParts } from "../../src/texts/attempt.ts";
 import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
 import { itemMemoryOver } from "../../src/texts/item_memory.ts";
 import { MissingTokenCounters } from "../../src/texts/missing_token_counters.ts";
+import { PrefixMemory } from "../../src/texts/prompt_caching/prefix_memory.ts";
 import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
 import { OpenStreams } from "../../src/calls/stream_relay.ts";
 import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
@@ -145,6 +146,7 @@ export function textGatewayOf(
     log,
     openStreams,
     reasoning: reasoningMemoryOver(new BoundedMemory(clock)),
+    prefixes: new PrefixMemory(clock),
     items: itemMemoryOver(new BoundedMemory(clock)),
     store: { get: (keys: readonly unknown[]) => Promise.resolve(keys.map(() => null)) } as unknown as Store,
     vendorState: stateless,

@@ -47,6 +47,7 @@ function relayFor(caller: CallerFormatName, vendor: CallerFormatName, translatio
     conversation: conversationOf({ stream: true }),
   });
   const whole: Translation = {
+    caching: { marks: [], hasKey: false },
     body: {},
     headers: {},
     droppedFields: [],

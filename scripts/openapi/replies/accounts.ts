@@ -21,6 +21,7 @@ const account = {
   ...LIMITS,
   metadata: z.record(z.string(), z.string()),
   capture: z.enum(["none", "errors", "all"]),
+  prompt_caching: z.enum(["auto", "off"]),
   notification_url: about(z.string().nullable(), "Gets the notifications about the account."),
 };
 
@@ -83,6 +84,7 @@ const key = {
   ...LIMITS,
   metadata: z.record(z.string(), z.string()),
   capture: z.enum(["none", "errors", "all"]).nullable(),
+  prompt_caching: z.enum(["auto", "off"]).nullable(),
 };
 
 /** A key. */

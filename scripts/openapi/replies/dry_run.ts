@@ -33,6 +33,14 @@ export const DryRun = written<Omit<DryRunAnswer, "admission">>()(z.object({
   fallbacks: z.array(z.object({ model: z.string(), providers: z.array(z.string()) })).exactOptional(),
   estimate: Estimate,
   dropped: z.array(z.string()),
+  prompt_caching: about(
+    z.array(z.object({
+      provider: z.string(),
+      marks: about(z.array(z.string()), "`tools`, `system`, and turns of the conversation, such as `turn 3`."),
+      cache_key: z.boolean(),
+    })).exactOptional(),
+    "What each provider would be told about prefixes to cache, beside the caller's own marks.",
+  ),
   balance_covers: z.boolean(),
   admitted: z.boolean(),
   refused_by: Refusal.nullable(),

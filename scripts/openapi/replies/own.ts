@@ -70,6 +70,7 @@ const counts = {
   images: z.int(),
   web_searches: z.int(),
   video_seconds: z.number(),
+  cache_saved: usd(),
 };
 
 const dimensions = Object.fromEntries(USAGE_DIMENSIONS.map((name) => [name, z.string().nullable().exactOptional()]));
@@ -158,6 +159,10 @@ export const LoggedRequest = z.object({
     z.array(z.object({
       model: z.string(),
       pin: z.string().nullable(),
+      warm: about(
+        z.string().exactOptional(),
+        "The provider that came first because it has read the conversation last.",
+      ),
       candidates: z.array(z.object({
         provider: z.string(),
         weight: z.number(),

@@ -105,7 +105,7 @@ function usageItemsOf(entry: StoredLedgerEntry): readonly UsageItem[] {
 }
 
 function itemOfRow(
-  { at, keyId: key, model, provider, kind, amount: cost, usage = {} }: ChargeRow,
+  { at, keyId: key, model, provider, kind, amount: cost, usage = {}, cacheSaved = 0n }: ChargeRow,
 ): UsageItem {
   const { cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0 } = usage;
   const counts = [
@@ -118,6 +118,7 @@ function itemOfRow(
     usage.reasoningTokens ?? 0,
     usage.imagesMade ?? 0,
     usage.webSearches ?? 0,
+    ...cacheSaved === 0n ? [] : [0, Number(cacheSaved)],
   ];
   return { at, key, model, provider, kind, cost, counts };
 }

@@ -16,7 +16,8 @@ export interface UsageSource {
 /**
  * What is added up beside the cost, in this order: requests, requests whose tokens the gateway estimated, prompt tokens
  * with those in caches, tokens read from caches, tokens written to caches, output tokens, reasoning tokens among them,
- * images, web searches, seconds of video. New counts go to the end. Those that are missing at the end are zero.
+ * images, web searches, seconds of video, and what vendors' caches saved in 10^-10 USD. New counts go to the end. Those
+ * that are missing at the end are zero.
  */
 export type UsageCounts = readonly number[];
 

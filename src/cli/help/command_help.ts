@@ -75,5 +75,6 @@ export const LIMITS: readonly OptionHelp[] = [
   option("tpm", "N", "tokens a minute"),
   option("concurrency", "N", "requests at once"),
   option("budget", "AMOUNT/PERIOD", "the most to spend in a day, week or month, or in total: 20/month"),
+  option("prompt-caching", "auto|off", "whether vendors' prompt caches are used", ["auto", "off"]),
   option("capture", "WHICH", "the requests whose bodies are kept", ["none", "errors", "all"]),
 ];

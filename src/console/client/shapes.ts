@@ -488,6 +488,8 @@ export interface UsageSums {
   readonly output_tokens: number;
   readonly images: number;
   readonly video_seconds: number;
+  /** What vendors' caches saved, in USD. */
+  readonly cache_saved: string;
 }
 
 /** Usage of a group, whose values are named by its dimensions. */

@@ -609,6 +609,7 @@ export const TEXTS = {
     output: "Output tokens",
     images: "Images",
     videoSeconds: "Video seconds",
+    cacheSaved: "Saved by caches",
     total: "Total",
     others: "others",
     unnamed: "not named",

@@ -55,7 +55,26 @@ export const ANTHROPIC_FACTS: readonly FactEntry[] = [
       hasMediaInToolResults: true,
       hasThinkingBudgets: false,
       thinkingOff: "never",
+      minCacheTokens: 512,
     },
+  },
+  {
+    models: ["claude-sonnet-5", "claude-*-4*", "claude-3*"],
+    source: "Anthropic, Prompt caching, Cache limitations",
+    seen: "2026-11",
+    facts: { minCacheTokens: 1_024 },
+  },
+  {
+    models: ["claude-opus-4-7", "claude-3-haiku*", "claude-3-5-haiku*"],
+    source: "Anthropic, Prompt caching, Cache limitations",
+    seen: "2026-11",
+    facts: { minCacheTokens: 2_048 },
+  },
+  {
+    models: ["claude-opus-4-6", "claude-opus-4-5", "claude-haiku-4-5"],
+    source: "Anthropic, Prompt caching, Cache limitations",
+    seen: "2026-11",
+    facts: { minCacheTokens: 4_096 },
   },
   {
     models: ["claude-fable-*", "claude-mythos-*", "claude-opus-5", "claude-sonnet-5-5"],

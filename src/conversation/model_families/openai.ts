@@ -32,7 +32,15 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasChatStop: false,
       hasChatMaxTokens: false,
       hasInstructionsInInput: true,
+      minCacheTokens: 1_024,
+      hasCacheBreakpoints: true,
     },
+  },
+  {
+    models: ["gpt-5", "gpt-5-*", "gpt-5.1*", "gpt-5.2*", "gpt-5.3*", "gpt-5.4*", "gpt-5.5*", "codex*"],
+    source: "OpenAI API reference, prompt_cache_options: supported for GPT-5.6 and later models",
+    seen: "2026-11",
+    facts: { hasCacheBreakpoints: false },
   },
   {
     models: ["gpt-6-sol*", "gpt-6-luna*", "gpt-6.1-terra*", "gpt-5.6*"],
@@ -122,6 +130,7 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       chatTools: "always",
       hasChatStop: false,
       hasChatMaxTokens: false,
+      minCacheTokens: 1_024,
     },
   },
   {
@@ -135,6 +144,7 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       chatTools: "always",
       hasChatStop: true,
       hasChatMaxTokens: true,
+      minCacheTokens: 1_024,
     },
   },
   {

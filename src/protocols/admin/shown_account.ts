@@ -14,7 +14,7 @@ export async function shownAccount(store: Store, id: string): Promise<JsonObject
 /** An account as the admin API shows it. */
 export function writeAccount(account: Account): JsonObject {
   const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, limits, erasure } = account;
-  const { expiresAt, metadata = {}, capture = "none", notificationUrl = null } = account;
+  const { expiresAt, metadata = {}, capture = "none", promptCaching = "auto", notificationUrl = null } = account;
   return {
     id,
     name: name ?? null,
@@ -29,6 +29,7 @@ export function writeAccount(account: Account): JsonObject {
     ...writeLimits(limits),
     metadata,
     capture,
+    prompt_caching: promptCaching,
     notification_url: notificationUrl,
   };
 }

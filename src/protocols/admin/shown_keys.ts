@@ -26,6 +26,7 @@ export function writeKey(key: IssuedKey): JsonObject {
     ...writeLimits(limits),
     metadata: metadata ?? {},
     capture: capture ?? null,
+    prompt_caching: key.promptCaching ?? null,
   };
 }
 

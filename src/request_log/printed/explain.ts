@@ -56,7 +56,7 @@ const STATES: Readonly<Record<string, string>> = {
   not_pinned: "was passed over, because the caller asked for another provider",
 };
 
-function routeLines({ model, pin, candidates }: PrintedRoute): string[] {
+function routeLines({ model, pin, warm, candidates }: PrintedRoute): string[] {
   const total = candidates.reduce((sum, { weight, state }) => state === "ready" ? sum + weight : sum, 0);
   const choice = pin === null
     ? `"${model}" has these providers. Those that could be tried were ordered at random by weight:`
@@ -67,6 +67,9 @@ function routeLines({ model, pin, candidates }: PrintedRoute): string[] {
       const share = state === "ready" && pin === null && total > 0 ? ` (${weight} of ${total})` : "";
       return `  ${provider} ${ownValue(STATES, state) ?? state}${share}.`;
     }),
+    ...warm === undefined
+      ? []
+      : [`  ${warm} came first, because it has read this conversation last and its vendor may have it in its cache.`],
   ];
 }
 

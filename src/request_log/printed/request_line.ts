@@ -13,6 +13,7 @@ export interface PrintedAttempt {
 export interface PrintedRoute {
   readonly model: string;
   readonly pin: string | null;
+  readonly warm?: string | undefined;
   readonly candidates: readonly { readonly provider: string; readonly weight: number; readonly state: string }[];
 }
 

@@ -13,7 +13,7 @@ import type { PlannedReasoning } from "../reply_plan.ts";
 export const messagesEndpoint: SimulatedEndpoint = {
   vendor: "anthropic",
   format: messages.caller,
-  cachesOnlyAtMarkers: true,
+  cachedAt: () => "markers",
   startsWithUsage: true,
   newReplyId: ({ vendors }) => `msg_01${vendors.nextId()}`,
   newCallId: ({ vendors }) => `toolu_01${vendors.nextId()}`,

@@ -19,7 +19,7 @@ export const converseEndpoint: SimulatedEndpoint = {
     writeReply: (reply) => ({ body: writeConverseReply(reply), droppedFields: [] }),
     eventWriter: converseEventWriter,
   },
-  cachesOnlyAtMarkers: true,
+  cachedAt: () => "markers",
   startsWithUsage: false,
   newReplyId: ({ requestId }) => requestId,
   newCallId: ({ vendors }) => `tooluse_${vendors.nextId()}`,

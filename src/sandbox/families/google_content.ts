@@ -12,7 +12,7 @@ import { errorBody } from "./google_error.ts";
 export const contentEndpoint: SimulatedEndpoint = {
   vendor: "google",
   format: content.caller,
-  cachesOnlyAtMarkers: false,
+  cachedAt: () => "any_length",
   startsWithUsage: false,
   newReplyId: ({ vendors }) => vendors.nextId().slice(0, 22),
   newCallId: ({ vendors }) => vendors.nextId().slice(0, 8),

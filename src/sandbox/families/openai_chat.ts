@@ -3,6 +3,7 @@ import { encodeSse } from "../encoders.ts";
 import type { SimulatedEndpoint } from "../generate.ts";
 import { searchTextParts } from "../web_search.ts";
 import { isObject } from "../../conversation/wire_value.ts";
+import { cachedAt } from "./openai_cache.ts";
 import { neverReasons } from "./default_reasoning.ts";
 import { failureMessage } from "./openai_messages.ts";
 
@@ -15,7 +16,7 @@ export function isReasoner(model: string): boolean {
 export const chatEndpoint: SimulatedEndpoint = {
   vendor: "openai",
   format: chat.caller,
-  cachesOnlyAtMarkers: false,
+  cachedAt,
   startsWithUsage: false,
   neverReasons,
   newReplyId: ({ vendors }) => `chatcmpl-${vendors.nextId()}`,

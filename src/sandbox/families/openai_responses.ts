@@ -9,6 +9,7 @@ import { isAbsent, isObject, listOf } from "../../conversation/wire_value.ts";
 import { issueSignature } from "../signatures.ts";
 import { searchTextParts } from "../web_search.ts";
 import type { PlannedReasoning } from "../reply_plan.ts";
+import { cachedAt } from "./openai_cache.ts";
 import { neverReasons } from "./default_reasoning.ts";
 import { failureMessage } from "./openai_messages.ts";
 
@@ -16,7 +17,7 @@ import { failureMessage } from "./openai_messages.ts";
 export const responsesEndpoint: SimulatedEndpoint = {
   vendor: "openai",
   format: responses.caller,
-  cachesOnlyAtMarkers: false,
+  cachedAt,
   startsWithUsage: false,
   neverReasons,
   newReplyId: () => "",

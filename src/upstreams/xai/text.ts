@@ -2,8 +2,14 @@ import { chatEndpointAt } from "../chat_endpoint.ts";
 import { responsesEndpointWith } from "../responses_endpoint.ts";
 import type { TextEndpoint } from "../upstream.ts";
 
-/** The Chat Completions endpoint of xAI. Source: xAI API reference, "Chat completions". */
-export const chatEndpoint: TextEndpoint = chatEndpointAt("/chat/completions");
+/**
+ * The Chat Completions endpoint of xAI. Sources: xAI API reference, "Chat completions"; guide "Maximizing Cache Hits"
+ * for the key of the cache.
+ */
+export const chatEndpoint: TextEndpoint = {
+  ...chatEndpointAt("/chat/completions"),
+  cacheKeyIn: { header: "x-grok-conv-id" },
+};
 
 /** The Responses endpoint of xAI, which has no token counter. Source: xAI API reference, "Responses". */
-export const responsesEndpoint: TextEndpoint = responsesEndpointWith(null);
+export const responsesEndpoint: TextEndpoint = { ...responsesEndpointWith(null), cacheKeyIn: "body" };

@@ -30,6 +30,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     budget: null,
     metadata: {},
     capture: "none",
+    prompt_caching: "auto",
   });
   assertEquals((await call("GET", "/acme")).body, {
     ...account,

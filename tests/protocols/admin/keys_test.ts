@@ -28,6 +28,7 @@ Deno.test("POST …/keys returns the secret once, and lists never do", async () 
     budget: null,
     metadata: {},
     capture: null,
+    prompt_caching: null,
   });
   assertEquals((await call("GET", "/acme/keys")).body, { data: [key], next: null });
 });

@@ -222,9 +222,9 @@ Deno.test("chat event writer numbers calls from 0 and names each once", () => {
   );
   const head = (index: number, id: string) => ({ index, id, type: "function", function: { name: "f", arguments: "" } });
   assertEquals(said.map((delta) => delta.tool_calls[0]), [
+    head(0, "a"),
     head(1, "b"),
     { index: 1, function: { arguments: "[]" } },
-    head(0, "a"),
     { index: 0, function: { arguments: '{"x":' } },
     { index: 0, function: { arguments: "1}" } },
   ]);
@@ -241,7 +241,7 @@ Deno.test("chat event writer gives a call without arguments an empty object", ()
 Deno.test("chat event writer puts an early signature into the call's first chunk", () => {
   const signature = { format: "content" as const, issuer: "google", value: "s" };
   const [first] = deltas(
-    { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "f" } },
+    { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "f", isSigned: true } },
     { type: "part-signature", index: 0, signature },
     { type: "part-end", index: 0 },
   );

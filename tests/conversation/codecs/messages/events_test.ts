@@ -224,9 +224,9 @@ Deno.test("messages event writer streams the first open part and buffers the oth
       `${type} ${index ?? ""}${delta?.partial_json ?? ""}`
     );
   writer.write(BEGIN);
-  assertEquals([typesOf(call(0, "a")), typesOf(call(1, "b"))], [[], []]);
+  assertEquals([typesOf(call(0, "a")), typesOf(call(1, "b"))], [["content_block_start 0"], []]);
   assertEquals(typesOf(delta(1, "{")), []);
-  assertEquals(typesOf(delta(0, "{}")), ["content_block_start 0", "content_block_delta 0{}"]);
+  assertEquals(typesOf(delta(0, "{}")), ["content_block_delta 0{}"]);
   assertEquals(typesOf(delta(1, "}")), []);
   assertEquals(typesOf({ type: "part-end", index: 0 }), [
     "content_block_stop 0",
@@ -275,7 +275,9 @@ Deno.test("messages event writer always reports usage at the end", () => {
 
 Deno.test("messages event writer writes a call's signature before it, or before the next block if it arrives too late", () => {
   const signature = { format: "content" as const, issuer: "google", value: "c2ln" };
-  const opened: ReplyEvent = { type: "part-start", index: 0, part: { kind: "tool_call", callId: "a", tool: "look" } };
+  const call = { kind: "tool_call", callId: "a", tool: "look" } as const;
+  const opened: ReplyEvent = { type: "part-start", index: 0, part: { ...call, isSigned: true } };
+  const unsigned: ReplyEvent = { type: "part-start", index: 0, part: call };
   const signed: ReplyEvent = { type: "part-signature", index: 0, signature };
   const spoken: ReplyEvent = { type: "part-delta", index: 0, text: "{}" };
   const ended: ReplyEvent = { type: "part-end", index: 0 };
@@ -288,8 +290,8 @@ Deno.test("messages event writer writes a call's signature before it, or before 
     { type: "part-delta", index: 1, text: "a" },
     { type: "part-end", index: 1 },
   ];
-  assertEquals(blocksOf([opened, spoken, signed, ended, ...next]), ["tool_use", "thinking", "text"]);
-  assertEquals(blocksOf([opened, spoken, signed, ended]), ["tool_use"]);
+  assertEquals(blocksOf([unsigned, spoken, signed, ended, ...next]), ["tool_use", "thinking", "text"]);
+  assertEquals(blocksOf([unsigned, spoken, signed, ended]), ["tool_use"]);
   const delta = itemAt(write([BEGIN, opened, signed, spoken, ended, FINISH]), 2).delta;
   assertEquals(delta, { type: "signature_delta", signature: writeSignature(signature, "messages") });
 });

@@ -26,7 +26,7 @@ const LIVELY: readonly ReplyEvent[] = [
   { type: "part-delta", index: 1, text: " world" },
   { type: "part-end", index: 1, citations: [{ url: "https://a.example", title: "A", start: 0, end: 5 }] },
   { type: "part-start", index: 2, part: { kind: "tool_call", callId: "call_a", tool: "weather" } },
-  { type: "part-start", index: 3, part: { kind: "tool_call", callId: "call_b", tool: "time" } },
+  { type: "part-start", index: 3, part: { kind: "tool_call", callId: "call_b", tool: "time", isSigned: true } },
   { type: "part-signature", index: 3, signature: { format: "content", issuer: "google", value: "dGhvdWdodA==" } },
   { type: "part-delta", index: 2, text: '{"city":' },
   { type: "part-end", index: 3 },
@@ -91,8 +91,8 @@ Deno.test("the official client joins a written stream to the response in the las
   assertEquals(final.output.map(({ type }) => type), [
     "reasoning",
     "message",
-    "reasoning",
     "function_call",
+    "reasoning",
     "function_call",
   ]);
   const calls = final.output.filter((item) => item.type === "function_call");

@@ -78,7 +78,9 @@ Deno.test("the sources of a text are announced one by one and repeated with the 
 
 Deno.test("a signature before a call's arguments is an item before the call, a late one before the next item", () => {
   const signature = { format: "content", issuer: "google", value: "dA==" } as const;
-  const open: ReplyEvent = { type: "part-start", index: 0, part: { kind: "tool_call", callId: "c", tool: "f" } };
+  const call = { kind: "tool_call", callId: "c", tool: "f" } as const;
+  const open: ReplyEvent = { type: "part-start", index: 0, part: { ...call, isSigned: true } };
+  const begun: ReplyEvent = { type: "part-start", index: 0, part: call };
   const proof: ReplyEvent = { type: "part-signature", index: 0, signature };
   const delta: ReplyEvent = { type: "part-delta", index: 0, text: '{"a":1}' };
   const end: ReplyEvent = { type: "part-end", index: 0 };
@@ -86,8 +88,8 @@ Deno.test("a signature before a call's arguments is an item before the call, a l
     (lastResponse(framesOf([START, ...middle, finish("end")])).output as JsonObject[]).map(({ type }) => type);
   assertEquals(kinds(open, proof, delta, end), ["reasoning", "function_call"]);
   const text: ReplyEvent = { type: "part-start", index: 1, part: { kind: "text" } };
-  assertEquals(kinds(open, delta, proof, end, text), ["function_call", "reasoning", "message"]);
-  assertEquals(kinds(open, delta, proof, end), ["function_call"]);
+  assertEquals(kinds(begun, delta, proof, end, text), ["function_call", "reasoning", "message"]);
+  assertEquals(kinds(begun, delta, proof, end), ["function_call"]);
 });
 
 Deno.test("reasoning after other items becomes an item once it has text, and none if it ends a reply with only a signature", () => {

@@ -148,6 +148,7 @@ function Totals({ total }: { readonly total: UsageAnswer["total"] }) {
   return (
     <dl class="stats wide">
       <Stat name={TEXTS.usage.cost}>{dollars(total.cost)}</Stat>
+      <Stat name={TEXTS.usage.cacheSaved}>{dollars(total.cache_saved)}</Stat>
       <Stat name={TEXTS.usage.requests}>{compact(total.requests)}</Stat>
       <Stat name={TEXTS.usage.input}>{compact(total.input_tokens)}</Stat>
       <Stat name={TEXTS.usage.output}>{compact(total.output_tokens)}</Stat>

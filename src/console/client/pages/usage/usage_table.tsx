@@ -42,6 +42,7 @@ export function UsageTable({ answer: { data, others = [], total }, dimension, pa
           isNumeric: true,
           cell: ({ sums }) => percent(sum === 0 ? 0 : Number(sums.cost) / sum),
         },
+        { title: TEXTS.usage.cacheSaved, isNumeric: true, cell: ({ sums }) => dollars(sums.cache_saved) },
         { title: TEXTS.usage.requests, isNumeric: true, cell: ({ sums }) => number(sums.requests) },
         { title: TEXTS.usage.input, isNumeric: true, cell: ({ sums }) => number(sums.input_tokens) },
         { title: TEXTS.usage.output, isNumeric: true, cell: ({ sums }) => number(sums.output_tokens) },

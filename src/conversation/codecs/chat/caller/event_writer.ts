@@ -19,7 +19,8 @@ interface OpenPart {
   /** Position among the calls; -1 for other parts. */
   readonly call: number;
   /**
-   * True until the first chunk of a call is written. It waits for a signature, which clients read only in that chunk.
+   * True until the first chunk of a call is written. It waits for a signature that is the next event, since clients
+   * read it only in that chunk.
    */
   isPending: boolean;
   text: string;
@@ -140,16 +141,17 @@ function frame(data: string): Frame {
 
 function startPart(writing: Writing, index: number, opening: PartOpening): Frame[] {
   const isCall = opening.kind === "tool_call";
-  writing.open.set(index, {
+  const part: OpenPart = {
     opening,
     call: isCall ? writing.calls++ : -1,
     isPending: isCall,
     text: "",
     before: writing.contentLength,
     signature: null,
-  });
+  };
+  writing.open.set(index, part);
   if (opening.kind === "refusal") writing.hasRefusal = true;
-  return [];
+  return isCall && opening.isSigned !== true ? startCall(writing, part) : [];
 }
 
 function writeDelta(writing: Writing, index: number, text: string, logprobs?: readonly TokenLogprob[]): Frame[] {

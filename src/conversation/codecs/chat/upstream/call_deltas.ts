@@ -17,9 +17,10 @@ interface OpenCall {
   readonly custom: boolean;
   /** Arguments received before the name. */
   held: string;
-  /** The arguments so far of a call without an id, which tell where the next one begins. */
-  unnamed: string;
+  /** The arguments so far, which tell where the next call begins. */
+  given: string;
   signed: boolean;
+  isEnded: boolean;
 }
 
 /** The calls of one stream. */
@@ -46,19 +47,38 @@ export function newCalls(): Calls {
 export function readCallDelta(calls: Calls, fields: JsonObject, nextIndex: () => number): ReplyEvent[] {
   const custom = fields.type === "custom" || objectOf(fields.custom) !== null;
   const called = objectOf(custom ? fields.custom : fields.function) ?? {};
-  const given = argumentsIn(custom ? called.input : called.arguments);
-  const call = callFor(calls, fields, { name: textOf(called.name), custom, given });
+  const text = argumentsIn(custom ? called.input : called.arguments);
+  const call = callFor(calls, fields, { name: textOf(called.name), custom, given: text });
   const events: ReplyEvent[] = [];
+  const { signature } = callSignatureOf(fields);
   if (call.id === "") call.id = textOf(fields.id);
   if (call.index === null && textOf(called.name) !== "") {
+    appendAll(events, closedBefore(call, calls));
     call.index = nextIndex();
-    events.push({ type: "part-start", index: call.index, part: openingOf(calls, call, textOf(called.name)) });
+    const isSigned = signature !== undefined;
+    events.push({
+      type: "part-start",
+      index: call.index,
+      part: { ...openingOf(calls, call, textOf(called.name)), ...isSigned && { isSigned } },
+    });
   }
-  if (call.id === "") call.unnamed += given;
-  appendAll(events, argumentsOf(call, given));
-  const { signature } = callSignatureOf(fields);
-  if (signature && call.index !== null) events.push(signed(call, call.index, signature));
+  // A signature comes first, as its call cannot begin without it in every format.
+  if (signature && call.index !== null && !call.isEnded) events.push(signed(call, call.index, signature));
+  call.given += text;
+  appendAll(events, argumentsOf(call, text));
   return events;
+}
+
+/** The end of the call before a new one, if its arguments are complete. Vendors that interleave calls go on with it. */
+function closedBefore(call: OpenCall, { inOrder }: Calls): ReplyEvent[] {
+  const before = inOrder.at(inOrder.at(-1) === call ? -2 : -1);
+  return before === undefined || before === call || before.isEnded || !isWhole(before) ? [] : closed(before);
+}
+
+function closed(call: OpenCall): ReplyEvent[] {
+  if (call.index === null) return [];
+  call.isEnded = true;
+  return [{ type: "part-end", index: call.index }];
 }
 
 /** The call that a delta belongs to. */
@@ -74,7 +94,7 @@ function callFor(
   const isOther = known !== undefined && name !== "" &&
     (id === "" ? given !== "" && isWhole(known) : known.id !== "" && id !== known.id);
   if (known && !isOther) return known;
-  const call: OpenCall = { index: null, id: "", custom, held: "", unnamed: "", signed: false };
+  const call: OpenCall = { index: null, id: "", custom, held: "", given: "", signed: false, isEnded: false };
   calls.byIndex.set(key, call);
   calls.inOrder.push(call);
   return call;
@@ -87,9 +107,10 @@ function openingOf(calls: Calls, call: OpenCall, tool: string) {
   return { kind: "tool_call" as const, callId, tool, ...(call.custom && { custom: true }) };
 }
 
-/** Whether the arguments of a call without an id are complete, so that a name with more of them begins another. */
-function isWhole({ unnamed }: OpenCall): boolean {
-  return unnamed.trimEnd().endsWith("}") && objectIn(unnamed) !== null;
+/** Whether the arguments of a call are complete, so that a name with more of them begins another. */
+function isWhole({ given, custom }: OpenCall): boolean {
+  // Free text has no end of its own, so such a call stays open until the end.
+  return !custom && given.trimEnd().endsWith("}") && objectIn(given) !== null;
 }
 
 /** Arguments as text: some vendors send an object. */
@@ -100,7 +121,7 @@ function argumentsIn(value: unknown): string {
 function argumentsOf(call: OpenCall, given: string): ReplyEvent[] {
   const text = call.held + given;
   call.held = call.index === null ? text : "";
-  return call.index === null || text === "" ? [] : [{ type: "part-delta", index: call.index, text }];
+  return call.index === null || text === "" || call.isEnded ? [] : [{ type: "part-delta", index: call.index, text }];
 }
 
 function signed(call: OpenCall, index: number, signature: ReasoningSignature): ReplyEvent {
@@ -110,11 +131,11 @@ function signed(call: OpenCall, index: number, signature: ReasoningSignature): R
 
 /** Attaches the signature of a whole message to its first call without one; null if there is none. */
 export function signFirstCall(calls: Calls, signature: ReasoningSignature): ReplyEvent | null {
-  const call = calls.inOrder.find((one) => one.index !== null && !one.signed);
+  const call = calls.inOrder.find((one) => one.index !== null && !one.signed && !one.isEnded);
   return call ? signed(call, call.index!, signature) : null;
 }
 
 /** The ends of all calls, in order. A call whose name never arrived was not started. */
 export function callsClosed(calls: Calls): ReplyEvent[] {
-  return calls.inOrder.flatMap(({ index }) => index === null ? [] : [{ type: "part-end" as const, index }]);
+  return calls.inOrder.flatMap((call) => call.isEnded ? [] : closed(call));
 }

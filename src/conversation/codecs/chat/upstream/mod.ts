@@ -1,3 +1,4 @@
+import { breakpointPlaces } from "../../../cache_breakpoints.ts";
 import { FEATURE_HEADERS, REPORTED_HEADERS } from "../../../default_headers.ts";
 import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
@@ -29,4 +30,5 @@ export const upstream: UpstreamFormat = {
   takesAudio: true,
   supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: (quirks) => quirks.has("no_prompt_cache_key") ? null : "key",
+  cachePlaces: (target) => breakpointPlaces(target, true),
 };

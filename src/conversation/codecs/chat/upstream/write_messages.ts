@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
 import { EMPTY_ERROR, NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
 import type { PairedCall, Pairs } from "../../../pairing.ts";
+import { writeBreakpoint } from "../../../cache_breakpoints.ts";
 import { wireCallId } from "../shared/names.ts";
 import { ownSignature, reasoningTurnsOf, writeReasoning } from "./write_reasoning.ts";
 import { writeContent, writePart } from "./write_parts.ts";
@@ -149,7 +150,6 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
     return;
   }
   const { droppedFields } = writing;
-  if (result.cache) droppedFields.add("cache_control");
   const texts: JsonObject[] = [];
   const shown: JsonObject[] = [];
   for (const part of result.parts) {
@@ -162,6 +162,10 @@ function addResult(messages: Messages, call: ToolCallPart, { id, result }: Paire
     messages.pendingParts.push({ type: "text", text: `Attached to the result of ${call.tool} (${id}):` }, ...shown);
   }
   if (result.isError) markFailed(texts, droppedFields);
+  const last = texts.at(-1);
+  if (last !== undefined) {
+    texts[texts.length - 1] = { ...last, ...writeBreakpoint(result.cache, writing.target, droppedFields) };
+  } else if (result.cache) droppedFields.add("cache_control"); // nothing is there to be marked
   list.push({ role: "tool", tool_call_id: id, content: writeContent(texts, writing) });
 }
 

@@ -3,6 +3,7 @@ import { type GatewayError, invalidField } from "../../../../lib/gateway_error.t
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../conversation.ts";
 import { portableAddressOf } from "../../../media_address.ts";
+import { writeBreakpoint } from "../../../cache_breakpoints.ts";
 import type { Writing } from "./writing.ts";
 
 /** Separates texts of a user that are joined for a vendor without text parts. */
@@ -21,9 +22,9 @@ export function writePart(part: UserPart, writing: Writing): JsonObject {
   switch (part.kind) {
     case "text":
     case "refusal":
-      if (part.kind === "text" && part.cache) writing.droppedFields.add("cache_control");
-      if (part.kind === "text" && part.citations?.length) writing.droppedFields.add("citations");
-      return { type: "text", text: part.text };
+      if (part.kind === "refusal") return { type: "text", text: part.text };
+      if (part.citations?.length) writing.droppedFields.add("citations");
+      return { type: "text", text: part.text, ...writeBreakpoint(part.cache, writing.target, writing.droppedFields) };
     case "image":
       return writeImage(part, writing);
     case "file":
@@ -46,36 +47,41 @@ export function writeContent(
   textBreak = TEXT_BREAK,
 ): unknown {
   if (parts.length === 0) return "";
-  const isTextOnly = parts.every((part) => part.type === "text");
+  const isTextOnly = parts.every((part) => part.type === "text" && part.prompt_cache_breakpoint === undefined);
   if (isTextOnly && (parts.length === 1 || target.quirks.has("no_text_parts"))) {
     return parts.map((part) => part.text).join(textBreak);
   }
   return parts;
 }
 
-function writeImage({ source, detail, cache }: ImagePart, { droppedFields }: Writing): JsonObject {
-  if (cache) droppedFields.add("cache_control");
+function writeImage({ source, detail, cache }: ImagePart, { target, droppedFields }: Writing): JsonObject {
   // "high" is the highest resolution of this format.
   if (detail === "original") droppedFields.add("image_detail");
   const resolution = detail === undefined ? {} : { detail: detail === "original" ? "high" : detail };
-  return { type: "image_url", image_url: { url: portableAddressOf(source, "image"), ...resolution } };
+  const mark = writeBreakpoint(cache, target, droppedFields);
+  return { type: "image_url", image_url: { url: portableAddressOf(source, "image"), ...resolution }, ...mark };
 }
 
 /** Writes a document. Plain text is sent as text, because vendors of this format support few document types. */
 function writeFile({ source, name, cache }: FilePart, { target, droppedFields }: Writing): JsonObject {
-  if (cache) droppedFields.add("cache_control");
+  const mark = writeBreakpoint(cache, target, droppedFields);
   if (source.kind === "url") {
     if (!target.quirks.has("file_addresses")) throw unsupported("file", "files by URL; send the file's data");
-    return { type: "file", file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") } };
+    return {
+      type: "file",
+      file: { filename: name ?? "document.pdf", file_data: portableAddressOf(source, "file") },
+      ...mark,
+    };
   }
   if (isText(source.mediaType)) {
     const text = Buffer.from(source.data, "base64").toString();
-    return { type: "text", text: name === null ? text : `${name}:\n${text}` };
+    return { type: "text", text: name === null ? text : `${name}:\n${text}`, ...mark };
   }
   const extension = source.mediaType.split(/[/+.]/).pop();
   return {
     type: "file",
     file: { filename: name ?? `document.${extension}`, file_data: portableAddressOf(source, "file") },
+    ...mark,
   };
 }
 

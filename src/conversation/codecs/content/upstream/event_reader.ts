@@ -208,7 +208,8 @@ function closePartial(progress: Progress, events: ReplyEvent[]): void {
   const index = progress.next++;
   const callId = textOrNull(id) ?? newCallId(`${progress.id}.${progress.calls}`);
   progress.calls++;
-  events.push({ type: "part-start", index, part: { kind: "tool_call", callId, tool: name } });
+  const signed = signature === null ? {} : { isSigned: true };
+  events.push({ type: "part-start", index, part: { kind: "tool_call", callId, tool: name, ...signed } });
   if (signature !== null) events.push({ type: "part-signature", index, signature });
   events.push({ type: "part-delta", index, text: inputOf(args) });
   events.push({ type: "part-end", index });

@@ -33,4 +33,5 @@ export const upstream: UpstreamFormat = {
   takesAudio: true,
   supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: () => null,
+  cachePlaces: () => null,
 };

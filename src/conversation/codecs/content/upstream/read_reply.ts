@@ -2,6 +2,7 @@ import { appendAll } from "../../../../lib/append_all.ts";
 import type { Citation } from "../../../conversation.ts";
 import type { ReplyEvent } from "../../../events.ts";
 import type { Reply, ReplyPart } from "../../../reply.ts";
+import { emptyPart } from "../../../reply_events.ts";
 import { citationsByPart, endReply, isReply, readChunk } from "./event_reader.ts";
 import { newProgress, type Progress } from "./progress.ts";
 import { isObject } from "../../../wire_value.ts";
@@ -60,10 +61,6 @@ function citedAlone(parts: ReplyPart[], citations: readonly Citation[], { texts 
   if (last?.kind !== "text" || texts.has(parts.length - 1)) return [];
   parts.pop();
   return texts.size === 0 ? [{ ...last, citations }] : [];
-}
-
-function emptyPart(opening: Extract<ReplyEvent, { type: "part-start" }>["part"]): ReplyPart {
-  return opening.kind === "tool_call" ? { ...opening, input: "" } : { ...opening, text: "" };
 }
 
 function withText(part: ReplyPart, { text, logprobs }: Extract<ReplyEvent, { type: "part-delta" }>): ReplyPart {

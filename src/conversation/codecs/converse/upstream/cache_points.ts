@@ -1,10 +1,21 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { CacheMark } from "../../../conversation.ts";
 import { objectOf, objectsOf } from "../../../wire_value.ts";
+import type { CachePlaces, RequestTarget } from "../../../upstream_format.ts";
+import { traitsOf } from "./model_traits.ts";
 import type { Writing } from "./writing.ts";
 
 /** The largest number of marks in a request. Source: Amazon Bedrock User Guide, "Prompt caching". */
 const MAX_POINTS = 4;
+
+/** The shortest prefix that models with marks cache. Source: Amazon Bedrock User Guide, "Prompt caching". */
+const MIN_TOKENS = 1_000;
+
+/** Where a request to a model can be marked; null for models that do not cache by marks. */
+export function cachePlaces(target: Pick<RequestTarget, "model" | "facts" | "quirks">): CachePlaces | null {
+  if (!traitsOf(target).takesCachePoints) return null;
+  return { minTokens: target.facts.minCacheTokens ?? MIN_TOKENS, tools: false, instructions: true, results: true };
+}
 
 /** The block at the end of a prefix to cache; none without a mark, and for models that do not cache by marks. */
 export function writeCachePoint(cache: CacheMark | undefined, { traits, droppedFields }: Writing): JsonObject[] {

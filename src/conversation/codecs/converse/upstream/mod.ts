@@ -1,3 +1,4 @@
+import { cachePlaces } from "./cache_points.ts";
 import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
 import type { UpstreamFormat } from "../../../upstream_format.ts";
@@ -28,4 +29,5 @@ export const upstream: UpstreamFormat = {
   takesAudio: true,
   supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: () => "marks",
+  cachePlaces,
 };

@@ -36,6 +36,8 @@ interface HeldPart {
   isBegun: boolean;
   /** The name under which the arguments of a call are wrapped, because they are no object; null for an object. */
   wrapper: string | null;
+  /** True after the first of its arguments were written. */
+  hasInput: boolean;
   isEnded: boolean;
 }
 
@@ -86,7 +88,7 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
       return writeStart(state, event);
     case "part-start":
       state.held.push(heldPart(event.index, event.part));
-      return [];
+      return state.held.length === 1 ? advance(state) : [];
     case "part-delta":
       return update(state, event.index, (part) => part.bufferedText += event.text);
     case "part-signature":
@@ -114,6 +116,7 @@ function heldPart(index: number, opening: HeldPart["opening"]): HeldPart {
     citations: [],
     isBegun: false,
     wrapper: null,
+    hasInput: false,
     isEnded: false,
   };
 }
@@ -157,11 +160,24 @@ function advance(state: WritingState): Frame[] {
 }
 
 function writeBuffered(state: WritingState, part: HeldPart): Frame[] {
-  if (part.bufferedText === "" || isRedacted(part)) return [];
-  const text = part.bufferedText;
+  const { opening, bufferedText: text } = part;
+  // A call begins with its name, unless its signature, which is the next event, must be before it.
+  const isAwaited = opening.kind === "tool_call" && opening.isSigned === true && part.signature === null;
+  const begin = opening.kind === "tool_call" && !isAwaited ? beginPart(state, part) : [];
+  if (text === "" || isRedacted(part)) return begin;
   part.bufferedText = "";
-  if (!part.isBegun && part.opening.kind === "tool_call") part.wrapper = wrapperOf(part.opening, text);
-  return [...beginPart(state, part), blockDelta(state, deltaOf(part, text))];
+  const before = [...begin, ...beginPart(state, part)];
+  if (opening.kind === "tool_call") appendAll(before, beginInput(state, part, wrapperOf(opening, text)));
+  return [...before, blockDelta(state, deltaOf(part, text))];
+}
+
+/** The start of the arguments of a call that are wrapped. */
+function beginInput(state: WritingState, part: HeldPart, wrapper: string | null): Frame[] {
+  if (part.hasInput) return [];
+  part.hasInput = true;
+  part.wrapper = wrapper;
+  if (wrapper === null) return [];
+  return [blockDelta(state, { type: "input_json_delta", partial_json: `{"${wrapper}":"` })];
 }
 
 function isRedacted({ opening }: HeldPart): boolean {
@@ -206,12 +222,9 @@ function beginPart(state: WritingState, part: HeldPart): Frame[] {
       part.signature = null;
       if (signature) state.signatures.push(callSignatureBlock(signature, opening.callId, true));
       const signatures = bufferedSignatures(state);
-      const begin = beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} });
-      if (part.wrapper === null) return [...signatures, begin];
       return [
         ...signatures,
-        begin,
-        blockDelta(state, { type: "input_json_delta", partial_json: `{"${part.wrapper}":"` }),
+        beginBlock(state, { type: "tool_use", id: opening.callId, name: opening.tool, input: {} }),
       ];
     }
     case "web_search":
@@ -271,8 +284,7 @@ function wholeSearchBlock(state: WritingState, block: JsonObject): Frame[] {
 }
 
 function closeCall(state: WritingState, part: HeldPart, opening: PartOpening & { kind: "tool_call" }): Frame[] {
-  if (!part.isBegun && opening.custom) part.wrapper = CUSTOM_INPUT;
-  const begin = beginPart(state, part);
+  const begin = [...beginPart(state, part), ...beginInput(state, part, opening.custom ? CUSTOM_INPUT : null)];
   const end = part.wrapper === null ? [] : [blockDelta(state, { type: "input_json_delta", partial_json: '"}' })];
   // A signature that arrived after the first arguments could not be placed before the call.
   if (part.signature) state.signatures.push(callSignatureBlock(part.signature, opening.callId, false));

@@ -31,4 +31,6 @@ export const upstream: UpstreamFormat = {
   takesAudio: false,
   supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: () => "marks",
+  cachePlaces: ({ facts: { minCacheTokens } }) =>
+    minCacheTokens === null ? null : { minTokens: minCacheTokens, tools: true, instructions: true, results: true },
 };

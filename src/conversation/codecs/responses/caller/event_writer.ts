@@ -111,8 +111,10 @@ function startPart(index: number, opening: PartOpening, writing: Writing): Frame
   }
   writing.hasCall = true;
   const callId = callIdFor(opening.callId, writing.callIds, writing.context.requestId);
-  writing.parts.set(index, { opening: { ...opening, callId }, item: null, signature: null });
-  return [];
+  const part: OpenPart = { opening: { ...opening, callId }, item: null, signature: null };
+  writing.parts.set(index, part);
+  // A signature is an item before its call.
+  return opening.isSigned === true ? [] : openItem(part, writing);
 }
 
 function openItem(part: OpenPart, writing: Writing): Frame[] {
@@ -140,7 +142,7 @@ function signPart(index: number, signature: ReasoningSignature, writing: Writing
       return [];
     case "tool_call":
       writing.pendingSignatures.push({ signature, owner: { kind: "call", callId: part.opening.callId } });
-      return [];
+      return openItem(part, writing);
     case "text":
       part.signature = signature;
       return [];

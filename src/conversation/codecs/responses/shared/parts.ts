@@ -11,7 +11,8 @@ import type {
 import { invalidField } from "../../../../lib/gateway_error.ts";
 import { EMPTY_ERROR } from "../../../pairing.ts";
 import { portableAddressOf } from "../../../media_address.ts";
-import type { Quirks } from "../../../quirks.ts";
+import { writeBreakpoint } from "../../../cache_breakpoints.ts";
+import type { FactTarget } from "../../../upstream_format.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
 import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
 
@@ -97,7 +98,7 @@ export function annotationsOf(text: string, citations: readonly Citation[] = [])
  *
  * @throws {GatewayError} `invalid_request` for audio and video, which this format does not support.
  */
-export function writeUserPart(part: Part, droppedFields: Set<string>): JsonObject | null {
+export function writeUserPart(part: Part, target: FactTarget, droppedFields: Set<string>): JsonObject | null {
   switch (part.kind) {
     case "audio":
       // The official clients have a type for `input_audio`, but the vendor rejects it. Source: Responses API, "Input
@@ -108,15 +109,18 @@ export function writeUserPart(part: Part, droppedFields: Set<string>): JsonObjec
     case "text":
     case "image":
     case "file":
-      return writeShown(part, droppedFields);
+      return writeShown(part, target, droppedFields);
     default:
       droppedFields.add("turn_order");
       return null;
   }
 }
 
-function writeShown(part: ShownPart, droppedFields: Set<string>): JsonObject {
-  if (part.cache) droppedFields.add("cache_control");
+function writeShown(part: ShownPart, target: FactTarget, droppedFields: Set<string>): JsonObject {
+  return { ...writeUnmarked(part, droppedFields), ...writeBreakpoint(part.cache, target, droppedFields) };
+}
+
+function writeUnmarked(part: ShownPart, droppedFields: Set<string>): JsonObject {
   switch (part.kind) {
     case "text":
       if (part.citations) droppedFields.add("citations");
@@ -147,12 +151,18 @@ function writeFile(part: FilePart, droppedFields: Set<string>): JsonObject {
 }
 
 /** Writes the output of a tool. A single text is sent as a string, which every vendor accepts. */
-export function writeOutput(result: ToolResultPart, quirks: Quirks, droppedFields: Set<string>): unknown {
-  if (result.cache) droppedFields.add("cache_control");
+export function writeOutput(result: ToolResultPart, target: FactTarget, droppedFields: Set<string>): unknown {
+  const mark = writeBreakpoint(result.cache, target, droppedFields);
   if (result.isError) droppedFields.add("tool_error");
   const texts = result.parts.filter((part) => part.kind === "text");
-  if (texts.length === result.parts.length && (texts.length <= 1 || quirks.has("no_text_parts"))) {
-    return texts.map((part) => part.text).join("\n") || (result.isError ? EMPTY_ERROR : "");
+  if (texts.length === result.parts.length && (texts.length <= 1 || target.quirks.has("no_text_parts"))) {
+    const text = texts.map((part) => part.text).join("\n") || (result.isError ? EMPTY_ERROR : "");
+    const marks = texts.map(({ cache }) => writeBreakpoint(cache, target, droppedFields));
+    const isMarked = [mark, ...marks].some((each) => each.prompt_cache_breakpoint !== undefined);
+    if (isMarked && text === "") droppedFields.add("cache_control"); // nothing is there to be marked
+    return isMarked && text !== "" ? [{ type: "input_text", text, ...Object.assign({}, mark, ...marks) }] : text;
   }
-  return result.parts.map((part) => writeShown(part, droppedFields));
+  const written = result.parts.map((part) => writeShown(part, target, droppedFields));
+  const last = written.at(-1);
+  return last === undefined ? written : written.with(-1, { ...last, ...mark });
 }

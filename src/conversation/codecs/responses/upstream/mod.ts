@@ -1,3 +1,4 @@
+import { breakpointPlaces } from "../../../cache_breakpoints.ts";
 import { FEATURE_HEADERS, REPORTED_HEADERS } from "../../../default_headers.ts";
 import { isSupportedTier } from "../../../service_tier.ts";
 import { sseStreamReader } from "../../../stream_reader.ts";
@@ -29,4 +30,6 @@ export const upstream: UpstreamFormat = {
   takesAudio: false,
   supportsTier: (tier) => isSupportedTier(tier, TIER_NAMES),
   cacheHint: () => "key",
+  // The top-level field of instructions is a string.
+  cachePlaces: (target) => breakpointPlaces(target, target.facts.hasInstructionsInInput === true),
 };

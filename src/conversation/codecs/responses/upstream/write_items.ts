@@ -63,9 +63,9 @@ function writeUserTurn(parts: readonly Part[], writing: Writing): void {
 function writeMessage(
   role: "user" | "developer" | "system",
   parts: readonly Part[],
-  { input, droppedFields }: Writing,
+  { input, target, droppedFields }: Writing,
 ): void {
-  const content = parts.flatMap((part) => writeUserPart(part, droppedFields) ?? []);
+  const content = parts.flatMap((part) => writeUserPart(part, target, droppedFields) ?? []);
   if (content.length > 0) input.push({ type: "message", role, content });
 }
 
@@ -73,7 +73,7 @@ function writeResult(call: ToolCallPart, { input, target, droppedFields, pairs }
   const { id, result } = pairs.calls.get(call)!;
   const isCustom = call.custom === true && !target.quirks.has("no_custom_tools");
   const type = isCustom ? "custom_tool_call_output" : "function_call_output";
-  const output = result === null ? NO_RESULT : writeOutput(result, target.quirks, droppedFields);
+  const output = result === null ? NO_RESULT : writeOutput(result, target, droppedFields);
   input.push({ type, call_id: id, output });
 }
 

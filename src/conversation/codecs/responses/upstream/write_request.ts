@@ -3,6 +3,7 @@ import type { WriteResult } from "../../../write_result.ts";
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
 import { adaptiveEffort, COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
+import { writeBreakpoint } from "../../../cache_breakpoints.ts";
 import { truncateName } from "../../../sanitized_name.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
@@ -27,11 +28,12 @@ export function writeRequest(conversation: Conversation, target: RequestTarget):
   const search = writeSearch(conversation, target, droppedFields);
   const tools = writeTools(conversation, target, search, droppedFields);
   const reasoning = reasoningField(conversation, target, droppedFields);
-  const text = instructionsOf(conversation, droppedFields);
   const isInInput = target.facts.hasInstructionsInInput === true;
+  const text = instructionsOf(conversation, droppedFields);
+  const mark = instructionMark(conversation, target, droppedFields);
   const instructions = isInInput ? "" : text;
   const turns = inputOf(conversation, target, tools.nameOf, droppedFields);
-  const input = isInInput && text !== "" ? [messageOf(systemRole(target), text), ...turns] : turns;
+  const input = isInInput && text !== "" ? [messageOf(systemRole(target), text, mark), ...turns] : turns;
   const body: JsonObject = {
     model: target.model,
     ...(instructions === "" ? {} : { instructions }),
@@ -64,8 +66,22 @@ function inputOf(
   return [messageOf(systemRole(target), "Answer with a JSON object."), ...input];
 }
 
-function messageOf(role: string, text: string): JsonObject {
-  return { type: "message", role, content: [{ type: "input_text", text }] };
+function messageOf(role: string, text: string, mark: JsonObject = {}): JsonObject {
+  return { type: "message", role, content: [{ type: "input_text", text, ...mark }] };
+}
+
+/** The mark of the instructions, at their end; within the text that they become there can be none. */
+function instructionMark(
+  { instructions }: Conversation,
+  target: RequestTarget,
+  droppedFields: Set<string>,
+): JsonObject {
+  const isInInput = target.facts.hasInstructionsInInput === true;
+  const marks = instructions.map(({ cache }) => cache);
+  if (marks.slice(0, isInInput ? -1 : undefined).some((mark) => mark !== undefined)) {
+    droppedFields.add("cache_control");
+  }
+  return isInInput ? writeBreakpoint(marks.at(-1), target, droppedFields) : {};
 }
 
 /**
@@ -77,7 +93,6 @@ function mentionsJson({ type, content }: JsonObject): boolean {
 }
 
 function instructionsOf({ instructions }: Conversation, droppedFields: Set<string>): string {
-  if (instructions.some((part) => part.cache)) droppedFields.add("cache_control");
   if (instructions.some((part) => part.citations)) droppedFields.add("citations");
   return instructions.map((part) => part.text).join("\n\n");
 }
