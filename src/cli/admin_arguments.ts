@@ -1,6 +1,6 @@
-import { parseArgs } from "node:util";
 import { REQUEST_OPTIONS, type RequestOption } from "./request_options.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions, unexpectedArgument, unknownOption } from "./command_options.ts";
 
 /** Options of the admin commands, beside those that select requests. Each command takes some of them. */
 const OPTIONS = [
@@ -74,6 +74,8 @@ export interface AdminArguments {
   flag(name: AdminFlag): boolean;
   /** Takes options as a query string with its question mark; empty if none is set. */
   query(...names: readonly AdminOption[]): string;
+  /** What was typed, by the name of an option with its dashes, or by the name that {@linkcode word} gave it. */
+  readonly typed: ReadonlyMap<string, string>;
   /**
    * Ends the reading.
    *
@@ -106,15 +108,11 @@ export function readAdminArguments(command: string, args: readonly string[]): Ad
     ...[...OPTIONS, ...REQUEST_OPTIONS.keys(), "config", "gateway"].map((name) => [name, text]),
     ...FLAGS.map((name) => [name, flag]),
   ]);
-  try {
-    const parsed = parseArgs({ args: args.map(escapeNumber), allowPositionals: true, options });
-    const values = mapValues(parsed.values as Readonly<Record<string, string | boolean>>, unescape);
-    const { config, gateway, ...given } = values as Partial<Record<"config" | "gateway", string>>;
-    const [subcommand = "", ...words] = parsed.positionals.map(unescape);
-    return { config, gateway, subcommand, rest: adminArguments(`${command} ${subcommand}`, words, given) };
-  } catch (error) {
-    throw new UsageError(`switchyard ${command}: ${(error as Error).message}`);
-  }
+  const parsed = parseOptions(command, args.map(escapeNumber), { allowPositionals: true, options });
+  const values = mapValues(parsed.values as Readonly<Record<string, string | boolean>>, unescape);
+  const { config, gateway, ...given } = values as Partial<Record<"config" | "gateway", string>>;
+  const [subcommand = "", ...words] = parsed.positionals.map(unescape);
+  return { config, gateway, subcommand, rest: adminArguments(`${command} ${subcommand}`, words, given) };
 }
 
 /** Precedes a negative number, which `parseArgs` would read as an option. No argument of a process contains it. */
@@ -138,6 +136,7 @@ type GivenOptions = Readonly<Partial<Record<AdminOption, string> & Record<AdminF
 function adminArguments(command: string, words: readonly string[], options: GivenOptions): AdminArguments {
   const wordsLeft = [...words];
   const optionsLeft = new Set(Object.keys(options));
+  const typed = new Map(Object.entries(options).map(([name, value]) => [`--${name}`, String(value)]));
   const option = (name: AdminOption) => {
     optionsLeft.delete(name);
     return options[name];
@@ -146,8 +145,10 @@ function adminArguments(command: string, words: readonly string[], options: Give
     word(name) {
       const word = wordsLeft.shift();
       if (!word) throw new UsageError(`switchyard ${command}: missing argument: ${name}`);
+      typed.set(name, word);
       return word;
     },
+    typed,
     hasWord: () => wordsLeft.length > 0,
     option,
     flag(name) {
@@ -163,8 +164,8 @@ function adminArguments(command: string, words: readonly string[], options: Give
       return query.size === 0 ? "" : `?${query}`;
     },
     end() {
-      for (const name of optionsLeft) throw new UsageError(`switchyard ${command}: unknown option "--${name}"`);
-      for (const word of wordsLeft) throw new UsageError(`switchyard ${command}: unexpected argument "${word}"`);
+      for (const name of optionsLeft) throw new UsageError(`switchyard ${command}: ${unknownOption(`--${name}`)}`);
+      for (const word of wordsLeft) throw new UsageError(`switchyard ${command}: ${unexpectedArgument(word)}`);
     },
   };
 }

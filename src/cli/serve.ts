@@ -1,9 +1,9 @@
-import { parseArgs } from "node:util";
 import type { GatewayRoles } from "../app/gateway_roles.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
 import { openThreadedConfig } from "./config_thread.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `serve [--config FILE] [--show-secrets] [--roles ROLES] [--standby]`: the gateway, until a signal stops it.
@@ -51,24 +51,22 @@ interface ServeOptions {
 }
 
 function readServeOptions(args: readonly string[]): ServeOptions {
-  try {
-    const options = {
-      config: { type: "string" },
-      "show-secrets": { type: "boolean" },
-      roles: { type: "string" },
-      standby: { type: "boolean" },
-    } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    const { config, "show-secrets": showSecrets = false, roles, standby: isStandby = false } = values;
-    return { config, showSecrets, isStandby, roles: rolesIn(roles ?? "serve,work") };
-  } catch (error) {
-    throw new UsageError(`switchyard serve: ${(error as Error).message}`);
-  }
+  const options = {
+    config: { type: "string" },
+    "show-secrets": { type: "boolean" },
+    roles: { type: "string" },
+    standby: { type: "boolean" },
+  } as const;
+  const { values } = parseOptions("serve", args, { options });
+  const { config, "show-secrets": showSecrets = false, roles, standby: isStandby = false } = values;
+  return { config, showSecrets, isStandby, roles: rolesIn(roles ?? "serve,work") };
 }
 
 function rolesIn(text: string): GatewayRoles {
   const names = new Set(text.split(","));
   const [serves, works] = [names.delete("serve"), names.delete("work")];
-  if (names.size > 0 || !(serves || works)) throw new Error(`--roles expects serve, work or both: got "${text}"`);
+  if (names.size > 0 || !(serves || works)) {
+    throw new UsageError(`switchyard serve: --roles expects serve, work or both, got "${text}"`);
+  }
   return { serves, works };
 }

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { ADMIN_COMMANDS, adminCallFor } from "../../src/cli/admin_call.ts";
 import type { AdminArguments } from "../../src/cli/admin_arguments.ts";
 import { completionFor } from "../../src/cli/help/completion.ts";
-import { COMMANDS, helpFor, nearestOption, wordsOfHelp } from "../../src/cli/help/help.ts";
+import { COMMANDS, helpFor, optionAdvice, wordsOfHelp } from "../../src/cli/help/help.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 import { atLeast } from "../support/items.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
@@ -16,6 +16,7 @@ function optionsTaken(command: string, subcommand: string): string[] {
   for (const hasWord of [true, false]) {
     let words = hasWord ? 1 : 0;
     const args: AdminArguments = {
+      typed: new Map(),
       word: () => "1",
       hasWord: () => words-- > 0,
       option: (name) => {
@@ -86,8 +87,11 @@ Deno.test("wordsOfHelp() finds the command of each way to request help", () => {
 
 Deno.test("help: an unknown command and an unknown option are answered with the nearest", () => {
   assertThrows(() => helpFor(["keys", "crate"]), UsageError, 'did you mean "keys create"?');
-  assertEquals(nearestOption(["keys", "list", "acme", "--limt", "3"], "--limt"), "--limit");
-  assertEquals(nearestOption(["signing-keys", "rotate", "--limt"], "--limt"), null);
+  assertEquals(optionAdvice(["keys", "list", "acme", "--limt", "3"], "--limt"), '\nDid you mean "--limit"?');
+  assertEquals(
+    optionAdvice(["signing-keys", "rotate", "--limt"], "--limt"),
+    "\nIts options are --config, --gateway.",
+  );
 });
 
 /** Runs a command in an empty folder. */

@@ -1,8 +1,5 @@
-import { parseArgs } from "node:util";
 import { UsageError } from "../usage_error.ts";
-
-const USAGE = "switchyard init [--vendors LIST] [--key VENDOR=SOURCE] [--admin NAME] [--account ID] [--balance USD] " +
-  '[--port N] [--no-start]; "switchyard help init" lists all options';
+import { parseOptions } from "../command_options.ts";
 
 /** Options that are given once for each vendor, as `VENDOR=VALUE`. */
 export type VendorOption = "key" | "address" | "models" | "price";
@@ -21,28 +18,23 @@ export interface InitOptions
 export function readInitOptions(args: readonly string[]): InitOptions & { readonly noStart: boolean } {
   const one = { type: "string" } as const;
   const each = { type: "string", multiple: true } as const;
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        vendors: one,
-        key: each,
-        address: each,
-        models: each,
-        price: each,
-        project: one,
-        admin: one,
-        account: one,
-        balance: one,
-        port: one,
-        "no-start": { type: "boolean" },
-      },
-    });
-    const { "no-start": noStart = false, ...rest } = values;
-    return { noStart, ...rest };
-  } catch (error) {
-    throw new UsageError(`${USAGE}: ${(error as Error).message}`);
-  }
+  const { values } = parseOptions("init", args, {
+    options: {
+      vendors: one,
+      key: each,
+      address: each,
+      models: each,
+      price: each,
+      project: one,
+      admin: one,
+      account: one,
+      balance: one,
+      port: one,
+      "no-start": { type: "boolean" },
+    },
+  });
+  const { "no-start": noStart = false, ...rest } = values;
+  return { noStart, ...rest };
 }
 
 /**
