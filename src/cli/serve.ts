@@ -1,3 +1,4 @@
+import type { RunningApp } from "../app/app.ts";
 import type { GatewayRoles } from "../app/gateway_roles.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
@@ -8,10 +9,14 @@ import { parseOptions } from "./command_options.ts";
 /**
  * Runs `serve [--config FILE] [--show-secrets] [--roles ROLES] [--standby]`: the gateway, until a signal stops it.
  *
+ * @param greet Gives what is printed when the gateway is ready. Default: nothing.
  * @returns The exit code.
  * @throws {UsageError} If an option is unknown, or only PostgreSQL has it and the store is another.
  */
-export async function serve(args: readonly string[]): Promise<number> {
+export async function serve(
+  args: readonly string[],
+  greet: (app: RunningApp) => Promise<string | null> = () => Promise.resolve(null),
+): Promise<number> {
   const { config: path, showSecrets, isStandby, roles } = readServeOptions(args);
   const source = openThreadedConfig(path);
   // The gateway's code is loaded while the thread reads the configuration.
@@ -37,7 +42,12 @@ export async function serve(args: readonly string[]): Promise<number> {
   }
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   const sharing = { isStandby, onLost };
-  const start = () => startGateway({ config, live, showSecrets, sharing, roles }, output);
+  const start = async () => {
+    const app = await startGateway({ config, live, showSecrets, sharing, roles }, output);
+    const greeting = await greet(app);
+    if (greeting !== null) output.print(greeting);
+    return app;
+  };
   return await runUntilSignal(config, output, start, { isWaiting: isStandby, lost });
 }
 

@@ -1,9 +1,13 @@
+import { printable } from "./print.ts";
+
 /** Asks questions. */
 export interface Terminal {
   /** Shows a question, and returns the line that is typed, without surrounding white space. */
   ask(question: string): Promise<string>;
   /** Asks for a secret, which is not shown. */
   askSecret(question: string): Promise<string>;
+  /** Shows lines of text. */
+  tell(text: string): void;
 }
 
 /** The input ended, or the user pressed Ctrl-C. */
@@ -68,5 +72,6 @@ export function terminalOver({ input, output }: TerminalStreams): Terminal {
   return {
     ask: (question) => readLine(question, true),
     askSecret: (question) => readLine(question, false),
+    tell: (text) => void write(`${printable(text)}\n`),
   };
 }

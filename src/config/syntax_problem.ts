@@ -57,7 +57,7 @@ export function syntaxProblem(file: string, text: string, { code, message, offse
   ].join("\n");
 }
 
-/** The problem that an error of the parser is about, as {@linkcode syntaxProblem} describes it; null for another error. */
+/** The problem of an error of the parser, as {@linkcode syntaxProblem} describes it; null for another error. */
 export function syntaxProblemOf(error: unknown, file: string, text: string): string | null {
   if (!(error instanceof YAMLParseError)) return null;
   const { code, message, pos: [offset] } = error;

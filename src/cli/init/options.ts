@@ -15,7 +15,9 @@ export interface InitOptions
  *
  * @throws {UsageError} For an unknown option.
  */
-export function readInitOptions(args: readonly string[]): InitOptions & { readonly noStart: boolean } {
+export function readInitOptions(
+  args: readonly string[],
+): InitOptions & { readonly noStart: boolean; readonly noTry: boolean } {
   const one = { type: "string" } as const;
   const each = { type: "string", multiple: true } as const;
   const { values } = parseOptions("init", args, {
@@ -31,10 +33,11 @@ export function readInitOptions(args: readonly string[]): InitOptions & { readon
       balance: one,
       port: one,
       "no-start": { type: "boolean" },
+      "no-try": { type: "boolean" },
     },
   });
-  const { "no-start": noStart = false, ...rest } = values;
-  return { noStart, ...rest };
+  const { "no-start": noStart = false, "no-try": noTry = false, ...rest } = values;
+  return { noStart, noTry, ...rest };
 }
 
 /**
