@@ -1,4 +1,5 @@
 import { REQUEST_OPTIONS, type RequestOption } from "./request_options.ts";
+import { readSpan, readTime } from "./times.ts";
 import { UsageError } from "./usage_error.ts";
 import { parseOptions, unexpectedArgument, unknownOption } from "./command_options.ts";
 
@@ -70,9 +71,20 @@ export interface AdminArguments {
   hasWord(): boolean;
   /** Takes an option and gives its value. */
   option(name: AdminOption): string | undefined;
+  /**
+   * Takes an option with a time.
+   *
+   * @returns Unix milliseconds.
+   * @throws {UsageError} As {@linkcode readTime}.
+   */
+  time(name: "from" | "to" | "expires"): number | undefined;
+  /** Takes an option with a time; gives its day in UTC, such as `2026-11-21`. Throws as {@linkcode time} does. */
+  day(name: "from" | "to"): string | undefined;
+  /** Takes an option with a span of time; gives whole seconds. */
+  span(name: "overlap"): number | undefined;
   /** Takes an option without a value and tells whether it is set. */
   flag(name: AdminFlag): boolean;
-  /** Takes options as a query string with its question mark; empty if none is set. */
+  /** Takes options as a query string with its question mark; empty if none is set. Times become Unix seconds. */
   query(...names: readonly AdminOption[]): string;
   /** What was typed, by the name of an option with its dashes, or by the name that {@linkcode word} gave it. */
   readonly typed: ReadonlyMap<string, string>;
@@ -141,6 +153,11 @@ function adminArguments(command: string, words: readonly string[], options: Give
     optionsLeft.delete(name);
     return options[name];
   };
+  const time: AdminArguments["time"] = (name) => {
+    const text = option(name);
+    const direction = name === "expires" ? "ahead" : "ago";
+    return text === undefined ? undefined : readTime(`${command}: --${name}`, text, { direction });
+  };
   return {
     word(name) {
       const word = wordsLeft.shift();
@@ -151,6 +168,15 @@ function adminArguments(command: string, words: readonly string[], options: Give
     typed,
     hasWord: () => wordsLeft.length > 0,
     option,
+    time,
+    day(name) {
+      const at = time(name);
+      return at === undefined ? undefined : new Date(at).toISOString().slice(0, 10);
+    },
+    span(name) {
+      const text = option(name);
+      return text === undefined ? undefined : readSpan(`${command}: --${name}`, text);
+    },
     flag(name) {
       optionsLeft.delete(name);
       return options[name] === true;
@@ -158,7 +184,7 @@ function adminArguments(command: string, words: readonly string[], options: Give
     query(...names) {
       const query = new URLSearchParams();
       for (const name of names) {
-        const value = option(name);
+        const value = name === "from" || name === "to" ? secondsOf(time(name)) : option(name);
         if (value !== undefined) query.set(name, value);
       }
       return query.size === 0 ? "" : `?${query}`;
@@ -168,4 +194,9 @@ function adminArguments(command: string, words: readonly string[], options: Give
       for (const word of wordsLeft) throw new UsageError(`switchyard ${command}: ${unexpectedArgument(word)}`);
     },
   };
+}
+
+/** Unix milliseconds as whole Unix seconds in text. */
+function secondsOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : String(Math.floor(time / 1_000));
 }

@@ -86,13 +86,7 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   "keys revoke": (args) => ({ method: "DELETE", ...keyIn(args) }),
   "keys rotate": (args) => {
     const { path, ofKey } = keyIn(args);
-    const overlap = args.option("overlap");
-    return {
-      method: "POST",
-      path: `${path}/rotate`,
-      ofKey,
-      body: { overlap: overlap === undefined ? undefined : numberOr(overlap) },
-    };
+    return { method: "POST", path: `${path}/rotate`, ofKey, body: { overlap: args.span("overlap") } };
   },
   "caches list": (args) => ({ method: "GET", path: `${ROOT}/caches${args.query("limit", "after", "account")}` }),
   "caches delete": (args) => ({ method: "DELETE", path: `${ROOT}/caches/${segment(args, "cache ID")}` }),
@@ -211,16 +205,10 @@ function segment(args: AdminArguments, name: string): string {
 }
 
 function rangeIn(args: AdminArguments): Readonly<Record<string, unknown>> {
-  const [from, to] = [args.option("from"), args.option("to")];
+  const [from, to] = [args.time("from"), args.time("to")];
   if (from === undefined || to === undefined) {
-    throw new UsageError(
-      "switchyard deliveries redeliver: missing argument: a task ID, or --from and --to in whole Unix seconds",
-    );
+    throw new UsageError("switchyard deliveries redeliver: missing argument: a task ID, or --from and --to");
   }
-  return { from: numberOr(from), to: numberOr(to), state: args.option("state"), after: args.option("after") };
-}
-
-/** Text that is not a number stays text: the admin API answers with the expected form. */
-function numberOr(text: string): number | string {
-  return /^\d{1,12}$/.test(text) ? Number(text) : text;
+  const [first, last] = [from, to].map((time) => Math.floor(time / 1_000));
+  return { from: first, to: last, state: args.option("state"), after: args.option("after") };
 }

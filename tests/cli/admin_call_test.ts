@@ -48,7 +48,7 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     "POST /accounts/acme/keys",
     {
       name: "ci",
-      expires_at: "2027-01-01",
+      expires_at: 1_798_761_600,
       models: ["openai/*", "fast"],
       endpoints: ["videos"],
       providers: ["openai"],

@@ -23,6 +23,18 @@ function optionsTaken(command: string, subcommand: string): string[] {
         taken.add(`--${name}`);
         return "1";
       },
+      time: (name) => {
+        taken.add(`--${name}`);
+        return 1_000;
+      },
+      day: (name) => {
+        taken.add(`--${name}`);
+        return "1970-01-01";
+      },
+      span: (name) => {
+        taken.add(`--${name}`);
+        return 1;
+      },
       flag: (name) => {
         taken.add(`--${name}`);
         return true;
@@ -154,6 +166,6 @@ Deno.test("completion: bash completes commands, subcommands, options and choices
 Deno.test("completion: zsh uses the functions of bash, and fish has a line for each option", () => {
   assertStringIncludes(completionFor(["zsh"]), "#compdef switchyard");
   const fish = completionFor(["fish"]);
-  assertStringIncludes(fish, "-l overlap -r -d 'how long the old key stays valid'");
+  assertStringIncludes(fish, "-l overlap -r -d 'how long the old key stays valid: 90m, 12h or seconds'");
   assertStringIncludes(fish, "-l role -x -a 'read write owner'");
 });
