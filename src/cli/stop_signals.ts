@@ -58,15 +58,32 @@ export function listenForStop(
   return promise;
 }
 
-/** Copies of a signal count as one, as in {@linkcode createSignalCounter}. */
-function listenForHangup(clock: Clock, callback: () => void): void {
+/**
+ * Passes on each SIGHUP: the first at once, those within {@linkcode SIGNAL_COPY_MS} as one more at the end of that span.
+ * They can be copies of the first, as in {@linkcode createSignalCounter}, or announce a later change, which must not be
+ * lost.
+ */
+export function hangupListener(clock: Clock, callback: () => void): () => void {
   let lastAt = -Infinity;
-  const onHangup = () => {
-    const now = clock.now();
-    if (now >= lastAt && now - lastAt < SIGNAL_COPY_MS) return;
-    lastAt = now;
+  let isDue = false;
+  const call = () => {
+    lastAt = clock.monotonicMs();
     callback();
   };
+  return () => {
+    const sinceMs = clock.monotonicMs() - lastAt;
+    if (sinceMs >= SIGNAL_COPY_MS) return call();
+    if (isDue) return;
+    isDue = true;
+    clock.after(SIGNAL_COPY_MS - sinceMs, () => {
+      isDue = false;
+      call();
+    });
+  };
+}
+
+function listenForHangup(clock: Clock, callback: () => void): void {
+  const onHangup = hangupListener(clock, callback);
   try {
     Deno.addSignalListener("SIGHUP", onHangup);
   } catch (error) {

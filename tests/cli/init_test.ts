@@ -156,6 +156,14 @@ Deno.test("the file .env is read beside the configuration, after the environment
     assert(env("PATH") !== "none");
     await Deno.writeTextFile(join(folder, ".env"), 'SWITCHYARD_TEST_VALUE="another one" # comment\n');
     assertEquals(env("SWITCHYARD_TEST_VALUE"), "another one");
+    await Deno.writeTextFile(join(folder, ".env"), "\ufeffSWITCHYARD_TEST_VALUE=after a mark\n");
+    assertEquals(env("SWITCHYARD_TEST_VALUE"), "after a mark");
+    const utf16 = [..."\ufeffSWITCHYARD_TEST_VALUE=of PowerShell\r\n"].flatMap((sign) => {
+      const code = sign.charCodeAt(0);
+      return [code & 0xff, code >> 8];
+    });
+    await Deno.writeFile(join(folder, ".env"), new Uint8Array(utf16));
+    assertEquals(env("SWITCHYARD_TEST_VALUE"), "of PowerShell");
   });
 });
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { createSignalCounter, reloadAtSignal, SIGNAL_COPY_MS } from "../../src/cli/stop_signals.ts";
+import { createSignalCounter, hangupListener, reloadAtSignal, SIGNAL_COPY_MS } from "../../src/cli/stop_signals.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("createSignalCounter() counts copies of a signal within a second as one", () => {
@@ -26,6 +26,24 @@ Deno.test("createSignalCounter() counts the second signal after the clock was se
   count();
   clock.set(clock.now() - 3_600_000);
   assertEquals(count(), "second");
+});
+
+Deno.test("hangupListener() passes on the first signal at once, and those within a second as one more", () => {
+  const clock = new ManualClock();
+  let calls = 0;
+  const onHangup = hangupListener(clock, () => void calls++);
+  onHangup();
+  assertEquals(calls, 1);
+  clock.advance(SIGNAL_COPY_MS / 2);
+  onHangup(); // announces a change that the first reload did not read
+  onHangup();
+  assertEquals(calls, 1);
+  clock.advance(SIGNAL_COPY_MS / 2);
+  assertEquals(calls, 2);
+  clock.advance(10 * SIGNAL_COPY_MS);
+  assertEquals(calls, 2);
+  onHangup();
+  assertEquals(calls, 3);
 });
 
 Deno.test("reloadAtSignal(): signals during a reload lead to one more after it, and a later signal to another", async () => {
