@@ -16,6 +16,7 @@ import type { HeaderFields, Rejection, RequestToAuthorize } from "./authorizatio
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { isCredentialRejected } from "./rejected_credential.ts";
 import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
+import { CAUSE_TEXTS, connectionCauseOf } from "./connection_cause.ts";
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
 import { exchangeJson } from "./outbound_json.ts";
@@ -354,7 +355,7 @@ function failureOf(
   if (watch.verdict === "caller_left") return fail("cancelled", "was cancelled");
   switch (error.kind) {
     case "connect":
-      return fail("unreachable", "could not be reached");
+      return fail("unreachable", unreachableText(error));
     case "closed":
       return fail("unreachable", "closed the connection before the response was complete");
     case "protocol":
@@ -364,6 +365,12 @@ function failureOf(
     case "body":
       return fail("cancelled", "did not receive the whole request");
   }
+}
+
+/** Callers may know the cause: it names no address. */
+function unreachableText(error: ConnectionError): string {
+  const cause = CAUSE_TEXTS[connectionCauseOf(error)];
+  return cause === null ? FAILURE_MESSAGES.unreachable : `${FAILURE_MESSAGES.unreachable}: ${cause}`;
 }
 
 function pathBelow(origin: string, prefix: string, address: string): string | null {

@@ -1,5 +1,6 @@
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { Clock } from "../lib/clock.ts";
+import { CAUSE_TEXTS, connectionCauseOf } from "./connection_cause.ts";
 import { BASE_URLS } from "./kinds.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
@@ -149,38 +150,34 @@ function timeoutProblem({ facts: { status } }: UpstreamFailure, { baseUrl }: Che
 
 function connectionProblem(failure: UpstreamFailure, { baseUrl }: CheckedAddress): Problem {
   const origin = originOf(baseUrl);
-  const causes = causesOf(failure);
-  const text = causes.map((cause) => `${cause.name}: ${cause.message}`).join("; ");
-  if (/lookup|name or service|nodename|dns|resolve|name resolution/i.test(text)) {
-    return [
-      `The name of ${origin} cannot be resolved by DNS`,
-      "check the spelling of base_url, and the DNS of this machine",
-    ];
+  const cause = connectionCauseOf(failure);
+  switch (cause) {
+    case "unresolved":
+      return [
+        `The name of ${origin} cannot be resolved by DNS`,
+        "check the spelling of base_url, and the DNS of this machine",
+      ];
+    case "refused":
+      return [`${origin} refuses the connection`, "check the port of base_url, and that it runs"];
+    case "expired_certificate":
+    case "other_name":
+    case "unknown_issuer":
+    case "certificate":
+    case "tls":
+      return [
+        `The TLS connection to ${origin} fails: ${CAUSE_TEXTS[cause]}`,
+        "check http or https in base_url, and egress.ca_file for a private certificate",
+      ];
+    case "timed_out":
+      return [`${origin} cannot be connected to in time`, "check base_url, proxies and firewalls"];
+    case "proxy_credentials":
+    case "proxy":
+      return [`${origin} cannot be reached: ${CAUSE_TEXTS[cause]}`, "check the proxy's address and credentials"];
+    case "unknown":
+      return [`${origin} cannot be reached, or closes the connection`, "check base_url, proxies and firewalls"];
   }
-  if (/refused/i.test(text)) {
-    return [`${origin} refuses the connection`, "check the port of base_url, and that it runs"];
-  }
-  if (/certificate|tls|handshake|InvalidContentType|corrupt message/i.test(text)) {
-    return [
-      `The TLS connection to ${origin} fails`,
-      "check http or https in base_url, and egress.ca_file for a private certificate",
-    ];
-  }
-  if (/timed out/i.test(text)) {
-    return [`${origin} cannot be connected to in time`, "check base_url, proxies and firewalls"];
-  }
-  if (/proxy/i.test(text)) {
-    return [`The proxy refuses the connection to ${origin}`, "check its address and credentials"];
-  }
-  return [`${origin} cannot be reached, or closes the connection`, "check base_url, proxies and firewalls"];
 }
 
 function originOf(baseUrl: string): string {
   return new URL(baseUrl).origin;
-}
-
-function causesOf(error: unknown): readonly Error[] {
-  const causes: Error[] = [];
-  for (let cause = error; cause instanceof Error && causes.length < 8; cause = cause.cause) causes.push(cause);
-  return causes;
 }
