@@ -1,3 +1,4 @@
+import { appendAll } from "../lib/append_all.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 import type { AdminResponse, SendAdminCall } from "./admin_api.ts";
 import type { AdminCall } from "./admin_call.ts";
@@ -45,7 +46,7 @@ async function keysOf(account: string, send: SendAdminCall): Promise<ListedKey[]
     const response = await send({ method: "GET", path });
     if (response.status >= 400) return response;
     const { data, next } = response.body as { data: readonly ListedKey[]; next: string | null };
-    keys.push(...data);
+    appendAll(keys, data);
     if (next === null) break;
     after = `&after=${encodeURIComponent(next)}`;
   }

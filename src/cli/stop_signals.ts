@@ -59,9 +59,9 @@ export function listenForStop(
 }
 
 /**
- * Passes on each SIGHUP: the first at once, those within {@linkcode SIGNAL_COPY_MS} as one more at the end of that span.
- * They can be copies of the first, as in {@linkcode createSignalCounter}, or announce a later change, which must not be
- * lost.
+ * Passes on each SIGHUP: the first at once, those within {@linkcode SIGNAL_COPY_MS} as one more at the end of that
+ * span. They can be copies of the first, as in {@linkcode createSignalCounter}, or announce a later change, which must
+ * not be lost.
  */
 export function hangupListener(clock: Clock, callback: () => void): () => void {
   let lastAt = -Infinity;

@@ -47,10 +47,11 @@ export function terminalOver({ input, output }: TerminalStreams): Terminal {
   }
 
   async function readLine(question: string, isShown: boolean): Promise<string> {
-    write(question);
     const line: number[] = [];
+    // Before the question: the system would show a secret that is typed or pasted as soon as the question is there.
     input.setRaw(true);
     try {
+      write(question);
       // Ends with the line or the input.
       while (true) {
         const byte = await nextByte();
