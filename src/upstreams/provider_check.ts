@@ -148,6 +148,8 @@ function timeoutProblem({ facts: { status } }: UpstreamFailure, { baseUrl }: Che
   return [`${originOf(baseUrl)} ${what}`, "check base_url, proxies and firewalls, and timeouts"];
 }
 
+const TLS_ADVICE = "check http or https in base_url, and egress.ca_file for a private certificate";
+
 function connectionProblem(failure: UpstreamFailure, { baseUrl }: CheckedAddress): Problem {
   const origin = originOf(baseUrl);
   const cause = connectionCauseOf(failure);
@@ -163,11 +165,9 @@ function connectionProblem(failure: UpstreamFailure, { baseUrl }: CheckedAddress
     case "other_name":
     case "unknown_issuer":
     case "certificate":
+      return [`The TLS connection to ${origin} fails: ${CAUSE_TEXTS[cause]}`, TLS_ADVICE];
     case "tls":
-      return [
-        `The TLS connection to ${origin} fails: ${CAUSE_TEXTS[cause]}`,
-        "check http or https in base_url, and egress.ca_file for a private certificate",
-      ];
+      return [`The TLS connection to ${origin} fails`, TLS_ADVICE];
     case "timed_out":
       return [`${origin} cannot be connected to in time`, "check base_url, proxies and firewalls"];
     case "proxy_credentials":
