@@ -28,7 +28,9 @@ export async function buildPackage(): Promise<string> {
   await Deno.mkdir(join(folder, "bin"), { recursive: true });
   await Deno.copyFile(join(ROOT, "scripts/package/switchyard.mjs"), join(folder, "bin", "switchyard.mjs"));
   await Deno.chmod(join(folder, "bin", "switchyard.mjs"), 0o755);
-  for (const name of ["README.md", "LICENSE"]) await Deno.copyFile(join(ROOT, name), join(folder, name));
+  // Links of the repository's README lead nowhere in a package.
+  await Deno.copyFile(join(ROOT, "scripts/package/README.md"), join(folder, "README.md"));
+  await Deno.copyFile(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
   await Deno.writeTextFile(join(folder, "package.json"), `${JSON.stringify(MANIFEST, null, 2)}\n`);
   return join(DIST, await npmPack(folder));
 }

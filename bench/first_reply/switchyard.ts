@@ -17,7 +17,7 @@ export const SWITCHYARD_CLONE: Installation = {
   startsIn: "switchyard",
   start: () => ["npx", "-y", `deno@${Deno.version.deno}`, "task", "dev"],
   request(_place, printed) {
-    const key = /API key that is ready to use: (sk-sy-\S+)/.exec(printed)?.[1];
+    const key = /SWITCHYARD_KEY=(sk-sy-\S+)/.exec(printed)?.[1];
     if (key === undefined) return null;
     return { path: "/v1/chat/completions", headers: { authorization: `Bearer ${key}` }, model: "sandbox/chat-1" };
   },

@@ -1,5 +1,6 @@
 import { AdminKeys, type ConfiguredAdminKey } from "../audit/admin_keys.ts";
 import { AuditLog } from "../audit/audit_log.ts";
+import { isApiKey } from "../billing/issued_key.ts";
 import type { Config } from "../config/config.ts";
 import { configuredAdminKeys } from "../config/admin_keys.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
@@ -11,6 +12,17 @@ export interface AdminAccess {
   readonly keys: AdminKeys;
   readonly audit: AuditLog;
   readonly wrongKeys: WrongKeys;
+  readonly isApiKey: (secret: string) => Promise<boolean>;
+}
+
+/** Returns the test whether a secret is one of the admin keys, of the configuration or of the store. */
+export function adminKeyTest(
+  { server }: Pick<Config, "server">,
+  store: Store,
+  clock: Clock,
+): (secret: string) => Promise<boolean> {
+  const keys = new AdminKeys(store, clock, configuredAdminKeys(server));
+  return async (secret) => await keys.identify(secret) !== null;
 }
 
 /** Options of {@linkcode openAdminAccess}. */
@@ -30,5 +42,10 @@ export function openAdminAccess(options: AdminAccessOptions): AdminAccess | null
 /** Opens the audit log and the admin keys of the store, beside the configured ones. */
 export function adminAccessWith(configured: readonly ConfiguredAdminKey[], options: AdminAccessOptions): AdminAccess {
   const { config: { retention }, store, clock, wrongKeys } = options;
-  return { keys: new AdminKeys(store, clock, configured), audit: new AuditLog(store, retention.auditMs), wrongKeys };
+  return {
+    keys: new AdminKeys(store, clock, configured),
+    audit: new AuditLog(store, retention.auditMs),
+    wrongKeys,
+    isApiKey: (secret) => isApiKey(store, secret),
+  };
 }

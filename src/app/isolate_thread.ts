@@ -2,6 +2,7 @@
  * The entry module of an isolate: a thread that accepts connections. It answers small text requests, and sends all
  * other requests to the main thread, which has the store, the money and the other endpoints.
  */
+import { adminKeyTest } from "./admin_access.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { createKeyRing } from "../billing/key_ring.ts";
 import { OpenStreams } from "../calls/stream_relay.ts";
@@ -56,7 +57,7 @@ const { meter, journal } = openIsolateMeter({ data, state, clock, report: record
 const ownAddresses: OwnAddress[] = [...data.own];
 const use = new ThreadUse(data.useBuffer, data.thread);
 const openStreams = new OpenStreams(use);
-const keys = createKeyRing({ store, clock });
+const keys = createKeyRing({ store, clock, isAdminKey: adminKeyTest(data.config, store, clock) });
 const replies = await openIsolateReplies({ config: data.config, state, clock });
 useTokenCounter((text) => state.countTokens(text));
 useReplyRunner(state.runReplyJob);

@@ -282,9 +282,13 @@ function missOf(method: string, path: string, fits: Fits, advice = () => "see th
   if (allow.length === 0 || fits.missedVerbs.has(method)) {
     return new GatewayError("not_found", `Cannot find "${shownPath(path)}": ${advice()}`);
   }
-  return new GatewayError("method_not_allowed", `Cannot serve this method here: expected ${allow.join(" or ")}`, {
-    allow,
-  });
+  return new GatewayError("method_not_allowed", methodMessage(method, allow), { allow });
+}
+
+/** Methods are an open set (RFC 9110, 9.1), so that an unknown one could be any text: it is not repeated. */
+function methodMessage(method: string, allow: readonly string[]): string {
+  const got = /^[A-Z]{1,10}$/.test(method) ? `, got ${method}` : "";
+  return `Cannot serve this method here: expected ${allow.join(" or ")}${got}`;
 }
 
 const MAX_SHOWN_PATH_CHARACTERS = 100;

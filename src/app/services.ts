@@ -1,3 +1,4 @@
+import { adminKeyTest } from "./admin_access.ts";
 import { type Authenticate, createAuthenticate } from "../billing/authenticate.ts";
 import { createKeyRing, type KeyRing } from "../billing/key_ring.ts";
 import { createMeter, type LedgerMeter } from "../billing/meter.ts";
@@ -232,7 +233,7 @@ function buildServices(
   const onAttemptFailed: Services["onAttemptFailed"] = [];
   const onKeysEvicted: Services["onKeysEvicted"] = [];
   const onEvicted = (accountId: string) => onKeysEvicted.forEach((listener) => listener(accountId));
-  const keys = createKeyRing({ store, clock, onEvicted });
+  const keys = createKeyRing({ store, clock, onEvicted, isAdminKey: adminKeyTest(config, store, clock) });
   const wrongKeys = new WrongKeys(clock);
   const credentials = createCredentialMonitor({ providers: configured.providers, clock, log });
   const breaker = createCircuitBreaker({

@@ -15,6 +15,7 @@ import {
   type WebhookSecretRecord,
 } from "./records.ts";
 import { newWebhookSecret } from "./webhook_secret.ts";
+import { missingAccount } from "./missing_account.ts";
 
 const SCAN_PAGE = 500;
 /** Accounts whose records are read together while their balances are read one by one. */
@@ -64,7 +65,9 @@ export async function createAccount(
   };
   const commit = withOverdraft(openingCommit(record, balance, webhookSecret), id, settings);
   const result = await store.commit(null, commit);
-  if (!result.ok) throw new GatewayError("conflict", "Cannot create the account: the id is in use", { field: "id" });
+  if (!result.ok) {
+    throw new GatewayError("conflict", `Cannot create the account "${id}": there is one with this id`, { field: "id" });
+  }
   const { overdraft } = settings;
   return { account: { ...record, available: balance, held: 0n, ...overdraft && { overdraft } }, webhookSecret };
 }
@@ -92,7 +95,7 @@ function openingCommit(record: AccountRecord, balance: Money, webhookSecret: str
  */
 export async function readAccount(store: Store, id: string): Promise<Account> {
   const [entry] = isAccountId(id) ? await store.get<AccountRecord>([accountKey(id)]) : [null];
-  if (!entry) throw noSuchAccount();
+  if (!entry) throw await missingAccount(store, id);
   return withBalance(store, entry.value);
 }
 
@@ -195,7 +198,7 @@ async function changeAccount(
   also: Commit = {},
 ): Promise<Account> {
   const changed = isAccountId(id) ? await updateRecord(store, accountKey(id), change, also) : null;
-  if (!changed) throw noSuchAccount();
+  if (!changed) throw await missingAccount(store, id);
   return withBalance(store, changed);
 }
 
@@ -211,8 +214,4 @@ async function withBalance(store: Store, record: AccountRecord): Promise<Account
 export function refuseErased<A extends Pick<AccountRecord, "erasure">>(account: A): A {
   if (account.erasure === undefined) return account;
   throw new GatewayError("conflict", "Cannot change the account: it was erased; create one with another id");
-}
-
-function noSuchAccount(): GatewayError {
-  return new GatewayError("not_found", "Cannot find the account: no such account");
 }

@@ -5,6 +5,7 @@ import type { Commit, Store } from "../store/store.ts";
 import { isAccountId } from "./account_id.ts";
 import { isCreditReference } from "./credit.ts";
 import { accountKey, adjustmentKey, type AdjustmentRecord, mergeCommits } from "./records.ts";
+import { missingAccount } from "./missing_account.ts";
 
 /** A correction of an account's balance by the operator, up or down. */
 export interface Adjustment {
@@ -53,7 +54,7 @@ export async function adjustAccount(store: Store, adjustment: Adjustment): Promi
   const keys = [accountKey(account), adjustmentKey(account, reference)];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const [owner, given] = isAccountId(account) ? await store.get(keys) : [null, null];
-    if (!owner) throw new GatewayError("not_found", "Cannot adjust the account: no such account");
+    if (!owner) throw await missingAccount(store, account);
     if (given) return replayOf(given.value as AdjustmentRecord, adjustment, reference);
     const result = await store.commit(null, adjustmentCommit(adjustment, reference, store.now()));
     if (result.ok) return { reference, replayed: false };

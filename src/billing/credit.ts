@@ -4,6 +4,7 @@ import type { Money } from "../lib/money.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { isAccountId } from "./account_id.ts";
 import { accountKey, creditKey, type CreditRecord, mergeCommits } from "./records.ts";
+import { missingAccount } from "./missing_account.ts";
 
 /** A payment into an account. */
 export interface Credit {
@@ -72,7 +73,7 @@ export async function creditAccount(
   const keys = [accountKey(account), creditKey(account, reference)];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const [owner, given] = isAccountId(account) ? await store.get(keys) : [null, null];
-    if (!owner) throw new GatewayError("not_found", "Cannot credit the account: no such account");
+    if (!owner) throw await missingAccount(store, account);
     if (given) return replayOf(given.value as CreditRecord, amount, reference);
     const result = await store.commit(null, addCredit({}, { account, reference, amount }, store.now()));
     if (result.ok) return { reference, replayed: false };

@@ -17,6 +17,7 @@ import {
   keysOf,
   mergeCommits,
 } from "./records.ts";
+import { missingAccount } from "./missing_account.ts";
 
 /** The facts about a key that can be shown after it was issued. */
 export type IssuedKey = Omit<KeyRecord, "hash">;
@@ -41,7 +42,7 @@ const KEY_ID = /^key_[0-9a-f]{28}$/;
  */
 export async function issueKey(store: Store, account: string, settings: KeyChanges = {}): Promise<NewKey> {
   const [owner] = await store.get<AccountRecord>([accountKey(account)]);
-  if (!owner) throw new GatewayError("not_found", "Cannot issue a key: no such account");
+  if (!owner) throw await missingAccount(store, account);
   refuseErased(owner.value);
   refusePast(settings.expires_at, store.now());
   const secret = newApiKey();
@@ -122,6 +123,12 @@ export async function readKey(store: Store, account: string, id: string): Promis
   const [entry] = KEY_ID.test(id) ? await store.get<KeyRecord>([keyKey(account, id)]) : [null];
   if (!entry) throw new GatewayError("not_found", "Cannot find the key: no such key");
   return withoutHash(entry.value);
+}
+
+/** Whether a secret is one of an API key; also of a revoked one. */
+export async function isApiKey(store: Store, secret: string): Promise<boolean> {
+  const [owner] = await store.get<KeyOwnerRecord>([keyOwnerKey(hashOfKey(secret))]);
+  return owner !== null;
 }
 
 /**

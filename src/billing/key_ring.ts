@@ -27,7 +27,7 @@ export interface KeyRing {
    * Returns the owner of a key: at once if it is cached, which it is for five seconds, otherwise as a promise.
    *
    * @throws {GatewayError} `invalid_api_key`, thrown or as a rejection. The message tells a revoked or expired key and
-   * a suspended account from an unknown key: whoever has the secret may know.
+   * a suspended account, and an admin key, from an unknown key: whoever has the secret may know.
    */
   resolve(secret: string): Credential | Promise<Credential>;
   /**
@@ -45,6 +45,8 @@ export interface KeyRingOptions {
   /** Its clock decides when keys expire. */
   readonly store: Store;
   readonly clock: Clock;
+  /** Whether a secret is one of an operator, which the refusal then says. Default: none is. */
+  readonly isAdminKey?: (secret: string) => Promise<boolean>;
   /** Called when an account or one of its keys has changed. */
   readonly onEvicted?: (accountId: string) => void;
 }
@@ -67,14 +69,16 @@ const USE_RECORD_INTERVAL_MS = 3_600_000;
  * A key ring over the store. Results are cached by the SHA-256 of the secret, and the SHA-256 of accepted secrets is
  * remembered ({@linkcode KeyHashes}). Refusals are cached apart from owners, so that many wrong keys evict no caller.
  */
-export function createKeyRing({ store, clock, onEvicted }: KeyRingOptions): KeyRing {
+export function createKeyRing({ store, clock, isAdminKey, onEvicted }: KeyRingOptions): KeyRing {
   const known = new Map<string, CachedResult>();
   const unknown = new Map<string, CachedResult>();
   const lookups = new Map<string, Promise<Credential>>();
   const hashes = new KeyHashes();
 
   function lookUp(secret: string, hash: string): Promise<Credential> {
-    const lookup: Promise<Credential> = findOwner(store, hash).then((found) => {
+    const lookup: Promise<Credential> = findOwner(store, hash).then(
+      async (found) => found === "unknown" && await isAdminKey?.(secret) ? "admin" : found,
+    ).then((found) => {
       const result = typeof found === "string" ? found : withSameLimits(found, known.get(hash)?.found);
       const isKnown = typeof result !== "string";
       // A look-up that began before a revocation answers its callers but is not cached.
@@ -134,8 +138,9 @@ function hashOfWellFormed(secret: string): string {
 }
 
 const REFUSALS = {
-  unknown:
-    "it is unknown; send a key of this gateway, not of a vendor. Admin keys are for the admin API and the console",
+  unknown: "it is unknown; send a key of this gateway, not of a vendor",
+  admin: "it is an admin key, for the admin API and the console; send an API key, " +
+    'which "switchyard keys create ACCOUNT" creates',
   revoked: "it was revoked",
   expired: "it has expired",
   suspended: "its account is suspended",

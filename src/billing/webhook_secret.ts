@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
 import { updateRecord } from "./update_record.ts";
 import { OPERATOR, webhookSecretKey, type WebhookSecretRecord } from "./records.ts";
+import { missingAccount } from "./missing_account.ts";
 
 /** The shortest configured secret. */
 export const MIN_SECRET_CHARACTERS = 8;
@@ -46,7 +46,7 @@ export async function rotateWebhookSecret(store: Store, account: string): Promis
     current: secret,
     previous: { secret: current, until: store.now() + OVERLAP_MS },
   }));
-  if (!rotated) throw new GatewayError("not_found", "Cannot rotate the webhook secret: no such account");
+  if (!rotated) throw await missingAccount(store, account);
   return secret;
 }
 

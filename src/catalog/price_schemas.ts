@@ -33,6 +33,13 @@ const MAX_OVERRIDES = 64;
 /** The schema of a decimal USD amount. */
 export const price: z.ZodType<string> = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
 
+/** The schema of a price by its name. The price of one token or character is often written for a million. */
+function priceOf(name: string): z.ZodType<string> {
+  if (!MILLION_NAMES.some((each) => each === name)) return price;
+  const expected = `${PRICE_EXPECTATION}, or the price of a million as ${name}${PER_MILLION}: "5"`;
+  return z.string(expected).refine(isPrice, expected);
+}
+
 /** The schema of a moment: a date, which begins at midnight in UTC, or a time. Converted to Unix milliseconds. */
 export const moment: z.ZodType<number> = z.string(MOMENT_EXPECTATION).refine(isDate, MOMENT_EXPECTATION)
   .transform((value) => Date.parse(value));
@@ -57,7 +64,7 @@ export const WRITTEN_PRICE_NAMES: readonly string[] = [
   ...MILLION_NAMES.map((name) => name + PER_MILLION),
 ];
 
-const prices = Object.fromEntries(WRITTEN_PRICE_NAMES.map((name) => [name, price.optional()])) as Record<
+const prices = Object.fromEntries(WRITTEN_PRICE_NAMES.map((name) => [name, priceOf(name).optional()])) as Record<
   PriceName,
   z.ZodOptional<typeof price>
 >;

@@ -14,6 +14,8 @@ import { errorTextOf } from "./print_result.ts";
 import { redeliverRange } from "./redeliver_range.ts";
 import { openStoppedStore } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
+import { sendToKey } from "./named_key.ts";
+import { inTypedNames } from "./typed_names.ts";
 
 /**
  * Runs `accounts …`, `keys …`, `ledger …`, `tasks …`, `deliveries …` and the other commands of `admin_call.ts`, which
@@ -36,9 +38,9 @@ export async function adminCommand(command: string, args: readonly string[]): Pr
   }
   const call = adminCallFor(command, subcommand, rest);
   const send = await openAdminApi(config, selection, call, printError);
-  const { status, body } = await (call.isPaged ? redeliverRange(call, send, printError) : send(call));
+  const { status, body } = await (call.isPaged ? redeliverRange(call, send, printError) : sendToKey(call, send));
   if (status >= 400) {
-    printError(errorTextOf({ status, body }));
+    printError(inTypedNames(errorTextOf({ status, body }), rest));
     return 1;
   }
   print(JSON.stringify(body, null, 2));

@@ -1,6 +1,7 @@
-import { parseArgs } from "node:util";
 import { REQUEST_OPTIONS, type RequestOption } from "./request_options.ts";
+import { readSpan, readTime } from "./times.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions, unexpectedArgument, unknownOption } from "./command_options.ts";
 
 /** Options of the admin commands, beside those that select requests. Each command takes some of them. */
 const OPTIONS = [
@@ -71,10 +72,23 @@ export interface AdminArguments {
   hasWord(): boolean;
   /** Takes an option and gives its value. */
   option(name: AdminOption): string | undefined;
+  /**
+   * Takes an option with a time.
+   *
+   * @returns Unix milliseconds.
+   * @throws {UsageError} As {@linkcode readTime}.
+   */
+  time(name: "from" | "to" | "expires"): number | undefined;
+  /** Takes an option with a time; gives its day in UTC, such as `2026-11-21`. Throws as {@linkcode time} does. */
+  day(name: "from" | "to"): string | undefined;
+  /** Takes an option with a span of time; gives whole seconds. */
+  span(name: "overlap"): number | undefined;
   /** Takes an option without a value and tells whether it is set. */
   flag(name: AdminFlag): boolean;
-  /** Takes options as a query string with its question mark; empty if none is set. */
+  /** Takes options as a query string with its question mark; empty if none is set. Times become Unix seconds. */
   query(...names: readonly AdminOption[]): string;
+  /** What was typed, by the name of an option with its dashes, or by the name that {@linkcode word} gave it. */
+  readonly typed: ReadonlyMap<string, string>;
   /**
    * Ends the reading.
    *
@@ -107,15 +121,11 @@ export function readAdminArguments(command: string, args: readonly string[]): Ad
     ...[...OPTIONS, ...REQUEST_OPTIONS.keys(), "config", "gateway"].map((name) => [name, text]),
     ...FLAGS.map((name) => [name, flag]),
   ]);
-  try {
-    const parsed = parseArgs({ args: args.map(escapeNumber), allowPositionals: true, options });
-    const values = mapValues(parsed.values as Readonly<Record<string, string | boolean>>, unescape);
-    const { config, gateway, ...given } = values as Partial<Record<"config" | "gateway", string>>;
-    const [subcommand = "", ...words] = parsed.positionals.map(unescape);
-    return { config, gateway, subcommand, rest: adminArguments(`${command} ${subcommand}`, words, given) };
-  } catch (error) {
-    throw new UsageError(`switchyard ${command}: ${(error as Error).message}`);
-  }
+  const parsed = parseOptions(command, args.map(escapeNumber), { allowPositionals: true, options });
+  const values = mapValues(parsed.values as Readonly<Record<string, string | boolean>>, unescape);
+  const { config, gateway, ...given } = values as Partial<Record<"config" | "gateway", string>>;
+  const [subcommand = "", ...words] = parsed.positionals.map(unescape);
+  return { config, gateway, subcommand, rest: adminArguments(`${command} ${subcommand}`, words, given) };
 }
 
 /** Precedes a negative number, which `parseArgs` would read as an option. No argument of a process contains it. */
@@ -139,18 +149,35 @@ type GivenOptions = Readonly<Partial<Record<AdminOption, string> & Record<AdminF
 function adminArguments(command: string, words: readonly string[], options: GivenOptions): AdminArguments {
   const wordsLeft = [...words];
   const optionsLeft = new Set(Object.keys(options));
+  const typed = new Map(Object.entries(options).map(([name, value]) => [`--${name}`, String(value)]));
   const option = (name: AdminOption) => {
     optionsLeft.delete(name);
     return options[name];
+  };
+  const time: AdminArguments["time"] = (name) => {
+    const text = option(name);
+    const direction = name === "expires" ? "ahead" : "ago";
+    return text === undefined ? undefined : readTime(`${command}: --${name}`, text, { direction });
   };
   return {
     word(name) {
       const word = wordsLeft.shift();
       if (!word) throw new UsageError(`switchyard ${command}: missing argument: ${name}`);
+      typed.set(name, word);
       return word;
     },
+    typed,
     hasWord: () => wordsLeft.length > 0,
     option,
+    time,
+    day(name) {
+      const at = time(name);
+      return at === undefined ? undefined : new Date(at).toISOString().slice(0, 10);
+    },
+    span(name) {
+      const text = option(name);
+      return text === undefined ? undefined : readSpan(`${command}: --${name}`, text);
+    },
     flag(name) {
       optionsLeft.delete(name);
       return options[name] === true;
@@ -158,14 +185,19 @@ function adminArguments(command: string, words: readonly string[], options: Give
     query(...names) {
       const query = new URLSearchParams();
       for (const name of names) {
-        const value = option(name);
+        const value = name === "from" || name === "to" ? secondsOf(time(name)) : option(name);
         if (value !== undefined) query.set(name, value);
       }
       return query.size === 0 ? "" : `?${query}`;
     },
     end() {
-      for (const name of optionsLeft) throw new UsageError(`switchyard ${command}: unknown option "--${name}"`);
-      for (const word of wordsLeft) throw new UsageError(`switchyard ${command}: unexpected argument "${word}"`);
+      for (const name of optionsLeft) throw new UsageError(`switchyard ${command}: ${unknownOption(`--${name}`)}`);
+      for (const word of wordsLeft) throw new UsageError(`switchyard ${command}: ${unexpectedArgument(word)}`);
     },
   };
+}
+
+/** Unix milliseconds as whole Unix seconds in text. */
+function secondsOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : String(Math.floor(time / 1_000));
 }

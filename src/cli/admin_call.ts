@@ -18,6 +18,8 @@ export interface AdminCall {
   readonly tests?: { readonly name: string; readonly credential: string | null };
   /** Whether it reads the log of requests. Default false. */
   readonly readsRequestLog?: boolean;
+  /** The account and the id, name or prefix of the key that the path names. Default: it names none. */
+  readonly ofKey?: { readonly account: string; readonly key: string };
   /** Whether one call handles a part only. While a response has a `next`, a call with that as `after` follows. */
   readonly isPaged?: boolean;
 }
@@ -75,17 +77,16 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   },
   "webhook-secrets rotate": (args) => ({ method: "POST", path: `${accountPath(args)}/webhook-secret` }),
   "keys create": (args) => ({ method: "POST", path: `${accountPath(args)}/keys`, body: keySettingsIn(args) }),
-  "keys show": (args) => ({ method: "GET", path: keyPath(args) }),
+  "keys show": (args) => ({ method: "GET", ...keyIn(args) }),
   "keys set": (args) => {
-    const path = keyPath(args);
-    return { method: "PATCH", path, body: changesIn(keySettingsIn(args), "keys set", "--rpm 60") };
+    const key = keyIn(args);
+    return { method: "PATCH", ...key, body: changesIn(keySettingsIn(args), "keys set", "--rpm 60") };
   },
   "keys list": (args) => ({ method: "GET", path: `${accountPath(args)}/keys${args.query("limit", "after")}` }),
-  "keys revoke": (args) => ({ method: "DELETE", path: keyPath(args) }),
+  "keys revoke": (args) => ({ method: "DELETE", ...keyIn(args) }),
   "keys rotate": (args) => {
-    const path = `${keyPath(args)}/rotate`;
-    const overlap = args.option("overlap");
-    return { method: "POST", path, body: { overlap: overlap === undefined ? undefined : numberOr(overlap) } };
+    const { path, ofKey } = keyIn(args);
+    return { method: "POST", path: `${path}/rotate`, ofKey, body: { overlap: args.span("overlap") } };
   },
   "caches list": (args) => ({ method: "GET", path: `${ROOT}/caches${args.query("limit", "after", "account")}` }),
   "caches delete": (args) => ({ method: "DELETE", path: `${ROOT}/caches/${segment(args, "cache ID")}` }),
@@ -184,8 +185,11 @@ function accountPath(args: AdminArguments): string {
   return `${ROOT}/accounts/${segment(args, "account ID")}`;
 }
 
-function keyPath(args: AdminArguments): string {
-  return `${accountPath(args)}/keys/${segment(args, "key ID")}`;
+function keyIn(args: AdminArguments): { readonly path: string; readonly ofKey: NonNullable<AdminCall["ofKey"]> } {
+  const account = args.word("account ID");
+  const key = args.word("key ID, name or prefix");
+  const path = `${ROOT}/accounts/${encodeURIComponent(account)}/keys/${encodeURIComponent(key)}`;
+  return { path, ofKey: { account, key } };
 }
 
 function taskPath(args: AdminArguments): string {
@@ -201,16 +205,10 @@ function segment(args: AdminArguments, name: string): string {
 }
 
 function rangeIn(args: AdminArguments): Readonly<Record<string, unknown>> {
-  const [from, to] = [args.option("from"), args.option("to")];
+  const [from, to] = [args.time("from"), args.time("to")];
   if (from === undefined || to === undefined) {
-    throw new UsageError(
-      "switchyard deliveries redeliver: missing argument: a task ID, or --from and --to in whole Unix seconds",
-    );
+    throw new UsageError("switchyard deliveries redeliver: missing argument: a task ID, or --from and --to");
   }
-  return { from: numberOr(from), to: numberOr(to), state: args.option("state"), after: args.option("after") };
-}
-
-/** Text that is not a number stays text: the admin API answers with the expected form. */
-function numberOr(text: string): number | string {
-  return /^\d{1,12}$/.test(text) ? Number(text) : text;
+  const [first, last] = [from, to].map((time) => Math.floor(time / 1_000));
+  return { from: first, to: last, state: args.option("state"), after: args.option("after") };
 }

@@ -1,5 +1,4 @@
 import { dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { requestLogPathOf } from "../app/request_log.ts";
 import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load_config.ts";
@@ -21,6 +20,7 @@ import { existingStorePath, fileExists } from "./stopped_store.ts";
 import { snapshotStore } from "./store_snapshot.ts";
 import { UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `backup FILE [--files] [--config FILE]`: writes the store, its journal of charges and the log of requests, each
@@ -166,22 +166,13 @@ function printSummary({ config, path, file, manifest, hasLog, present, isIncompl
 }
 
 function argumentsIn(args: readonly string[]) {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parseOptions("backup", args, {
+    options: { config: { type: "string" }, files: { type: "boolean" } },
+    allowPositionals: true,
+  });
   const [file = "", ...more] = positionals;
   if (file === "" || more.length > 0) {
     throw new UsageError("switchyard backup: expected the name of one file to write, such as switchyard-backup.tar");
   }
   return { file, hasFiles: values.files === true, configPath: values.config };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { config: { type: "string" }, files: { type: "boolean" } },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new UsageError(`switchyard backup: ${(error as Error).message}`);
-  }
 }

@@ -1,10 +1,10 @@
-import { parseArgs } from "node:util";
 import type { Config } from "../config/config.ts";
 import { checkConfig } from "../config/load_config.ts";
 import { builtInIdsBeside } from "../config/model_entries.ts";
 import { environmentOf } from "./environment.ts";
 import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `config check [FILE]`, or `config check --config FILE`: reads a configuration and prints its problems.
@@ -41,18 +41,11 @@ function hiddenNote(source: string, hidden: readonly string[]): string {
 }
 
 function readPath(args: readonly string[]): string | undefined {
-  const { values, positionals } = parsed(args);
+  const options = { config: { type: "string" } } as const;
+  const { values, positionals } = parseOptions("config check", args, { options, allowPositionals: true });
   const [subcommand, ...files] = positionals;
   if (subcommand !== "check") throw new UsageError('switchyard config: expected the subcommand "check"');
   const paths = values.config === undefined ? files : [...files, values.config];
   if (paths.length > 1) throw new UsageError("switchyard config check: expected one configuration file, got several");
   return paths[0];
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { config: { type: "string" } } });
-  } catch (error) {
-    throw new UsageError(`switchyard config check: ${(error as Error).message}`);
-  }
 }

@@ -1,5 +1,7 @@
 import { parse } from "yaml";
+import { ConfigError } from "../config/config_error.ts";
 import { loadConfig } from "../config/load_config.ts";
+import { syntaxProblemOf } from "../config/syntax_problem.ts";
 import { type AdminResponse, openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import { environmentOf } from "./environment.ts";
@@ -66,12 +68,16 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 
 /** @throws {UsageError} If the file cannot be read as a map of sections. */
 async function sectionsIn(file: string): Promise<Record<string, unknown>> {
+  const text = await Deno.readTextFile(file).catch((error: unknown) => {
+    const kind = errorName(error);
+    throw new UsageError(`switchyard config: expected a readable configuration file at ${file}, got ${kind}`);
+  });
   let sections: unknown;
   try {
-    sections = parse(await Deno.readTextFile(file));
+    sections = parse(text);
   } catch (error) {
-    const kind = errorName(error); // The parser's message quotes the file.
-    throw new UsageError(`switchyard config: expected a readable configuration file at ${file}, got ${kind}`);
+    // The parser's message quotes the file.
+    throw new ConfigError([syntaxProblemOf(error, file, text) ?? `${file}: expected valid YAML`]);
   }
   if (typeof sections === "object" && sections !== null && !Array.isArray(sections)) return { ...sections };
   throw new UsageError(`switchyard config: expected a map of sections in ${file}`);

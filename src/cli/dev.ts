@@ -95,10 +95,13 @@ function devGreeting({ address, key, consoleLink }: Greeting): string {
     ? ""
     : `\nThe console, signed in once within 15 minutes by this link: ${consoleLink}\n`;
   const curl = (path: string) =>
-    `  curl ${address}${path} -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`;
+    `  curl ${address}${path} -H "Authorization: Bearer $SWITCHYARD_KEY" \\
+    -H "Content-Type: application/json" \\`;
   return `${signIn}
 Vendors are simulated: no request leaves this machine and nothing is billed. The demo account has 25 USD.
-An API key that is ready to use: ${key}
+An API key that is ready to use, and requests to paste into another terminal:
+
+  export SWITCHYARD_KEY=${key}
 
 ${curl("/v1/chat/completions")}
     -d '{"model":"sandbox/chat-1","messages":[{"role":"user","content":"Say hello"}]}'

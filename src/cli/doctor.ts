@@ -1,5 +1,4 @@
 import { appendAll } from "../lib/append_all.ts";
-import { parseArgs } from "node:util";
 import { openConfiguredParts } from "../app/configured_parts.ts";
 import { openStore } from "../app/store.ts";
 import { shownStore, storeAddressOf } from "../config/store_address.ts";
@@ -38,8 +37,8 @@ import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
 import { print } from "./print.ts";
-import { UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
+import { parseOptions } from "./command_options.ts";
 
 interface DoctorOptions {
   readonly config: string | undefined;
@@ -88,13 +87,9 @@ export async function doctor(args: readonly string[]): Promise<number> {
 }
 
 function readOptions(args: readonly string[]): DoctorOptions {
-  try {
-    const options = { config: { type: "string" }, offline: { type: "boolean" }, json: { type: "boolean" } } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    return { config: values.config, isOffline: values.offline ?? false, isJson: values.json ?? false };
-  } catch (error) {
-    throw new UsageError(`switchyard doctor: ${(error as Error).message}`);
-  }
+  const options = { config: { type: "string" }, offline: { type: "boolean" }, json: { type: "boolean" } } as const;
+  const { values } = parseOptions("doctor", args, { options });
+  return { config: values.config, isOffline: values.offline ?? false, isJson: values.json ?? false };
 }
 
 function checkAdmin({ server, models, modelPatterns, providers, accounts }: Config): Finding {

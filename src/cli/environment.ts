@@ -22,10 +22,16 @@ export function environmentOf(configPath?: string): Environment {
     const found = versionOf(path);
     if (found !== version) {
       version = found;
-      variables = found === "" ? {} : parseEnv(readFileSync(path, "utf8"));
+      variables = found === "" ? {} : parseEnv(textOf(readFileSync(path)));
     }
     return variables[name];
   };
+}
+
+/** The text of a file in UTF-8, or in UTF-16 as editors of Windows write it; without the mark of its byte order. */
+function textOf(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
 /** Changes with the content of a file; empty if there is none. */

@@ -1,7 +1,8 @@
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { parse } from "yaml";
 import { PRIVATE_FILE_MODE } from "../lib/private_path.ts";
+import { parseOptions } from "./command_options.ts";
+import { syntaxProblemOf } from "../config/syntax_problem.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import { importBifrost } from "./import/bifrost.ts";
 import type { ImportResult } from "./import/imported_config.ts";
@@ -115,8 +116,9 @@ async function sourceIn(file: string): Promise<unknown> {
   try {
     // As PyYAML reads it: with merge keys, numbers such as 20_000, and the last one of two equal keys.
     return parse(text, { version: "1.1", uniqueKeys: false, maxAliasCount: 1_000, logLevel: "error" });
-  } catch {
-    throw new UsageError(`switchyard: the file "${file}" is neither YAML nor JSON`);
+  } catch (error) {
+    const problem = syntaxProblemOf(error, file, text) ?? `the file "${file}" is neither YAML nor JSON`;
+    throw new UsageError(`switchyard: ${problem}`);
   }
 }
 
@@ -135,13 +137,6 @@ function environmentText(secrets: ReadonlyMap<string, string>): string {
 
 function parsed(args: readonly string[], command: string) {
   const text = { type: "string" } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { output: text, "env-file": text, providers: text },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new UsageError(`switchyard ${command}: ${(error as Error).message}`);
-  }
+  const options = { output: text, "env-file": text, providers: text };
+  return parseOptions(command, args, { options, allowPositionals: true });
 }

@@ -4,8 +4,10 @@ import { checkConfig } from "../config/load_config.ts";
 import { PRIVATE_FILE_MODE } from "../lib/private_path.ts";
 import { asUnwritableError } from "../lib/unwritable.ts";
 import { ENV_FILE, environmentOf } from "./environment.ts";
-import { type Answers, collectAnswers } from "./init/answers.ts";
-import { CALLER_KEY, CONFIG_FILE, configFile, envFile } from "./init/files.ts";
+import { collectAnswers } from "./init/answers.ts";
+import { type Answers, CALLER_KEY, CONFIG_FILE, configFile, envFile } from "./init/files.ts";
+import { keyTrial } from "./init/key_trial.ts";
+import { cheapestTextModel, nextSteps } from "./init/next_steps.ts";
 import { readInitOptions } from "./init/options.ts";
 import { print } from "./print.ts";
 import { serve } from "./serve.ts";
@@ -22,14 +24,14 @@ const INTERRUPTED = 130;
  * @throws {UsageError} If an option is invalid, a file exists already, or no vendor has a key.
  */
 export async function init(args: readonly string[]): Promise<number> {
-  const { noStart, ...options } = readInitOptions(args);
+  const { noStart, noTry, ...options } = readInitOptions(args);
   for (const path of [CONFIG_FILE, ENV_FILE]) {
     if (await exists(path)) throw new UsageError(`switchyard init: ${path} exists already; remove or rename it first`);
   }
   const env = environmentOf();
   let answers: Answers;
   try {
-    answers = await collectAnswers(options, openTerminal(), env);
+    answers = await collectAnswers(options, openTerminal(), env, noTry ? null : keyTrial(env));
   } catch (error) {
     if (error instanceof InputEndedError) return INTERRUPTED;
     throw error;
@@ -49,12 +51,18 @@ export async function init(args: readonly string[]): Promise<number> {
   print(
     `Wrote ${CONFIG_FILE}, and its secrets in ${ENV_FILE}: ${modelsOf(answers, config.models.length)}.
 The admin key is that of "${answers.admin}".
-The account "${answers.account}" has ${answers.balance} USD. An API key for callers, also in ${ENV_FILE} as ${CALLER_KEY}:
-  ${callerKey}
+The account "${answers.account}" has ${answers.balance} USD. Its API key is in ${ENV_FILE} as ${CALLER_KEY}.
 `,
   );
-  if (!noStart) return await serve([]);
-  print('Start the gateway with "switchyard serve". Check the vendors with "switchyard doctor".');
+  const model = cheapestTextModel(config.models);
+  if (!noStart) {
+    return await serve([], async (app) => {
+      const link = await app.createConsoleLink();
+      return nextSteps({ address: app.address, link, model, key: callerKey });
+    });
+  }
+  print('Start the gateway with "switchyard serve". Check the vendors with "switchyard doctor". Then:');
+  print(nextSteps({ address: `http://127.0.0.1:${answers.port}`, link: null, model, key: callerKey }));
   return 0;
 }
 

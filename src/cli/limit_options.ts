@@ -27,12 +27,19 @@ export function accountSettingsIn(args: AdminArguments): BodyFields {
 export function keySettingsIn(args: AdminArguments): BodyFields {
   return definedIn({
     name: valueOf(args, "name"),
-    expires_at: valueOf(args, "expires"),
+    expires_at: expiryIn(args),
     ...limitsIn(args),
     metadata: valueOf(args, "metadata", metadataIn),
     ...captureIn(args),
     prompt_caching: valueOf(args, "prompt-caching"),
   });
+}
+
+/** Unix seconds. `--expires none` removes the end, `--expires 90d` is in 90 days. */
+function expiryIn(args: AdminArguments): number | null | undefined {
+  if (args.option("expires") === NONE) return null;
+  const time = args.time("expires");
+  return time === undefined ? undefined : Math.floor(time / 1_000);
 }
 
 /** `--capture none` is a setting of its own; `--capture inherit` removes the setting of a key. */

@@ -52,7 +52,7 @@ export async function reconcileCommand(args: readonly string[]): Promise<number>
   const format = rest.option("format") ?? "table";
   if (!FORMATS.includes(format)) throw new UsageError("switchyard reconcile: expected --format table, json or csv");
   const required = (name: "provider" | "from" | "to", example: string) => {
-    const value = rest.option(name);
+    const value = name === "provider" ? rest.option(name) : rest.day(name);
     if (value === undefined) throw new UsageError(`switchyard reconcile: missing option: --${name} ${example}`);
     return value;
   };

@@ -152,24 +152,20 @@ async function readPage(
 
 function filterIn(rest: AdminArguments): Filter {
   return [...REQUEST_OPTIONS].flatMap(([option, name]) => {
-    const value = rest.option(option);
-    return value === undefined ? [] : [[name, name === "from" || name === "to" ? instantOf(value) : value] as const];
+    const value = name === "from" || name === "to" ? instantIn(rest, name) : rest.option(option);
+    return value === undefined ? [] : [[name, value] as const];
   });
+}
+
+/** In the form that the admin API takes, to the millisecond. */
+function instantIn(rest: AdminArguments, name: "from" | "to"): string | undefined {
+  const time = rest.time(name);
+  return time === undefined ? undefined : new Date(time).toISOString();
 }
 
 function orderIn(rest: AdminArguments): Filter {
   const order = rest.option("order");
   return order === undefined ? [] : [["order", order]];
-}
-
-const SPAN_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
-/** `90m` is 90 minutes ago. Anything else is left to the admin API. */
-function instantOf(text: string): string {
-  const [, amount, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const seconds = SPAN_SECONDS[unit];
-  if (amount === undefined || seconds === undefined) return text;
-  return String(Math.max(0, Math.floor(systemClock.now() / 1_000) - Number(amount) * seconds));
 }
 
 function limitIn(rest: AdminArguments): number {

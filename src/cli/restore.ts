@@ -1,5 +1,4 @@
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { journalFolderOf } from "../app/charge_journal.ts";
 import { requestLogPathOf } from "../app/request_log.ts";
 import type { Config } from "../config/config.ts";
@@ -25,6 +24,7 @@ import { environmentOf } from "./environment.ts";
 import { print, printError } from "./print.ts";
 import { fileExists } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `restore FILE [--replace] [--config FILE]`: puts the contents of a backup where the configuration has the store,
@@ -45,6 +45,7 @@ export async function restoreCommand(args: readonly string[]): Promise<number> {
   const path = await localPathOf(config);
   if (path === null) throw new UsageError('switchyard restore: the setting "store" is in memory, expected a file');
   if (!await fileExists(file)) throw new UsageError(`switchyard restore: there is no file "${file}"`);
+  await refuseOtherFile(file);
   try {
     await makePrivateFolder(dirname(path));
     const lock = await ProcessLock.take(path);
@@ -62,6 +63,18 @@ export async function restoreCommand(args: readonly string[]): Promise<number> {
 }
 
 const unreadable = (file: string, reason: string) => `Cannot restore "${file}": ${reason}. Nothing was changed`;
+
+/** @throws {BackupError} If the file does not begin as a backup. */
+async function refuseOtherFile(path: string): Promise<void> {
+  const isBackup = await firstEntryOf(path).then((name) => name === ENTRIES.store, () => false);
+  if (!isBackup) throw new BackupError(unreadable(path, 'it is no backup; "switchyard backup FILE" writes one'));
+}
+
+async function firstEntryOf(path: string): Promise<string | null> {
+  using file = await Deno.open(path, { read: true });
+  for await (const { name } of readTar(file)) return name;
+  return null;
+}
 
 interface Restore {
   readonly file: string;
@@ -257,20 +270,9 @@ async function printSummary({ config, path, replaced, manifest, files }: Unpacke
 }
 
 function argumentsIn(args: readonly string[]) {
-  const { values, positionals } = parsed(args);
+  const options = { config: { type: "string" }, replace: { type: "boolean" } } as const;
+  const { values, positionals } = parseOptions("restore", args, { options, allowPositionals: true });
   const [file = "", ...more] = positionals;
   if (file === "" || more.length > 0) throw new UsageError("switchyard restore: expected the name of one backup");
   return { file, isReplacing: values.replace === true, configPath: values.config };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { config: { type: "string" }, replace: { type: "boolean" } },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new UsageError(`switchyard restore: ${(error as Error).message}`);
-  }
 }

@@ -112,14 +112,13 @@ async function dispatch(args: readonly string[]): Promise<number> {
 }
 
 const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
-const UNKNOWN_OPTION = /unknown option '?"?(--[\w-]+)/i;
+const UNKNOWN_OPTION = /unknown option "(--[\w-]+)"/;
 
 /** The message of an invalid command line, with the option that was probably meant and where help is. */
 async function adviceFor({ message }: UsageError, args: readonly string[]): Promise<string> {
-  const { helpWords, nearestOption } = await import("./help/help.ts");
+  const { helpWords, optionAdvice } = await import("./help/help.ts");
   const unknown = UNKNOWN_OPTION.exec(message)?.[1];
-  const nearest = unknown === undefined ? null : nearestOption(args, unknown);
-  const meant = nearest === null ? "" : `\nDid you mean "${nearest}"?`;
+  const meant = unknown === undefined ? "" : optionAdvice(args, unknown);
   return `${message}${meant}\nTry "switchyard ${["help", ...helpWords(args)].join(" ")}".`;
 }
 

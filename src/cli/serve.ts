@@ -1,17 +1,22 @@
-import { parseArgs } from "node:util";
+import type { RunningApp } from "../app/app.ts";
 import type { GatewayRoles } from "../app/gateway_roles.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import type { LogLevel } from "../lib/log.ts";
 import { openThreadedConfig } from "./config_thread.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `serve [--config FILE] [--show-secrets] [--roles ROLES] [--standby]`: the gateway, until a signal stops it.
  *
+ * @param greet Gives what is printed when the gateway is ready. Default: nothing.
  * @returns The exit code.
  * @throws {UsageError} If an option is unknown, or only PostgreSQL has it and the store is another.
  */
-export async function serve(args: readonly string[]): Promise<number> {
+export async function serve(
+  args: readonly string[],
+  greet: (app: RunningApp) => Promise<string | null> = () => Promise.resolve(null),
+): Promise<number> {
   const { config: path, showSecrets, isStandby, roles } = readServeOptions(args);
   const source = openThreadedConfig(path);
   // The gateway's code is loaded while the thread reads the configuration.
@@ -37,7 +42,12 @@ export async function serve(args: readonly string[]): Promise<number> {
   }
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   const sharing = { isStandby, onLost };
-  const start = () => startGateway({ config, live, showSecrets, sharing, roles }, output);
+  const start = async () => {
+    const app = await startGateway({ config, live, showSecrets, sharing, roles }, output);
+    const greeting = await greet(app);
+    if (greeting !== null) output.print(greeting);
+    return app;
+  };
   return await runUntilSignal(config, output, start, { isWaiting: isStandby, lost });
 }
 
@@ -51,24 +61,22 @@ interface ServeOptions {
 }
 
 function readServeOptions(args: readonly string[]): ServeOptions {
-  try {
-    const options = {
-      config: { type: "string" },
-      "show-secrets": { type: "boolean" },
-      roles: { type: "string" },
-      standby: { type: "boolean" },
-    } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    const { config, "show-secrets": showSecrets = false, roles, standby: isStandby = false } = values;
-    return { config, showSecrets, isStandby, roles: rolesIn(roles ?? "serve,work") };
-  } catch (error) {
-    throw new UsageError(`switchyard serve: ${(error as Error).message}`);
-  }
+  const options = {
+    config: { type: "string" },
+    "show-secrets": { type: "boolean" },
+    roles: { type: "string" },
+    standby: { type: "boolean" },
+  } as const;
+  const { values } = parseOptions("serve", args, { options });
+  const { config, "show-secrets": showSecrets = false, roles, standby: isStandby = false } = values;
+  return { config, showSecrets, isStandby, roles: rolesIn(roles ?? "serve,work") };
 }
 
 function rolesIn(text: string): GatewayRoles {
   const names = new Set(text.split(","));
   const [serves, works] = [names.delete("serve"), names.delete("work")];
-  if (names.size > 0 || !(serves || works)) throw new Error(`--roles expects serve, work or both: got "${text}"`);
+  if (names.size > 0 || !(serves || works)) {
+    throw new UsageError(`switchyard serve: --roles expects serve, work or both, got "${text}"`);
+  }
   return { serves, works };
 }

@@ -58,34 +58,37 @@ export function listenForStop(
   return promise;
 }
 
-function listenForHangup(clock: Clock, callback: () => void): void {
-  try {
-    Deno.addSignalListener("SIGHUP", atMostEverySecond(callback, clock));
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // The system does not have this signal.
-  }
-}
-
 /**
- * Creates the listener of a signal that may come in copies, see {@linkcode createSignalCounter}. The first calls at
- * once. Those that come within a second after a call lead to one more at its end: they can announce another change.
+ * Passes on each SIGHUP: the first at once, those within {@linkcode SIGNAL_COPY_MS} as one more at the end of that
+ * span. They can be copies of the first, as in {@linkcode createSignalCounter}, or announce a later change, which must
+ * not be lost.
  */
-export function atMostEverySecond(callback: () => void, clock: Clock): () => void {
+export function hangupListener(clock: Clock, callback: () => void): () => void {
   let lastAt = -Infinity;
-  let isPending = false;
+  let isDue = false;
   const call = () => {
-    lastAt = clock.now();
-    isPending = false;
+    lastAt = clock.monotonicMs();
     callback();
   };
   return () => {
-    if (isPending) return;
-    const sinceMs = clock.now() - lastAt;
-    // After the clock was set back the span is unknown.
-    if (sinceMs < 0 || sinceMs >= SIGNAL_COPY_MS) return call();
-    isPending = true;
-    clock.after(SIGNAL_COPY_MS - sinceMs, call);
+    const sinceMs = clock.monotonicMs() - lastAt;
+    if (sinceMs >= SIGNAL_COPY_MS) return call();
+    if (isDue) return;
+    isDue = true;
+    clock.after(SIGNAL_COPY_MS - sinceMs, () => {
+      isDue = false;
+      call();
+    });
   };
+}
+
+function listenForHangup(clock: Clock, callback: () => void): void {
+  const onHangup = hangupListener(clock, callback);
+  try {
+    Deno.addSignalListener("SIGHUP", onHangup);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // The system does not have this signal.
+  }
 }
 
 /**

@@ -1,9 +1,9 @@
-import { parseArgs } from "node:util";
 import { loadConfig } from "../config/load_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import { environmentOf } from "./environment.ts";
 import { print } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `store migrate [--config FILE]`, which adds to the tables of a PostgreSQL database what this version needs, or
@@ -28,9 +28,5 @@ export async function storeCommand([subcommand, ...rest]: readonly string[]): Pr
 }
 
 function configPathIn(args: readonly string[]): string | undefined {
-  try {
-    return parseArgs({ args: [...args], options: { config: { type: "string" } } }).values.config;
-  } catch (error) {
-    throw new UsageError(`switchyard store migrate: ${(error as Error).message}`);
-  }
+  return parseOptions("store migrate", args, { options: { config: { type: "string" } } }).values.config;
 }

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { loadConfig } from "../config/load_config.ts";
 import { storeAddressOf } from "../config/store_address.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -11,6 +10,7 @@ import { environmentOf } from "./environment.ts";
 import { print } from "./print.ts";
 import { withReplayedJournal } from "./stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `store copy kv:PATH [postgres://…] [--config FILE]`: copies the store of a stopped gateway into a PostgreSQL
@@ -44,7 +44,10 @@ export async function storeCopyCommand(args: readonly string[]): Promise<number>
 }
 
 function addressesIn(args: readonly string[]): { readonly from: string; readonly path: string; readonly url: string } {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parseOptions("store copy", args, {
+    options: { config: { type: "string" } },
+    allowPositionals: true,
+  });
   const [from = "", to, ...more] = positionals;
   const source = storeAddressOf(from);
   if (!from.startsWith("kv:") || source.engine !== "kv" || more.length > 0) {
@@ -60,14 +63,6 @@ function addressesIn(args: readonly string[]): { readonly from: string; readonly
     );
   }
   return { from, path: source.path, url: address };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: { config: { type: "string" } }, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(`switchyard store copy: ${(error as Error).message}`);
-  }
 }
 
 function printSummary(place: string, { counts, available, held, unequalAccounts, isRepeated }: StoreCopy): void {

@@ -1,9 +1,13 @@
+import { printable } from "./print.ts";
+
 /** Asks questions. */
 export interface Terminal {
   /** Shows a question, and returns the line that is typed, without surrounding white space. */
   ask(question: string): Promise<string>;
   /** Asks for a secret, which is not shown. */
   askSecret(question: string): Promise<string>;
+  /** Shows lines of text. */
+  tell(text: string): void;
 }
 
 /** The input ended, or the user pressed Ctrl-C. */
@@ -43,10 +47,11 @@ export function terminalOver({ input, output }: TerminalStreams): Terminal {
   }
 
   async function readLine(question: string, isShown: boolean): Promise<string> {
-    write(question);
     const line: number[] = [];
+    // Before the question: the system would show a secret that is typed or pasted as soon as the question is there.
     input.setRaw(true);
     try {
+      write(question);
       // Ends with the line or the input.
       while (true) {
         const byte = await nextByte();
@@ -68,5 +73,6 @@ export function terminalOver({ input, output }: TerminalStreams): Terminal {
   return {
     ask: (question) => readLine(question, true),
     askSecret: (question) => readLine(question, false),
+    tell: (text) => void write(`${printable(text)}\n`),
   };
 }

@@ -49,7 +49,7 @@ export async function usageCommand(args: readonly string[]): Promise<number> {
 function queryOf(args: AdminArguments): Readonly<Record<string, string>> {
   const query: Record<string, string> = { group_by: args.option("group-by") ?? DEFAULT_GROUPS };
   for (const name of ["from", "to", "account", "key", "model", "provider", "kind", "top"] as const) {
-    const value = args.option(name);
+    const value = name === "from" || name === "to" ? args.day(name) : args.option(name);
     if (value !== undefined) query[name] = value;
   }
   return query;

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { loadConfig } from "../config/load_config.ts";
 import { commandKeyOf } from "../config/admin_keys.ts";
 import { environmentOf } from "./environment.ts";
@@ -9,6 +8,7 @@ import { listenForWebhooks } from "./webhooks_listen.ts";
 import { print } from "./print.ts";
 import { triggerEvent } from "./webhooks_trigger.ts";
 import { UsageError } from "./usage_error.ts";
+import { parseOptions } from "./command_options.ts";
 
 /**
  * Runs `webhooks listen [--forward URL] [--account ID]`: prints new events of a running gateway, checks their
@@ -103,10 +103,7 @@ function readAddress(option: string, given: string): string {
 function readOptions(args: readonly string[], extra: "forward" | "url") {
   const option = { type: "string" } as const;
   const options = { config: option, gateway: option, account: option, [extra]: option };
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: extra === "url" });
-    return { values: values as Readonly<Record<string, string | undefined>>, positionals };
-  } catch (error) {
-    throw new UsageError(`switchyard webhooks: ${(error as Error).message}`);
-  }
+  const words = { forward: "webhooks listen", url: "webhooks trigger" }[extra];
+  const { values, positionals } = parseOptions(words, args, { options, allowPositionals: extra === "url" });
+  return { values: values as Readonly<Record<string, string | undefined>>, positionals };
 }

@@ -58,7 +58,11 @@ export function readConfigFile({ path, env, readFile = textOf }: LoadOptions): C
     }
     return { source, text };
   }
-  if (named !== undefined) throw new ConfigError([`${named}: expected a configuration file, got no such file`]);
+  if (named !== undefined) {
+    throw new ConfigError([
+      `${named}: expected a configuration file, got no such file; "switchyard init" writes switchyard.yaml`,
+    ]);
+  }
   return { source: ENVIRONMENT, text: "" };
 }
 

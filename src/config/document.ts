@@ -1,4 +1,4 @@
-import { type Document, type ErrorCode, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { type Document, isScalar, parseDocument, visit } from "yaml";
 import { ConfigError } from "./config_error.ts";
 import {
   type Environment,
@@ -11,32 +11,10 @@ import {
 import type { Problems } from "./problems.ts";
 import { isSection, type Section } from "./section.ts";
 import type { Path } from "./setting_path.ts";
+import { syntaxProblem } from "./syntax_problem.ts";
 
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 32;
-
-/**
- * The meaning of the parser's error codes. The parser's own messages quote the line, which can contain a key, so they
- * are not used.
- */
-const SYNTAX: Readonly<Partial<Record<ErrorCode, string>>> = {
-  ALIAS_PROPS: "an alias without properties",
-  BAD_ALIAS: "a valid alias",
-  BAD_DQ_ESCAPE: "a valid escape in double quotes",
-  BAD_INDENT: "consistent indentation",
-  BAD_SCALAR_START: "a value that starts with another character, or quotes around it",
-  BLOCK_AS_IMPLICIT_KEY: "one key on the line, or quotes around a value with a colon",
-  BLOCK_IN_FLOW: "no block inside braces or brackets",
-  DUPLICATE_KEY: "each key once",
-  MISSING_CHAR: "a closing quote, bracket, comma or colon",
-  MULTILINE_IMPLICIT_KEY: "a key on one line",
-  MULTIPLE_DOCS: "one document",
-  NON_STRING_KEY: "keys of plain text",
-  RESOURCE_EXHAUSTION: "a less deeply nested file",
-  TAB_AS_INDENT: "spaces as indentation, not tabs",
-  TAG_RESOLVE_FAILED: "only the tags of YAML itself",
-  UNEXPECTED_TOKEN: "quotes around a value with special characters, or a comma",
-};
 
 /**
  * Reads YAML or JSON (a subset of YAML) and expands the environment's values.
@@ -59,18 +37,19 @@ export function readDocument(text: string, file: string, environment: Environmen
 }
 
 function parse(text: string, file: string): unknown {
-  const lineCounter = new LineCounter();
   // The parser compares each key with all others of its map, which takes a minute for 80,000 of them.
-  const options = { prettyErrors: true, stringKeys: true, uniqueKeys: false, logLevel: "error", lineCounter } as const;
+  const options = { prettyErrors: false, stringKeys: true, uniqueKeys: false, logLevel: "error" } as const;
   const document = parseDocument(text, options);
   const [first] = [...document.errors, ...document.warnings];
-  const fail = (code: ErrorCode, line: number | undefined) => {
-    const at = line === undefined ? "the file" : `line ${line}`;
-    return new ConfigError([`${file}: ${at}: expected ${SYNTAX[code] ?? "valid YAML"}, got the YAML error ${code}`]);
-  };
-  if (first) throw fail(first.code, first.linePos?.[0].line);
+  if (first) {
+    const { code, message, pos } = first;
+    throw new ConfigError([syntaxProblem(file, text, { code, message, offset: pos[0] })]);
+  }
   const repeated = repeatedKeyIn(document);
-  if (repeated !== null) throw fail("DUPLICATE_KEY", lineCounter.linePos(repeated).line);
+  if (repeated !== null) {
+    const fault = { code: "DUPLICATE_KEY", message: "", offset: repeated } as const;
+    throw new ConfigError([syntaxProblem(file, text, fault)]);
+  }
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
@@ -132,7 +111,7 @@ function expandText(value: string, path: Path, { marked, environment, problems }
   const { text, isPrivate, missing } = expand(value, marked.expressions, environment);
   if (isPrivate) problems.keepPrivate(path);
   if (missing.length > 0) {
-    problems.addPlain(path, `the environment variable ${missing[0]} to be set`, "nothing");
+    problems.addPlain(path, `the environment variable ${missing[0]} to be set, or to be in .env`, "nothing");
   }
   return text;
 }

@@ -163,7 +163,7 @@ function expectationOf(issue: z.core.$ZodRawIssue): string {
     case "invalid_type":
       return TYPE_WORDS[String(issue.expected)] ?? "a different type of value";
     case "invalid_value":
-      return `one of ${(issue.values as unknown[]).join(", ")}`;
+      return choiceOf((issue.values as unknown[]).map(String), issue.input);
     case "unrecognized_keys":
       return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(", ") : "no such field";
     case "too_small":
@@ -173,6 +173,11 @@ function expectationOf(issue: z.core.$ZodRawIssue): string {
     default:
       return "a valid value";
   }
+}
+
+function choiceOf(values: readonly string[], input: unknown): string {
+  const nearest = typeof input === "string" ? nearestWord(input, values) : null;
+  return nearest === null ? `one of ${values.join(", ")}` : `a known value (did you mean "${nearest}"?)`;
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {

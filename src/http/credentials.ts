@@ -93,7 +93,7 @@ export function checkMessageVersion(headers: Headers): void {
   const got = version === null ? "none" : "another";
   throw new GatewayError(
     "invalid_request",
-    `Cannot read the header "msg-version": expected ${MESSAGE_VERSION}, got ${got}`,
+    `Cannot read the header "msg-version": expected ${MESSAGE_VERSION}, or a date in "anthropic-version", got ${got}`,
     {
       field: "msg-version",
     },

@@ -16,6 +16,7 @@ import { HeaderFields, type HeaderReader } from "./headers.ts";
 import { checkCodings, checkHost, checkLength, pathStartOf } from "./front_door_checks.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 import { type RecordedArrival, type RecordedRefusal, type RequestObserver, RequestRecord } from "./request_record.ts";
+import { rootResponse } from "./root_page.ts";
 
 /** What the front door needs of the router. */
 export interface RequestRouter {
@@ -116,7 +117,10 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     const match = router.match(request.method, sentPath, request.headers);
     arrival.path = match.address;
     if (match.route === null) {
-      if (sentPath === "/" && (request.method === "GET" || request.method === "HEAD")) return greeting();
+      if (sentPath === "/" && (request.method === "GET" || request.method === "HEAD")) {
+        const isServed = (path: string) => router.match("GET", path, request.headers).route !== null;
+        return rootResponse(arrival.headers.get("accept"), isServed);
+      }
       arrival.renderError = match.renderError;
       throw match.error;
     }
@@ -294,11 +298,6 @@ function readAddress(arrival: Arrival, url: string): void {
 function methodRefusal(ofPath: readonly string[]): GatewayError {
   const allow = ofPath.length > 0 ? ofPath : [...METHODS];
   return new GatewayError("method_not_allowed", `Cannot serve this method: expected ${allow.join(" or ")}`, { allow });
-}
-
-/** The response to a request for the base address. */
-function greeting(): Response {
-  return Response.json({ service: "switchyard", status: "ok" });
 }
 
 function addFailureHeaders(headers: Headers, { details, status }: GatewayError): void {

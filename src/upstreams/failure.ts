@@ -89,12 +89,10 @@ export class UpstreamFailure extends Error {
   }
 
   /**
-   * The message for logs: the gateway's own sentence, and the vendor's code or why no connection was established. A
-   * vendor's own text can quote the prompt.
+   * The message for logs: the gateway's own sentence and the vendor's code. A vendor's own text can quote the prompt.
    */
   get loggedMessage(): string {
-    const { ownMessage, vendorCode, connectionCause } = this.facts;
-    if (connectionCause !== undefined) return `${this.message} (${connectionCause})`;
+    const { ownMessage, vendorCode } = this.facts;
     if (ownMessage === undefined) return this.message;
     return vendorCode !== undefined && CODE.test(vendorCode) ? `${ownMessage} (${vendorCode})` : ownMessage;
   }

@@ -7,7 +7,7 @@ import { traceLines } from "../lib/trace_scope.ts";
 import { TurnPace } from "../lib/turn_pace.ts";
 import type { HttpClient } from "../net/http1/client.ts";
 import { wheelOf } from "../net/deadline.ts";
-import { connectionCauseOf, ConnectionError } from "../net/http1/connection_error.ts";
+import { type ConnectionCause, connectionCauseOf, ConnectionError } from "../net/http1/connection_error.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";
 import { type HttpResponse, readAll, readBody, type ReadCallbacks, readOnce } from "../net/http1/response.ts";
 import { hostFieldOf, type Origin, originOf } from "../net/http1/wire_request.ts";
@@ -16,6 +16,7 @@ import type { HeaderFields, Rejection, RequestToAuthorize } from "./authorizatio
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { isCredentialRejected } from "./rejected_credential.ts";
 import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
+import { CAUSE_TEXTS } from "./connection_cause.ts";
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
 import { exchangeJson } from "./outbound_json.ts";
@@ -356,7 +357,7 @@ function failureOf(
   if (watch.verdict === "caller_left") return fail("cancelled", "was cancelled");
   switch (error.kind) {
     case "connect":
-      return fail("unreachable", "could not be reached");
+      return fail("unreachable", unreachableText(connectionCause));
     case "closed":
       return fail("unreachable", "closed the connection before the response was complete");
     case "protocol":
@@ -366,6 +367,10 @@ function failureOf(
     case "body":
       return fail("cancelled", "did not receive the whole request");
   }
+}
+
+function unreachableText(cause: ConnectionCause | undefined): string {
+  return cause === undefined ? FAILURE_MESSAGES.unreachable : `${FAILURE_MESSAGES.unreachable}: ${CAUSE_TEXTS[cause]}`;
 }
 
 function pathBelow(origin: string, prefix: string, address: string): string | null {

@@ -1,5 +1,6 @@
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { Clock } from "../lib/clock.ts";
+import { CAUSE_TEXTS } from "./connection_cause.ts";
 import { vendorBaseUrl } from "./kinds.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
@@ -147,9 +148,12 @@ function timeoutProblem({ facts: { status } }: UpstreamFailure, { baseUrl }: Che
   return [`${originOf(baseUrl)} ${what}`, "check base_url, proxies and firewalls, and timeouts"];
 }
 
+const TLS_ADVICE = "check http or https in base_url, and egress.ca_file for a private certificate";
+
 function connectionProblem({ facts }: UpstreamFailure, { baseUrl }: CheckedAddress): Problem {
   const origin = originOf(baseUrl);
-  switch (facts.connectionCause) {
+  const cause = facts.connectionCause;
+  switch (cause) {
     case "unresolved":
       return [
         `The name of ${origin} cannot be resolved by DNS`,
@@ -157,19 +161,18 @@ function connectionProblem({ facts }: UpstreamFailure, { baseUrl }: CheckedAddre
       ];
     case "refused":
       return [`${origin} refuses the connection`, "check the port of base_url, and that it runs"];
-    case "certificate_untrusted":
     case "certificate_expired":
     case "certificate_name":
+    case "certificate_untrusted":
     case "certificate":
+      return [`The TLS connection to ${origin} fails: ${CAUSE_TEXTS[cause]}`, TLS_ADVICE];
     case "tls":
-      return [
-        `The TLS connection to ${origin} fails`,
-        "check http or https in base_url, and egress.ca_file for a private certificate",
-      ];
+      return [`The TLS connection to ${origin} fails`, TLS_ADVICE];
     case "timeout":
       return [`${origin} cannot be connected to in time`, "check base_url, proxies and firewalls"];
+    case "proxy_credentials":
     case "proxy":
-      return [`The proxy refuses the connection to ${origin}`, "check its address and credentials"];
+      return [`${origin} cannot be reached: ${CAUSE_TEXTS[cause]}`, "check the proxy's address and credentials"];
     default:
       return [`${origin} cannot be reached, or closes the connection`, "check base_url, proxies and firewalls"];
   }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { AccessToken } from "./access_tokens.ts";
+import { CAUSE_TEXTS } from "./connection_cause.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { OutboundBody } from "./outbound_body.ts";
 import type { Outbound } from "./outbound_call.ts";
@@ -82,7 +83,8 @@ const OUTCOMES: Readonly<Record<FailureKind, readonly [kind: FailureKind, what: 
 function tokenFailure({ kind: reported, facts }: UpstreamFailure, provider: string): UpstreamFailure {
   const [kind, what] = OUTCOMES[reported];
   const code = facts.vendorCode === undefined ? "" : ` (${facts.vendorCode})`;
-  const message = `Provider "${provider}" has no access token: the token address ${what}${code}`;
+  const why = facts.connectionCause === undefined ? "" : `: ${CAUSE_TEXTS[facts.connectionCause]}`;
+  const message = `Provider "${provider}" has no access token: the token address ${what}${why}${code}`;
   // The cause is only that of the connection: the failure itself is about another address.
   return new UpstreamFailure(provider, kind, message, {
     status: kind === "auth" ? facts.status : null,

@@ -1,12 +1,12 @@
 import { readWebhookSecrets } from "../billing/webhook_secret.ts";
 import type { Clock } from "../lib/clock.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
 import type { Commit, Store } from "../store/store.ts";
 import { headersOf } from "./attempt.ts";
 import type { EndedTask } from "../calls/ended_task.ts";
 import { renderEnvelope } from "./envelope.ts";
 import { addToFeed, type FeedRecord, feedRecordOf, readFeedMessage, scanFeed } from "./feed_records.ts";
 import type { DeliveryMessage } from "./records.ts";
+import { missingAccount } from "../billing/missing_account.ts";
 
 /** An event as its receiver would get it now. */
 export interface FeedEvent extends Pick<FeedRecord, "id" | "account" | "status" | "url" | "createdAt"> {
@@ -84,7 +84,7 @@ export function openEventFeed(store: Store, clock: Clock): EventFeed {
     },
     async createTestEvent(ended, isKept) {
       const secrets = await readWebhookSecrets(store, ended.account);
-      if (secrets.length === 0) throw new GatewayError("not_found", "Cannot create the event: no such account");
+      if (secrets.length === 0) throw await missingAccount(store, ended.account);
       const body = renderEnvelope(ended);
       if (isKept) await store.commit(null, addToFeed({}, nextPosition(), ended, body));
       return feedEventOf(feedRecordOf(ended, null), { body, secrets }, store.now());

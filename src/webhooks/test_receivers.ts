@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
 import { serviceSignature, standardSignature } from "./signature.ts";
+import { missingAccount } from "../billing/missing_account.ts";
 
 /** A request that a receiver gets. */
 export interface SentEvent {
@@ -88,7 +89,7 @@ export class TestReceivers {
   async open(account: string, minutes: number): Promise<TestReceiver> {
     const { store, clock, baseUrl } = this.parts;
     if ((await readWebhookSecrets(store, account)).length === 0) {
-      throw new GatewayError("not_found", "Cannot open a receiver: no such account");
+      throw await missingAccount(store, account);
     }
     this.#removeClosed();
     if (this.#open.size >= MAX_RECEIVERS) {

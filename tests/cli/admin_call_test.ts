@@ -48,7 +48,7 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     "POST /accounts/acme/keys",
     {
       name: "ci",
-      expires_at: "2027-01-01",
+      expires_at: 1_798_761_600,
       models: ["openai/*", "fast"],
       endpoints: ["videos"],
       providers: ["openai"],
@@ -140,7 +140,7 @@ Deno.test("adminCallFor() refuses an option or argument that the command does no
       ["deliveries redeliver t u", 'deliveries redeliver: unexpected argument "u"'],
       ["tasks list --state failed", 'tasks list: unknown option "--state"'],
       ["signing-keys rotate now", 'signing-keys rotate: unexpected argument "now"'],
-      ["deliveries list --colour red", "Unknown option '--colour'"],
+      ["deliveries list --colour red", 'unknown option "--colour"'],
       ["keys set acme key_1", "keys set: missing option: what to set, such as --rpm 60"],
       ["keys create acme --metadata team", "--metadata must be a JSON object"],
       ["keys create acme --overdraft 5", 'keys create: unknown option "--overdraft"'],

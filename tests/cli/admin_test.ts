@@ -52,7 +52,7 @@ Deno.test("an admin command that fails prints one message and no stack trace", a
   await place.run("accounts", "create", "acme");
   for (
     const [words, code, complaint] of [
-      [["tasks", "list", "--status", "lost"], 1, 'Cannot read "status": expected one of pending,'],
+      [["tasks", "list", "--status", "lost"], 1, 'Cannot read --status "lost": expected one of pending,'],
       [["tasks", "show", "lost"], 1, "Cannot find the task: no such task"],
       [["tasks", "show"], 2, "switchyard tasks show: missing argument: task ID"],
       [["tasks", "drop"], 2, 'switchyard tasks: unknown subcommand "drop"'],

@@ -158,8 +158,8 @@ Deno.test("a backup that is cut short or altered is refused, and nothing is left
     };
     await refuses(bytes.subarray(0, bytes.length - 1_024), "it is cut short");
     await refuses(bytes.subarray(0, bytes.length / 2), "it is cut short");
-    await refuses(new Uint8Array(), "it is cut short");
-    await refuses(new TextEncoder().encode("these are my notes\n".repeat(400)), "it is not an archive");
+    await refuses(new Uint8Array(), "it is no backup");
+    await refuses(new TextEncoder().encode("these are my notes\n".repeat(400)), "it is no backup");
     const altered = bytes.slice();
     altered[20_000] = (altered[20_000] ?? 0) ^ 1;
     await refuses(altered, "the entry store.db is not what was written");

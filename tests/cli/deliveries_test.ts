@@ -80,13 +80,17 @@ Deno.test("a deliveries command that fails prints one message", async () => {
     const [words, code, complaint] of [
       [["show", unknown], 1, "Cannot find a delivery: the task has none"],
       [["redeliver", unknown], 1, "Cannot find a delivery: the task has none"],
-      [["list", "--state", "lost"], 1, 'Cannot read "state": expected pending or delivered or exhausted'],
-      [["redeliver", "--from", "noon", "--to", "2"], 1, 'Cannot read "from": expected whole Unix seconds'],
-      [["redeliver", "--from", "2", "--to", "2"], 1, 'Cannot read "to": expected a time after from'],
+      [["list", "--state", "lost"], 1, 'Cannot read --state "lost": expected pending or delivered or exhausted'],
+      [
+        ["redeliver", "--from", "noon", "--to", "2"],
+        2,
+        "switchyard deliveries redeliver: --from: expected a time: 90m",
+      ],
+      [["redeliver", "--from", "2", "--to", "2"], 1, 'Cannot read --to "2": expected a time after from'],
       [
         ["redeliver", "--from", "1", "--to", "2", "--state", "pending"],
         1,
-        'Cannot read "state": expected exhausted or',
+        'Cannot read --state "pending": expected exhausted or',
       ],
       [["redeliver"], 2, "switchyard deliveries redeliver: missing argument: a task ID, or --from and --to"],
       [

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { ADMIN_COMMANDS, adminCallFor } from "../../src/cli/admin_call.ts";
 import type { AdminArguments } from "../../src/cli/admin_arguments.ts";
 import { completionFor } from "../../src/cli/help/completion.ts";
-import { COMMANDS, helpFor, nearestOption, wordsOfHelp } from "../../src/cli/help/help.ts";
+import { COMMANDS, helpFor, optionAdvice, wordsOfHelp } from "../../src/cli/help/help.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 import { atLeast } from "../support/items.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
@@ -16,11 +16,24 @@ function optionsTaken(command: string, subcommand: string): string[] {
   for (const hasWord of [true, false]) {
     let words = hasWord ? 1 : 0;
     const args: AdminArguments = {
+      typed: new Map(),
       word: () => "1",
       hasWord: () => words-- > 0,
       option: (name) => {
         taken.add(`--${name}`);
         return "1";
+      },
+      time: (name) => {
+        taken.add(`--${name}`);
+        return 1_000;
+      },
+      day: (name) => {
+        taken.add(`--${name}`);
+        return "1970-01-01";
+      },
+      span: (name) => {
+        taken.add(`--${name}`);
+        return 1;
       },
       flag: (name) => {
         taken.add(`--${name}`);
@@ -86,8 +99,11 @@ Deno.test("wordsOfHelp() finds the command of each way to request help", () => {
 
 Deno.test("help: an unknown command and an unknown option are answered with the nearest", () => {
   assertThrows(() => helpFor(["keys", "crate"]), UsageError, 'did you mean "keys create"?');
-  assertEquals(nearestOption(["keys", "list", "acme", "--limt", "3"], "--limt"), "--limit");
-  assertEquals(nearestOption(["signing-keys", "rotate", "--limt"], "--limt"), null);
+  assertEquals(optionAdvice(["keys", "list", "acme", "--limt", "3"], "--limt"), '\nDid you mean "--limit"?');
+  assertEquals(
+    optionAdvice(["signing-keys", "rotate", "--limt"], "--limt"),
+    "\nIts options are --config, --gateway.",
+  );
 });
 
 /** Runs a command in an empty folder. */
@@ -150,6 +166,6 @@ Deno.test("completion: bash completes commands, subcommands, options and choices
 Deno.test("completion: zsh uses the functions of bash, and fish has a line for each option", () => {
   assertStringIncludes(completionFor(["zsh"]), "#compdef switchyard");
   const fish = completionFor(["fish"]);
-  assertStringIncludes(fish, "-l overlap -r -d 'how long the old key stays valid'");
+  assertStringIncludes(fish, "-l overlap -r -d 'how long the old key stays valid: 90m, 12h or seconds'");
   assertStringIncludes(fish, "-l role -x -a 'read write owner'");
 });

@@ -4,6 +4,7 @@ import { environmentOf } from "../../src/cli/environment.ts";
 import { collectAnswers } from "../../src/cli/init/answers.ts";
 import { configFile } from "../../src/cli/init/files.ts";
 import { readPrice } from "../../src/cli/init/price.ts";
+import type { TryKey } from "../../src/cli/init/key_trial.ts";
 import { InputEndedError, type Terminal, terminalOver } from "../../src/cli/terminal.ts";
 import { UsageError } from "../../src/cli/usage_error.ts";
 import { parse } from "yaml";
@@ -13,13 +14,16 @@ import { startGatewayProcess } from "../support/gateway_process.ts";
 const NOTHING = () => undefined;
 
 /** A terminal that gives these answers in turn, and keeps the questions. */
-function answering(...answers: readonly string[]): Terminal & { readonly questions: string[] } {
+function answering(
+  ...answers: readonly string[]
+): Terminal & { readonly questions: string[]; readonly told: string[] } {
   const questions: string[] = [];
+  const told: string[] = [];
   const next = (question: string) => {
     questions.push(question);
     return Promise.resolve(answers[questions.length - 1] ?? "");
   };
-  return { questions, ask: next, askSecret: next };
+  return { questions, told, ask: next, askSecret: next, tell: (text) => void told.push(text) };
 }
 
 /** A terminal with typed bytes, and what it shows. */
@@ -71,20 +75,60 @@ Deno.test("init without a terminal needs a key for each vendor, and refuses what
     await assertRejects(() => collectAnswers(options, null, env), UsageError, message);
   };
   await refused({ vendors: "openai" }, "the vendor openai needs a key: set OPENAI_API_KEY");
-  await refused({ vendors: "opnai" }, 'got "opnai"');
+  await refused({ vendors: "opnai" }, 'no vendor is called "opnai"; did you mean "openai"?');
   await refused({ account: "a b" }, "--account: expected");
   await refused({ balance: "free" }, "--balance: expected");
   await refused({ port: "99999" }, "--port: expected");
   await refused({ admin: "command line" }, "--admin: expected");
-  await refused({ vendors: "together", key: ["together=env:GOOGLE_API_KEY"] }, "together=INPUT/OUTPUT");
-  await refused({ vendors: "azure", key: ["azure=env:GOOGLE_API_KEY"] }, "--address azure=URL");
-  await refused({ vendors: "vertex", key: ["vertex=@none.json"] }, "the key file of a service account");
-  await refused({ key: ["openai=@key"] }, "--key: expected VENDOR=… with one of the vendors google");
-  await assertRejects(
-    () => collectAnswers({}, answering("openai", "a key"), NOTHING),
-    UsageError,
-    "visible characters",
+  await refused(
+    { vendors: "together", key: ["together=env:GOOGLE_API_KEY"] },
+    "--price together=…: expected INPUT/OUTPUT",
   );
+  await refused({ vendors: "azure", key: ["azure=env:GOOGLE_API_KEY"] }, "--address azure=URL");
+  await refused({ vendors: "vertex", project: "p", key: ["vertex=@none.json"] }, "the key file of a service account");
+  await refused({ key: ["openai=@key"] }, "--key: expected VENDOR=… with one of the vendors google");
+});
+
+Deno.test("init at a terminal explains a wrong answer and asks the same question again", async () => {
+  const terminal = answering(
+    ...["opnai", "open", "99", "2, azu", "a key", "typed-key", "k", "azure", "https://a.openai.azure.com", "", "mini"],
+    ...["cheap", "1/2", "command line", "Ada", "a b", "acme", "much", "5", "99999", "9000"],
+  );
+  const answers = await collectAnswers({}, terminal, NOTHING);
+  assertEquals(keysOf(answers), [["ANTHROPIC_API_KEY", "typed-key"], ["AZURE_OPENAI_API_KEY", "k"]]);
+  assertEquals([answers.admin, answers.account, answers.balance, answers.port], ["Ada", "acme", "5", "9000"]);
+  const [list, ...explained] = terminal.told;
+  assertMatch(list ?? "", /^Vendors:\n +1 openai +2 anthropic /);
+  assertEquals(explained, [
+    '  No vendor is called "opnai"; did you mean "openai"?',
+    '  Several vendors have "open" in their name: 1 openai, 19 openrouter.',
+    "  Expected a number from 1 to 30, got 99.",
+    "  Expected a key of visible characters without quotes.",
+    "  Expected an address that begins with https://.",
+    "  Expected at least one name.",
+    "  Expected INPUT/OUTPUT in USD for a million tokens, such as 0.15/0.60, or free.",
+    '  Expected a name of 1 to 64 visible ASCII characters other than "command line" and "configuration".',
+    "  Expected 1 to 64 of A-Z a-z 0-9 . _ -.",
+    "  Expected an amount in USD, such as 25.00.",
+    "  Expected a number up to 65535.",
+  ]);
+  assertEquals(terminal.questions.filter((question) => question.startsWith("Port")).length, 2);
+});
+
+Deno.test("init tries each typed key at once, and asks for another one until Enter keeps it", async () => {
+  const tried: string[] = [];
+  const tryKey: TryKey = ({ vendor, key }) => {
+    tried.push(`${vendor.name} ${key?.value}`);
+    return Promise.resolve({
+      isAccepted: key?.value === "good",
+      message: key?.value === "good" ? "Accepted" : "Refused",
+    });
+  };
+  const env = (name: string) => name === "XAI_API_KEY" ? "bad-in-environment" : undefined;
+  const terminal = answering("openai,anthropic,xai,ollama", "bad", "good", "worse", "", "Ada");
+  const answers = await collectAnswers({}, terminal, env, tryKey);
+  assertEquals(tried, ["openai bad", "openai good", "anthropic worse", "xai bad-in-environment"]);
+  assertEquals(keysOf(answers).map(([, value]) => value), ["good", "worse", "bad-in-environment"]);
 });
 
 Deno.test("a typed secret is not shown, and Backspace works", async () => {
@@ -112,6 +156,14 @@ Deno.test("the file .env is read beside the configuration, after the environment
     assert(env("PATH") !== "none");
     await Deno.writeTextFile(join(folder, ".env"), 'SWITCHYARD_TEST_VALUE="another one" # comment\n');
     assertEquals(env("SWITCHYARD_TEST_VALUE"), "another one");
+    await Deno.writeTextFile(join(folder, ".env"), "\ufeffSWITCHYARD_TEST_VALUE=after a mark\n");
+    assertEquals(env("SWITCHYARD_TEST_VALUE"), "after a mark");
+    const utf16 = [..."\ufeffSWITCHYARD_TEST_VALUE=of PowerShell\r\n"].flatMap((sign) => {
+      const code = sign.charCodeAt(0);
+      return [code & 0xff, code >> 8];
+    });
+    await Deno.writeFile(join(folder, ".env"), new Uint8Array(utf16));
+    assertEquals(env("SWITCHYARD_TEST_VALUE"), "of PowerShell");
   });
 });
 
@@ -270,10 +322,10 @@ Deno.test("init: every question for a vendor of its own kind is asked at a termi
 });
 
 Deno.test("a price for a million tokens becomes the exact price of a token", () => {
-  assertEquals(readPrice("x", "0.15/0.60"), { prompt: "0.00000015", completion: "0.0000006" });
-  assertEquals(readPrice("x", "0.0001/100000"), { prompt: "0.0000000001", completion: "0.1" });
-  assertEquals(readPrice("x", "0/12.5"), { prompt: "0", completion: "0.0000125" });
-  assertEquals(readPrice("x", "free"), null);
+  assertEquals(readPrice("0.15/0.60"), { prompt: "0.00000015", completion: "0.0000006" });
+  assertEquals(readPrice("0.0001/100000"), { prompt: "0.0000000001", completion: "0.1" });
+  assertEquals(readPrice("0/12.5"), { prompt: "0", completion: "0.0000125" });
+  assertEquals(readPrice("free"), null);
 });
 
 Deno.test("changes by the key that init wrote have the name of its admin", async () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { atMostEverySecond, createSignalCounter, reloadAtSignal, SIGNAL_COPY_MS } from "../../src/cli/stop_signals.ts";
+import { createSignalCounter, hangupListener, reloadAtSignal, SIGNAL_COPY_MS } from "../../src/cli/stop_signals.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("createSignalCounter() counts copies of a signal within a second as one", () => {
@@ -28,34 +28,22 @@ Deno.test("createSignalCounter() counts the second signal after the clock was se
   assertEquals(count(), "second");
 });
 
-Deno.test("atMostEverySecond(): signals within a second after a call lead to one more at its end", () => {
-  const clock = new ManualClock();
-  const calls: number[] = [];
-  const onSignal = atMostEverySecond(() => void calls.push(clock.now()), clock);
-  const start = clock.now();
-  onSignal();
-  assertEquals(calls, [start]);
-  clock.advance(SIGNAL_COPY_MS - 300);
-  for (let copy = 0; copy < 3; copy++) onSignal();
-  assertEquals(calls, [start], "it is delayed");
-  clock.advance(300);
-  assertEquals(calls, [start, start + SIGNAL_COPY_MS]);
-  onSignal();
-  clock.advance(SIGNAL_COPY_MS);
-  assertEquals(calls, [start, start + SIGNAL_COPY_MS, start + 2 * SIGNAL_COPY_MS]);
-  clock.advance(SIGNAL_COPY_MS);
-  onSignal();
-  assertEquals(calls.length, 4, "at once");
-});
-
-Deno.test("atMostEverySecond() calls at once after the clock was set back", () => {
+Deno.test("hangupListener() passes on the first signal at once, and those within a second as one more", () => {
   const clock = new ManualClock();
   let calls = 0;
-  const onSignal = atMostEverySecond(() => void calls++, clock);
-  onSignal();
-  clock.set(clock.now() - 3_600_000);
-  onSignal();
+  const onHangup = hangupListener(clock, () => void calls++);
+  onHangup();
+  assertEquals(calls, 1);
+  clock.advance(SIGNAL_COPY_MS / 2);
+  onHangup(); // announces a change that the first reload did not read
+  onHangup();
+  assertEquals(calls, 1);
+  clock.advance(SIGNAL_COPY_MS / 2);
   assertEquals(calls, 2);
+  clock.advance(10 * SIGNAL_COPY_MS);
+  assertEquals(calls, 2);
+  onHangup();
+  assertEquals(calls, 3);
 });
 
 Deno.test("reloadAtSignal(): signals during a reload lead to one more after it, and a later signal to another", async () => {

@@ -111,12 +111,12 @@ model_provider = "switchyard"
 [model_providers.switchyard]
 name = "Switchyard"
 base_url = "${address}/v1"
-env_key = "SWITCHYARD_API_KEY"
+env_key = "SWITCHYARD_KEY"
 wire_api = "responses"
 `,
   );
   return await session.run(["codex", "exec", "--sandbox", "danger-full-access", ...args], {
     path: [npmBin(cache, "codex")],
-    env: { SWITCHYARD_API_KEY: key },
+    env: { SWITCHYARD_KEY: key },
   });
 }

@@ -64,7 +64,7 @@ async function opencodeRun(
       switchyard: {
         npm,
         name: "Switchyard",
-        options: { baseURL: `${address}${path}`, apiKey: "{env:SWITCHYARD_API_KEY}" },
+        options: { baseURL: `${address}${path}`, apiKey: "{env:SWITCHYARD_KEY}" },
         models: { [model]: { name: model, reasoning: true, options: thinks } },
       },
     },
@@ -73,6 +73,6 @@ async function opencodeRun(
   return await session.run(["opencode", "run", "-m", `switchyard/${model}`, ...args], {
     input,
     path: [npmBin(cache, "opencode")],
-    env: { SWITCHYARD_API_KEY: key, OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_AUTOUPDATE: "1" },
+    env: { SWITCHYARD_KEY: key, OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_AUTOUPDATE: "1" },
   });
 }

@@ -66,7 +66,7 @@ async function qwen(session: Session, way: Way, args: readonly string[]): Promis
   const route = {
     id: model,
     name: model,
-    envKey: "SWITCHYARD_API_KEY",
+    envKey: "SWITCHYARD_KEY",
     baseUrl: `${address}${path}`,
     ...(wireApi && { wireApi }),
     capabilities: { reasoning: { profile, efforts: ["low", "medium", "high"], defaultEffort: "high" } },
@@ -81,6 +81,6 @@ async function qwen(session: Session, way: Way, args: readonly string[]): Promis
   await session.write(join(home, ".qwen", "settings.json"), JSON.stringify(settings));
   return await session.run(["qwen", "--yolo", ...args], {
     path: [npmBin(cache, "qwen-code")],
-    env: { SWITCHYARD_API_KEY: key },
+    env: { SWITCHYARD_KEY: key },
   });
 }

@@ -299,7 +299,7 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   ],
   "a missing name": [
     "providers: { openai: { kind: openai, api_key: ${OPENAI_API_KEY} } }",
-    "providers.openai.api_key: expected the environment variable OPENAI_API_KEY to be set, got nothing",
+    "providers.openai.api_key: expected the environment variable OPENAI_API_KEY to be set, or to be in .env, got nothing",
   ],
   "two equal model ids": [
     `${PROVIDERS}models: [{ id: a/b, serves: [{ provider: openai }] }, { id: a/b, serves: [{ provider: openai }] }]`,
@@ -336,15 +336,15 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
   ],
   "a price that is no number": [
     model('pricing: { prompt: "abc" }'),
-    'models[0].pricing.prompt: expected a decimal number of USD in quotes, such as "0.000005", got "abc"',
+    'models[0].pricing.prompt: expected a decimal number of USD in quotes, such as "0.000005", or the price of a million as prompt_per_million: "5", got "abc"',
   ],
   "a price that is a float": [
     model("pricing: { prompt: 0.5 }"),
-    'models[0].pricing.prompt: expected a decimal number of USD in quotes, such as "0.000005", got 0.5',
+    'models[0].pricing.prompt: expected a decimal number of USD in quotes, such as "0.000005", or the price of a million as prompt_per_million: "5", got 0.5',
   ],
   "a price below zero": [
     model('pricing: { prompt: "-1" }'),
-    'models[0].pricing.prompt: expected a decimal number of USD in quotes, such as "0.000005", got "-1"',
+    'models[0].pricing.prompt: expected a decimal number of USD in quotes, such as "0.000005", or the price of a million as prompt_per_million: "5", got "-1"',
   ],
   "an id without a provider": [
     `${PROVIDERS}models: [{ id: one, serves: [{ provider: openai }] }]`,
@@ -355,8 +355,12 @@ const MISTAKES: Record<string, [text: string, problem: string]> = {
     'models[0].id: expected "<provider>/<model_name>" of letters, digits and . _ -, got "../one"',
   ],
   "an unknown kind": [
+    "providers: { one: { kind: something, api_key: x } }",
+    `providers.one.kind: expected one of ${[...PROVIDER_KINDS, ...PRESET_NAMES].join(", ")}, got "something"`,
+  ],
+  "a misspelled kind": [
     "providers: { one: { kind: opnai, api_key: x } }",
-    `providers.one.kind: expected one of ${[...PROVIDER_KINDS, ...PRESET_NAMES].join(", ")}, got "opnai"`,
+    'providers.one.kind: expected a known value (did you mean "openai"?), got "opnai"',
   ],
   "a store of another kind": [
     "store: sqlite:x",

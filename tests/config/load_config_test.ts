@@ -25,7 +25,9 @@ Deno.test("loadConfig() refuses a named file that does not exist", () => {
     () => loadConfig({ path: "gone.yaml", env: environmentOf(), readFile: () => null }),
     ConfigError,
   );
-  assertEquals(error.problems, ["gone.yaml: expected a configuration file, got no such file"]);
+  assertEquals(error.problems, [
+    'gone.yaml: expected a configuration file, got no such file; "switchyard init" writes switchyard.yaml',
+  ]);
 });
 
 Deno.test("loadConfig() reads from the disk", () => {

@@ -75,7 +75,7 @@ stageTest("the playground streams an answer in each protocol, with its facts", a
     for (const language of ["curl", "Python", "TypeScript"]) {
       await answer.locator("button", { hasText: language }).click();
       const code = await answer.locator("pre").last().innerText();
-      assertStringIncludes(code, "SWITCHYARD_API_KEY");
+      assertStringIncludes(code, "SWITCHYARD_KEY");
       assertStringIncludes(code, gateway.address);
       assert(!code.includes(gateway.key));
     }

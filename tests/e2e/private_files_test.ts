@@ -18,7 +18,7 @@ async function modesBelow(folder: string, below = ""): Promise<Record<string, st
 async function startDev(folder: string) {
   const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" }, umask: "000" });
   const [, address] = await process.until(/ready at (http:\S+)/);
-  const [, key] = await process.until(/API key[^:]*: (sk-sy-\w+)\n/);
+  const [, key] = await process.until(/SWITCHYARD_KEY=(sk-sy-\w+)\n/);
   return { process, address, key };
 }
 

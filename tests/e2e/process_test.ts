@@ -178,15 +178,15 @@ Deno.test("dev prints an address, a key and curl lines that work unchanged", asy
   const folder = await Deno.makeTempDir();
   const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
   const address = await addressOf(process);
-  const [, key] = atLeast(await process.until(/API key[^:]*: (sk-sy-\w+)\n/), 2);
+  const [, key] = atLeast(await process.until(/SWITCHYARD_KEY=(sk-sy-\w+)\n/), 2);
   await process.until(/video-1[^\n]*\n/);
   const lines = process.output().split(/\n\s*\n/).map((block) => block.trim()).filter((block) =>
     block.startsWith("curl ")
   );
   assert(lines.length >= 3, process.output());
   for (const line of lines) {
-    const { code, stdout } = await new Deno.Command("bash", { args: ["-c", line.replace(/^curl /, "curl -sS -f ")] })
-      .output();
+    const args = ["-c", line.replace(/^curl /, "curl -sS -f ")];
+    const { code, stdout } = await new Deno.Command("bash", { args, env: { SWITCHYARD_KEY: `${key}` } }).output();
     const said = new TextDecoder().decode(stdout);
     assertEquals(code, 0, `${line}: ${said}`);
     assertMatch(said, /You|"created"|polling_url/, line);

@@ -180,7 +180,8 @@ Deno.test("calls of an http vendor go to the proxy with their full URL, and its 
     reply = answer(407, "");
     const refused = await ask();
     assertEquals(refused.status, 502);
-    assertStringIncludes(refused.text, "could not be reached");
+    const cause = "could not be reached: the proxy refuses the gateway's credentials (status 407)";
+    assertStringIncludes(refused.text, cause);
   } finally {
     await gateway.stop();
     await proxy.stop();

@@ -16,7 +16,7 @@ async function withDev(
   const folder = await Deno.makeTempDir();
   const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
   const [, address] = atLeast(await process.until(/ready at (http:\S+)/), 2);
-  const [, key] = atLeast(await process.until(/API key[^:]*: (sk-sy-\w+)\n/), 2);
+  const [, key] = atLeast(await process.until(/SWITCHYARD_KEY=(sk-sy-\w+)\n/), 2);
   await run({ address, key, signal: (name) => process.kill(name), log: process.log });
   const status = await process.ended;
   await Deno.remove(folder, { recursive: true });
@@ -64,7 +64,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     })();
     await Promise.race([greeted, output]);
     const [, address] = atLeast(/ready at (http:\S+)/.exec(said)!, 2);
-    const [, key] = atLeast(/API key[^:]*: (sk-sy-\w+)\n/.exec(said)!, 2);
+    const [, key] = atLeast(/SWITCHYARD_KEY=(sk-sy-\w+)\n/.exec(said)!, 2);
     const { texts } = await openStreams(address, key);
     await new Deno.Command("kill", { args: [`-${signal.slice(3)}`, "--", `-${child.pid}`] }).output();
     assertWhole(await texts);
@@ -111,7 +111,7 @@ Deno.test({
     ]);
     await Promise.race([greeted, output]);
     const [, address] = atLeast(/ready at (http:\S+)/.exec(printed)!, 2);
-    const [, key] = atLeast(/API key[^:]*: (sk-sy-\w+)\n/.exec(printed)!, 2);
+    const [, key] = atLeast(/SWITCHYARD_KEY=(sk-sy-\w+)\n/.exec(printed)!, 2);
     const { texts } = await openStreams(address, key);
     child.kill("SIGTERM");
     await child.status;

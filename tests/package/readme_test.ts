@@ -20,7 +20,7 @@ Deno.test({
     const shell = root.start(install.text.replace(/<address of .*?>/, REPOSITORY), { PORT: port });
     try {
       const [, address = ""] = await shell.until(/ready at (http:\S+)/);
-      const [, KEY = ""] = await shell.until(/API key that is ready to use: (\S+)\n/);
+      const [, KEY = ""] = await shell.until(/export SWITCHYARD_KEY=(\S+)\n/);
       const stage = { address, adminKey: "", folder: "/", variables: { KEY }, stop: () => Promise.resolve() };
       assertEquals(await runBlocks(sessionOn(stage), [request], { page: "README.md" }), []);
     } finally {

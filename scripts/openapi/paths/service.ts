@@ -24,8 +24,9 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     summary: "Name the service",
     replies: {
       200: {
-        description: "The service",
+        description: "The service; a page with links if `Accept` has `text/html`",
         json: z.object({ service: z.literal("switchyard"), status: z.literal("ok") }),
+        other: page.other,
       },
     },
     errors: [405],

@@ -9,7 +9,7 @@ import {
   type OptionHelp,
   ORDER,
   PAGES,
-  SECONDS,
+  TIMES,
 } from "./command_help.ts";
 
 const ADMIN = [CONFIG, GATEWAY];
@@ -18,13 +18,13 @@ const ACCOUNT_SETTINGS: readonly OptionHelp[] = [
   option("name", "NAME", "a name for people"),
   option("overdraft", "USD", "how far the balance may go below zero"),
   option("notification-url", "URL", "gets the notifications about the account"),
-  option("expires", "DATE", "when all keys of the account end: 2027-01-01"),
+  option("expires", "TIME", "when all keys of the account end: 90d or 2027-01-01"),
   option("metadata", "JSON", "an object to keep with the account"),
   ...LIMITS,
 ];
 const KEY_SETTINGS: readonly OptionHelp[] = [
   option("name", "NAME", "a name for people"),
-  option("expires", "DATE", "when the key ends: 2027-01-01"),
+  option("expires", "TIME", "when the key ends: 90d or 2027-01-01"),
   option("metadata", "JSON", "an object to keep with the key"),
   ...LIMITS,
 ];
@@ -93,8 +93,8 @@ export const ACCOUNT_COMMANDS: readonly CommandHelp[] = [
     "ACCOUNT KEY",
     "replace a key by one with the same settings, at once or after a time",
     {
-      options: [...ADMIN, option("overlap", "SECONDS", "how long the old key stays valid")],
-      examples: ["keys rotate acme key_1 --overlap 3600"],
+      options: [...ADMIN, option("overlap", "SPAN", "how long the old key stays valid: 90m, 12h or seconds")],
+      examples: ["keys rotate acme ci --overlap 1h"],
     },
   ),
   command("admin-keys create", "NAME", "create a key of the admin API and show it once", {
@@ -111,7 +111,7 @@ export const ACCOUNT_COMMANDS: readonly CommandHelp[] = [
       ...ADMIN,
       option("actor", "NAME", "only changes of this operator"),
       option("account", "ID", "only changes of this account"),
-      ...SECONDS,
+      ...TIMES,
       ...PAGES,
     ],
     examples: ["audit list --account acme --limit 20"],

@@ -1,3 +1,5 @@
+import { TIME_FORMS } from "../times.ts";
+
 /** An option of a command. */
 export interface OptionHelp {
   /** With its dashes: `--limit`. */
@@ -60,9 +62,9 @@ export const PAGES: readonly OptionHelp[] = [
 export const ORDER: OptionHelp = option("order", "ORDER", "oldest or newest first", ["asc", "desc"]);
 
 /** A range of time. */
-export const SECONDS: readonly OptionHelp[] = [
-  option("from", "SECONDS", "only from this time on, in Unix seconds"),
-  option("to", "SECONDS", "only before this time"),
+export const TIMES: readonly OptionHelp[] = [
+  option("from", "TIME", `only from this time on: ${TIME_FORMS}`),
+  option("to", "TIME", "only before this time"),
 ];
 
 /** Limits of keys and accounts. */

@@ -16,6 +16,7 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
       option("account", "ID", "the first account"),
       option("balance", "USD", "its balance"),
       option("port", "N", "the port to listen on"),
+      flag("no-try", "do not try the keys at their vendors"),
       flag("no-start", "write the files only"),
     ],
     examples: [

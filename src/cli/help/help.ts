@@ -67,15 +67,22 @@ export function unknownCommand(words: string): string {
   return `switchyard: unknown command "${words}"${suggestion}`;
 }
 
+/** A command with more options has them in its help only. */
+const MAX_LISTED_OPTIONS = 12;
+
 /**
- * The nearest option of a command to one that it does not take; null if none is near.
+ * A line with the option that was probably meant in the place of one that a command does not take; else with all that
+ * it takes. It begins with the end of the line before. Empty if there are too many.
  *
  * @param args The command line.
  * @param name The option with its dashes.
  */
-export function nearestOption(args: readonly string[], name: string): string | null {
+export function optionAdvice(args: readonly string[], name: string): string {
   const options = commandsOf(helpWords(args)).flatMap((each) => each.options.map((option) => option.name));
-  return nearestWord(name, [...new Set(options)]);
+  const names = [...new Set(options)];
+  const nearest = nearestWord(name, names);
+  if (nearest !== null) return `\nDid you mean "${nearest}"?`;
+  return names.length === 0 || names.length > MAX_LISTED_OPTIONS ? "" : `\nIts options are ${names.join(", ")}.`;
 }
 
 function commandsOf(words: readonly string[]): readonly CommandHelp[] {

@@ -1,4 +1,4 @@
-import { command, type CommandHelp, CONFIG, flag, GATEWAY, option, ORDER, PAGES, SECONDS } from "./command_help.ts";
+import { command, type CommandHelp, CONFIG, flag, GATEWAY, option, ORDER, PAGES, TIMES } from "./command_help.ts";
 
 const ADMIN = [CONFIG, GATEWAY];
 const OF_ACCOUNT = option("account", "ID", "only those of this account");
@@ -22,8 +22,7 @@ const REQUEST_FILTERS = [
   option("provider", "NAME", "only those that tried this provider"),
   option("status", "STATUS", "only those with this status: 404, 5xx or error"),
   option("code", "CODE", "only those with this error code"),
-  option("from", "TIME", "only from this time on: 1h, or Unix seconds"),
-  option("to", "SECONDS", "only before this time"),
+  ...TIMES,
   option("q", "TEXT", "only those with this text in their id or an error message"),
   option("protocol", "NAME", "only those of this protocol", ["default", "message", "content", "admin"]),
   option("endpoint", "PATH", "only those of this endpoint"),
@@ -49,8 +48,8 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
     options: [
       ...ADMIN,
       option("group-by", "LIST", "account, key, model, provider, kind, day; default model"),
-      option("from", "DAY", "the first day, UTC, such as 2026-11-21"),
-      option("to", "DAY", "the day after the last one"),
+      option("from", "DAY", "the first day, UTC: 7d, yesterday, 2026-11-21"),
+      option("to", "DAY", "the day after the last one: today for yesterday"),
       OF_ACCOUNT,
       option("key", "ID", "only that of this key"),
       option("model", "ID", "only that of this model"),
@@ -101,7 +100,7 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
       OF_ACCOUNT,
       option("status", "STATUS", "only those with this status"),
       option("model", "ID", "only those of this model"),
-      ...SECONDS,
+      ...TIMES,
       ORDER,
       ...PAGES,
     ],
@@ -121,7 +120,7 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
     examples: ["tasks mirror task_1"],
   }),
   command("deliveries list", "", "list webhook deliveries", {
-    options: [...ADMIN, option("state", "STATE", "only those in this state"), ...SECONDS, ORDER, ...PAGES],
+    options: [...ADMIN, option("state", "STATE", "only those in this state"), ...TIMES, ORDER, ...PAGES],
     examples: ["deliveries list --state exhausted"],
   }),
   command("deliveries show", "TASK", "show the webhook of a task with every attempt", {
@@ -132,16 +131,16 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
     options: ADMIN,
     examples: ["deliveries request task_1"],
   }),
-  command("deliveries redeliver", "TASK | --from SECONDS --to SECONDS", "start a new series of attempts now", {
+  command("deliveries redeliver", "TASK | --from TIME --to TIME", "start a new series of attempts now", {
     options: [
       ...ADMIN,
-      ...SECONDS,
+      ...TIMES,
       option("state", "STATE", "only those in this state", ["exhausted", "delivered"]),
       option("after", "NEXT", "continue where an earlier run ended"),
     ],
     examples: [
       "deliveries redeliver task_1",
-      "deliveries redeliver --from 1763800000 --to 1763810000 --state exhausted",
+      "deliveries redeliver --from 6h --to now --state exhausted",
     ],
   }),
   command("webhooks listen", "", "print and check new webhooks of a running gateway", {

@@ -1,5 +1,17 @@
-import type { Answers } from "./answers.ts";
 import type { VendorAnswers } from "./vendor_answers.ts";
+
+/** What the files are written from. */
+export interface Answers {
+  readonly vendors: readonly VendorAnswers[];
+  /** The project at Google Cloud, if a vendor needs one. */
+  readonly project: string | null;
+  /** The name of the admin key. */
+  readonly admin: string;
+  readonly account: string;
+  /** USD. */
+  readonly balance: string;
+  readonly port: string;
+}
 
 /** The file of the configuration that is written. */
 export const CONFIG_FILE = "switchyard.yaml";

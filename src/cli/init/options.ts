@@ -1,8 +1,5 @@
-import { parseArgs } from "node:util";
 import { UsageError } from "../usage_error.ts";
-
-const USAGE = "switchyard init [--vendors LIST] [--key VENDOR=SOURCE] [--admin NAME] [--account ID] [--balance USD] " +
-  '[--port N] [--no-start]; "switchyard help init" lists all options';
+import { parseOptions } from "../command_options.ts";
 
 /** Options that are given once for each vendor, as `VENDOR=VALUE`. */
 export type VendorOption = "key" | "address" | "models" | "price";
@@ -18,31 +15,29 @@ export interface InitOptions
  *
  * @throws {UsageError} For an unknown option.
  */
-export function readInitOptions(args: readonly string[]): InitOptions & { readonly noStart: boolean } {
+export function readInitOptions(
+  args: readonly string[],
+): InitOptions & { readonly noStart: boolean; readonly noTry: boolean } {
   const one = { type: "string" } as const;
   const each = { type: "string", multiple: true } as const;
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        vendors: one,
-        key: each,
-        address: each,
-        models: each,
-        price: each,
-        project: one,
-        admin: one,
-        account: one,
-        balance: one,
-        port: one,
-        "no-start": { type: "boolean" },
-      },
-    });
-    const { "no-start": noStart = false, ...rest } = values;
-    return { noStart, ...rest };
-  } catch (error) {
-    throw new UsageError(`${USAGE}: ${(error as Error).message}`);
-  }
+  const { values } = parseOptions("init", args, {
+    options: {
+      vendors: one,
+      key: each,
+      address: each,
+      models: each,
+      price: each,
+      project: one,
+      admin: one,
+      account: one,
+      balance: one,
+      port: one,
+      "no-start": { type: "boolean" },
+      "no-try": { type: "boolean" },
+    },
+  });
+  const { "no-start": noStart = false, "no-try": noTry = false, ...rest } = values;
+  return { noStart, noTry, ...rest };
 }
 
 /**

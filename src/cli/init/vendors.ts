@@ -1,5 +1,4 @@
 import { kindNameOf, VENDORS } from "../../upstreams/vendors.ts";
-import { UsageError } from "../usage_error.ts";
 
 /** A vendor that `init` can configure. */
 export interface InitVendor {
@@ -54,21 +53,6 @@ const BEDROCK: InitVendor = {
 
 /** All vendors that `init` can configure. */
 export const INIT_VENDORS: readonly InitVendor[] = [...KNOWN, VERTEX, BEDROCK];
-
-/**
- * The vendors of a list with commas.
- *
- * @throws {UsageError} If one of the names is unknown.
- */
-export function vendorsIn(names: string): InitVendor[] {
-  const listed = new Set(names.split(",").map((name) => name.trim()).filter((name) => name !== ""));
-  return [...listed].map((name) => {
-    const vendor = INIT_VENDORS.find((each) => each.name === name);
-    if (vendor !== undefined) return vendor;
-    const known = INIT_VENDORS.map((each) => each.name).join(", ");
-    throw new UsageError(`switchyard init: --vendors: expected some of ${known}, got "${name}"`);
-  });
-}
 
 function variableOf(name: string): string {
   return `${name.toUpperCase().replaceAll("-", "_")}_API_KEY`;

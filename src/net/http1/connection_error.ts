@@ -54,7 +54,8 @@ export function isOwnMistake(error: unknown): boolean {
  * - `refused`: nothing listens at the port.
  * - `no_route`: the network or the host is not reachable.
  * - `timeout`: the connection was not established in time.
- * - `proxy`: the proxy refused it.
+ * - `proxy_credentials`: the proxy refused the credentials of the gateway, with 407.
+ * - `proxy`: the proxy refused it for another reason.
  */
 export type ConnectionCause =
   | "unresolved"
@@ -66,6 +67,7 @@ export type ConnectionCause =
   | "refused"
   | "no_route"
   | "timeout"
+  | "proxy_credentials"
   | "proxy";
 
 /**
@@ -73,6 +75,7 @@ export type ConnectionCause =
  * first two can contain names of hosts.
  */
 const CAUSES: readonly (readonly [pattern: RegExp, cause: ConnectionCause])[] = [
+  [/^ConnectionError: The proxy .* with status 407(?:;|$)/, "proxy_credentials"],
   [/^ConnectionError: The proxy/, "proxy"],
   [/NotValidForName|not valid for (?:any )?name/, "certificate_name"],
   [/UnknownIssuer|CaUsedAsEndEntity|self[- ]signed/, "certificate_untrusted"],

@@ -11,6 +11,8 @@ import { refuseUnknownParameters } from "./query.ts";
 
 /** The account of the operator's requests in the memory budget; no account can have this id. */
 const OPERATOR = "(operator)";
+const API_KEY = "it is an API key, for requests to models; send server.admin_key, or a key that " +
+  '"switchyard admin-keys create NAME" creates';
 const BEARER = /^bearer +(\S+) *$/i;
 
 /** What identifies operators. */
@@ -18,6 +20,8 @@ export interface AdminGuard {
   readonly keys: Pick<AdminKeys, "identify">;
   /** Delays the errors of wrong keys. */
   readonly wrongKeys: Pick<WrongKeys, "refuse">;
+  /** Whether a secret is one of a caller's API key, which the refusal then says. */
+  readonly isApiKey: (secret: string) => Promise<boolean>;
 }
 
 /** Who may use the admin API, and the record of what they change. */
@@ -62,7 +66,7 @@ export function guarded(route: AdminRoute, access: AdminAccessParts): Route {
 export async function requireRole(
   { request, remote }: Pick<Inbound, "request" | "remote">,
   role: AdminRole,
-  { keys, wrongKeys }: AdminGuard,
+  { keys, wrongKeys, isApiKey }: AdminGuard,
 ): Promise<AdminIdentity> {
   const sent = keyIn(request);
   if (sent === null) {
@@ -70,10 +74,8 @@ export async function requireRole(
   }
   const identity = await keys.identify(sent);
   if (identity === null) {
-    const error = new GatewayError(
-      "invalid_api_key",
-      "Cannot accept the admin key: it is unknown; API keys of callers are not admin keys",
-    );
+    const reason = await isApiKey(sent) ? API_KEY : "it is unknown";
+    const error = new GatewayError("invalid_api_key", `Cannot accept the admin key: ${reason}`);
     return await wrongKeys.refuse(remote, error);
   }
   if (!includesRole(identity.role, role)) {

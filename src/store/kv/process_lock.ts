@@ -9,8 +9,10 @@ export class StoreInUseError extends Error {
    * @param holder The process id of the other process; null if unknown.
    */
   constructor(readonly path: string, readonly holder: number | null) {
+    const user = holder === null ? "another process" : `process ${holder}`;
     super(
-      `Cannot open the store "${path}": it is in use by ${holder === null ? "another process" : `process ${holder}`}`,
+      `Cannot open the store "${path}": it is in use by ${user}, a gateway or a command; stop it, or set "store" to ` +
+        "another path",
     );
   }
 }

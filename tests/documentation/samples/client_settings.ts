@@ -46,7 +46,7 @@ async function sourceOf(name: string): Promise<string> {
 }
 
 /** The model and the key of every setting, addresses of schemas, texts for people, numbers and times. */
-const COMMON = /sandbox\/chat-1|\$?SWITCHYARD_API_KEY|https:\/\/[\w./-]+|"[\w ]+ [\w ]+"|\b\d[\d_T.:Z-]*\b/g;
+const COMMON = /sandbox\/chat-1|\$?SWITCHYARD_KEY|https:\/\/[\w./-]+|"[\w ]+ [\w ]+"|\b\d[\d_T.:Z-]*\b/g;
 const COMMENTS: Readonly<Record<string, RegExp>> = { ts: /\/\/ .*$/gm, go: /\/\/ .*$/gm, java: /\/\/ .*$/gm };
 
 function namesOf(text: string, language: string): Set<string> {

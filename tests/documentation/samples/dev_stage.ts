@@ -17,7 +17,7 @@ export async function startDevStage(): Promise<Stage> {
     address,
     adminKey,
     folder,
-    variables: { BASE: address, KEY: key, SWITCHYARD_API_KEY: key },
+    variables: { BASE: address, KEY: key, SWITCHYARD_KEY: key },
     greeting: process.output(),
     async stop() {
       process.kill("SIGTERM");

@@ -32,6 +32,8 @@ Deno.test("connectionCauseOf() reads the platform's messages", () => {
 Deno.test("connectionCauseOf() reads the gateway's own errors, whatever the host is called", () => {
   const causeOf = (message: string) => connectionCauseOf(new ConnectionError(message, "connect", "unsent"));
   assertEquals(causeOf("The proxy refused the connection to tls.lookup.example with status 403"), "proxy");
+  assertEquals(causeOf("The proxy refused the connection to proxy-407.example with status 407"), "proxy_credentials");
+  assertEquals(causeOf("The proxy refused the connection to proxy-407.example with status 502"), "proxy");
   assertEquals(causeOf("Cannot connect: the connection timed out"), "timeout");
   assertEquals(connectionCauseOf(null), null);
 });

@@ -46,7 +46,7 @@ export const UNFINISHED = "Something is left to erase";
 export function withAdminKey(routes: readonly AdminRoute[], store: Store): Route[] {
   const keys = new AdminKeys(store, systemClock, [{ name: "default", role: "owner", key: ADMIN_KEY }]);
   const wrongKeys = { refuse: (_address: string, error: GatewayError) => Promise.reject(error) };
-  const access = { keys, audit: new AuditLog(store, null), wrongKeys };
+  const access = { keys, audit: new AuditLog(store, null), wrongKeys, isApiKey: () => Promise.resolve(false) };
   return routes.map((route) => guarded(route, access));
 }
 

@@ -59,7 +59,7 @@ for (const name of PROTOCOL_NAMES) {
   Deno.test(`playground: no snippet of ${name} contains a key`, () => {
     for (const language of ["curl", "python", "typescript"] as Language[]) {
       const text = textSnippet(language, request, "https://gateway.example");
-      assert(text.includes("SWITCHYARD_API_KEY") && !text.includes("sk-sy-"), text);
+      assert(text.includes("SWITCHYARD_KEY") && !text.includes("sk-sy-"), text);
     }
   });
 }
@@ -146,7 +146,7 @@ Deno.test("playground: the types of every program in TypeScript are correct", as
 
 /** Runs a program with the key in its environment, and returns what it prints. */
 async function run(program: string, args: string[], { key }: Pick<TestGateway, "key">, cwd = "."): Promise<string> {
-  const command = new Deno.Command(program, { args, cwd, env: { SWITCHYARD_API_KEY: key } });
+  const command = new Deno.Command(program, { args, cwd, env: { SWITCHYARD_KEY: key } });
   const { success, stdout, stderr } = await command.output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
   return new TextDecoder().decode(stdout);

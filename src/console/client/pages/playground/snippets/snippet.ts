@@ -17,7 +17,7 @@ export type Language = "curl" | "python" | "typescript";
 export const LANGUAGES: readonly Language[] = ["curl", "python", "typescript"];
 
 /** The environment variable with the key, which no snippet contains. */
-export const KEY_VARIABLE = "SWITCHYARD_API_KEY";
+export const KEY_VARIABLE = "SWITCHYARD_KEY";
 
 /** A text as one word of a shell. Source: POSIX, Shell Command Language, 2.2.2. */
 export function shellWord(text: string): string {

@@ -1,0 +1,11 @@
+import { assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { ROOT, sourceFiles } from "./source_files.ts";
+
+Deno.test("commands read their options by parseOptions(), so that all word mistakes alike", async () => {
+  const users: string[] = [];
+  for (const file of await sourceFiles("src/cli")) {
+    if ((await Deno.readTextFile(join(ROOT, file))).includes("parseArgs(")) users.push(file);
+  }
+  assertEquals(users, ["src/cli/command_options.ts"]);
+});
