@@ -39,6 +39,8 @@ interface HeldPart {
   /** True after the first of its arguments were written. */
   hasInput: boolean;
   isEnded: boolean;
+  /** The part that was opened after it. */
+  next: HeldPart | null;
 }
 
 /**
@@ -47,8 +49,11 @@ interface HeldPart {
  */
 interface WritingState {
   readonly context: ReplyContext;
-  /** In order of opening; the first is the one being written. */
-  readonly held: HeldPart[];
+  /** The parts that are not completely written, by index: a vendor may open tens of thousands before it ends one. */
+  readonly held: Map<number, HeldPart>;
+  /** Of them the one being written, which was opened first. */
+  first: HeldPart | null;
+  last: HeldPart | null;
   /** Blocks with only a signature. They are written before the next block, because a reply must not end with one. */
   readonly signatures: JsonObject[];
   nextBlock: number;
@@ -61,7 +66,9 @@ interface WritingState {
 export function eventWriter(context: ReplyContext): EventWriter {
   const state: WritingState = {
     context,
-    held: [],
+    held: new Map(),
+    first: null,
+    last: null,
     signatures: [],
     nextBlock: 0,
     hasToolCall: false,
@@ -76,7 +83,7 @@ export function eventWriter(context: ReplyContext): EventWriter {
 
 /** The frame of more text of the block that is being written; null for any other part. */
 function writeTextOf(state: WritingState, index: number, text: string): string | null {
-  const part = state.held[0];
+  const part = state.first;
   if (part?.index !== index || part.opening.kind !== "text" || !part.isBegun || part.bufferedText !== "") return null;
   const head = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
   return `${head}${state.nextBlock},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`;
@@ -87,8 +94,7 @@ function writeEvent(state: WritingState, event: Exclude<ReplyEvent, { type: "err
     case "start":
       return writeStart(state, event);
     case "part-start":
-      state.held.push(heldPart(event.index, event.part));
-      return state.held.length === 1 ? advance(state) : [];
+      return hold(state, heldPart(event.index, event.part));
     case "part-delta":
       return update(state, event.index, (part) => part.bufferedText += event.text);
     case "part-signature":
@@ -118,12 +124,20 @@ function heldPart(index: number, opening: HeldPart["opening"]): HeldPart {
     wrapper: null,
     hasInput: false,
     isEnded: false,
+    next: null,
   };
 }
 
+function hold(state: WritingState, part: HeldPart): Frame[] {
+  state.held.set(part.index, part);
+  if (state.last !== null) state.last.next = part;
+  state.last = part;
+  state.first ??= part;
+  return part === state.first ? advance(state) : [];
+}
+
 function writeSearch(state: WritingState, index: number, search: WebSearchPart): Frame[] {
-  state.held.push({ ...heldPart(index, search), isEnded: true });
-  return advance(state);
+  return hold(state, { ...heldPart(index, search), isEnded: true });
 }
 
 function writeStart(state: WritingState, event: ReplyEvent & { type: "start" }): Frame[] {
@@ -142,19 +156,22 @@ function writeStart(state: WritingState, event: ReplyEvent & { type: "start" }):
 }
 
 function update(state: WritingState, index: number, change: (part: HeldPart) => void): Frame[] {
-  const part = state.held.find((held) => held.index === index);
-  if (part) change(part);
-  return part === state.held[0] ? advance(state) : [];
+  const part = state.held.get(index);
+  if (part === undefined) return [];
+  change(part);
+  return part === state.first ? advance(state) : [];
 }
 
 /** Writes what can be written: all buffered text of the first part and, if it has ended, the parts after it. */
 function advance(state: WritingState): Frame[] {
   const frames: Frame[] = [];
-  for (let part = state.held[0]; part; part = state.held[0]) {
+  for (let part = state.first; part !== null; part = state.first) {
     appendAll(frames, writeBuffered(state, part));
     if (!part.isEnded) break;
     appendAll(frames, closePart(state, part));
-    state.held.shift();
+    state.held.delete(part.index);
+    state.first = part.next;
+    if (state.first === null) state.last = null;
   }
   return frames;
 }
@@ -302,7 +319,7 @@ function closeThinking(state: WritingState, part: HeldPart): Frame[] {
 }
 
 function writeFinish(state: WritingState, event: ReplyEvent & { type: "finish" }): Frame[] {
-  for (const part of state.held) part.isEnded = true;
+  for (const part of state.held.values()) part.isEnded = true;
   const frames = advance(state);
   const delta = writeStop(event.stop, state);
   const usage = writeUsage(event.usage ?? state.usage);
