@@ -1,9 +1,11 @@
 /**
  * Measures webhook deliveries on loopback. Tasks end at a steady rate, each with an event for one of many https hosts,
  * a twentieth of which never answer. The figure is the lateness of events at the hosts that answer. Then two accounts
- * call one host, where the path of one never answers; the figure is the lateness of the other's events.
+ * call one host, where the path of one never answers; the figure is the lateness of the other's events. Then the
+ * receivers send what a delivery must not keep; the figure is the memory that this takes.
  *
  *     deno run -A --unstable-kv bench/webhooks.ts [--rate 1000] [--seconds 10] [--hosts 200]
+ *     deno run -A --unstable-kv bench/webhooks.ts --hostile endless   a response of `webhook_receivers.ts`, or "well"
  *
  * The gateway's part runs in this process, the receivers in another. The figures include the ends of the tasks. Needs
  * `openssl` for a certificate.
@@ -19,7 +21,7 @@ import type { Store } from "../src/store/store.ts";
 import { newTaskId } from "../src/videos/tasks/task_id.ts";
 import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
 import { run } from "./child.ts";
-import { figure, table } from "./markdown.ts";
+import { figure, mebibytes, table } from "./markdown.ts";
 import { spreadOf } from "./statistics.ts";
 
 const HANGING_SHARE = 0.05;
@@ -253,6 +255,43 @@ export async function benchSharedHost(hanging: number, expected: number): Promis
   };
 }
 
+/** The memory of deliveries to receivers that respond in a hostile way. */
+export interface HostileFigures {
+  /** What they send; "well" for receivers that answer 204. */
+  readonly response: string;
+  /** Events, of as many tasks that ended within a second, for 200 hosts. */
+  readonly events: number;
+  /** Resident bytes of this process before, at most during 12 s, and 10 s later. */
+  readonly beforeBytes: number;
+  readonly mostBytes: number;
+  readonly afterBytes: number;
+}
+
+const HOSTILE_EVENTS = 1_000;
+const HOSTILE_HOSTS = 200;
+/** Longer than a delivery may take. */
+const HOSTILE_MS = 12_000;
+
+/** Ends tasks whose receivers all respond in one way, by the name of their path in `webhook_receivers.ts`. */
+export async function benchHostile(response: string): Promise<HostileFigures> {
+  const bench = await openBench(["bench"]);
+  await bench.endTask("bench", `https://first.receiver.example:${bench.port}/well`); // loads what deliveries need
+  await pause(1_000);
+  const beforeBytes = Deno.memoryUsage().rss;
+  let mostBytes = 0;
+  for (let n = 0; n < HOSTILE_EVENTS; n++) {
+    await bench.endTask("bench", `https://host${n % HOSTILE_HOSTS}.receiver.example:${bench.port}/${response}`);
+  }
+  for (let waited = 0; waited < HOSTILE_MS; waited += TICK_MS) {
+    mostBytes = Math.max(mostBytes, Deno.memoryUsage().rss);
+    await pause(TICK_MS);
+  }
+  await pause(10_000);
+  const afterBytes = Deno.memoryUsage().rss;
+  await bench.finish();
+  return { response, events: HOSTILE_EVENTS, beforeBytes, mostBytes, afterBytes };
+}
+
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -299,9 +338,26 @@ export function writeSharedHostReport(runs: readonly SharedHostFigures[]): strin
   return table(head, rows);
 }
 
+/** The figures of hostile receivers as a table. */
+export function writeHostileReport(runs: readonly HostileFigures[]): string {
+  const rows = runs.map(({ response, events, beforeBytes, mostBytes, afterBytes }) => [
+    response,
+    figure(events),
+    mebibytes(beforeBytes),
+    mebibytes(mostBytes),
+    mebibytes(afterBytes),
+  ]);
+  return table(["response", "events", "MiB before", "at most", "10 s later"], rows);
+}
+
 if (import.meta.main) {
   const option = { type: "string" } as const;
-  const { values } = parseArgs({ args: Deno.args, options: { rate: option, seconds: option, hosts: option } });
+  const options = { rate: option, seconds: option, hosts: option, hostile: option };
+  const { values } = parseArgs({ args: Deno.args, options });
+  if (values.hostile !== undefined) {
+    console.log(writeHostileReport([await benchHostile(values.hostile)]));
+    Deno.exit(0);
+  }
   const rate = Number(values.rate ?? 1_000);
   console.log(
     writeWebhookReport([await benchWebhooks(rate, Number(values.seconds ?? 10), Number(values.hosts ?? 200))]),

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { GatedSocket } from "./gated_socket.ts";
 
 /** A bidirectional byte stream with the interface of Deno's sockets. */
 export interface ByteStream {
@@ -12,9 +13,11 @@ export interface ByteStream {
 
 /**
  * Adapts a Node.js socket to a {@linkcode ByteStream}. Data that arrives without a pending read stays in the socket.
+ *
+ * @param gate The socket below, if the socket is TLS: it is held and released with it.
  */
-export function byteStreamOf(socket: Duplex): ByteStream {
-  return new SocketBytes(socket);
+export function byteStreamOf(socket: Duplex, gate: GatedSocket | null = null): ByteStream {
+  return new SocketBytes(socket, gate);
 }
 
 interface Reader {
@@ -25,14 +28,16 @@ interface Reader {
 
 class SocketBytes implements ByteStream {
   readonly #socket: Duplex;
+  readonly #gate: GatedSocket | null;
   /** Data that arrived before it was requested. */
   #ahead: Uint8Array | null = null;
   #reader: Reader | null = null;
   #isEnded = false;
   #failure: unknown = null;
 
-  constructor(socket: Duplex) {
+  constructor(socket: Duplex, gate: GatedSocket | null) {
     this.#socket = socket;
+    this.#gate = gate;
     socket.on("data", (bytes: Uint8Array) => this.#take(bytes));
     socket.on("end", () => {
       this.#isEnded = true;
@@ -48,7 +53,7 @@ class SocketBytes implements ByteStream {
     if (ahead !== null) {
       const count = fill(buffer, ahead);
       this.#ahead = count < ahead.length ? ahead.subarray(count) : null;
-      if (this.#ahead === null) this.#socket.resume();
+      if (this.#ahead === null) this.#resume();
       return Promise.resolve(count);
     }
     if (this.#isEnded) return Promise.resolve(null);
@@ -73,8 +78,14 @@ class SocketBytes implements ByteStream {
     if (count < bytes.length) {
       this.#ahead = bytes.subarray(count);
       this.#socket.pause();
+      this.#gate?.hold();
     }
     reader?.resolve(count);
+  }
+
+  #resume(): void {
+    this.#gate?.release();
+    this.#socket.resume();
   }
 
   #fail(error: unknown): void {

@@ -4,6 +4,7 @@ import { connect, createSecureContext, type SecureContext, type TLSSocket } from
 import { type ByteStream, byteStreamOf } from "./byte_stream.ts";
 import { EgressError, refusal } from "./egress_error.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
+import { GatedSocket } from "./gated_socket.ts";
 import { descriptorShortage } from "./own_failure.ts";
 import { isUntrusted, tlsFailureCode } from "./trust.ts";
 
@@ -105,23 +106,22 @@ class Dialing implements Opening {
   #dial([trust, ...others]: readonly Roots["usual"][]): void {
     const { address, port, hostname } = this.#target;
     try {
+      const gate = new GatedSocket(connectPlain({ host: address, port, noDelay: true }));
       const socket = connect({
-        host: address,
-        port,
+        socket: gate,
         ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
         ALPNProtocols: ["http/1.1"],
         rejectUnauthorized: false, // verified below, where the reason is available; nothing is written before
         ...(trust === undefined ? {} : { secureContext: trust }),
       });
       this.#current = socket;
-      socket.setNoDelay(true);
       const fail = (error: unknown) => this.#fail(error, others);
       socket.once("error", fail);
       socket.once("secureConnect", () => {
         socket.off("error", fail);
         if (!socket.authorized) return fail(objectionTo(socket));
         if (others.length === 0) this.#roots.usualHosts.add(hostname);
-        this.#outcome.resolve(byteStreamOf(socket));
+        this.#outcome.resolve(byteStreamOf(socket, gate));
       });
     } catch (error) {
       this.#fail(error, []);

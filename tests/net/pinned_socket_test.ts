@@ -5,7 +5,7 @@ import { createPinnedDialer, type Opening, type PinnedDialer } from "../../src/n
 import { tlsFailureCode } from "../../src/net/trust.ts";
 import { until } from "../support/manual_clock.ts";
 import { TEST_ROOT } from "../support/test_certificates.ts";
-import { ROOT } from "../webhooks/certificates.ts";
+import { CERTIFICATE, KEY, ROOT } from "../webhooks/certificates.ts";
 import { respondKeepAlive, startReceiver } from "../webhooks/receiver.ts";
 
 const DEFAULT_ROOTS = createSecureContext({ ca: [ROOT] });
@@ -88,3 +88,37 @@ Deno.test("bytes arrive in order and in the sizes that the reader asks for", asy
   await until(() => receiver.open === 0);
   await receiver.stop();
 });
+
+for (const tls of [true, false]) {
+  Deno.test(`a peer that sends while nothing is read can send what fits into its socket only; TLS: ${tls}`, async () => {
+    const all = 64 * 2 ** 20;
+    let sent = 0;
+    const address = { hostname: "127.0.0.1", port: 0 };
+    const listener = tls ? Deno.listenTls({ ...address, cert: CERTIFICATE, key: KEY }) : Deno.listen(address);
+    const sending = (async () => {
+      const peer = await listener.accept();
+      const chunk = new Uint8Array(65_536);
+      // Ends when all is sent or the other side closes.
+      while (sent < all) sent += await peer.write(chunk);
+      peer.close();
+    })().catch(() => {});
+    const { port } = listener.addr as Deno.NetAddr;
+    const target = { tls, address: "127.0.0.1", port, hostname: "receiver.example" };
+    const socket = await createPinnedDialer([ROOT]).open(target).socket;
+    await socket.read(new Uint8Array(1));
+    let before = -1;
+    // Ends when nothing more was sent for a while: a peer that is only slow then makes the test pass, never fail.
+    while (sent !== before) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    assertEquals(sent < all / 2, true, `${sent} bytes were read ahead`);
+    // What waits is read when it is asked for.
+    const buffer = new Uint8Array(65_536);
+    // Ends with the bytes that the peer sends.
+    for (let read = 1; read < all / 2;) read += await socket.read(buffer) ?? all;
+    socket.close();
+    await sending;
+    listener.close();
+  });
+}

@@ -8,8 +8,8 @@ async function providersOf({ address, adminKey }: TestGateway) {
 }
 
 const CLOSED = { circuit: "closed", failures_in_a_row: 0, rests_until: null };
-/** Of a provider without limits and without named credentials. */
-const PLAIN = { limits: null, credentials: [] };
+/** Of a provider without limits, polls and named credentials. */
+const PLAIN = { limits: null, polls: null, credentials: [] };
 const UNTRIED = {
   state: "ready",
   misconfigured_since: null,
