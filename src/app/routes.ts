@@ -259,9 +259,10 @@ function healthRoutes(
     isReady: async () => !state.isDraining && await store.isReady(),
     clockDifference: () => clockDifference(store),
     reason: () => state.isDraining ? "the gateway is shutting down" : store.writeGuard.failure,
-    providers: Object.entries(config.providers).map(([name, { credentials }]) => ({
+    providers: Object.entries(config.providers).map(([name, { credentials, halt }]) => ({
       name,
       ids: credentials?.map((each) => providerIdOf(name, each.name)) ?? [name],
+      service: halt?.state ?? "on",
     })),
     breaker,
     filesUsage: () => files.quota.usage,
