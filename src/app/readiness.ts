@@ -34,6 +34,28 @@ export interface ReadinessOptions {
   readonly authorize: ((inbound: Inbound) => Promise<unknown>) | null;
 }
 
+/** The state of the process that decides whether it accepts work. */
+interface ReadyState {
+  readonly isDraining: boolean;
+  /** Empty until the process listens, if the configuration states no address. */
+  readonly baseUrl: string;
+}
+
+/** Decides whether the gateway accepts work. Threads can answer before the process has noted its own address. */
+export function readinessOf(
+  state: ReadyState,
+  store: { isReady(): Promise<boolean>; readonly writeGuard: { readonly failure: string | null } },
+): Pick<ReadinessOptions, "isReady" | "reason"> {
+  return {
+    isReady: async () => !state.isDraining && state.baseUrl !== "" && await store.isReady(),
+    reason() {
+      if (state.isDraining) return "the gateway is shutting down";
+      if (state.baseUrl === "") return "the gateway does not know its own address yet";
+      return store.writeGuard.failure;
+    },
+  };
+}
+
 /** Returns a check that a request has an admin key with the role `read`. */
 export function needsAdminKey(access: AdminAccess | null): NonNullable<ReadinessOptions["authorize"]> {
   return async (inbound) => {
