@@ -10,6 +10,7 @@ export type OperatedState = typeof PROVIDER_STATES[number];
 
 /** Why a provider gets no new requests. */
 export interface ProviderHalt {
+  /** Whether it still gets accepted work that waits. */
   readonly state: Exclude<OperatedState, "on">;
   /** The name of the admin key that halted it; null for `state` in the configuration. */
   readonly by: string | null;
@@ -19,6 +20,7 @@ export interface ProviderHalt {
 
 /** A state that the admin API has set, as the store keeps it. It has precedence over that of the configuration. */
 export interface StoredProviderState {
+  /** The state that was set. */
   readonly state: OperatedState;
   /** The name of the admin key. */
   readonly by: string;
