@@ -278,6 +278,10 @@ const ACCOUNTS: Record<string, SettingText> = {
 
 const PROVIDERS: Record<string, SettingText> = {
   "providers.NAME.kind": { text: "How the vendor is spoken to: a [kind or a preset](#kinds)", example: "anthropic" },
+  "providers.NAME.state": {
+    text: "Whether it gets new requests: [providers out of service](routing.md#providers-out-of-service)",
+    example: "drain",
+  },
   "providers.NAME.base_url": {
     text: "The base address, as for the vendor's own client",
     example: "https://example.openai.azure.com/openai/v1",
