@@ -11,6 +11,7 @@ import { dollars, localTime, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { canWrite, isOwner, session } from "../../session_state.ts";
+import { priceText } from "../../price_text.ts";
 import { TEXTS } from "../../texts.ts";
 import { explain } from "../../../../request_log/printed/explain.ts";
 import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
@@ -149,7 +150,7 @@ function Charges({ request: { charged, cost } }: { readonly request: LoggedReque
         columns={[
           { title: TEXTS.requests.price, cell: ({ price }) => <code>{price}</code> },
           { title: TEXTS.requests.quantity, isNumeric: true, cell: ({ quantity }) => number(quantity) },
-          { title: TEXTS.requests.rate, isNumeric: true, cell: ({ rate }) => `$${rate}` },
+          { title: TEXTS.requests.rate, isNumeric: true, cell: ({ price, rate }) => priceText(price, rate) },
         ]}
       />
       {cost !== null && <p class="sum">{TEXTS.requests.cost}: {dollars(cost)}</p>}
