@@ -91,6 +91,8 @@ stageTest("a key is created, used up, seen refused and revoked", async ({ gatewa
   await page.click("text=Live");
   await page.click(`a[href$="${refused}"]`);
   await page.getByText("It was refused by the limit rpm of its key").waitFor();
+  await page.getByRole("link", { name: /^key_/ }).click();
+  await page.getByText(`${secret.slice(0, 12)}`).first().waitFor();
   await open("accounts/demo");
   await page.click(`[aria-label^="Revoke the key ${secret.slice(0, 12)}"]`);
   await page.getByText("revoked", { exact: true }).waitFor();

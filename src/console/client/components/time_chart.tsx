@@ -161,7 +161,14 @@ function optionsFor(
     const stroke = colour(`--series-${index % COLOURS + 1}`);
     const paths = pathsOf(shape);
     const fill = shape === "bars" ? stroke : `${stroke}40`;
-    return { label, stroke, width: 1.5, points: { show: false }, ...paths && { paths }, ...isStacked && { fill } };
+    return {
+      label,
+      stroke,
+      width: shape === "bars" ? 0 : 1.5,
+      points: { show: false },
+      ...paths && { paths },
+      ...isStacked && { fill },
+    };
   });
   return {
     width: element.clientWidth,

@@ -147,10 +147,10 @@ function UsageCards({ dimension, span }: UsageChoice) {
   );
 }
 
-/** From the start of the first day to the end of the last one. */
+/** From the start of the first day to the last second of the last one, so that no further day is written. */
 function daysAxis(days: readonly string[]): readonly [number, number] {
   const start = (day: string | undefined) => Date.parse(day ?? "") / 1_000;
-  return [start(days[0]), start(days.at(-1)) + DAY_SECONDS];
+  return [start(days[0]), start(days.at(-1)) + DAY_SECONDS - 1];
 }
 
 function Totals({ total }: { readonly total: UsageAnswer["total"] }) {
