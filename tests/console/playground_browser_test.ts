@@ -97,7 +97,7 @@ stageTest("the playground takes a tool from its definition to the answer with it
   );
   await page.getByRole("textbox", { name: "Mock result" }).fill('{"degrees": 21}');
   await ask(page, '[[think It depends]] [[tool weather {"city":"Bern"}]] Please');
-  await page.getByText("Call of weather").waitFor();
+  await page.getByText("Call to weather").waitFor();
   assertStringIncludes(await page.locator(".call pre").innerText(), '"city": "Bern"');
   assert(await page.locator("button", { hasText: "Send" }).last().isDisabled());
   assertEquals(await page.locator("textarea[name=result0]").inputValue(), '{"degrees": 21}');
