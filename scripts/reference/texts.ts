@@ -185,7 +185,7 @@ const SERVER: Record<string, SettingText> = {
   },
   "server.admin_keys[].name": { text: "The name that the audit log shows", example: "dashboards" },
   "server.admin_keys[].key": { text: "The key", example: "${DASHBOARD_KEY}" },
-  "server.admin_keys[].role": { text: "What it may do: [who may do what](operating.md#who-may-do-what)" },
+  "server.admin_keys[].role": { text: "What it may do: [who may do what](operating/run.md#who-may-do-what)" },
   "server.admin_listen": {
     text: "A host and a port where the admin API and the console listen by themselves",
     example: "127.0.0.1:8788",

@@ -19,7 +19,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "fal/flux-2-pro": "configuration.md: an operator's own model",
   "fal/kling-3-pro": "configuration.md: an operator's own model",
   "openai/gpt-5.5-2": "importing.md: an id that an import makes",
-  "openai/gpt-6": "operating.md: a mistyped name",
+  "openai/gpt-6": "operating/watch.md: a mistyped name",
   "openai/gpt-9-nova": "configuration.md: a model that is newer than the gateway",
   "openai/gpt-6-sol-2026-09": "configuration-reference.md: a canonical slug",
   "openai/gpt-image-1.5-2025-12": "configuration.md: a canonical slug",
