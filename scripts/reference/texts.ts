@@ -281,6 +281,10 @@ const PROVIDERS: Record<string, SettingText> = {
     text: "How the vendor is spoken to: a [kind or a preset](providers.md#kinds)",
     example: "anthropic",
   },
+  "providers.NAME.state": {
+    text: "Whether it gets new requests: [providers out of service](routing.md#providers-out-of-service)",
+    example: "drain",
+  },
   "providers.NAME.base_url": {
     text: "The base address, as for the vendor's own client",
     example: "https://example.openai.azure.com/openai/v1",

@@ -20,6 +20,7 @@ import { type AdminOverviewOptions, adminOverviewRoutes } from "../protocols/adm
 import {
   type AdminProviderOptions,
   adminProviderRoutes,
+  type SetProviderState,
   type TestProvider,
   writeProviders,
 } from "../protocols/admin/providers.ts";
@@ -44,6 +45,7 @@ import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
+import { serviceStateOf } from "../upstreams/serving_providers.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import type { ConfigChanges } from "./config_changes.ts";
@@ -115,10 +117,11 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const limits = { capBytes: config.limits.otherBodyBytes, idleMs: config.limits.bodyIdleMs };
   const readJson: ReadJson = async (inbound) => (await readJsonObject(inbound, limits)).body;
   const readOptionalJson: ReadJson = (inbound) => readOptionalJsonObject(inbound, limits);
-  const providers = Object.entries(config.providers).map(([name, { kind, credentials = [] }]) => ({
+  const providers = Object.entries(config.providers).map(([name, provider]) => ({
     name,
-    kind,
-    credentials: credentials.map((each) => each.name),
+    kind: provider.kind,
+    credentials: provider.credentials?.map((each) => each.name) ?? [],
+    service: serviceStateOf(provider),
   }));
   const test: TestProvider = async (name, credential) => {
     const { testProvider } = await import("./provider_test.ts");
@@ -131,7 +134,21 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     return await eraseAccount({ store, keys, meter, files, requestLog, audit, forgetReplies, others }, account);
   };
   const pollsOf: AdminProviderOptions["pollsOf"] = (id) => options.videos?.poller.loadOf(id) ?? null;
-  const ofProviders = { providers, breaker, slots, pollsOf, startedAt, test, readOptionalJson };
+  const setState: SetProviderState | null = configChanges && (async (...change) => {
+    const { providerStates } = await import("./provider_states.ts");
+    return await providerStates(await configChanges(), () => store.now())(...change);
+  });
+  const ofProviders = {
+    providers,
+    breaker,
+    slots,
+    pollsOf,
+    startedAt,
+    test,
+    setState,
+    readJson,
+    readOptionalJson,
+  };
   const routes: readonly AdminRoute[] = [
     ...adminRoutes({
       store,

@@ -52,6 +52,7 @@ export const ADMIN_ENDPOINTS: readonly Endpoint[] = endpointsOf({
   "/prices/apply": ["POST"],
   "/providers": ["GET"],
   "/providers/:provider/test": ["POST"],
+  "/providers/:provider/state": ["PUT", "DELETE"],
   "/usage": ["GET"],
   "/reconcile": ["GET", "POST"],
   "/traffic": ["GET"],

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from "../config/config.ts";
 import { ConfigError } from "../config/config_error.ts";
 import { STORED_SECTIONS } from "../config/config_tree.ts";
-import { entryOf, type StoredConfig } from "../config/plain_tree.ts";
+import { entryOf, PROVIDER_STATES_SECTION, type StoredConfig } from "../config/plain_tree.ts";
 import { isSection, type Section } from "../config/section.ts";
 import type { StoredVersion } from "../config/stored_config.ts";
 import { secondsOf } from "../lib/clock.ts";
@@ -18,7 +18,8 @@ export function createConfigAdmin(changes: ConfigChanges): ConfigAdmin {
   return {
     show: () => shownConfig({ ...changes.inForce, path: changes.path, version: changes.version, isReadOnly: false }),
     reload: (options) => answered(changes, changes.reload(options)),
-    replaceAll: (body, options) => change((_, inForce) => storedContentOf(body, inForce), options),
+    replaceAll: (body, options) =>
+      change((content, inForce) => withStatesOf(content, storedContentOf(body, inForce)), options),
     put: (entry, value, options) =>
       change((content, inForce) => withEntry(content, inForce, entry, plainValue(entry, value)), options),
     patch: (entry, fields, options) =>
@@ -36,14 +37,25 @@ export function createConfigAdmin(changes: ConfigChanges): ConfigAdmin {
     async restore(version, options) {
       const wanted = await changes.find(version);
       if (wanted === null) throw new GatewayError("not_found", `Cannot find version ${version} of the configuration`);
-      return await change((_, inForce) => {
+      return await change((content, inForce) => {
         for (const [section, entries] of Object.entries(wanted.content)) {
+          if (section === PROVIDER_STATES_SECTION) continue;
           for (const name of Object.keys(entries)) refuseOwned(inForce, { section, name });
         }
-        return wanted.content;
+        return withStatesOf(content, wanted.content);
       }, options);
     },
   };
+}
+
+/**
+ * Other settings with the states of providers as they are now: a provider that was drained must not come back because
+ * somebody restores settings.
+ */
+function withStatesOf(now: StoredConfig, wanted: StoredConfig): StoredConfig {
+  const { [PROVIDER_STATES_SECTION]: _states, ...others } = wanted;
+  const states = now[PROVIDER_STATES_SECTION];
+  return states === undefined ? others : { ...others, [PROVIDER_STATES_SECTION]: states };
 }
 
 async function answered(changes: ConfigChanges, applied: Promise<AppliedChange>): Promise<ConfigAnswer> {

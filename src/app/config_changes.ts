@@ -21,7 +21,7 @@ import type { Store } from "../store/store.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
 import { auditedChange, beginConfigChange, type ChangeOrigin } from "./audited_config.ts";
-import type { StartedConfig } from "./start_config.ts";
+import { type StartedConfig, withDatedHalts } from "./start_config.ts";
 
 /** The result of a change. */
 export interface AppliedChange {
@@ -47,7 +47,13 @@ export interface ChangeOptions {
 
 /** The parts of the gateway whose configuration changes. */
 export interface ChangedGateway {
-  readonly services: { readonly store: Store; readonly keys: KeyRing; readonly log: Log };
+  readonly services: {
+    readonly store: Store;
+    readonly keys: KeyRing;
+    readonly log: Log;
+    /** The configuration in force. */
+    readonly config: Pick<Config, "providers">;
+  };
   /** Replaces the configuration in force, see `LiveGateway.replace`. */
   replace(config: Config, beforeSwap: () => Promise<void>): Promise<void>;
 }
@@ -147,7 +153,8 @@ export class ConfigChanges {
     const diff = diffOf(before.tree, loaded.tree, this.#started.loaded.tree);
     await this.#refuseForeignKeys(loaded);
     if (isDryRun === true) return { diff, version, revokedKeys: [] };
-    const config = keepRestartSettings(loaded.config, this.#started.loaded.config);
+    const live = keepRestartSettings(loaded.config, this.#started.loaded.config);
+    const config = withDatedHalts(live, this.#gateway.services.config, this.#store.now());
     const audit = new AuditLog(this.#store, config.retention.auditMs);
     const entry = origin === undefined || !await this.#needsEntry(origin, version, diff)
       ? null

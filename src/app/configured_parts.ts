@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { readCidr } from "../net/address.ts";
 import type { EgressPolicy, OwnAddress } from "../net/target.ts";
-import { credentialWeights } from "../upstreams/credential_weights.ts";
+import { servingProviders } from "../upstreams/serving_providers.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { openProviders, type Providers } from "../upstreams/providers.ts";
 
@@ -57,7 +57,7 @@ export async function openConfiguredParts(config: Config, options: ConfiguredPar
   const openedProviders = await openProviders(config.providers, shared, previous?.openedProviders);
   return {
     config,
-    catalog: new LiveCatalog(config.models, config.aliases, credentialWeights(config.providers)),
+    catalog: new LiveCatalog(config.models, config.aliases, servingProviders(config.providers)),
     providers: openedProviders.byName,
     openedProviders,
     egress: { allow: config.egress.allow.map(readCidr), own: ownAddresses, caCertificates, clock },

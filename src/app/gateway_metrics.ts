@@ -15,6 +15,7 @@ export interface MeasuredParts
   extends
     Pick<OwnedServices, "breaker" | "clock" | "counts" | "droppedLogLines" | "files" | "memory" | "openStreams">,
     Pick<OwnedServices, "onRecordsRead"> {
+  readonly config: Pick<OwnedServices["config"], "providers">;
   readonly slots: Pick<OwnedServices["slots"], "waitingByProvider">;
   readonly store: Pick<OwnedServices["store"], "isReady" | "metrics" | "get">;
   readonly requestLog: Pick<RequestLog, "stats"> | null;
@@ -39,6 +40,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
   return async () => [
     ...await requestFamilies(parts),
     ...circuitFamilies(parts),
+    haltFamily(parts),
     waitingFamily(parts),
     ...webhookFamilies(counts.log),
     ...await storeFamilies(),
@@ -75,6 +77,17 @@ function circuitFamilies({ breaker }: MeasuredParts): MetricFamily[] {
       ),
     },
   ];
+}
+
+function haltFamily({ config }: MeasuredParts): MetricFamily {
+  return {
+    name: "switchyard_provider_halted",
+    help: "1 for each provider that the operator has taken out of service, with its state: drain or off.",
+    type: "gauge",
+    samples: Object.entries(config.providers).flatMap(([provider, { halt }]) =>
+      halt === undefined ? [] : [{ labels: { provider, state: halt.state }, value: 1 }]
+    ),
+  };
 }
 
 /** Providers are those of the configuration, so their number is bounded. */

@@ -64,7 +64,8 @@ function isOwn(request: Request, { largeBodyBytes }: Pick<Config["limits"], "lar
   if (!isTextRequest("POST", url.slice(start, end < 0 ? undefined : end))) return false;
   const { headers } = request;
   // Streams that can be resumed and dry runs, which are limited together, are all on the main thread.
-  return isSurelySmall(headers.get("content-length"), largeBodyBytes) && headers.get("x-service-resume") === null &&
+  return isSurelySmall(headers.get("content-length"), largeBodyBytes) && headers.get("content-encoding") === null &&
+    headers.get("x-service-resume") === null &&
     headers.get("x-service-dry-run") === null;
 }
 

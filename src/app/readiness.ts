@@ -2,6 +2,7 @@ import type { AdminAccess } from "./admin_access.ts";
 import type { FilesUsage } from "../files/quota.ts";
 import type { Handler, Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { OperatedState } from "../lib/provider_halt.ts";
 import { unhandledErrors } from "../lib/unhandled.ts";
 import { requireRole } from "../protocols/admin/admin_access.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
@@ -14,7 +15,12 @@ export interface ReadinessOptions {
   /** Why it does not, if known. Called only if it is not ready. */
   readonly reason: () => string | null;
   /** The names of the configured providers, each with its ids: its own, or those with its credentials. */
-  readonly providers: readonly { readonly name: string; readonly ids: readonly string[] }[];
+  readonly providers: readonly {
+    readonly name: string;
+    readonly ids: readonly string[];
+    /** What the operator lets it do. */
+    readonly service: OperatedState;
+  }[];
   readonly breaker: Pick<CircuitBreaker, "health">;
   /** How the clocks of the store and of this machine differ, if they do by more than some seconds. */
   readonly clockDifference: () => string | null;
@@ -26,6 +32,28 @@ export interface ReadinessOptions {
    * @throws {GatewayError}
    */
   readonly authorize: ((inbound: Inbound) => Promise<unknown>) | null;
+}
+
+/** The state of the process that decides whether it accepts work. */
+interface ReadyState {
+  readonly isDraining: boolean;
+  /** Empty until the process listens, if the configuration states no address. */
+  readonly baseUrl: string;
+}
+
+/** Decides whether the gateway accepts work. Threads can answer before the process has noted its own address. */
+export function readinessOf(
+  state: ReadyState,
+  store: { isReady(): Promise<boolean>; readonly writeGuard: { readonly failure: string | null } },
+): Pick<ReadinessOptions, "isReady" | "reason"> {
+  return {
+    isReady: async () => !state.isDraining && state.baseUrl !== "" && await store.isReady(),
+    reason() {
+      if (state.isDraining) return "the gateway is shutting down";
+      if (state.baseUrl === "") return "the gateway does not know its own address yet";
+      return store.writeGuard.failure;
+    },
+  };
 }
 
 /** Returns a check that a request has an admin key with the role `read`. */
@@ -55,8 +83,9 @@ export function readinessHandler(options: ReadinessOptions): Handler {
       return new Response((ready ? "ready\n" : notReady(reason())) + warning, { status });
     }
     const states = new Map(breaker.health().map(({ provider, state }) => [provider, state]));
-    const listed = providers.map(({ name, ids }) => ({
+    const listed = providers.map(({ name, ids, service }) => ({
       name,
+      service,
       state: jointStateOf(ids.map((id) => states.get(id) ?? "ready")),
     }));
     const why = ready ? {} : { reason: reason() };

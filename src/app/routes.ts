@@ -34,7 +34,7 @@ import { gatewayMetrics } from "./gateway_metrics.ts";
 import { createImageRoutes } from "./images.ts";
 import { otherGatewaysOn } from "./other_gateways.ts";
 import type { OwnedServices } from "./own.ts";
-import { needsAdminKey, readinessHandler, type ReadinessOptions } from "./readiness.ts";
+import { needsAdminKey, readinessHandler, readinessOf, type ReadinessOptions } from "./readiness.ts";
 import { createTextRoutes } from "./text_routes.ts";
 import { createVideoRoutes } from "./videos.ts";
 import { createWholeCallRoutes } from "./whole_calls.ts";
@@ -256,12 +256,12 @@ function healthRoutes(
 ): Route[] {
   const { config, store, breaker, files } = services;
   const readiness = readinessHandler({
-    isReady: async () => !state.isDraining && await store.isReady(),
+    ...readinessOf(state, store),
     clockDifference: () => clockDifference(store),
-    reason: () => state.isDraining ? "the gateway is shutting down" : store.writeGuard.failure,
-    providers: Object.entries(config.providers).map(([name, { credentials }]) => ({
+    providers: Object.entries(config.providers).map(([name, { credentials, halt }]) => ({
       name,
       ids: credentials?.map((each) => providerIdOf(name, each.name)) ?? [name],
+      service: halt?.state ?? "on",
     })),
     breaker,
     filesUsage: () => files.quota.usage,

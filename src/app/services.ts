@@ -40,7 +40,7 @@ import type { LogThreadData } from "../request_log/messages.ts";
 import type { StartThread } from "../workers/worker_thread.ts";
 import { type CountedHits, countHits } from "./caches.ts";
 import { type ConfiguredParts, openConfiguredParts, OtherAnswers } from "./configured_parts.ts";
-import { type LiveSettings, startConfig, type StartedConfig } from "./start_config.ts";
+import { type LiveSettings, startConfig, type StartedConfig, withDatedHalts } from "./start_config.ts";
 import { type FileStores, openFileStores } from "./file_stores.ts";
 import { createCounts, type GatewayCounts } from "./counts.ts";
 import type { GatewayRoles } from "./gateway_roles.ts";
@@ -155,7 +155,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const engine = await openStore(options.config, { clock, log, isShared: true, roles, ...options.sharing });
   try {
     const started = options.live ? await startConfig(options.live, options.live.loaded, { store: engine, log }) : null;
-    const config = started?.loaded.config ?? options.config;
+    const config = withDatedHalts(started?.loaded.config ?? options.config, null, clock.now());
     const ownAddresses = ownAddressesOf(config);
     const otherAnswers = new OtherAnswers(log);
     const configured = await openConfiguredParts(config, { clock, ownAddresses, onOtherAnswer: otherAnswers.note });

@@ -1,5 +1,5 @@
 import { ConfigError } from "../config/config_error.ts";
-import type { LoadedConfig } from "../config/config.ts";
+import type { Config, LoadedConfig } from "../config/config.ts";
 import { readStoredConfig } from "../config/stored_config.ts";
 import type { ConfigSource } from "../config/config_file.ts";
 import type { Log, LogLevel } from "../lib/log.ts";
@@ -40,4 +40,28 @@ export async function startConfig(
     for (const problem of error.problems) log.error("stored_config_ignored", { reason: problem });
     return { ...settings, loaded, version };
   }
+}
+
+/**
+ * Adds to the halts that the configuration states since when they hold: since the gateway has read them first.
+ *
+ * @param before The configuration before, whose moments are kept; null at the start.
+ * @param now Unix milliseconds.
+ */
+export function withDatedHalts(config: Config, before: Pick<Config, "providers"> | null, now: number): Config {
+  const undated = Object.entries(config.providers).filter(([, { halt }]) => halt !== undefined && halt.since === null);
+  if (undated.length === 0) return config;
+  const dated: Config["providers"] = Object.fromEntries(
+    undated.map(([name, provider]) => {
+      const { halt } = provider;
+      const known = ownHaltOf(before?.providers ?? {}, name);
+      const since = known?.by === null && known.state === halt?.state ? known.since : now;
+      return [name, { ...provider, ...halt && { halt: { ...halt, since } } }];
+    }),
+  );
+  return { ...config, providers: { ...config.providers, ...dated } };
+}
+
+function ownHaltOf(providers: Config["providers"], name: string) {
+  return Object.hasOwn(providers, name) ? providers[name]?.halt : undefined;
 }

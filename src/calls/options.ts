@@ -1,6 +1,7 @@
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Candidate, openCircuitsLast, type RoutingContext } from "../routing/candidates.ts";
+import { HaltedProvidersError } from "../routing/halted_providers.ts";
 
 /** A model that may serve a call, and its providers in the order in which they are tried; at least one. */
 export interface CallOption {
@@ -17,8 +18,8 @@ export interface CallOptions<O extends CallOption> {
 
 /**
  * Creates the options of a call. A failure for the first model is thrown; a later model that cannot serve the call is
- * left out. Misconfigured providers count as failing providers and are reported only if no option is left. The result
- * is immediate for one model, unless `make` returns a promise.
+ * left out. Misconfigured and halted providers count as failing providers and are reported only if no option is left.
+ * The result is immediate for one model, unless `make` returns a promise.
  *
  * @throws {GatewayError} What `make` throws for the first.
  */
@@ -36,14 +37,14 @@ async function makeSeveral<T, O extends CallOption>(
   make: (item: T) => O | Promise<O>,
 ): Promise<readonly O[]> {
   const options: O[] = [];
-  let misconfigured: unknown = null;
+  let unusable: unknown = null;
   try {
     const first = make(elementAt(items, 0));
     options.push(first instanceof Promise ? await first : first);
   } catch (error) {
     const isMisconfigured = error instanceof GatewayError && error.code === "upstream_auth_failed";
-    if (!isMisconfigured) throw error;
-    misconfigured = error;
+    if (!isMisconfigured && !(error instanceof HaltedProvidersError)) throw error;
+    unusable = error;
   }
   for (const other of items.slice(1)) {
     try {
@@ -52,7 +53,7 @@ async function makeSeveral<T, O extends CallOption>(
       if (!(error instanceof GatewayError)) throw error;
     }
   }
-  if (options.length === 0) throw misconfigured;
+  if (options.length === 0) throw unusable;
   return options;
 }
 

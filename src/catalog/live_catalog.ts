@@ -1,6 +1,6 @@
 import type { Alias } from "./alias.ts";
 import { type Catalog, createCatalog, type DatedCatalog } from "./catalog.ts";
-import { type CredentialWeights, withCredentials } from "./credentials.ts";
+import { PLAIN_PROVIDERS, type ServingProviders, withProviders } from "./serving_providers.ts";
 import { listedFactsKey } from "../conversation/known_models.ts";
 import type { ListedFacts } from "../conversation/model_facts.ts";
 import { type ListedStep, NOTHING_LISTED } from "./listed_step.ts";
@@ -23,14 +23,14 @@ export class LiveCatalog implements DatedCatalog {
   /**
    * Throws as {@linkcode createCatalog}.
    *
-   * @param credentials The named credentials of providers. Default: none.
+   * @param providers What their configuration adds to models. Default: nothing.
    */
   constructor(
     configured: readonly Model[],
     readonly aliases: readonly Alias[],
-    readonly credentials: CredentialWeights = new Map(),
+    readonly providers: ServingProviders = PLAIN_PROVIDERS,
   ) {
-    this.configured = withCredentials(configured, credentials);
+    this.configured = withProviders(configured, providers);
     this.#steps = [{ from: -Infinity, catalog: createCatalog(this.configured, { aliases }) }];
   }
 
@@ -49,10 +49,10 @@ export class LiveCatalog implements DatedCatalog {
   }
 
   #catalogOf({ discovered, repriced }: ListedStep): DatedCatalog {
-    const { aliases, credentials } = this;
-    const prices = new Map(withCredentials(repriced, credentials).map((model) => [model.id, model]));
+    const { aliases, providers } = this;
+    const prices = new Map(withProviders(repriced, providers).map((model) => [model.id, model]));
     const dates = new Map(discovered.map(({ id, expirationDate }) => [id, expirationDate]));
-    const models = withCredentials(discovered, credentials);
+    const models = withProviders(discovered, providers);
     const facts = Object.assign({}, ...models.map(({ listedFacts }) => listedFacts));
     const priced = this.configured.map((model) => withDate(prices.get(model.id) ?? model, dates));
     return createCatalog(withListedFacts(priced, facts), { aliases, discovered: models, revision: ++this.#revision });

@@ -4,6 +4,7 @@ import type { ListedFacts, ModelFacts } from "../conversation/model_facts.ts";
 import { PROMPT_CACHING_FIELD } from "../limits/access_settings.ts";
 import type { PromptCachingSetting } from "../limits/access_limits.ts";
 import { factsSchema } from "../conversation/stated_facts.ts";
+import type { ProviderHalt } from "../lib/provider_halt.ts";
 import { isDate } from "../lib/iso_date.ts";
 import { boolean, distinct, duration, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
 import { type CapabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
@@ -57,6 +58,8 @@ export interface Serving {
    * provider's credentials. Absent for a provider without named credentials.
    */
   readonly credentials?: readonly Serving[];
+  /** Why the provider gets no new requests. Absent: it gets them. */
+  readonly halt?: ProviderHalt;
 }
 
 /** Another model of the vendor that answers in the place of a model. */

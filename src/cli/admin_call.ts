@@ -1,3 +1,4 @@
+import type { OperatedState } from "../lib/provider_halt.ts";
 import { ownValue } from "../lib/own_value.ts";
 import type { AdminArguments } from "./admin_arguments.ts";
 import { accountSettingsIn, changesIn, keySettingsIn } from "./limit_options.ts";
@@ -27,6 +28,9 @@ export interface AdminCall {
 const ROOT = "/admin/v1";
 
 const NEEDS_PRICES = "only a running gateway has a price source";
+
+const NEEDS_GATEWAY =
+  "only a running gateway sets the state of a provider; without one, set state in the configuration";
 
 /** Every admin command by its words, with the call that it makes. */
 const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = {
@@ -127,6 +131,13 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     const path = `${ROOT}/providers/${encodeURIComponent(name)}/test`;
     return { method: "POST", path, body: { credential }, tests: { name, credential: credential ?? null } };
   },
+  "providers on": (args) => providerState(args, "on"),
+  "providers drain": (args) => providerState(args, "drain"),
+  "providers off": (args) => providerState(args, "off"),
+  "providers reset": (args) => {
+    const path = `${ROOT}/providers/${encodeURIComponent(args.word("provider NAME"))}/state`;
+    return { method: "DELETE", path, needsRunning: NEEDS_GATEWAY };
+  },
   "prices diff": () => ({ method: "GET", path: `${ROOT}/prices`, needsRunning: NEEDS_PRICES }),
   "prices refresh": () => ({ method: "POST", path: `${ROOT}/prices/refresh`, needsRunning: NEEDS_PRICES }),
   "prices apply": (args) => {
@@ -179,6 +190,12 @@ function unknownSubcommand(command: string, subcommand: string): string {
   const expected = known.map((words) => words.slice(command.length + 1)).join(", ");
   const problem = subcommand === "" ? "missing subcommand" : `unknown subcommand "${subcommand}"`;
   return `switchyard ${command}: ${problem}: expected one of ${expected}`;
+}
+
+/** A call that sets what a provider may do. */
+function providerState(args: AdminArguments, state: OperatedState): AdminCall {
+  const path = `${ROOT}/providers/${encodeURIComponent(args.word("provider NAME"))}/state`;
+  return { method: "PUT", path, body: { state }, needsRunning: NEEDS_GATEWAY };
 }
 
 function accountPath(args: AdminArguments): string {

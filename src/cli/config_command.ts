@@ -1,5 +1,6 @@
 import { parse } from "yaml";
 import { ConfigError } from "../config/config_error.ts";
+import { type AnsweredDiff, diffSentences } from "../config/diff_sentences.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { syntaxProblemOf } from "../config/syntax_problem.ts";
 import { type AdminResponse, openAdminApi, type SendAdminCall } from "./admin_api.ts";
@@ -28,6 +29,9 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => (send: SendAdm
   },
 };
 
+/** Subcommands whose answer is a difference, which is printed in sentences, or with `--json` as it is. */
+const CHANGES: ReadonlySet<string> = new Set(["reload", "apply", "diff", "restore"]);
+
 /**
  * Runs `config show`, `reload`, `apply FILE`, `diff FILE`, `versions` and `restore N`: the configuration of the running
  * gateway.
@@ -41,13 +45,17 @@ export async function configCommand(args: readonly string[]): Promise<number> {
     throw new UsageError(`switchyard config: expected one of the subcommands ${known}`);
   }
   const call = COMMANDS[subcommand]?.(rest);
+  const isJson = !CHANGES.has(subcommand) || rest.flag("json");
   rest.end();
   const config = loadConfig({ path, env: environmentOf(path) });
   const needsRunning = "only a running gateway has an active configuration";
   const selection = { gateway, isConfigNamed: isConfigNamed(path) };
   const send = await openAdminApi(config, selection, { method: "GET", path: ROOT, needsRunning }, printError);
   const answer = await call?.(send);
-  return answer === undefined ? 1 : printAnswer(answer);
+  if (answer === undefined) return 1;
+  if (isJson || answer.status >= 400) return printAnswer(answer);
+  for (const sentence of diffSentences(answer.body as AnsweredDiff, subcommand !== "diff")) print(sentence);
+  return 0;
 }
 
 /** The gateway reads its own file again. Any other file becomes the settings in the store. */

@@ -19,7 +19,7 @@ import {
   refuseUnusedAdminAddress,
 } from "./cross_checks.ts";
 import { addsBuiltIns, idsIn, layTree } from "./config_tree.ts";
-import { type ConfigTree, type PlainTree, type StoredConfig, treeOf } from "./plain_tree.ts";
+import { type ConfigTree, type PlainTree, type StoredConfig, storedStatesIn, treeOf } from "./plain_tree.ts";
 import { readDocument } from "./document.ts";
 import { isSection, type Section } from "./section.ts";
 import { type EgressConfig, readEgressSection } from "./egress_section.ts";
@@ -196,7 +196,21 @@ export function readPlainLayers({ text, file, env, stored }: ConfigLayers): Plai
     ? config.builtInIds
     : builtInIdsBeside(replacing, Object.keys(config.providers));
   const accounts = config.accounts.map((each, index) => ({ ...each, declaredAt: `${file}: accounts[${index}]` }));
-  return { config: { ...config, accounts, builtInIds, proxies }, tree: layers };
+  const states = withStoredStates(config.providers, stored);
+  return { config: { ...config, providers: states, accounts, builtInIds, proxies }, tree: layers };
+}
+
+/** Adds who set the states of providers that the admin API has set, and when. */
+function withStoredStates(providers: Config["providers"], stored: StoredConfig): Config["providers"] {
+  const states = storedStatesIn(stored);
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, provider]) => {
+      const set = Object.hasOwn(states, name) ? states[name] : undefined;
+      if (set === undefined) return [name, provider];
+      const halt = provider.halt && { ...provider.halt, by: set.by, since: set.since };
+      return [name, { ...provider, ...halt && { halt }, setState: set }];
+    }),
+  );
 }
 
 /** The ids of models beside which there are built-in ones; null if the file has all models. */

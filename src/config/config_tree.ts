@@ -2,7 +2,7 @@ import { builtInEntries } from "../catalog/built_in.ts";
 import { isSection, type Section } from "./section.ts";
 import { overridePaths } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
-import type { PlainTree, StoredConfig } from "./plain_tree.ts";
+import { type PlainTree, type StoredConfig, storedStatesIn } from "./plain_tree.ts";
 import type { Problems } from "./problems.ts";
 
 /** The sections whose entries can live in the store. */
@@ -30,6 +30,7 @@ export function layTree({ source, file, tree, stored, env, problems }: TreeOptio
     if (section === "models") addModels(layer, entries);
     else for (const [name, value] of entries) addEntry(layer, section, name, value);
   }
+  addProviderStates(sections, stored);
   const models = sections.models ?? builtInsFor(sections);
   const { fromStore, shadowed } = layer;
   return {
@@ -43,6 +44,17 @@ export function layTree({ source, file, tree, stored, env, problems }: TreeOptio
     privatePaths: problems.privatePaths,
     shadowed,
   };
+}
+
+/** Replaces the states of providers by those that the admin API has set, which hold for providers of every origin. */
+function addProviderStates(sections: Section, stored: StoredConfig): void {
+  const { providers } = sections;
+  if (!isSection(providers)) return;
+  const changed = Object.entries(storedStatesIn(stored)).flatMap(([name, { state }]) => {
+    const provider = Object.hasOwn(providers, name) ? providers[name] : null;
+    return isSection(provider) ? [[name, { ...provider, state }] as const] : [];
+  });
+  if (changed.length > 0) sections.providers = { ...providers, ...Object.fromEntries(changed) };
 }
 
 /** The settings of the store while they are added. */

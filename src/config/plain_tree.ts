@@ -1,3 +1,4 @@
+import type { StoredProviderState } from "../lib/provider_halt.ts";
 import { isSection, type Section } from "./section.ts";
 import { type Path, pathText } from "./setting_path.ts";
 
@@ -6,6 +7,14 @@ export type SettingOwner = "file" | "environment" | "store" | "built_in" | "comm
 
 /** Settings that live in the store: the entries of each section by name, as an operator would write them. */
 export type StoredConfig = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The section of a {@linkcode StoredConfig} with the states of providers that were set by the admin API. */
+export const PROVIDER_STATES_SECTION = "provider_states";
+
+/** The states of providers in the settings of the store, by name. */
+export function storedStatesIn(stored: StoredConfig): Readonly<Record<string, StoredProviderState>> {
+  return (stored[PROVIDER_STATES_SECTION] ?? {}) as Readonly<Record<string, StoredProviderState>>;
+}
 
 /** The settings of the file, the environment and the store together, as an operator would write them. */
 export interface ConfigTree {

@@ -10,13 +10,14 @@ import { hostOf, isHost } from "./host.ts";
 /** The default of the maximum length of path and query together in characters. */
 const MAX_URL_CHARACTERS = 8192;
 
-/** Whether {@linkcode checkHost}, {@linkcode checkLength} or {@linkcode checkCodings} refuses a request. */
+/** Whether one of the checks of this file refuses a request. */
 export function isRefused(request: Request, headers: HeaderReader): boolean {
   try {
     checkHost(request, headers);
     const { url } = request;
     checkLength(url.length - Math.max(pathStartOf(url), 0));
-    checkCodings(headers);
+    checkTransferCoding(headers);
+    contentCodingOf(headers);
     return false;
   } catch {
     return true; // the request handler makes the same checks, and answers with the error
@@ -55,22 +56,42 @@ export function checkLength(characters: number, longest: number = MAX_URL_CHARAC
   );
 }
 
+/** A coding of request bodies that is decoded. */
+export type ContentCoding = "gzip" | "zstd";
+
+/** Codings by their names. `x-gzip` is `gzip` (RFC 9110, 8.4.1.3). */
+const CONTENT_CODINGS: ReadonlyMap<string, ContentCoding | null> = new Map([
+  ["identity", null],
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["zstd", "zstd"],
+]);
+
 /**
- * Content codings are rejected: if one parser decodes a body and another does not, they see two requests.
+ * Refuses codings of the transfer.
  *
- * @throws {GatewayError} `invalid_request` for a coding of the transfer or of the content.
+ * @throws {GatewayError} `invalid_request` for another one than `chunked`.
  */
-export function checkCodings(headers: HeaderReader): void {
+export function checkTransferCoding(headers: HeaderReader): void {
   const transfer = headers.get("transfer-encoding");
   if (transfer !== null && transfer.toLowerCase() !== "chunked") {
     throw new GatewayError("invalid_request", "Cannot read this Transfer-Encoding: expected chunked or none", {
       closeConnection: true,
     });
   }
+}
+
+/**
+ * Returns the coding of the body, which is decoded before anything reads it: if one parser decoded a body and another
+ * did not, they would see two requests. Null for none.
+ *
+ * @throws {GatewayError} `invalid_request` for another coding, or for several.
+ */
+export function contentCodingOf(headers: HeaderReader): ContentCoding | null {
   const content = headers.get("content-encoding");
-  if (content !== null && content.toLowerCase() !== "identity") {
-    throw new GatewayError("invalid_request", "Cannot read this Content-Encoding: expected identity or none", {
-      status: 415,
-    });
-  }
+  if (content === null) return null;
+  const coding = CONTENT_CODINGS.get(content.trim().toLowerCase());
+  if (coding !== undefined) return coding;
+  const message = "Cannot read this Content-Encoding: expected gzip, zstd or identity, and only one";
+  throw new GatewayError("invalid_request", message, { status: 415 });
 }

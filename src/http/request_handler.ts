@@ -13,7 +13,7 @@ import type { Cidr } from "../net/address.ts";
 import { clientAddressOf } from "./client_address.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
 import { HeaderFields, type HeaderReader } from "./headers.ts";
-import { checkCodings, checkHost, checkLength, pathStartOf } from "./front_door_checks.ts";
+import { checkHost, checkLength, checkTransferCoding, contentCodingOf, pathStartOf } from "./front_door_checks.ts";
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 import { type RecordedArrival, type RecordedRefusal, type RequestObserver, RequestRecord } from "./request_record.ts";
 import { rootResponse } from "./root_page.ts";
@@ -112,7 +112,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     checkLength(sentPath.length + arrival.query.length, longestUrl);
     if (isPreflight(request)) return preflightResponse();
     if (!METHODS.has(request.method)) throw methodRefusal(router.methodsOf(sentPath, request.headers));
-    checkCodings(arrival.headers);
+    checkTransferCoding(arrival.headers);
 
     const match = router.match(request.method, sentPath, request.headers);
     arrival.path = match.address;
@@ -128,7 +128,14 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     arrival.record.isProbe = match.route.isProbe === true;
     arrival.renderError = match.route.renderError;
     arrival.params = match.params;
-    return match.route.handler(arrival);
+    const { handler } = match.route;
+    const coding = contentCodingOf(arrival.headers);
+    if (coding === null || request.body === null) return handler(arrival);
+    // Most gateways never get such a body, so the decoders are loaded for the first one.
+    return import("./decoded_request.ts").then(({ decodedRequest }) => {
+      arrival.replaceRequest(decodedRequest(request, coding));
+      return handler(arrival);
+    });
   }
 
   function failure(error: GatewayError, arrival: Arrival): Response {
@@ -219,7 +226,8 @@ class Arrival implements Inbound, RecordedArrival {
   #remote: string | null = null;
 
   constructor(
-    readonly request: Request,
+    /** As sent, or with the decoded body. */
+    public request: Request,
     readonly info: Deno.ServeHandlerInfo,
     readonly receivedAt: number,
     readonly parts: ArrivalParts,
@@ -243,6 +251,12 @@ class Arrival implements Inbound, RecordedArrival {
     this.hasResponseFields = true;
     return fields;
   };
+
+  /** Sets the request with the decoded body. */
+  replaceRequest(request: Request): void {
+    this.request = request;
+    this.#headers = null;
+  }
 
   get memory(): MemoryLease {
     return this.#memory ??= this.parts.memory.lease();

@@ -1,6 +1,7 @@
 import { credentialOf, providerNameOf } from "../lib/provider_name.ts";
 import type { BodyCapture } from "./body_capture.ts";
 import type { Money } from "../lib/money.ts";
+import type { ProviderHalt } from "../lib/provider_halt.ts";
 import { NO_SLOT, type SlotMember } from "../lib/slot_set.ts";
 import { newSpanId, type RequestTrace } from "../lib/trace_context.ts";
 
@@ -56,7 +57,13 @@ export interface RefusedFieldOfModel {
 }
 
 /** Whether a provider could be tried when a request was routed, or why it was passed over. */
-export type CandidateState = "ready" | "circuit_open" | "misconfigured" | "not_able" | "not_pinned";
+export type CandidateState =
+  | "ready"
+  | "circuit_open"
+  | "misconfigured"
+  | "not_able"
+  | "not_pinned"
+  | ProviderHalt["state"];
 
 /** A provider of a model when a request was routed. */
 export interface RecordedCandidate {
@@ -66,6 +73,10 @@ export interface RecordedCandidate {
   readonly weight: number;
   /** Whether it could be tried. */
   readonly state: CandidateState;
+  /** The name of the admin key that halted it; null for the configuration. Absent if it is not halted. */
+  readonly by?: string | null;
+  /** When it was halted, in Unix seconds; null if it is not known. Absent if it is not halted. */
+  readonly since?: number | null;
 }
 
 /** How a request was routed to the providers of one model. */

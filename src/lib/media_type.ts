@@ -1,7 +1,10 @@
 /** The signature of every media type is within these first bytes. */
 export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 
-/** The types of images that nearly every vendor accepts. */
+/**
+ * The types of images that nearly every vendor accepts. Vidu, MiniMax and Luma name just these. xAI, Runway, Replicate
+ * and OpenRouter have no list for videos that could be read.
+ */
 export const DEFAULT_IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"];
 
 /**

@@ -13,3 +13,16 @@ export function priceOfOne(perMillion: string): string {
   const integer = before.replace(/^0+(?=\d)/, "");
   return after === "" ? integer : `${integer}.${after}`;
 }
+
+/**
+ * The price of a million from that of one, with at least two decimals: `2.50`.
+ *
+ * @param ofOne A decimal without sign and exponent, such as `0.0000025`.
+ */
+export function priceOfMillion(ofOne: string): string {
+  const [whole = "", fraction = ""] = ofOne.split(".");
+  const digits = whole + fraction.padEnd(MILLIONTHS, "0");
+  const point = whole.length + MILLIONTHS;
+  const integer = digits.slice(0, point).replace(/^0+(?=\d)/, "");
+  return `${integer}.${digits.slice(point).replace(/0+$/, "").padEnd(2, "0")}`;
+}

@@ -1,5 +1,4 @@
 import type { Duplex } from "node:stream";
-import type { GatedSocket } from "./gated_socket.ts";
 
 /** A bidirectional byte stream with the interface of Deno's sockets. */
 export interface ByteStream {
@@ -11,12 +10,20 @@ export interface ByteStream {
   close(): void;
 }
 
+/** What can be held below a socket, so that nothing more arrives there. */
+export interface Gate {
+  /** Stops reading. At most one chunk that was read before arrives later. */
+  hold(): void;
+  /** Reads on. */
+  release(): void;
+}
+
 /**
  * Adapts a Node.js socket to a {@linkcode ByteStream}. Data that arrives without a pending read stays in the socket.
  *
- * @param gate The socket below, if the socket is TLS: it is held and released with it.
+ * @param gate The socket below, if the socket is one of TLS: it is held and released with it.
  */
-export function byteStreamOf(socket: Duplex, gate: GatedSocket | null = null): ByteStream {
+export function byteStreamOf(socket: Duplex, gate: Gate | null = null): ByteStream {
   return new SocketBytes(socket, gate);
 }
 
@@ -28,14 +35,14 @@ interface Reader {
 
 class SocketBytes implements ByteStream {
   readonly #socket: Duplex;
-  readonly #gate: GatedSocket | null;
+  readonly #gate: Gate | null;
   /** Data that arrived before it was requested. */
   #ahead: Uint8Array | null = null;
   #reader: Reader | null = null;
   #isEnded = false;
   #failure: unknown = null;
 
-  constructor(socket: Duplex, gate: GatedSocket | null) {
+  constructor(socket: Duplex, gate: Gate | null) {
     this.#socket = socket;
     this.#gate = gate;
     socket.on("data", (bytes: Uint8Array) => this.#take(bytes));

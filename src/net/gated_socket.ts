@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
+import type { Gate } from "./byte_stream.ts";
 
 /**
  * A socket below TLS that can be held: nothing is read from it until it is released.
@@ -7,7 +8,7 @@ import { Duplex } from "node:stream";
  * Deno's TLS over Node.js sockets reads on when its own stream is paused, and keeps in memory whatever the peer sends.
  * What is read below it can be limited only here.
  */
-export class GatedSocket extends Duplex {
+export class GatedSocket extends Duplex implements Gate {
   readonly #socket: Socket;
   #isHeld = false;
   #isWanted = false;
@@ -25,13 +26,13 @@ export class GatedSocket extends Duplex {
     socket.on("close", () => this.destroy());
   }
 
-  /** Stops reading. At most one chunk that was read before arrives later. */
+  /** As in {@linkcode Gate}. */
   hold(): void {
     this.#isHeld = true;
     this.#flow();
   }
 
-  /** Reads on. */
+  /** As in {@linkcode Gate}. */
   release(): void {
     this.#isHeld = false;
     this.#flow();

@@ -1,8 +1,10 @@
 import type { Model, Serving } from "../catalog/model.ts";
 import type { CandidateState, RequestRecord } from "../http/request_record.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { secondsOf } from "../lib/clock.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { Availability, CircuitBreaker } from "./circuit_breaker.ts";
+import { withoutHalted } from "./halted_providers.ts";
 import { weightedOrder } from "./weights.ts";
 
 /** A provider that can serve one request: its id, with the credential if it has several. */
@@ -24,7 +26,8 @@ export interface RoutingContext {
  *
  * @param serving The providers that serve the model; at least one.
  * @param pin The name of one of them; null for none.
- * @throws {GatewayError} `upstream_auth_failed` if the vendors of all of them reject the gateway's credential.
+ * @throws {GatewayError} `upstream_auth_failed` if the vendors of all of them reject the gateway's credential;
+ * {@linkcode HaltedProvidersError} if the operator has halted all of them.
  */
 export function candidatesFor(
   serving: readonly Candidate[],
@@ -33,7 +36,7 @@ export function candidatesFor(
 ): readonly Candidate[] {
   const { random } = context;
   const chosen = pin === null ? serving : serving.filter(({ provider }) => provider === pin);
-  const usable = usableCandidates(chosen, context);
+  const usable = usableCandidates(chosen, context, pin);
   const ordered = usable.length <= 1 ? usable : weightedOrder(usable, weightOf, random);
   const candidates = ordered.some(({ credentials }) => credentials !== undefined)
     ? usableCandidates(ordered.flatMap((candidate) => credentialsOf(candidate, random)), context)
@@ -63,26 +66,29 @@ export function openCircuitsLast<C extends Candidate>(
 }
 
 /**
- * Orders the candidates by weight without randomness, with open circuits last. Misconfigured providers are left out.
- *
- * @throws {GatewayError} `upstream_auth_failed` if none is left.
+ * Orders the candidates by weight without randomness, with open circuits last. Throws as, and leaves out what,
+ * {@linkcode usableCandidates} does.
  */
 export function byWeight(
   candidates: readonly Candidate[],
   context: Pick<RoutingContext, "breaker" | "accountId">,
+  pin: string | null = null,
 ): readonly Candidate[] {
-  return openCircuitsLast(usableCandidates(candidates, context).toSorted((a, b) => b.weight - a.weight), context);
+  return openCircuitsLast(usableCandidates(candidates, context, pin).toSorted((a, b) => b.weight - a.weight), context);
 }
 
 /**
- * Removes the candidates of misconfigured providers.
+ * Removes the candidates of misconfigured providers and of those that the operator has halted.
  *
- * @throws {GatewayError} `upstream_auth_failed` if none is left.
+ * @param pin The provider that the caller named, for the error. Default: none.
+ * @throws {GatewayError} `upstream_auth_failed` or {@linkcode HaltedProvidersError} if none is left.
  */
 export function usableCandidates(
-  candidates: readonly Candidate[],
+  serving: readonly Candidate[],
   context: Pick<RoutingContext, "breaker" | "accountId">,
+  pin: string | null = null,
 ): readonly Candidate[] {
+  const candidates = withoutHalted(serving, pin);
   const isUsable = (each: Candidate) => !isAt(each, "misconfigured", context);
   const usable = candidates.every(isUsable) ? candidates : candidates.filter(isUsable);
   const [first] = candidates;
@@ -125,7 +131,12 @@ export function recordRoute(
   const stateOf = (each: Candidate) => stateOfCandidate(each, { pin, able }, context);
   const [only] = serves;
   if (serves.length === 1 && pin === null && only !== undefined && stateOf(only) === "ready") return;
-  const candidates = serves.map((each) => ({ provider: each.provider, weight: each.weight, state: stateOf(each) }));
+  const candidates = serves.map((each) => ({
+    provider: each.provider,
+    weight: each.weight,
+    state: stateOf(each),
+    ...each.halt && { by: each.halt.by, since: each.halt.since === null ? null : secondsOf(each.halt.since) },
+  }));
   record.routes = [...record.routes, { model: model.id, pin, candidates }];
 }
 
@@ -140,6 +151,7 @@ function stateOfCandidate(
   { pin, able }: Omit<RouteChoice, "model">,
   { breaker, accountId }: Pick<RoutingContext, "breaker" | "accountId">,
 ): CandidateState {
+  if (candidate.halt !== undefined) return candidate.halt.state;
   if (!able.includes(candidate)) return "not_able";
   if (pin !== null && candidate.provider !== pin) return "not_pinned";
   const availability = breaker.availabilityOf(candidate, accountId);

@@ -10,14 +10,17 @@ import { azure } from "./families/azure.ts";
 import { bedrock } from "./families/bedrock.ts";
 import { bfl } from "./families/bfl.ts";
 import { chatVendors } from "./families/chat_vendors.ts";
+import { dreamMachine } from "./families/dream_machine.ts";
 import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
 import { kling } from "./families/kling.ts";
+import { luma } from "./families/luma.ts";
 import { vertexVideos } from "./families/vertex_videos.ts";
 import { openai } from "./families/openai.ts";
 import { openrouter } from "./families/openrouter.ts";
 import { replicate } from "./families/replicate.ts";
 import { runway } from "./families/runway.ts";
+import { vidu } from "./families/vidu.ts";
 import { xai } from "./families/xai.ts";
 import { describeForm, readMultipartForm } from "./multipart_form.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
@@ -67,6 +70,12 @@ export interface Sandbox {
     readonly openrouter: string;
     /** Ends in `/runway`. */
     readonly runway: string;
+    /** Ends in `/vidu`. */
+    readonly vidu: string;
+    /** Ends in `/luma/v1`. */
+    readonly luma: string;
+    /** Ends in `/dream-machine/v1`. */
+    readonly dreamMachine: string;
     /** Ends in `/fal`. */
     readonly fal: string;
     /** Ends in `/replicate/v1`. */
@@ -107,6 +116,9 @@ const VENDOR_APIS: readonly VendorApi[] = [
   alibaba,
   openrouter,
   runway,
+  vidu,
+  luma,
+  dreamMachine,
   fal,
   replicate,
   azure,
@@ -151,6 +163,9 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       vertex: `${origin}/vertex`,
       openrouter: `${origin}/openrouter/api/v1`,
       runway: `${origin}/runway`,
+      vidu: `${origin}/vidu`,
+      luma: `${origin}/luma/v1`,
+      dreamMachine: `${origin}/dream-machine/v1`,
       fal: `${origin}/fal`,
       replicate: `${origin}/replicate/v1`,
       azure: `${origin}/azure`,

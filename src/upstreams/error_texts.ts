@@ -20,6 +20,11 @@ export const ERROR_TEXTS = {
   /** Kling: a failed job has a message and no code. Source: Kling API reference, "Query Task", `task_status_msg`. */
   klingContentRefusal: /risk control|sensitive|content (?:policy|security)|moderation/i,
   /**
+   * Luma: an error has a text and no code, as has a failed job of the Dream Machine API. Source: Luma Agents
+   * documentation, "Error handling"; Dream Machine API reference, "Generations", `failure_reason`.
+   */
+  lumaContentRefusal: /moderat|content (?:policy|guidelines)/i,
+  /**
    * MiniMax: version 2 bodies do not contain the codes 1026 and 1027. Source: MiniMax API reference, "Error codes".
    */
   minimaxContentRefusal: /\bnew_sensitive\b/,

@@ -107,6 +107,24 @@ const KINDS = {
     makes: ["video"],
     load: async () => (await import("./runway/mod.ts")).runway,
   },
+  vidu: {
+    baseUrl: "https://api.vidu.com",
+    ...PLAIN,
+    makes: ["video"],
+    load: async () => (await import("./vidu/mod.ts")).vidu,
+  },
+  luma: {
+    baseUrl: "https://agents.lumalabs.ai/v1",
+    ...PLAIN,
+    makes: ["video"],
+    load: async () => (await import("./luma/mod.ts")).luma,
+  },
+  "dream-machine": {
+    baseUrl: "https://api.lumalabs.ai/dream-machine/v1",
+    ...PLAIN,
+    makes: ["video"],
+    load: async () => (await import("./luma/mod.ts")).dreamMachine,
+  },
   vertex: {
     baseUrl: "https://aiplatform.googleapis.com",
     ...PLAIN,

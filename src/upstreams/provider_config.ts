@@ -26,6 +26,7 @@ import {
 } from "./credential_config.ts";
 import { limitsOf, type WaitingLimits } from "./provider_limits.ts";
 import { LIMIT_FIELDS, maxWaitSchema } from "./limit_fields.ts";
+import { PROVIDER_STATES, type ProviderHalt, type StoredProviderState } from "../lib/provider_halt.ts";
 import { type ReportAccess, reportFormatOf } from "./report_access.ts";
 import { distinct, httpAddress, optional, type ReadContext, seconds, secret, text } from "../lib/settings.ts";
 
@@ -82,6 +83,10 @@ export interface ProviderConfig extends CloudConfig {
   readonly limits?: WaitingLimits;
   /** Several credentials of the same vendor in place of `apiKey`, which is null then; at least one. Default: none. */
   readonly credentials?: readonly CredentialConfig[];
+  /** Why it gets no new requests. Absent: it gets them. */
+  readonly halt?: ProviderHalt;
+  /** Its state as the admin API has set it. Absent: only the configuration states it. */
+  readonly setState?: StoredProviderState;
 }
 
 /**
@@ -117,6 +122,7 @@ const REGION_EXPECTATION = 'a region in lower case, such as "us"';
 
 const input = z.strictObject({
   kind: z.enum([...PROVIDER_KINDS, ...PRESET_NAMES]),
+  state: z.enum(PROVIDER_STATES).default("on"),
   base_url: optional(httpAddress()),
   api_key: optional(secret(1, MAX_KEY_CHARACTERS)),
   secret_key: optional(secret(1)),
@@ -284,6 +290,7 @@ function providerOf(provider: Input): ProviderConfig {
     ...(provider.facts && { facts: provider.facts }),
     ...(provider.prompt_caching && { promptCaching: provider.prompt_caching }),
     ...(provider.discover && { discover: provider.discover.allow }),
+    ...(provider.state !== "on" && { halt: { state: provider.state, by: null, since: null } }),
     ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
     ...(provider.credentials && {
       credentials: provider.credentials.map((each) => credentialOf(each, provider.max_wait, preset?.keyHeader)),

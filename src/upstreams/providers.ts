@@ -61,17 +61,19 @@ export async function openProviders(
 ): Promise<Providers> {
   const known = previous instanceof ProviderSet ? previous : null;
   const opened = await Promise.all(
-    Object.entries(configs).flatMap(([name, { credentials, limits: _limits, ...config }]) => {
-      const answers = answersOf(name, config, parts);
-      return credentialsOf(config, credentials).map(async (each): Promise<OpenedProvider> => {
-        const settings = [each, parts.caCerts, parts.proxies];
-        const same = known?.opened.get(idOf({ name, ...each }));
-        if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
-        const loading = each.apiVersion === undefined ? loadKind(each.kind) : loadDeployments(each.apiVersion);
-        const [kind, openTokens] = await Promise.all([loading, loadTokens(each)]);
-        return { ...openProvider(name, each, { kind, openTokens, answers }, parts), settings };
-      });
-    }),
+    Object.entries(configs).flatMap(
+      ([name, { credentials, limits: _limits, halt: _halt, setState: _state, ...config }]) => {
+        const answers = answersOf(name, config, parts);
+        return credentialsOf(config, credentials).map(async (each): Promise<OpenedProvider> => {
+          const settings = [each, parts.caCerts, parts.proxies];
+          const same = known?.opened.get(idOf({ name, ...each }));
+          if (same !== undefined && isDeepStrictEqual(same.settings, settings)) return same;
+          const loading = each.apiVersion === undefined ? loadKind(each.kind) : loadDeployments(each.apiVersion);
+          const [kind, openTokens] = await Promise.all([loading, loadTokens(each)]);
+          return { ...openProvider(name, each, { kind, openTokens, answers }, parts), settings };
+        });
+      },
+    ),
   );
   return new ProviderSet(new Map(opened.map((each) => [idOf(each.provider), each])));
 }
@@ -95,14 +97,14 @@ class ProviderSet implements Providers {
   }
 }
 
-/** The settings of a provider with one credential. Limits are not among them, as they change without a new client. */
-interface OpenedConfig extends Omit<ProviderConfig, "credentials" | "limits"> {
+/** The settings of a provider with one credential, without those that change without a new client. */
+interface OpenedConfig extends Omit<ProviderConfig, "credentials" | "limits" | "halt" | "setState"> {
   readonly credential?: string;
 }
 
 /** The settings with each credential; the settings themselves without named credentials. */
 function credentialsOf(
-  config: Omit<ProviderConfig, "credentials" | "limits">,
+  config: Omit<ProviderConfig, "credentials" | "limits" | "halt" | "setState">,
   credentials: readonly CredentialConfig[] | undefined,
 ): readonly OpenedConfig[] {
   if (credentials === undefined) return [config];

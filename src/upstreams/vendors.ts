@@ -54,6 +54,8 @@ const ROWS = {
   kling: { kind: "kling", ...named("KLING"), pairNames: ["KLING_ACCESS_KEY", "KLING_SECRET_KEY"] },
   replicate: { kind: "replicate", ...named("REPLICATE"), keyNames: ["REPLICATE_API_TOKEN", "REPLICATE_API_KEY"] },
   runway: { kind: "runway", ...named("RUNWAYML"), keyNames: ["RUNWAYML_API_SECRET"] },
+  vidu: { kind: "vidu", ...named("VIDU") },
+  luma: { kind: "luma", ...named("LUMA"), keyNames: ["LUMA_AGENTS_API_KEY", "LUMA_API_KEY"] },
   mistral: { kind: "openai", baseUrl: "https://api.mistral.ai/v1", ...named("MISTRAL") },
   groq: { kind: "openai", baseUrl: "https://api.groq.com/openai/v1", ...named("GROQ") },
   cohere: { kind: "openai", baseUrl: "https://api.cohere.ai/compatibility/v1", ...named("COHERE") },

@@ -101,8 +101,8 @@ Deno.test("init at a terminal explains a wrong answer and asks the same question
   assertMatch(list ?? "", /^Vendors:\n +1 openai +2 anthropic /);
   assertEquals(explained, [
     '  No vendor is called "opnai"; did you mean "openai"?',
-    '  Several vendors have "open" in their name: 1 openai, 19 openrouter.',
-    "  Expected a number from 1 to 30, got 99.",
+    '  Several vendors have "open" in their name: 1 openai, 21 openrouter.',
+    "  Expected a number from 1 to 32, got 99.",
     "  Expected a key of visible characters without quotes.",
     "  Expected an address that begins with https://.",
     "  Expected at least one name.",

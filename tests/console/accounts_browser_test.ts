@@ -8,7 +8,7 @@ stageTest("a key is limited, changed, rotated and revoked on its page, with what
   await page.fill("input[name=name]", "<b>shop</b>");
   await page.fill("input[name=rpm]", "2");
   await page.fill("input[name=budget]", "0.5");
-  await page.click("text=Further limits");
+  await page.click("text=More limits");
   await page.fill("input[name=models]", "sandbox/chat-1");
   await page.click("text=Create key");
   const secret = await page.locator(".secret code").innerText();
@@ -16,9 +16,9 @@ stageTest("a key is limited, changed, rotated and revoked on its page, with what
   await page.click("text=Done");
 
   await page.click(`a.row-link:has-text("${secret.slice(0, 12)}")`);
-  const left = page.locator("section", { hasText: "Left of the key's limits" }).last();
-  await left.getByText("Requests now").waitFor();
-  assertMatch(await left.innerText(), /Requests now\s+[12]\s/);
+  const left = page.locator("section", { hasText: "Remaining for this key" }).last();
+  await left.getByText("Requests this minute").waitFor();
+  assertMatch(await left.innerText(), /Requests this minute\s+[12]\s/);
   assertStringIncludes(await left.innerText(), "Budget");
   const path = new URL(page.url()).pathname.slice("/console/".length);
   await checkPage(stage, path, "accounts-demo-key");
@@ -59,8 +59,8 @@ stageTest("keys are shown newest first, and more on demand; the account has what
   assertEquals(await keys.getByRole("row").count(), 53);
   for (const path of ["accounts/demo", "accounts/demo/limits"]) {
     await open(path);
-    const left = page.locator("section", { hasText: "Left of the account's limits" });
-    assertMatch(await left.innerText(), /Requests at once\s+7/);
+    const left = page.locator("section", { hasText: "Remaining for this account" });
+    assertMatch(await left.innerText(), /Concurrent requests\s+7/);
   }
 });
 
@@ -92,7 +92,7 @@ stageTest("limits and the overdraft of an account are changed", async (stage) =>
   await page.click("text=Save");
   await page.getByText("Saved.").waitFor();
   await open("accounts/demo");
-  await page.getByText("7 at once").waitFor();
+  await page.getByText("7 concurrent").waitFor();
   await page.getByText("$1.50").waitFor();
 });
 
@@ -100,7 +100,7 @@ stageTest("the ledger of an account has its credits and its charges, the newest 
   const { gateway, page, chat, open, signIn } = stage;
   await signIn(gateway.adminKey);
   await open("accounts/demo");
-  const credit = page.locator("section", { hasText: "A reference is credited once." });
+  const credit = page.locator("section", { hasText: "Each reference is credited only once." });
   await credit.locator("input[name=amount]").fill("3.25");
   await credit.locator("input[name=reference]").fill("<i>invoice-7</i>");
   await credit.getByRole("button", { name: "Add credit" }).click();
@@ -109,7 +109,7 @@ stageTest("the ledger of an account has its credits and its charges, the newest 
   const newest = rows.nth(1);
   await newest.getByText("<i>invoice-7</i>").waitFor();
   assertMatch((await newest.innerText()).replaceAll(/\s+/g, " "), /credit <i>invoice-7<\/i> \$3\.25 \$0\.00/);
-  const adjustment = page.locator("section", { hasText: "The ledger shows the reason." });
+  const adjustment = page.locator("section", { hasText: "The reason appears in the ledger." });
   await adjustment.locator("input[name=amount]").fill("-1");
   await adjustment.locator("input[name=reason]").fill("<b>a wrong</b> credit");
   await adjustment.getByRole("button", { name: "Adjust the balance" }).click();
@@ -168,16 +168,16 @@ stageTest(
     await open("accounts/demo");
     const sent: string[] = [];
     page.on("request", (request) => void (request.method() === "POST" && sent.push(new URL(request.url()).pathname)));
-    const credit = page.locator("section", { hasText: "A reference is credited once." });
+    const credit = page.locator("section", { hasText: "Each reference is credited only once." });
     await credit.locator("input[name=amount]").fill("12,50");
     await credit.getByRole("button", { name: "Add credit" }).click();
-    await credit.getByText("Expected a number such as 12.50.").waitFor();
+    await credit.getByText("Enter a number such as 12.50.").waitFor();
     assertEquals(sent, []);
     await credit.locator("input[name=amount]").fill("12.50");
     assertEquals(await credit.locator(".problem").count(), 0);
     await credit.getByRole("button", { name: "Add credit" }).click();
     await page.getByText("$37.50").first().waitFor();
-    const adjustment = page.locator("section", { hasText: "The ledger shows the reason." });
+    const adjustment = page.locator("section", { hasText: "The reason appears in the ledger." });
     await adjustment.locator("input[name=amount]").fill("-7.5");
     await adjustment.locator("input[name=reason]").fill("a wrong credit");
     await adjustment.getByRole("button", { name: "Adjust the balance" }).click();

@@ -100,7 +100,7 @@ stageTest("a caller sees the requests of its own account alone, and no page of o
   assertStringIncludes(await page.locator("[role=alert]").innerText(), "No request of this account");
   for (const path of ["accounts", "providers", "configuration", "audit", "webhooks", "caches", "overview"]) {
     await open(path);
-    await page.getByText("There is no such page").waitFor();
+    await page.getByText("This page does not exist").waitFor();
   }
   const paths = ["accounts", "accounts/rival", "requests", `requests/${foreign}/bodies`, "config", "tasks"];
   const addresses = paths.map((path) => `/console/api/admin/v1/${path}`);

@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { checkPage, endBrowser, stageTest } from "./stage.ts";
 
 /** The pages for operators, by their paths. `{id}` is the id of a request. */
@@ -91,9 +91,40 @@ stageTest("a key is created, used up, seen refused and revoked", async ({ gatewa
   await page.click("text=Live");
   await page.click(`a[href$="${refused}"]`);
   await page.getByText("It was refused by the limit rpm of its key").waitFor();
+  await page.getByRole("link", { name: /^key_/ }).click();
+  await page.getByText(`${secret.slice(0, 12)}`).first().waitFor();
   await open("accounts/demo");
   await page.click(`[aria-label^="Revoke the key ${secret.slice(0, 12)}"]`);
   await page.getByText("revoked", { exact: true }).waitFor();
+});
+
+stageTest("the audit log is in sentences, which can be filtered, and Back leads to the earlier list", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  const headers = { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" };
+  const account = `${gateway.address}/admin/v1/accounts/demo`;
+  for (let count = 1; count <= 51; count++) {
+    await (await fetch(account, { method: "PATCH", headers, body: JSON.stringify({ rpm: count }) })).text();
+  }
+  await signIn(gateway.adminKey);
+  await open("audit");
+  const rows = page.getByRole("table", { name: "Changes by operators" }).getByRole("row");
+  await page.getByText("set the rpm of the account demo to 51").waitFor();
+  assertEquals(await rows.count(), 51);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByText(/account demo to 1\b/).waitFor();
+  const grown = await rows.count();
+  assert(grown >= 52, `${grown}`);
+  await page.fill("input[name=account]", "nobody");
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByText("No change matches").waitFor();
+  await page.goBack();
+  await page.getByText(/account demo to 1\b/).waitFor();
+  assertEquals(await rows.count(), grown);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export as CSV" }).click();
+  const file = await Deno.readTextFile(await (await saved).path());
+  assert(file.startsWith("id,created_at,actor,"), file.slice(0, 100));
+  assertEquals(file.trim().split("\r\n").length, grown);
 });
 
 stageTest("the live view shows a request when it has ended", async ({ gateway, page, open, chat, signIn }) => {
@@ -136,9 +167,9 @@ stageTest("the colours that were chosen stay, also at the next visit", async (st
   };
   await signIn(gateway.adminKey);
   assertEquals((await colours()).theme, null);
-  await page.getByRole("button", { name: "Colours of the browser; change to light" }).click();
-  await page.getByRole("button", { name: "Light colours; change to dark" }).click();
-  await page.getByRole("button", { name: "Dark colours; change to those of the browser" }).waitFor();
+  await page.getByRole("button", { name: "Colors of the browser; change to light" }).click();
+  await page.getByRole("button", { name: "Light colors; change to dark" }).click();
+  await page.getByRole("button", { name: "Dark colors; change to those of the browser" }).waitFor();
   assertEquals(await colours(), { theme: "dark", scheme: "dark" });
   await page.emulateMedia({ colorScheme: "light" });
   await open("usage");
@@ -147,8 +178,8 @@ stageTest("the colours that were chosen stay, also at the next visit", async (st
   await other.goto(`${gateway.address}/console/usage`);
   await other.waitForSelector("h1");
   assertEquals(await colours(other), { theme: "dark", scheme: "dark" });
-  await other.getByRole("button", { name: "Dark colours" }).click();
-  await other.getByRole("button", { name: "Colours of the browser" }).waitFor();
+  await other.getByRole("button", { name: "Dark colors" }).click();
+  await other.getByRole("button", { name: "Colors of the browser" }).waitFor();
   await open("usage");
   assertEquals((await colours()).theme, null);
 });

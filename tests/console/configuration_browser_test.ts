@@ -8,27 +8,27 @@ stageTest("a setting is stored after its difference was shown, and rolled back",
   await open("configuration");
   await page.selectOption("select[name=section]", "aliases");
   await page.fill("input[name=name]", "quick");
-  await page.click("text=Write it");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
   await fillJson(page, "Value as JSON", '"sandbox/chat-1"');
   await page.click("text=Show the difference");
   await page.getByText("aliases.quick").nth(1).waitFor();
   assertEquals(await statusOf(gateway, "quick"), 404, "it was only tried");
   await page.click("text=Apply");
-  await page.getByText("In force, as version 1").waitFor();
+  await page.getByText("Applied as version 1").waitFor();
   assertEquals(await statusOf(gateway, "quick"), 200);
 
   await fillJson(page, "Value as JSON", '"sandbox/messages-1"');
   await page.click("text=Show the difference");
   await page.getByText('"sandbox/chat-1"').waitFor();
   await page.click("text=Apply");
-  await page.getByText("In force, as version 2").waitFor();
+  await page.getByText("Applied as version 2").waitFor();
   await chat("quick");
   await checkPage(stage, "configuration/aliases/quick", "configuration-setting");
 
   await open("configuration");
   await page.click("[aria-label='Roll back to version 1']");
   await page.click("text=Apply");
-  await page.getByText("In force, as version 3").waitFor();
+  await page.getByText("Applied as version 3").waitFor();
   await checkPage(stage, "configuration", "configuration");
 });
 
@@ -37,7 +37,7 @@ stageTest("a configuration that does not change is shown, and offers no change",
   await signIn(gateway.adminKey);
   await open("configuration");
   await page.getByText("keeps its configuration until it stops").waitFor();
-  for (const part of ["Write it", "Read the file again", "History"]) {
+  for (const part of ["New setting", "Reload the file", "History"]) {
     assertEquals(await page.getByText(part).count(), 0, part);
   }
   await page.getByRole("link", { name: "sandbox/chat-1" }).click();
@@ -52,7 +52,7 @@ stageTest("an alias is shown by its model, and moved to another model from there
   await fillJson(page, "Value as JSON", '"sandbox/chat-1"');
   await page.click("text=Show the difference");
   await page.click("text=Apply");
-  await page.getByText("In force, as version 1").waitFor();
+  await page.getByText("Applied as version 1").waitFor();
   await open("models?q=team/quick");
   await page.getByRole("link", { name: "sandbox/chat-1" }).click();
   await page.getByRole("link", { name: "team/quick" }).click();
@@ -60,7 +60,7 @@ stageTest("an alias is shown by its model, and moved to another model from there
   await fillJson(page, "Value as JSON", '"sandbox/messages-1"');
   await page.click("text=Show the difference");
   await page.click("text=Apply");
-  await page.getByText("In force, as version 2").waitFor();
+  await page.getByText("Applied as version 2").waitFor();
   await open("models/sandbox%2Fmessages-1");
   await page.getByRole("link", { name: "team/quick" }).waitFor();
   await open("models/sandbox%2Fchat-1");
@@ -79,14 +79,14 @@ stageTest("a setting with mistakes is refused with its problems, and changes not
   assertEquals(await page.getByText("Apply").count(), 0);
   await fillJson(page, "Value as JSON", "{");
   await page.click("text=Show the difference");
-  await page.getByText("This is not JSON").waitFor();
+  await page.getByText("This is not valid JSON").waitFor();
 }, { failures: [400] });
 
 stageTest("what the file owns is shown with its place, and not changed", async ({ gateway, page, open, signIn }) => {
   await signIn(gateway.adminKey);
   await open("configuration?view=file");
   await page.click("a[href$='/configuration/providers/sandbox-openai']");
-  await page.getByText("declares it at").waitFor();
+  await page.getByText("Set in the file at").waitFor();
   assertStringIncludes(await page.locator("main").innerText(), "test.json providers.sandbox-openai");
   assertEquals(await page.locator("textarea, .json-editor").count(), 0);
   const secrets = await page.content();
@@ -102,9 +102,9 @@ stageTest("other roles see the configuration, and cannot change it", async ({ ga
   await signIn((await created.json()).secret);
   await open("configuration");
   await page.getByText("sandbox-openai").first().waitFor();
-  assertEquals(await page.getByText("Read the file again").count(), 0);
+  assertEquals(await page.getByText("Reload the file").count(), 0);
   await open("configuration/aliases/quick");
-  await page.getByText("An operator with the role owner changes it").waitFor();
+  await page.getByText("Only an operator with the role owner can change this").waitFor();
 });
 
 async function statusOf(gateway: { readonly address: string; readonly key: string }, model: string): Promise<number> {
@@ -122,15 +122,15 @@ stageTest("JSON is edited with the keyboard, and Escape and Tab leave the editor
   await signIn(gateway.adminKey);
   await open("configuration/aliases/quick");
   const editor = page.locator(".json-editor").getByRole("textbox", { name: "Value as JSON" });
-  assertEquals(await editor.getAttribute("aria-description"), "Escape, then Tab, leaves the editor.");
+  assertEquals(await editor.getAttribute("aria-description"), "Press Escape, then Tab, to leave the editor.");
   await editor.focus();
   await page.keyboard.press("Control+A");
   await page.keyboard.type('"sandbox/chat-1');
   await page.keyboard.press("Tab");
-  const hint = page.getByText("Esc, then Tab, leaves");
+  const hint = page.getByText("Esc, then Tab to leave");
   await hint.waitFor();
   await page.click("text=Show the difference");
-  await page.getByText("This is not JSON").waitFor();
+  await page.getByText("This is not valid JSON").waitFor();
   await editor.focus();
   await page.keyboard.press("Control+End");
   await page.keyboard.type('"');

@@ -164,7 +164,7 @@ stageTest("usage is filtered, and is by UTC day west of UTC", async (stage) => {
   const rows = page.getByRole("table", { name: "Usage by day" }).getByRole("row");
   await rows.filter({ hasText: day }).waitFor();
   assertEquals(await rows.count(), 2);
-  assertMatch(await rows.nth(1).innerText(), /100%\s1\s/);
+  assertMatch(await rows.nth(1).innerText(), /100%\s\$0\.00\s1\s/);
   assertEquals(await page.getByLabel("Model", { exact: true }).inputValue(), "sandbox/chat-1");
   const chart = page.getByRole("slider", { name: "Spend by day" });
   const shown = () => chart.getAttribute("aria-valuetext");
@@ -228,8 +228,8 @@ stageTest("a delivery is shown with its attempts and its request, and delivered 
   await page.getByRole("cell", { name: "200" }).waitFor();
   await page.click("text=Show the request");
   assertStringIncludes(await page.locator("pre").first().innerText(), "webhook-signature: v1,");
-  await page.click("text=Deliver again");
-  await page.getByText("A new series of attempts has begun.").waitFor();
+  await page.getByRole("button", { name: "Redeliver", exact: true }).click();
+  await page.getByText("Redelivery has started.").waitFor();
   await page.getByRole("cell", { name: "200" }).nth(1).waitFor();
   await checkShown(stage, "webhooks-delivery");
   await checkPage(stage, "webhooks", "webhooks");

@@ -97,7 +97,7 @@ stageTest("the playground takes a tool from its definition to the answer with it
   );
   await page.getByRole("textbox", { name: "Mock result" }).fill('{"degrees": 21}');
   await ask(page, '[[think It depends]] [[tool weather {"city":"Bern"}]] Please');
-  await page.getByText("Call of weather").waitFor();
+  await page.getByText("Call to weather").waitFor();
   assertStringIncludes(await page.locator(".call pre").innerText(), '"city": "Bern"');
   assert(await page.locator("button", { hasText: "Send" }).last().isDisabled());
   assertEquals(await page.locator("textarea[name=result0]").inputValue(), '{"degrees": 21}');
@@ -200,7 +200,7 @@ stageTest("the playground makes a picture, changes its painted part, and takes i
   await page.locator(".pictures img").waitFor();
   const facts = await page.locator(".reply-facts").innerText();
   for (const fact of ["in,", "$0.00", "total", "sandbox-openai", "req_"]) assertStringIncludes(facts, fact);
-  await page.click("text=Change it");
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
   const area = page.locator("canvas");
   await area.scrollIntoViewIfNeeded();
   const box = await area.boundingBox();
@@ -242,7 +242,7 @@ stageTest("a painted mask is drawn again after another page and after another us
   await open("playground/pictures");
   await page.fill("textarea[name=prompt]", "A lighthouse at dusk");
   await page.click("text=Create");
-  await page.click("text=Change it");
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
   const area = page.locator("canvas");
   await until(
     page,
@@ -261,7 +261,7 @@ stageTest("a painted mask is drawn again after another page and after another us
   await page.getByRole("link", { name: "Requests" }).click();
   await page.getByRole("heading", { name: "Requests" }).waitFor();
   await page.getByRole("link", { name: "Playground" }).click();
-  await page.getByRole("link", { name: "Pictures" }).click();
+  await page.getByRole("link", { name: "Images" }).click();
   await until(page, `${pixels} === ${painted}`);
   await page.getByRole("button", { name: "References" }).click();
   await area.waitFor({ state: "detached" });
@@ -506,7 +506,7 @@ stageTest("the playground takes over a picture edit, whose pictures are chosen a
   await page.click("text=Live");
   await page.click(`a[href$="${response.headers.get("x-service-request-id")}"]`);
   await page.click("text=Open in the playground");
-  await page.getByText("Choose the pictures of this edit again").waitFor();
+  await page.getByText("Choose the images of this edit again").waitFor();
   assertEquals(await page.locator("textarea[name=prompt]").inputValue(), "Paint it red");
   assertEquals(await page.locator("input[name=count]").inputValue(), "2");
   assertEquals(await page.getByRole("button", { name: "Create" }).isDisabled(), true);

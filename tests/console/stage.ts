@@ -11,11 +11,14 @@ const isWanted = Deno.env.has("SWITCHYARD_TEST_CONSOLE");
 const pictures = Deno.env.get("SWITCHYARD_WRITE_PICTURES");
 const options = { ignore: !isWanted, sanitizeOps: false, sanitizeResources: false };
 
+/** Both colors at the widths of a laptop and a phone, and the widths of a small laptop and a tablet. */
 const LOOKS = [
   { colorScheme: "light", width: 1_280, height: 860, name: "light" },
   { colorScheme: "dark", width: 1_280, height: 860, name: "dark" },
-  { colorScheme: "light", width: 360, height: 740, name: "light-narrow" },
-  { colorScheme: "dark", width: 360, height: 740, name: "dark-narrow" },
+  { colorScheme: "light", width: 1_024, height: 768, name: "light-1024" },
+  { colorScheme: "dark", width: 768, height: 1_024, name: "dark-768" },
+  { colorScheme: "light", width: 390, height: 844, name: "light-narrow" },
+  { colorScheme: "dark", width: 390, height: 844, name: "dark-narrow" },
 ] as const;
 
 /** A gateway with some requests, and a window of a browser in which nothing may go wrong. */
@@ -126,7 +129,7 @@ export async function titleAt(page: Page, selector: string): Promise<string | nu
   })()`) as string | null;
 }
 
-/** Looks for errors, faults of accessibility and overflow in both colours and two widths, and takes pictures. */
+/** Looks for errors, faults of accessibility and overflow in both colors and four widths, and takes pictures. */
 export async function checkPage(stage: Stage, path: string, name: string): Promise<void> {
   for (const look of LOOKS) {
     await setLook(stage, look);

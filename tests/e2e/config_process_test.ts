@@ -78,13 +78,15 @@ Deno.test("SIGHUP and config apply put the file in force; config diff changes no
 
     await writeConfig(folder, "0.000007");
     const diff = await command("diff", "switchyard.yaml");
-    assertStringIncludes(diff.output, '"after": "0.000007"');
+    assertEquals(diff.output.trim(), "acme/one: prompt 5.00 → 7.00 USD per million.");
+    const json = await command("diff", "switchyard.yaml", "--json");
+    assertStringIncludes(json.output, '"after": "0.000007"');
     assertEquals(await priceOf(address), "0.000005");
     assertEquals((await command("apply", "switchyard.yaml")).code, 0);
     assertEquals(await priceOf(address), "0.000007");
 
     await Deno.writeTextFile(`${folder}/more.yaml`, JSON.stringify({ aliases: { quick: "acme/one" } }));
-    const more = await command("apply", "more.yaml");
+    const more = await command("apply", "more.yaml", "--json");
     assertEquals([more.code, JSON.parse(more.output).version], [0, 1]);
     const shown = await command("show");
     assertStringIncludes(shown.output, '"owner": "store version 1"');

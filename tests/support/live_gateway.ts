@@ -11,6 +11,7 @@ export interface LiveTestGateway {
   readonly address: string;
   /** Key of the account `demo`. */
   readonly key: string;
+  readonly adminKey: string;
   readonly log: LeveledLog;
   /** The environment variables of the configuration. */
   readonly env: Record<string, string>;
@@ -70,6 +71,7 @@ export async function startLiveGateway(options: LiveGatewayOptions): Promise<Liv
     app,
     address: app.address,
     key,
+    adminKey,
     log,
     env,
     logLines,

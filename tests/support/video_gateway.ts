@@ -141,6 +141,8 @@ function treeOf(
       fal: { kind: "fal", base_url: sandbox.baseUrls.fal, api_key: "sandbox-key-fal" },
       replicate: { kind: "replicate", base_url: sandbox.baseUrls.replicate, api_key: "sandbox-key-replicate" },
       runway: { kind: "runway", base_url: sandbox.baseUrls.runway, api_key: "sandbox-key-runway" },
+      vidu: { kind: "vidu", base_url: sandbox.baseUrls.vidu, api_key: "sandbox-key-vidu" },
+      luma: { kind: "luma", base_url: sandbox.baseUrls.luma, api_key: "sandbox-key-luma" },
       "sandbox-openai": { kind: "openai", base_url: sandbox.baseUrls.openai, api_key: "sandbox-key-openai" },
       ...options.added?.providers,
     },
@@ -156,6 +158,8 @@ function treeOf(
       videoModel("sandbox/video-bad", ["ark-bad"], { modes: ["text2video"], price_per_second: PRICES }),
       videoModel("sandbox/video-kling", ["kling"], { modes: ALL_MODES, price_per_second: PRICES }),
       videoModel("sandbox/video-openrouter", ["openrouter"], { modes: ALL_MODES, price_per_second: PRICES }),
+      videoModel("sandbox/video-vidu", ["vidu"], { modes: ALL_MODES, price_per_second: PRICES }),
+      videoModel("sandbox/video-luma", ["luma"], { modes: ALL_MODES, price_per_second: PRICES }),
       videoModel("sandbox/video-runway", ["runway"], { modes: ALL_MODES, price_per_second: PRICES }),
       {
         ...videoModel("sandbox/video-fal", [], { modes: ALL_MODES, price_per_second: PRICES }),

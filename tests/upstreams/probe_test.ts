@@ -16,6 +16,8 @@ const PATHS = {
   bfl: "/base/credits",
   kling: "/base/v1/videos/text2video?pageNum=1&pageSize=1",
   runway: "/base/v1/organization",
+  vidu: "/base/ent/v2/credits?show_detail=false",
+  "dream-machine": "/base/credits",
   replicate: "/base/account",
   bedrock: "/base/async-invoke?maxResults=1",
 } as const;
@@ -38,6 +40,15 @@ for (const [kind, path] of Object.entries(PATHS)) {
     }
   });
 }
+
+Deno.test("luma: the probe requests a generation that does not exist, which a valid key may do", async () => {
+  for (const [status, expected] of [[200, null], [404, null], [401, "auth"], [429, "rate_limited"]] as const) {
+    await withVendor("luma", [{ status, body: { detail: "No" } }], async ({ probe }, seen) => {
+      const kind = await probe!(IDLE).then(() => null, (failure: UpstreamFailure) => failure.kind);
+      assertEquals([kind, seen[0]?.path], [expected, "/base/generations/00000000-0000-0000-0000-000000000000"]);
+    });
+  }
+});
 
 Deno.test("minimax: the probe reads the code in a status 200 response", async () => {
   for (const [code, expected] of [[1004, "auth"], [2049, "auth"], [1002, "rate_limited"], [2013, null], ["0", null]]) {

@@ -7,11 +7,14 @@ import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { wanVideos } from "../../src/upstreams/alibaba/videos.ts";
 import { googleVideos } from "../../src/upstreams/google/videos.ts";
 import { klingVideos } from "../../src/upstreams/kling/videos.ts";
+import { dreamMachineVideos } from "../../src/upstreams/luma/dream_machine.ts";
+import { lumaVideos } from "../../src/upstreams/luma/videos.ts";
 import { openrouterVideos } from "../../src/upstreams/openai/videos.ts";
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
 import { replicateVideos } from "../../src/upstreams/replicate/videos.ts";
 import { runwayVideos } from "../../src/upstreams/runway/videos.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
+import { viduVideos } from "../../src/upstreams/vidu/videos.ts";
 import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
 import { refuseOptions } from "../../src/videos/request/priced_options.ts";
 import { withAnswers } from "../support/vendor_stage.ts";
@@ -47,6 +50,30 @@ const VENDORS: readonly Vendor[] = [
       ...["image", "image_tail", "image_list", "video_list", "video_id", "video_url", "element_list", "voice_list"],
       ...["static_mask", "dynamic_masks"],
     ],
+  },
+  {
+    name: "Vidu",
+    open: viduVideos,
+    free: ["movement_amplitude", "style", "payload", "watermark", "wm_position", "meta_data"],
+    refused: [
+      ...["model", "duration", "resolution", "audio", "bgm", "callback_url", "off_peak", "is_rec", "voice_id"],
+      ...["images", "videos", "subjects", "wm_url"],
+    ],
+  },
+  {
+    name: "Luma",
+    open: lumaVideos,
+    free: ["user_id", "loop"],
+    refused: [
+      ...["model", "type", "duration", "resolution", "hdr", "exr_export", "edit", "source", "image_ref"],
+      ...["start_frame", "end_frame", "keyframes", "keyframe_indexes", "generation_id"],
+    ],
+  },
+  {
+    name: "Dream Machine",
+    open: dreamMachineVideos,
+    free: ["loop", "concepts"],
+    refused: ["model", "generation_type", "duration", "resolution", "keyframes", "callback_url"],
   },
   {
     name: "Runway",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { Calculation } from "../../../src/protocols/admin/price.ts";
 import { AppliedPrices } from "../../../src/protocols/admin/prices.ts";
 import { ReconciledBill } from "../../../src/protocols/admin/reconcile.ts";
-import { TestedCredential } from "../../../src/protocols/admin/providers.ts";
+import { NewProviderState, TestedCredential } from "../../../src/protocols/admin/providers.ts";
 import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
 import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";
 import * as replies from "../replies/operations.ts";
@@ -186,6 +186,27 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     body: { json: TestedCredential, isRequired: false, examples: { "One credential": { credential: "a" } } },
     replies: { 200: { description: "The results, good or bad", json: replies.ProviderTest } },
     errors: [403, 404],
+  },
+  {
+    at: "PUT /admin/v1/providers/{provider}/state",
+    id: "setProviderState",
+    tag: "Providers and models",
+    summary: "Drain a provider, or switch it on or off",
+    face,
+    parameters: [PROVIDER],
+    body: { json: NewProviderState, examples: { "Drain": { state: "drain" } } },
+    replies: { 200: { description: "The state", json: replies.ServiceState } },
+    errors: [400, 403, 404, 409],
+  },
+  {
+    at: "DELETE /admin/v1/providers/{provider}/state",
+    id: "resetProviderState",
+    tag: "Providers and models",
+    summary: "Give a provider the state of the configuration",
+    face,
+    parameters: [PROVIDER],
+    replies: { 200: { description: "The state", json: replies.ServiceState } },
+    errors: [403, 404, 409],
   },
 ];
 

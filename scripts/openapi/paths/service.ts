@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { PROVIDER_STATES } from "../../../src/lib/provider_halt.ts";
 import { inPath, inQuery, type Operation } from "../operation.ts";
 import { IF_NONE_MATCH } from "../parameters.ts";
+import { about } from "../schema.ts";
 
 const shared = { tag: "Service", face: "service", auth: "none" } as const;
 const plain = (description: string) => ({ description, other: [{ mediaType: "text/plain" }] });
@@ -10,7 +12,11 @@ const Readiness = z.object({
   status: z.enum(["ready", "not_ready"]),
   reason: z.string().nullable().optional(),
   warnings: z.array(z.string()).optional(),
-  providers: z.array(z.object({ name: z.string(), state: z.enum(["ready", "degraded", "resting", "misconfigured"]) })),
+  providers: z.array(z.object({
+    name: z.string(),
+    service: about(z.enum(PROVIDER_STATES), "What the operator lets it do."),
+    state: z.enum(["ready", "degraded", "resting", "misconfigured"]),
+  })),
   files: z.object({ bytes: z.int(), quota_bytes: z.int().nullable(), state: z.string() }),
   unhandled_errors: z.int(),
 }).meta({ id: "Readiness" });

@@ -14,6 +14,7 @@ import type {
 import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/metrics/traffic_history.ts";
 import { REASON_KINDS } from "../../../src/reconciliation/reason.ts";
 import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
+import { PROVIDER_STATES } from "../../../src/lib/provider_halt.ts";
 import { about, seconds, usd, written } from "../schema.ts";
 import { Architecture, PriceChanges, Pricing, Redirect, VideoOptions } from "./models.ts";
 
@@ -150,9 +151,19 @@ const health = {
   ),
 };
 
+const service = {
+  state: z.enum(PROVIDER_STATES),
+  by: about(word(), "The admin key that set it; null if the configuration states it, or if nobody does."),
+  since: instant(),
+};
+
+/** The state that an operator gave a provider. */
+export const ServiceState = z.object({ provider: z.string(), ...service }).meta({ id: "ServiceState" });
+
 const Provider = written<ConsoleProvider>()(z.object({
   name: z.string(),
   kind: z.string(),
+  service: z.object(service),
   ...health,
   credentials: z.array(z.object({ name: z.string(), ...health })),
 })).meta({ id: "Provider" });

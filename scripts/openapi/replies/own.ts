@@ -166,7 +166,12 @@ export const LoggedRequest = z.object({
       candidates: z.array(z.object({
         provider: z.string(),
         weight: z.number(),
-        state: z.enum(["ready", "circuit_open", "misconfigured", "not_able", "not_pinned"]),
+        state: z.enum(["ready", "circuit_open", "misconfigured", "not_able", "not_pinned", "drain", "off"]),
+        by: about(
+          z.string().nullable().exactOptional(),
+          "Who halted the provider; null for the configuration. Only with `drain` and `off`.",
+        ),
+        since: about(z.int().nullable().exactOptional(), "Since when, in Unix seconds. Only with `drain` and `off`."),
       })),
     })),
     "The choices of providers.",

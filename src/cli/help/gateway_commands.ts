@@ -1,6 +1,7 @@
 import { command, type CommandHelp, CONFIG, flag, GATEWAY, option, PAGES } from "./command_help.ts";
 
 const RUNNING = [CONFIG, GATEWAY];
+const CHANGES = [...RUNNING, flag("json", "print the difference as JSON, not in sentences")];
 
 /** Commands that set up a gateway, run it and care for its data. */
 export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
@@ -43,20 +44,20 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
     "config apply",
     "FILE",
     "activate a file without a restart: the gateway's own file, or settings for the store; print what changed",
-    { options: RUNNING, examples: ["config apply switchyard.yaml"] },
+    { options: CHANGES, examples: ["config apply switchyard.yaml"] },
   ),
   command("config diff", "FILE", 'print what "apply" would change', {
-    options: RUNNING,
+    options: CHANGES,
     examples: ["config diff switchyard.yaml"],
   }),
   command("config show", "", "show the active configuration", { options: RUNNING, examples: ["config show"] }),
-  command("config reload", "", "read the gateway's file again", { options: RUNNING, examples: ["config reload"] }),
+  command("config reload", "", "read the gateway's file again", { options: CHANGES, examples: ["config reload"] }),
   command("config versions", "", "list the settings in the store", {
     options: [...RUNNING, ...PAGES],
     examples: ["config versions --limit 5"],
   }),
   command("config restore", "VERSION", "activate earlier settings of the store again", {
-    options: RUNNING,
+    options: CHANGES,
     examples: ["config restore 3"],
   }),
   command("store migrate", "", "add to the tables in PostgreSQL what this version needs", {

@@ -164,6 +164,22 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
       examples: ["providers test openai"],
     },
   ),
+  command("providers drain", "NAME", "send a provider no new requests; what it has begun ends, videos included", {
+    options: ADMIN,
+    examples: ["providers drain openai"],
+  }),
+  command("providers off", "NAME", "as drain, and fail video tasks that wait for this provider only", {
+    options: ADMIN,
+    examples: ["providers off openai"],
+  }),
+  command("providers on", "NAME", "send a provider requests again", {
+    options: ADMIN,
+    examples: ["providers on openai"],
+  }),
+  command("providers reset", "NAME", "give a provider the state that the configuration states", {
+    options: ADMIN,
+    examples: ["providers reset openai"],
+  }),
   command("prices diff", "", "show the price source, and the changes of prices that wait for you", {
     options: ADMIN,
     examples: ["prices diff"],

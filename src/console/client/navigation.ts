@@ -23,11 +23,33 @@ export function navigate(href: string): void {
   scrollTo(0, 0);
 }
 
-/** Changes the parameters of the address, without a new entry in the browser's history. Empty ones are removed. */
+/** Changes the parameters of the address, so that the browser's Back leads to the earlier ones. Empty are removed. */
 export function setQuery(changes: Readonly<Record<string, string>>): void {
-  const next = { ...Object.fromEntries(query.value), ...changes };
-  history.replaceState(null, "", hrefOf(path.value, next));
+  const next = addressWith(changes);
+  if (next !== location.pathname + location.search) history.pushState(null, "", next);
   address.value = currentAddress();
+}
+
+/** As {@linkcode setQuery} for what is typed, which makes no entry in the browser's history for each letter. */
+export function setTypedQuery(changes: Readonly<Record<string, string>>): void {
+  history.replaceState(history.state, "", addressWith(changes));
+  address.value = currentAddress();
+}
+
+/** How many pages of a list this entry of the browser's history showed; 1 if it is not known. */
+export function shownPages(list: string): number {
+  const kept: unknown = typeof history === "undefined" ? null : history.state;
+  const isKept = typeof kept === "object" && kept !== null && "list" in kept && "pages" in kept && kept.list === list;
+  return isKept ? Number(kept.pages) : 1;
+}
+
+/** Keeps how many pages of a list are shown, for {@linkcode shownPages} after Back and Forward. */
+export function keepShownPages(list: string, pages: number): void {
+  history.replaceState({ list, pages }, "");
+}
+
+function addressWith(changes: Readonly<Record<string, string>>): string {
+  return hrefOf(path.value, { ...Object.fromEntries(query.value), ...changes });
 }
 
 /** Follows links within the console without loading the page again, and the browser's own buttons. */

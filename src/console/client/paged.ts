@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import type { ApiError } from "./api.ts";
+import { keepShownPages, shownPages } from "./navigation.ts";
 import { usePolled } from "./polled.ts";
 import type { ListAnswer } from "./shapes.ts";
 
@@ -20,20 +21,30 @@ export interface PagedOptions<T> {
   readonly name: string;
   /** The shown pages are read again when it changes. Default: it does not. */
   readonly version?: string;
+  /** The shown pages are read again this often. Default: never. */
+  readonly everyMs?: number;
   /** Reads a page. `after` is empty for the first one. */
   readonly load: (after: string, signal: AbortSignal) => Promise<ListAnswer<T>>;
 }
 
 /** Shows a list page by page below each other. */
-export function usePages<T>({ name, version = "", load }: PagedOptions<T>): PagedList<T> {
-  const [wanted, setWanted] = useState({ name, pages: 1 });
-  const pages = wanted.name === name ? wanted.pages : 1;
-  const read = usePolled(JSON.stringify([name, version, pages]), (signal) => readPages(load, pages, signal));
+export function usePages<T>({ name, version = "", everyMs, load }: PagedOptions<T>): PagedList<T> {
+  const [wanted, setWanted] = useState({ name, pages: shownPages(name) });
+  const pages = wanted.name === name ? wanted.pages : shownPages(name);
+  const showMore = () => {
+    keepShownPages(name, pages + 1);
+    setWanted({ name, pages: pages + 1 });
+  };
+  const read = usePolled(
+    JSON.stringify([name, version, pages]),
+    (signal) => readPages(load, pages, signal),
+    everyMs ?? null,
+  );
   const data = useLatest(name, read.data);
   return {
     rows: data?.data ?? null,
     error: read.error,
-    showMore: data === null || data.next === null ? null : () => setWanted({ name, pages: pages + 1 }),
+    showMore: data === null || data.next === null ? null : showMore,
     reload: read.reload,
   };
 }

@@ -251,8 +251,8 @@ export interface AuditEntry {
   readonly path: string;
   readonly account: string | null;
   readonly state: "begun" | "done";
-  readonly before: unknown;
-  readonly after: unknown;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
 }
 
 /** A setting of `GET /admin/v1/config`. Source: docs/api/admin.md#configuration. */

@@ -1,7 +1,9 @@
 import * as z from "zod";
-import { type Handler, pathParam } from "../../http/inbound.ts";
+import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
+import { GatewayError } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import { type OperatedState, PROVIDER_STATES } from "../../lib/provider_halt.ts";
 import { credentialOf, providerIdOf } from "../../lib/provider_name.ts";
 import type { AttemptSlots, SlotLoad } from "../../routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../../routing/circuit_breaker.ts";
@@ -13,12 +15,14 @@ import {
   unusedHealthOf,
   worstCircuitOf,
 } from "../../routing/provider_health.ts";
+import type { ServiceState } from "../../upstreams/serving_providers.ts";
 import type { ProviderCheck } from "../../upstreams/provider_check.ts";
 import type { PollLoad } from "../../videos/polling/provider_polls.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { operatorOf } from "./admin_access.ts";
+import { type AdminRoute, type AdminRouteMaker, adminRoutesBelow } from "./admin_route.ts";
 
 /** A configured provider without its key. */
 export interface ListedProvider {
@@ -26,6 +30,8 @@ export interface ListedProvider {
   readonly kind: string;
   /** The names of its credentials; empty without named credentials. */
   readonly credentials: readonly string[];
+  /** What the operator lets it do. */
+  readonly service: ServiceState;
 }
 
 /** The dependencies of the provider endpoints. */
@@ -40,8 +46,20 @@ export interface AdminProviderOptions {
   /** The start of the attempt counters in Unix milliseconds. */
   readonly startedAt: number;
   readonly test: TestProvider;
+  /** Null if the configuration is not changed while the gateway runs. */
+  readonly setState: SetProviderState | null;
+  readonly readJson: ReadJson;
   readonly readOptionalJson: ReadJson;
 }
+
+/**
+ * Sets the state of a provider, which has precedence over that of the configuration.
+ *
+ * @param state Null for that of the configuration.
+ * @param by The name of the admin key that sets it.
+ * @throws {GatewayError} `not_found` if there is no such provider; `conflict` if the change could not be stored.
+ */
+export type SetProviderState = (name: string, state: OperatedState | null, by: string) => Promise<ServiceState>;
 
 /**
  * Tests a provider.
@@ -68,7 +86,46 @@ export function adminProviderRoutes(parts: AdminProviderOptions): AdminRoute[] {
   return [
     route("GET", "", () => answerJson(writeProviders(parts))),
     route("POST", "/:provider/test", testHandler(parts), { isAudited: false }),
+    ...stateRoutes(parts, route),
   ];
+}
+
+/** The body of `PUT …/:provider/state`. */
+export const NewProviderState = z.strictObject({
+  state: z.enum(PROVIDER_STATES, `"${PROVIDER_STATES.join('", "')}"`),
+});
+
+/**
+ * `PUT /admin/v1/providers/:provider/state` with `{state}`, and `DELETE` for the state of the configuration. Both
+ * answer `{provider, state, by, since}`.
+ */
+function stateRoutes({ setState, providers, readJson }: AdminProviderOptions, route: AdminRouteMaker): AdminRoute[] {
+  const change = async (inbound: Inbound, state: OperatedState | null) => {
+    if (setState === null) {
+      throw new GatewayError("conflict", "The configuration of this gateway does not change while it runs");
+    }
+    const provider = pathParam(inbound.params, "provider");
+    return answerJson({ provider, ...writeService(await setState(provider, state, operatorOf(inbound))) });
+  };
+  const snapshot = ({ params }: Inbound) => {
+    const name = pathParam(params, "provider");
+    const found = providers.find((each) => each.name === name);
+    return Promise.resolve(found === undefined ? null : { provider: name, ...writeService(found.service) });
+  };
+  return [
+    route("PUT", "/:provider/state", async (inbound) => {
+      const { state } = readFields(NewProviderState, await readJson(inbound));
+      return await change(inbound, state);
+    }, { snapshot }),
+    route("DELETE", "/:provider/state", async (inbound) => {
+      await inbound.request.body?.cancel();
+      return await change(inbound, null);
+    }, { snapshot }),
+  ];
+}
+
+function writeService({ state, by, since }: ServiceState): JsonObject {
+  return { state, by, since: writeInstant(since) };
 }
 
 /**
@@ -76,16 +133,19 @@ export function adminProviderRoutes(parts: AdminProviderOptions): AdminRoute[] {
  * circuits, its limits, and the attempts since the start of this process.
  */
 export function writeProviders(
-  { providers, breaker, slots, pollsOf, startedAt }: Omit<AdminProviderOptions, "test" | "readOptionalJson">,
+  { providers, breaker, slots, pollsOf, startedAt }: Omit<
+    AdminProviderOptions,
+    "test" | "setState" | "readJson" | "readOptionalJson"
+  >,
 ): JsonObject {
   const health = new Map(breaker.health().map((each) => [each.provider, each]));
   const healthOf = (id: string) => health.get(id) ?? unusedHealthOf(id);
   const loadsOf = (id: string) => ({ limits: writeLoad(slots.loadOf(id)), polls: writePolls(pollsOf(id)) });
-  const data = providers.map(({ name, kind, credentials }) => {
+  const data = providers.map(({ name, kind, credentials, service }) => {
     const ids = credentials.map((credential) => providerIdOf(name, credential));
     const own = ids.length === 0 ? healthOf(name) : jointHealthOf(name, ids.map(healthOf));
     const each = ids.map((id) => ({ name: credentialOf(id), ...writeHealth(healthOf(id)), ...loadsOf(id) }));
-    return { name, kind, ...writeHealth(own), ...loadsOf(name), credentials: each };
+    return { name, kind, service: writeService(service), ...writeHealth(own), ...loadsOf(name), credentials: each };
   });
   return { data, since: secondsOf(startedAt) };
 }

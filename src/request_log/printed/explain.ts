@@ -21,7 +21,7 @@ export function explain(request: PrintedRequest, format: FormatInstant = instant
   return [
     ...arrivalOf(request, format),
     ...modelOf(request),
-    ...request.routes.flatMap(routeLines),
+    ...request.routes.flatMap((route) => routeLines(route, format)),
     ...limitLines(request, format),
     ...attemptLines(request),
     ...answerLines(request),
@@ -53,19 +53,23 @@ const STATES: Readonly<Record<string, string>> = {
   circuit_open: "came last, because its circuit was open",
   misconfigured: "was passed over, because its vendor rejects the gateway's credential",
   not_able: "was passed over, because it does not support this request",
+  drain: "was passed over, because it is drained",
+  off: "was passed over, because it is off",
   not_pinned: "was passed over, because the caller asked for another provider",
 };
 
-function routeLines({ model, pin, warm, candidates }: PrintedRoute): string[] {
+function routeLines({ model, pin, warm, candidates }: PrintedRoute, format: FormatInstant): string[] {
   const total = candidates.reduce((sum, { weight, state }) => state === "ready" ? sum + weight : sum, 0);
   const choice = pin === null
     ? `"${model}" has these providers. Those that could be tried were ordered at random by weight:`
     : `"${model}" has these providers. The caller asked for "${plain(pin)}":`;
   return [
     choice,
-    ...candidates.map(({ provider, weight, state }) => {
+    ...candidates.map(({ provider, weight, state, by, since }) => {
       const share = state === "ready" && pin === null && total > 0 ? ` (${weight} of ${total})` : "";
-      return `  ${provider} ${ownValue(STATES, state) ?? state}${share}.`;
+      const setter = by === undefined ? "" : by === null ? " by the configuration" : ` by ${plain(by)}`;
+      const time = since === undefined || since === null ? "" : ` since ${format(since)}`;
+      return `  ${provider} ${ownValue(STATES, state) ?? state}${setter}${time}${share}.`;
     }),
     ...warm === undefined
       ? []

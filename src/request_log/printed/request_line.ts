@@ -14,7 +14,14 @@ export interface PrintedRoute {
   readonly model: string;
   readonly pin: string | null;
   readonly warm?: string | undefined;
-  readonly candidates: readonly { readonly provider: string; readonly weight: number; readonly state: string }[];
+  readonly candidates: readonly {
+    readonly provider: string;
+    readonly weight: number;
+    readonly state: string;
+    /** As in `RecordedCandidate`. */
+    readonly by?: string | null | undefined;
+    readonly since?: number | null | undefined;
+  }[];
 }
 
 /** A logged request, as the admin API writes it. Source: docs/api/admin.md#requests. */

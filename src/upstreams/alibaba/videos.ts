@@ -37,7 +37,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
   shottype: "it changes the output and its price",
 };
 
-/** Source: Model Studio, "Wan image to video", `img_url`. */
+/** Source: Model Studio, "Wan - image-to-video API Reference", `img_url` (December 2025). */
 const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/bmp"];
 
 /**

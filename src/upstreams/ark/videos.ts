@@ -59,7 +59,10 @@ const REFUSED_OPTIONS: RefusedOptions = {
   tools: PRICE_REASON,
 };
 
-/** Source: BytePlus, "Create a video generation task", `image_url`. */
+/**
+ * HEIC is for Seedance 1.5 and later; earlier models refuse it. Source: BytePlus, "Create a video generation task",
+ * `image_url`, as six clients quote it (autumn 2026).
+ */
 const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/bmp", "image/tiff", "image/gif", "image/heic", "image/heif"];
 
 /** Creates the video upstream for Ark. */

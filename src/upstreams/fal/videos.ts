@@ -34,7 +34,7 @@ const Result = z.object({
 });
 
 const FORMS = ["url", "data_uri"] as const;
-/** Source: fal's model pages, accepted files of `image_url`. */
+/** Source: fal's model pages, "Accepted file types" of `image_url`, as of autumn 2026. */
 const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/gif", "image/avif"];
 
 /**

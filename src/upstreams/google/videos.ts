@@ -90,7 +90,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
   labels: STATE_REASON,
 };
 
-/** Source: Gemini API, "Image understanding", supported formats. */
+/** Source: Google Cloud, "Gemini Omni Flash Preview", "Supported MIME types", as of autumn 2026. */
 const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/heic", "image/heif"];
 
 /**

@@ -68,7 +68,7 @@ const Job = z.object({
   }).nullish(),
 });
 
-/** Source: Kling API reference, "Image to video", `image`. */
+/** Source: Kling API reference, "Image to Video", `image`, as of autumn 2026. */
 const IMAGE_TYPES = ["image/jpeg", "image/png"];
 
 /** Creates the video upstream for Kling. The vendor cannot cancel a job. A lost job is found by the task id. */

@@ -58,6 +58,7 @@ export function minimaxVideos(outbound: Outbound): VideoUpstream {
   const pollH3 = ({ id }: VideoJobHandle) =>
     exchange.get(`/v2/query/video_generation/${encodeURIComponent(id)}`, (response) => progressOf(outbound, response));
   return {
+    // The vendor names JPEG, PNG and WebP. Source: "Image to Video", `first_frame_image`, as of autumn 2026.
     mediaForms: { image: ["url", "data_uri"], audio: ["url"], video: ["url"] },
     async create(order) {
       if (isHailuo(order.model)) return await createHailuo(outbound, exchange, order);

@@ -1,4 +1,3 @@
-import { DEFAULT_IMAGE_TYPES } from "../../lib/media_type.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
@@ -60,9 +59,6 @@ const REFUSED_OPTIONS: RefusedOptions = {
   elementlist: MEDIA_REASON,
 };
 
-/** Source: OpenRouter, "Images", supported content types. */
-const IMAGE_TYPES = [...DEFAULT_IMAGE_TYPES, "image/gif"];
-
 /**
  * Creates the video upstream for OpenRouter. The vendor cannot cancel a job. It returns no client-supplied identifier,
  * so a lost job cannot be found.
@@ -71,7 +67,8 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
   const exchange = videoExchange(outbound, readVideoError);
   const forms = ["url", "data_uri"] as const;
   return {
-    mediaForms: { image: forms, imageTypes: IMAGE_TYPES, audio: forms, video: forms },
+    // OpenRouter forwards images, and names no types for videos: those that nearly every vendor accepts are sent.
+    mediaForms: { image: forms, audio: forms, video: forms },
     async create(order) {
       const { readCreated } = await import("./video_replies.ts");
       const created = await exchange.create("/videos", bodyOf(order), readCreated);

@@ -72,7 +72,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 export function vertexVideos(outbound: Outbound, pathOf: ModelPaths): VideoUpstream {
   const exchange = videoExchange(outbound, readGoogleRefusal);
   return {
-    // The vendor does not download URLs: images are sent inline.
+    // The vendor does not download URLs: images are sent inline. Their types are those of the API reference, 2026.
     mediaForms: { image: ["base64"], imageTypes: ["image/jpeg", "image/png"], audio: [], video: [] },
     async create(order) {
       const path = pathOf(order.model, "predictLongRunning");

@@ -184,7 +184,7 @@ function candidatesOf(
 ): readonly Candidate[] {
   const able = ableOf(parts, model, pin);
   if (able.length === 0) throw new GatewayError("route_error", `No provider generates videos with "${model.id}"`);
-  return byWeight(able, { breaker: parts.breaker, accountId });
+  return byWeight(able, { breaker: parts.breaker, accountId }, pin);
 }
 
 function ableOf({ upstreams }: VideoParts, { serves }: VideoModel, pin: string | null): readonly Candidate[] {

@@ -2,6 +2,7 @@ import type { JobHandler } from "../../store/job_runner.ts";
 import type { Job } from "../../store/store.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { type Candidate, candidatesFor } from "../../routing/candidates.ts";
+import { forAcceptedWork } from "../../routing/halted_providers.ts";
 import type { UpstreamFailure } from "../../upstreams/failure.ts";
 import { endOverdue } from "../tasks/expire.ts";
 import { offerTask } from "./offer.ts";
@@ -87,7 +88,8 @@ function candidatesOrError(parts: VideoParts, task: VideoTask): readonly Candida
   const able = serving.filter(({ provider }) => canTakeMedia(parts, task, upstreams.get(provider)!));
   try {
     // If no candidate is suitable any more, the first one's error applies.
-    return candidatesFor(able.length > 0 ? able : serving, task.pin, { breaker, accountId: task.account, random });
+    const candidates = forAcceptedWork(able.length > 0 ? able : serving, task.pin);
+    return candidatesFor(candidates, task.pin, { breaker, accountId: task.account, random });
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

@@ -65,7 +65,7 @@ Deno.test("console: the overview has the rate, the failures, the spend and the l
 
 Deno.test("console: the overview has the jobs by kind, and a provider's waiting requests", () => {
   const html = render(<QueuesCard jobs={{ video_poll: 2, webhook: 1_200, other_kind: 1, cache_delete: 0 }} />);
-  assert(html.indexOf("Webhooks to deliver") < html.indexOf("Videos to ask for"));
+  assert(html.indexOf("Webhooks to deliver") < html.indexOf("Videos to poll"));
   assert(html.includes(">1,200<") && html.includes("<code>other_kind</code>") && !html.includes("Caches"), html);
   assert(render(<QueuesCard jobs={{}} />).includes("No jobs"));
   const health = {
@@ -147,7 +147,11 @@ const SOURCE: PriceSource = {
 Deno.test("console: prices that wait are shown with a button for those who may apply them", () => {
   const applied: (readonly string[])[] = [];
   const shown = render(<PendingTable pending={SOURCE.pending} onApply={(models) => void applied.push(models)} />);
-  assert(shown.includes("left out") && shown.includes("prompt: 0.000002") && shown.includes(">Apply</button>"), shown);
+  assert(
+    shown.includes("left out") && shown.includes("prompt: $2.00 per million tokens") &&
+      shown.includes(">Apply</button>"),
+    shown,
+  );
   assert(!shown.includes("<img"));
   assert(!render(<PendingTable pending={SOURCE.pending} onApply={null} />).includes("<button"));
 });
@@ -155,10 +159,10 @@ Deno.test("console: prices that wait are shown with a button for those who may a
 Deno.test("console: a price source that is not read is named at its page and at the overview", () => {
   const stale = { ...SOURCE, is_stale: true, failure: { at: 1_795_349_563, reason: "expected status 200, got 503" } };
   assert(render(<SourceFacts source={stale} />).includes("expected status 200, got 503"));
-  assert(render(<PriceNoticeText source={stale} />).includes("The last prices stay"));
-  assert(render(<PriceNoticeText source={SOURCE} />).includes("1 change of prices waits"));
+  assert(render(<PriceNoticeText source={stale} />).includes("The last prices stay in effect"));
+  assert(render(<PriceNoticeText source={SOURCE} />).includes("1 price change is waiting"));
   assertEquals(render(<PriceNoticeText source={{ ...SOURCE, pending: [] }} />), "");
-  assert(render(<SourceFacts source={{ ...SOURCE, is_built_in: true }} />).includes("built in"));
+  assert(render(<SourceFacts source={{ ...SOURCE, is_built_in: true }} />).includes("built-in"));
 });
 
 const sumsOf = (cost: string, requests: number | null) => ({
@@ -196,7 +200,7 @@ Deno.test("console: a bill has both sides, marked days, reasons with their reque
     assert(html.includes(text), text);
   }
   assert(!html.includes("<img"));
-  assert(render(<ComparedBills found={{ ...found, explanations: [] }} />).includes("Both sides are equal"));
+  assert(render(<ComparedBills found={{ ...found, explanations: [] }} />).includes("Both sides match"));
 });
 
 Deno.test("console: operators and callers have different pages, with different paths", () => {

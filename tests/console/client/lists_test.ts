@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
+import { CHARGED_BY } from "../../../src/billing/tariff.ts";
 import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
 import {
   factRowsOf,
   matchesText,
   otherPrices,
   ownPriceKeys,
-  perMillionTokens,
   sharesOf,
 } from "../../../src/console/client/pages/models/model_facts.ts";
 import { dayText, dayTexts, stepsOf, utcDaysIn } from "../../../src/console/client/components/chart_axis.ts";
@@ -16,6 +16,8 @@ import { readPages } from "../../../src/console/client/paged.ts";
 import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
 import { costByDay, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
 import { stacked } from "../../../src/console/client/stacked.ts";
+import { perMillionTokens, priceText } from "../../../src/console/client/price_text.ts";
+import { TEXTS } from "../../../src/console/client/texts.ts";
 import type { ListedModel, UsageGroup } from "../../../src/console/client/shapes.ts";
 import { LOGGED_REQUEST } from "./samples.ts";
 
@@ -64,6 +66,7 @@ Deno.test("newestFrom() starts before the end of the newest entry, and leaves li
 
 Deno.test("stacked() adds the values of the series before, and the last one has the sums", () => {
   assertEquals(stacked([[1, 2], [3, null], [0, 1]]), [[1, 2], [4, 2], [4, 3]]);
+  assertEquals(stacked([[1, null], [null, null]]), [[1, null], [1, null]]);
   fc.assert(fc.property(fc.array(fc.tuple(fc.nat(99), fc.nat(99)), { minLength: 1 }), (series) => {
     const sums = [0, 1].map((place) => series.reduce((sum, values) => sum + (values[place] ?? 0), 0));
     assertEquals(stacked(series).at(-1), sums);
@@ -95,7 +98,7 @@ Deno.test("costByDay() has a series for each group, by cost, and one for all oth
   assertEquals(costByDay({ answer, dimension: "model", days }), [
     { name: "m2", values: [0, 5] },
     { name: "m1", values: [1, 0] },
-    { name: "not named", values: [0, 0.5] },
+    { name: "unnamed", values: [0, 0.5] },
     { name: "others", values: [2, 0] },
   ]);
   assertEquals(costByDay({ answer: { data: answer.data }, dimension: "day", days }), [
@@ -190,15 +193,15 @@ Deno.test("matchesText() finds every word in names, outputs, providers and alias
 
 Deno.test("otherPrices() names the prices of pictures, videos, speech and searches", () => {
   assertEquals(otherPrices({ prompt: "0.000001", image_output: "0.00001", input_cache_read: "0.0000001" }), [
-    "$10.00 a million tokens of pictures out",
+    "$10.00 per million image output tokens",
   ]);
   assertEquals(otherPrices({ per_second_480p: "0.05", per_second_720p_audio: "0.3", per_second_720p_silent: "0.1" }), [
-    "$0.05 to $0.30 a second of video",
+    "$0.05 to $0.30 per second of video",
   ]);
-  assertEquals(otherPrices({ character: "0.000015", request: "0" }), ["$15.00 a million characters"]);
+  assertEquals(otherPrices({ character: "0.000015", request: "0" }), ["$15.00 per million characters"]);
   assertEquals(otherPrices({ per_image: "0.04", per_second_720p: "0.1" }), [
-    "$0.04 a picture",
-    "$0.10 a second of video",
+    "$0.04 per image",
+    "$0.10 per second of video",
   ]);
   assertEquals(otherPrices({ prompt: "0.1", completion: "0.2", web_search: "0.01" }), []);
 });
@@ -218,6 +221,24 @@ Deno.test("ownPriceKeys() has the prices that a model sets, and none that only f
   assertEquals(ownPriceKeys({ per_second_720p: "0.1" }, rates), ["video_second"]);
 });
 
-Deno.test("perMillionTokens() is a million times the price of one", () => {
-  assertEquals(["0.00000025", "0.000002", undefined].map(perMillionTokens), ["$0.25", "$2.00", ""]);
+Deno.test("perMillionTokens() is a million times the price of one, with all its digits", () => {
+  const prices = ["0.00000025", "0.000002", "0.000001125", undefined];
+  assertEquals(prices.map(perMillionTokens), ["$0.25", "$2.00", "$1.125", ""]);
+});
+
+Deno.test("priceText() names the unit of a price, which is a million for tokens and characters", () => {
+  assertEquals(priceText("prompt", "0.000003"), "$3.00 per million tokens");
+  assertEquals(priceText("input_cache_write_1h", "0.0000012345"), "$1.2345 per million tokens");
+  assertEquals(priceText("character", "0.000015"), "$15.00 per million characters");
+  assertEquals(priceText("per_image", "0.04"), "$0.04 per image");
+  assertEquals(priceText("per_second_720p_audio", "0.3"), "$0.30 per second of video");
+  assertEquals(priceText("video_second", "0.3"), "$0.30 per second of video");
+  assertEquals(priceText("overrides", null), "null");
+});
+
+Deno.test("priceText() has a unit for each price key that is not for a token", () => {
+  const perToken = /token|^prompt$|^completion$|cache|^image_|^audio$|^audio_output$|^video_output$|^character$/;
+  const units: readonly string[] = Object.keys(TEXTS.prices.units);
+  const missing = Object.keys(CHARGED_BY).filter((key) => !perToken.test(key) && !units.includes(key));
+  assertEquals(missing, []);
 });

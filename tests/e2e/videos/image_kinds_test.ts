@@ -62,6 +62,21 @@ Deno.test("a picture of a kind that no provider takes is refused with the reason
   assertEquals(gateway.created().length, before);
 });
 
+Deno.test("a picture of a kind that a vendor does not name is refused, although another vendor takes it", async () => {
+  for (
+    const [model, kind, type] of [
+      ["sandbox/video-openrouter", "animatedGif", "image/gif"],
+      ["sandbox/video-vidu", "animatedGif", "image/gif"],
+      ["sandbox/video-luma", "heic", "image/heic"],
+      ["sandbox/video-kling", "webpWithAlpha", "image/webp"],
+    ] as const
+  ) {
+    const { status, json } = await framed(kind, { model });
+    assertEquals([model, status, json.error?.code], [model, 400, "invalid_request"]);
+    assertStringIncludes(json.error.message, `which is ${type}; the providers of the model take image/jpeg, image/png`);
+  }
+});
+
 Deno.test("real_person turns pictures of unusual kinds into JPEG or PNG, and refuses what cannot be decoded", async () => {
   for (const kind of ["animatedPng", "animatedWebp", "animatedGif", "webpWithAlpha", "cmykJpeg", "png16"] as const) {
     const { status, json, text } = await framed(kind, { real_person: true });

@@ -17,6 +17,8 @@ interface Vendor {
   readonly takesReferences: boolean;
   /** Consumption that the vendor reports. */
   readonly reports: "seconds" | "cost" | "nothing";
+  /** An option that changes the price. Default: `mode`. */
+  readonly priced?: Readonly<Record<string, unknown>>;
 }
 
 const VENDORS: readonly Vendor[] = [
@@ -60,6 +62,24 @@ const VENDORS: readonly Vendor[] = [
     takesReferences: true,
     reports: "cost",
   },
+  {
+    name: "vidu",
+    keepsResults: false,
+    cancels: "nothing",
+    isSearchable: false,
+    takesReferences: true,
+    reports: "nothing",
+    priced: { off_peak: true },
+  },
+  {
+    name: "luma",
+    keepsResults: false,
+    cancels: "nothing",
+    isSearchable: false,
+    takesReferences: false,
+    reports: "nothing",
+    priced: { video: { hdr: true } },
+  },
 ];
 
 const PIXEL = "data:image/png;base64," +
@@ -69,7 +89,8 @@ const frame = (frame_type: string) => ({ type: "image_url", image_url: { url: PI
 const gateway = await startVideoGateway({ balance: "100.00" });
 const { call, create, until } = gateway;
 
-for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports } of VENDORS) {
+for (const vendor of VENDORS) {
+  const { name, keepsResults, cancels, isSearchable, takesReferences, reports, priced = { mode: "pro" } } = vendor;
   const model = `sandbox/video-${name}`;
   const made = (prompt: string, fields: object = {}) => create({ model, prompt, ...fields });
 
@@ -148,7 +169,7 @@ for (const { name, keepsResults, cancels, isSearchable, takesReferences, reports
   }
 
   Deno.test(`${name}: options that change the price are rejected`, async () => {
-    for (const option of [{ duration: 30 }, { callback_url: "https://evil.example" }, { mode: "pro" }]) {
+    for (const option of [{ duration: 30 }, { callback_url: "https://evil.example" }, priced]) {
       const body = { model, prompt: VALID_BODY.prompt, provider: { options: { [name]: option } } };
       const { status, json } = await call("POST", "/v1/videos", body);
       assertEquals([status, json.error.code], [400, "invalid_request"], JSON.stringify(option));

@@ -170,6 +170,19 @@ function registerTests(server: PostgresServer): void {
     });
   });
 
+  Deno.test("two gateways: a provider that is drained on one gets no requests from the other soon", async () => {
+    await withPair(server, {}, async ({ nodes: [a, b] }) => {
+      const ask = ({ call }: Node) => call("POST", "/v1/chat/completions", textBody());
+      const state = "/admin/v1/providers/anthropic/state";
+      assertEquals((await a.admin("PUT", state, { state: "drain" })).status, 200);
+      assertEquals((await ask(a)).status, 503);
+      await until(() => ask(b), ({ status }) => status === 503);
+      assertEquals((await b.admin("PUT", state, { state: "on" })).status, 200);
+      assertEquals((await ask(b)).status, 200);
+      await until(() => ask(a), ({ status }) => status === 200);
+    });
+  });
+
   Deno.test("two gateways: the balance is exact, and limits of keys and providers hold for both together", async () => {
     await withPair(server, { concurrency: 3, max_wait: 60 }, async ({ nodes: [a, b], open }) => {
       const limited = await a.admin("POST", "/admin/v1/accounts/demo/keys", { name: "limited", rpm: 7 });

@@ -1,4 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { TEXTS } from "../texts.ts";
+import { fitTable } from "./fit_table.ts";
 
 /** A column of a table. */
 export interface Column<T> {
@@ -7,13 +10,13 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
   /** Whether it has numbers, which are aligned at their end. Default: false. */
   readonly isNumeric?: boolean;
+  /** Where the table is too wide, columns with the highest number are left out first. Default: 0, for never. */
+  readonly leaveOut?: number;
 }
 
-/** Tables with more columns are folded in narrow windows. */
-const MAX_NARROW_COLUMNS = 3;
-
 /**
- * A table. In narrow windows, one with many columns is folded: a row has its first two cells beside each other, and the
+ * A table that cuts nothing off. Where it is too wide, it first leaves out columns by `leaveOut` and names them below.
+ * If that is not enough, or in a narrow window, it is folded: a row has its first two cells side by side, and all
  * others below them with their titles. Roles are explicit, because a style that folds takes them from the elements.
  */
 export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: {
@@ -25,18 +28,35 @@ export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: {
   /** The page that a row leads to; the first cell has the link. Null, and by default, none. */
   readonly hrefOf?: (row: T) => string | null;
 }) {
-  const isFolding = columns.length > MAX_NARROW_COLUMNS;
+  const host = useRef<HTMLDivElement>(null);
+  const [leftOut, setLeftOut] = useState("");
+  const fit = () => {
+    if (host.current === null) return;
+    const places = fitTable(host.current, columns.map(({ leaveOut = 0 }) => leaveOut));
+    setLeftOut(places.map((place) => columns[place]?.title).join(", "));
+  };
+  const latest = useRef(fit);
+  latest.current = fit;
+  useLayoutEffect(fit);
+  useEffect(() => {
+    const resized = new ResizeObserver(() => latest.current());
+    if (host.current !== null) resized.observe(host.current);
+    return () => resized.disconnect();
+  }, []);
   return (
-    <div class={isFolding ? "table-scroll folding" : "table-scroll"} role="group" aria-label={label} tabIndex={0}>
-      <table role="table" aria-label={label}>
-        <thead role="rowgroup">
-          <tr role="row">{columns.map((column) => <Head key={column.title} {...column} />)}</tr>
-        </thead>
-        <tbody role="rowgroup">
-          {rows.map((row) => <Row key={keyOf(row)} row={row} columns={columns} href={hrefOf?.(row) ?? null} />)}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <div ref={host} class="table-scroll" role="group" aria-label={label} tabIndex={0}>
+        <table role="table" aria-label={label}>
+          <thead role="rowgroup">
+            <tr role="row">{columns.map((column) => <Head key={column.title} {...column} />)}</tr>
+          </thead>
+          <tbody role="rowgroup">
+            {rows.map((row) => <Row key={keyOf(row)} row={row} columns={columns} href={hrefOf?.(row) ?? null} />)}
+          </tbody>
+        </table>
+      </div>
+      {leftOut !== "" && <p class="hint left-out">{TEXTS.app.leftOut(leftOut)}</p>}
+    </>
   );
 }
 

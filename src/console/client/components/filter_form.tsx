@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { query, setQuery } from "../navigation.ts";
 import { TEXTS } from "../texts.ts";
 import { Field } from "./action_form.tsx";
@@ -44,23 +44,32 @@ export function FilterForm({ label, names, children }: {
   );
 }
 
-/** A filter that is typed. */
-export function TextFilter({ parameter, title, example = "" }: {
+/** A filter that is typed, with suggestions of the browser. */
+export function TextFilter({ parameter, title, example = "", suggestions = [] }: {
   /** Of the address. */
   readonly parameter: string;
   readonly title: string;
   readonly example?: string;
+  readonly suggestions?: readonly string[];
 }) {
+  const list = useId();
   return (
-    <Field name={title}>
-      <input
-        name={parameter}
-        type="text"
-        value={query.value.get(parameter) ?? ""}
-        maxLength={200}
-        placeholder={example}
-      />
-    </Field>
+    <>
+      <Field name={title}>
+        <input
+          name={parameter}
+          type="text"
+          value={query.value.get(parameter) ?? ""}
+          maxLength={200}
+          placeholder={example}
+          list={suggestions.length === 0 ? undefined : list}
+          autocomplete="off"
+        />
+      </Field>
+      {suggestions.length > 0 && (
+        <datalist id={list}>{suggestions.map((each) => <option key={each} value={each} />)}</datalist>
+      )}
+    </>
   );
 }
 
@@ -85,4 +94,19 @@ export function ChoiceFilter({ parameter, title, any, values, titles = {} }: {
       </select>
     </Field>
   );
+}
+
+/** A filter that is a time in the viewer's zone. */
+export function TimeFilter({ parameter, title }: { readonly parameter: string; readonly title: string }) {
+  return (
+    <Field name={title}>
+      <input name={parameter} type="datetime-local" value={query.value.get(parameter) ?? ""} />
+    </Field>
+  );
+}
+
+/** A time of the form in the viewer's zone as Unix seconds. Anything else is left to the API. */
+export function secondsOf(local: string): string {
+  const at = Date.parse(local);
+  return /^\d{4}-\d\d-\d\dT/.test(local) && !Number.isNaN(at) ? String(Math.floor(at / 1_000)) : local;
 }

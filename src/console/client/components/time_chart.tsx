@@ -23,6 +23,13 @@ export interface TimeChartOptions {
   readonly format: (value: number) => string;
   /** Whether the values are parts of a whole, drawn on top of each other. Default: false. */
   readonly isStacked?: boolean;
+  /**
+   * How values are drawn: as lines between times, as steps that hold from a time to the next, or as bars for days.
+   * Default: lines.
+   */
+  readonly shape?: "lines" | "steps" | "bars";
+  /** The first and the last time of the axis, in Unix seconds. Default: those of the values. */
+  readonly axis?: readonly [number, number];
   /** Whether the times are starts of UTC days, which are written as such. Default: false. */
   readonly isByUtcDay?: boolean;
 }
@@ -35,14 +42,18 @@ const COLOURS = 8;
 const OUTSIDE = { left: -10, top: -10 };
 
 /** Values over time. The legend has those at the pointer, which the arrow keys also move; else the last ones. */
-export function TimeChart({ label, times, series, format, isStacked = false, isByUtcDay = false }: TimeChartOptions) {
+export function TimeChart(options: TimeChartOptions) {
+  const { label, times, series, format, isStacked = false, isByUtcDay = false, shape = "lines", axis } = options;
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<UPlot | null>(null);
   const [pointed, setPointed] = useState<number | null>(null);
   const drawn = isStacked ? stacked(series.map(({ values }) => values)) : series.map(({ values }) => values);
-  const data = [times, ...drawn] as unknown as UPlot.AlignedData;
+  // The highest bar is drawn first, because each covers those that are drawn before it.
+  const data = [times, ...(shape === "bars" ? drawn.toReversed() : drawn)] as unknown as UPlot.AlignedData;
   const latest = useRef(data);
   latest.current = data;
+  const ends = useRef(axis);
+  ends.current = axis;
   const names = series.map(({ name }) => name).join("\n");
 
   useEffect(() => {
@@ -51,7 +62,16 @@ export function TimeChart({ label, times, series, format, isStacked = false, isB
     const draw = () => {
       chart.current?.destroy();
       const onPoint = setPointed;
-      const options = optionsFor({ element, names, format, isStacked, isByUtcDay, onPoint });
+      const options = optionsFor({
+        element,
+        names,
+        format,
+        isStacked,
+        isByUtcDay,
+        shape,
+        onPoint,
+        ends: () => ends.current,
+      });
       chart.current = new UPlot(options, latest.current, element);
     };
     draw();
@@ -67,7 +87,7 @@ export function TimeChart({ label, times, series, format, isStacked = false, isB
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [names, isStacked, isByUtcDay]);
+  }, [names, isStacked, isByUtcDay, shape]);
   useEffect(() => chart.current?.setData(data), [data]);
 
   const last = Math.max(0, times.length - 1);
@@ -115,15 +135,19 @@ function textAt(values: readonly (number | null)[], place: number, format: (valu
   return value === null ? TEXTS.app.noValue : format(value);
 }
 
-interface DrawnChart extends Required<Pick<TimeChartOptions, "format" | "isStacked" | "isByUtcDay">> {
+interface DrawnChart extends Required<Pick<TimeChartOptions, "format" | "isStacked" | "isByUtcDay" | "shape">> {
   readonly element: HTMLElement;
+  /** The ends of the axis now; undefined for those of the values. */
+  readonly ends: () => TimeChartOptions["axis"];
   /** A line for each series. */
   readonly names: string;
   /** Called with the place of the time at the pointer; null for none. */
   readonly onPoint: (place: number | null) => void;
 }
 
-function optionsFor({ element, names, format, isStacked, isByUtcDay, onPoint }: DrawnChart): UPlot.Options {
+function optionsFor(
+  { element, names, format, isStacked, isByUtcDay, shape, onPoint, ends }: DrawnChart,
+): UPlot.Options {
   const labels = names.split("\n");
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
@@ -133,16 +157,33 @@ function optionsFor({ element, names, format, isStacked, isByUtcDay, onPoint }: 
     grid: { stroke: colour("--line"), width: 1 },
     ticks: { show: false },
   };
+  const lines = labels.map((label, index): UPlot.Series => {
+    const stroke = colour(`--series-${index % COLOURS + 1}`);
+    const paths = pathsOf(shape);
+    const fill = shape === "bars" ? stroke : `${stroke}40`;
+    return {
+      label,
+      stroke,
+      width: shape === "bars" ? 0 : 1.5,
+      points: { show: false },
+      ...paths && { paths },
+      ...isStacked && { fill },
+    };
+  });
   return {
     width: element.clientWidth,
     height: HEIGHT,
     padding: [8, 8, 0, 0],
     legend: { show: false },
     // Each area ends at the series below it.
-    ...isStacked && { bands: labels.slice(1).map((_, index) => ({ series: [index + 2, index + 1] })) },
+    ...isStacked && shape !== "bars" &&
+      { bands: labels.slice(1).map((_, index) => ({ series: [index + 2, index + 1] })) },
     cursor: { y: false, points: { show: !isStacked } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
-    scales: { y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
+    scales: {
+      x: { range: (_chart, min, max) => [...ends() ?? [min, max]] as UPlot.Range.MinMax },
+      y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.05 : 1] },
+    },
     axes: [
       {
         ...axis,
@@ -156,10 +197,19 @@ function optionsFor({ element, names, format, isStacked, isByUtcDay, onPoint }: 
     ],
     series: [
       {},
-      ...labels.map((label, index): UPlot.Series => {
-        const stroke = colour(`--series-${index % COLOURS + 1}`);
-        return { label, stroke, width: 1.5, points: { show: false }, ...isStacked && { fill: `${stroke}40` } };
-      }),
+      ...(shape === "bars" ? lines.toReversed() : lines),
     ],
   };
+}
+
+/** Where a step or a day is drawn: after the time at which it begins. */
+const AFTER_TIME = 1;
+/** Of the width of a day. */
+const BAR_WIDTH = 0.8;
+
+function pathsOf(shape: DrawnChart["shape"]): UPlot.Series.PathBuilder | undefined {
+  if (shape === "lines") return undefined;
+  return shape === "steps"
+    ? UPlot.paths.stepped?.({ align: AFTER_TIME })
+    : UPlot.paths.bars?.({ align: AFTER_TIME, size: [BAR_WIDTH] });
 }

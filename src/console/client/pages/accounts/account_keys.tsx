@@ -79,14 +79,16 @@ function Keys({ keys, onRevoke }: {
           title: TEXTS.accounts.status,
           cell: (key) => <KeyState of={key} />,
         },
-        { title: TEXTS.accounts.limits, cell: limitsText },
-        { title: TEXTS.accounts.created, cell: ({ created_at }) => <Instant at={created_at} /> },
+        { title: TEXTS.accounts.limits, leaveOut: 1, cell: limitsText },
+        { title: TEXTS.accounts.created, leaveOut: 4, cell: ({ created_at }) => <Instant at={created_at} /> },
         {
           title: TEXTS.accounts.lastUsed,
+          leaveOut: 2,
           cell: ({ last_used_at }) => last_used_at === null ? TEXTS.accounts.never : <Instant at={last_used_at} />,
         },
         {
           title: TEXTS.accounts.expires,
+          leaveOut: 3,
           cell: ({ expires_at }) => expires_at === null ? TEXTS.accounts.never : <Instant at={expires_at} />,
         },
         ...onRevoke === null ? [] : [{

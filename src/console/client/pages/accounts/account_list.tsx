@@ -7,11 +7,13 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { ListExport } from "../../components/list_export.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { SecretShown } from "../../components/secret_shown.tsx";
 import { dollars } from "../../format.ts";
-import { hrefOf, query, setQuery } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { hrefOf } from "../../navigation.ts";
+import { usePages } from "../../paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Account, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
@@ -22,21 +24,17 @@ const PAGE_SIZE = 100;
 
 /** All accounts, and the form that creates one. */
 export function AccountList() {
-  const after = query.value.get("after") ?? "";
-  const { data, error, reload } = usePolled(
-    `accounts ${after}`,
-    (signal) => read<ListAnswer<Account>>("/admin/v1/accounts", { limit: PAGE_SIZE, after }, signal),
-  );
-  const next = data?.next ?? null;
+  const load = (after: string, signal: AbortSignal) =>
+    read<ListAnswer<Account>>("/admin/v1/accounts", { limit: PAGE_SIZE, after }, signal);
+  const { rows, error, showMore, reload } = usePages<Account>({ name: "accounts", load });
   return (
     <>
       <PageHead title={TEXTS.accounts.title} />
       {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && (data.data.length === 0 ? <NoAccounts /> : <Accounts accounts={data.data} />)}
-      {next !== null && (
-        <button type="button" class="more" onClick={() => setQuery({ after: next })}>{TEXTS.app.more}</button>
-      )}
+      {rows === null && error === null && <Loading />}
+      {rows !== null && (rows.length === 0 ? <NoAccounts /> : <Accounts accounts={rows} />)}
+      <MoreButton onMore={showMore} />
+      {rows !== null && rows.length > 0 && <ListExport file="accounts" load={load} />}
       {canWrite() && <CreateAccount onCreated={reload} />}
     </>
   );
@@ -59,9 +57,9 @@ function Accounts({ accounts }: { readonly accounts: readonly Account[] }) {
         { title: TEXTS.accounts.name, cell: ({ name }) => name ?? "" },
         { title: TEXTS.accounts.status, cell: ({ status }) => <AccountStatus status={status} /> },
         { title: TEXTS.accounts.balance, isNumeric: true, cell: ({ balance }) => dollars(balance) },
-        { title: TEXTS.accounts.held, isNumeric: true, cell: ({ held }) => dollars(held) },
-        { title: TEXTS.accounts.limits, cell: limitsText },
-        { title: TEXTS.accounts.created, cell: ({ created_at }) => <Instant at={created_at} /> },
+        { title: TEXTS.accounts.held, leaveOut: 1, isNumeric: true, cell: ({ held }) => dollars(held) },
+        { title: TEXTS.accounts.limits, leaveOut: 2, cell: limitsText },
+        { title: TEXTS.accounts.created, leaveOut: 3, cell: ({ created_at }) => <Instant at={created_at} /> },
       ]}
     />
   );

@@ -1,19 +1,24 @@
 import { read } from "../../api.ts";
 import { Badge } from "../../components/badge.tsx";
+import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
+import { FilterForm, secondsOf, TextFilter, TimeFilter } from "../../components/filter_form.tsx";
 import { Instant } from "../../components/instant.tsx";
+import { ListExport } from "../../components/list_export.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
-import { DataTable } from "../../components/data_table.tsx";
-import { query, setQuery } from "../../navigation.ts";
+import { query } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
+import { usePages } from "../../paged.ts";
 import type { AuditEntry, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { auditSentence } from "./audit_sentence.ts";
 
 const PAGE_SIZE = 50;
 const REFRESH_MS = 15_000;
+const FILTERS = ["actor", "account", "from", "to"];
 
 /** The changes by operators. */
 export const auditPage: Page = {
@@ -25,32 +30,41 @@ export const auditPage: Page = {
 };
 
 function Audit() {
-  const after = query.value.get("after") ?? "";
-  const { data, error } = usePolled(
-    `audit ${after}`,
-    (signal) => read<ListAnswer<AuditEntry>>("/admin/v1/audit", { limit: PAGE_SIZE, after }, signal),
-    REFRESH_MS,
-  );
-  const next = data?.next ?? null;
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, secondsOf(query.value.get(name) ?? "")]));
+  const load = (after: string, signal: AbortSignal) =>
+    read<ListAnswer<AuditEntry>>("/admin/v1/audit", { ...filters, limit: PAGE_SIZE, after }, signal);
+  const { rows, error, showMore } = usePages<AuditEntry>({
+    name: `audit ${JSON.stringify(filters)}`,
+    everyMs: REFRESH_MS,
+    load,
+  });
+  const isFiltered = Object.values(filters).some((value) => value !== "");
+  // A page that examined many entries can be empty and still have a next one.
+  const isEmpty = rows !== null && rows.length === 0 && showMore === null;
   return (
     <>
       <PageHead title={TEXTS.audit.title} />
+      <FilterForm label={TEXTS.audit.filters} names={FILTERS}>
+        <TextFilter parameter="actor" title={TEXTS.audit.actor} suggestions={valuesOf(rows, "actor")} />
+        <TextFilter parameter="account" title={TEXTS.audit.account} suggestions={valuesOf(rows, "account")} />
+        <TimeFilter parameter="from" title={TEXTS.requests.from} />
+        <TimeFilter parameter="to" title={TEXTS.requests.to} />
+      </FilterForm>
       {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && (data.data.length === 0
-        ? <EmptyState title={TEXTS.audit.emptyTitle}>{TEXTS.audit.empty}</EmptyState>
-        : <Table entries={data.data} />)}
-      {next !== null && (
-        <button
-          type="button"
-          class="more"
-          onClick={() => setQuery({ after: next })}
-        >
-          {TEXTS.app.more}
-        </button>
-      )}
+      {rows === null && error === null && <Loading />}
+      {isEmpty && (isFiltered
+        ? <EmptyState title={TEXTS.audit.noneFoundTitle}>{TEXTS.audit.noneFound}</EmptyState>
+        : <EmptyState title={TEXTS.audit.emptyTitle}>{TEXTS.audit.empty}</EmptyState>)}
+      {rows !== null && rows.length > 0 && <Table entries={rows} />}
+      <MoreButton onMore={showMore} />
+      {rows !== null && rows.length > 0 && <ListExport file="audit" load={load} />}
     </>
   );
+}
+
+/** The different values of a field of the shown entries. */
+function valuesOf(rows: readonly AuditEntry[] | null, field: "actor" | "account"): string[] {
+  return [...new Set((rows ?? []).flatMap((row) => row[field] ?? []))].toSorted();
 }
 
 function Table({ entries }: { readonly entries: readonly AuditEntry[] }) {
@@ -62,48 +76,51 @@ function Table({ entries }: { readonly entries: readonly AuditEntry[] }) {
       columns={[
         { title: TEXTS.audit.at, cell: ({ created_at }) => <Instant at={created_at} /> },
         { title: TEXTS.audit.actor, cell: ({ actor }) => actor },
-        { title: TEXTS.audit.address, cell: ({ address }) => address ?? "" },
         {
           title: TEXTS.audit.change,
-          cell: ({ method, path, state }) => (
-            <>
-              <code>{method} {path}</code> {state === "begun" && <Badge tone="warn">{TEXTS.audit.begun}</Badge>}
-            </>
-          ),
+          cell: (entry) => <Change entry={entry} />,
         },
-        { title: TEXTS.audit.account, cell: ({ account }) => account ?? "" },
-        { title: TEXTS.audit.before, cell: ({ before }) => <Values value={before} hidesEmpty={false} /> },
-        {
-          title: TEXTS.audit.after,
-          cell: ({ before, after }) => <Values value={after} hidesEmpty={before === null} />,
-        },
+        { title: TEXTS.audit.address, leaveOut: 1, cell: ({ address }) => address ?? "" },
       ]}
     />
   );
 }
 
-/** More fields are folded, so that one change does not fill the window. */
-const MAX_OPEN_FIELDS = 4;
+/** A change as a sentence, with the request and the values on demand. */
+function Change({ entry }: { readonly entry: AuditEntry }) {
+  const { method, path, state, before, after } = entry;
+  return (
+    <div class="change">
+      {auditSentence(entry)} {state === "begun" && <Badge tone="warn">{TEXTS.audit.begun}</Badge>}
+      <details class="values">
+        <summary class="hint">{TEXTS.audit.details}</summary>
+        <div>
+          <code>{method} {path}</code>
+        </div>
+        <Values title={TEXTS.audit.before} value={before} hidesEmpty={false} />
+        <Values title={TEXTS.audit.after} value={after} hidesEmpty={before === null} />
+      </details>
+    </div>
+  );
+}
 
 /** The changed fields, a line for each. */
-function Values({ value, hidesEmpty }: {
-  readonly value: unknown;
+function Values({ title, value, hidesEmpty }: {
+  readonly title: string;
+  readonly value: AuditEntry["after"];
   /** Whether fields without a value are left out, of which a new object has many. */
   readonly hidesEmpty: boolean;
 }) {
-  if (typeof value !== "object" || value === null) return null;
-  const fields = Object.entries(value).filter(([, field]) => !hidesEmpty || hasValue(field));
-  const lines = fields.map(([name, field]) => (
-    <div key={name}>
-      <code>{name}: {JSON.stringify(field)}</code>
-    </div>
-  ));
-  if (fields.length <= MAX_OPEN_FIELDS) return <div class="values">{lines}</div>;
+  if (value === null) return null;
   return (
-    <details class="values">
-      <summary>{TEXTS.audit.fields(String(fields.length))}</summary>
-      {lines}
-    </details>
+    <>
+      <h3>{title}</h3>
+      {Object.entries(value).filter(([, field]) => !hidesEmpty || hasValue(field)).map(([name, field]) => (
+        <div key={name}>
+          <code>{name}: {JSON.stringify(field)}</code>
+        </div>
+      ))}
+    </>
   );
 }
 

@@ -6,11 +6,13 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { ListExport } from "../../components/list_export.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { number } from "../../format.ts";
-import { hrefOf, query, setQuery } from "../../navigation.ts";
+import { hrefOf, query } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
+import { usePages } from "../../paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { CachedContent, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
@@ -29,13 +31,14 @@ export const cachesPage: Page = {
 };
 
 function Caches() {
-  const after = query.value.get("after") ?? "";
   const account = query.value.get("account") ?? "";
-  const { data, error, reload } = usePolled(
-    `caches ${account} ${after}`,
-    (signal) => read<ListAnswer<CachedContent>>(ENDPOINT, { account, after, limit: PAGE_SIZE }, signal),
-    REFRESH_MS,
-  );
+  const load = (after: string, signal: AbortSignal) =>
+    read<ListAnswer<CachedContent>>(ENDPOINT, { account, after, limit: PAGE_SIZE }, signal);
+  const { rows, error, showMore, reload } = usePages<CachedContent>({
+    name: `caches ${account}`,
+    everyMs: REFRESH_MS,
+    load,
+  });
   const [refused, setRefused] = useState<ApiError | null>(null);
   const remove = async ({ id, name }: CachedContent) => {
     if (!confirm(TEXTS.caches.confirmDelete(name))) return;
@@ -47,25 +50,17 @@ function Caches() {
     }
     reload();
   };
-  const next = data?.next ?? null;
   return (
     <>
       <PageHead title={TEXTS.caches.title} />
       {error !== null && <ErrorNotice error={error} />}
       {refused !== null && <ErrorNotice error={refused} />}
-      {data === null && error === null && <Loading />}
-      {data !== null && (data.data.length === 0
+      {rows === null && error === null && <Loading />}
+      {rows !== null && (rows.length === 0
         ? <EmptyState title={TEXTS.caches.emptyTitle}>{TEXTS.caches.empty}</EmptyState>
-        : <Table caches={data.data} onDelete={canWrite() ? (cache) => void remove(cache) : null} />)}
-      {next !== null && (
-        <button
-          type="button"
-          class="more"
-          onClick={() => setQuery({ after: next })}
-        >
-          {TEXTS.app.more}
-        </button>
-      )}
+        : <Table caches={rows} onDelete={canWrite() ? (cache) => void remove(cache) : null} />)}
+      <MoreButton onMore={showMore} />
+      {rows !== null && rows.length > 0 && <ListExport file="caches" load={load} />}
     </>
   );
 }

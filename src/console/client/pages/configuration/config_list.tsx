@@ -5,7 +5,7 @@ import { Choice } from "../../components/choice.tsx";
 import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
-import { navigate, query, setQuery } from "../../navigation.ts";
+import { navigate, query, setQuery, setTypedQuery } from "../../navigation.ts";
 import { isOwner } from "../../session_state.ts";
 import type { ConfigInForce, ConfigSetting } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
@@ -51,7 +51,7 @@ export function ConfigList({ config, onChanged }: { readonly config: ConfigInFor
             type="text"
             value={text}
             placeholder={TEXTS.configuration.searchHint}
-            onInput={(event) => setQuery({ q: event.currentTarget.value })}
+            onInput={(event) => setTypedQuery({ q: event.currentTarget.value })}
           />
         </Field>
       </search>

@@ -4,6 +4,7 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { number, percent } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
+import { priceText } from "../../price_text.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { settingHref } from "../configuration/setting_href.ts";
@@ -122,7 +123,7 @@ function Prices({ pricing }: Pick<ListedModel, "pricing">) {
       keyOf={([price]) => price}
       columns={[
         { title: TEXTS.models.price, cell: ([price]) => <code>{price}</code> },
-        { title: TEXTS.models.rate, isNumeric: true, cell: ([, rate]) => rate },
+        { title: TEXTS.models.rate, isNumeric: true, cell: ([price, rate]) => priceText(price, rate) },
       ]}
     />
   );
@@ -150,7 +151,7 @@ function ComingPrices({ coming }: { readonly coming: NonNullable<ListedModel["pr
       columns={[
         { title: TEXTS.models.condition, cell: ({ when }) => when },
         { title: TEXTS.models.price, cell: ({ price }) => <code>{price}</code> },
-        { title: TEXTS.models.rate, isNumeric: true, cell: ({ rate }) => rate },
+        { title: TEXTS.models.rate, isNumeric: true, cell: ({ price, rate }) => priceText(price, rate) },
       ]}
     />
   );

@@ -1,13 +1,8 @@
-import { dollars } from "../../format.ts";
+import { exactDollars } from "../../price_text.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 
 const MILLION = 1_000_000;
-
-/** The price of a million tokens, from that of one; empty without a price. */
-export function perMillionTokens(price: string | undefined): string {
-  return price === undefined ? "" : dollars(Number(price) * MILLION);
-}
 
 type Unit = keyof typeof TEXTS.models.units;
 
@@ -27,14 +22,14 @@ export function otherPrices(pricing: ListedModel["pricing"]): string[] {
     const price = Number(pricing[unit] ?? 0);
     if (price === 0) return [];
     const isOfMillion = TOKEN_UNITS.has(unit);
-    return [TEXTS.models.units[unit as Unit](dollars(isOfMillion ? price * MILLION : price))];
+    return [TEXTS.models.units[unit as Unit](exactDollars(isOfMillion ? price * MILLION : price))];
   });
   const seconds = Object.entries(pricing).flatMap(([name, price]) =>
     name.startsWith("per_second_") ? [Number(price)] : []
   );
   if (seconds.length === 0) return lines;
   const [least, most] = [Math.min(...seconds), Math.max(...seconds)];
-  const range = least === most ? dollars(least) : TEXTS.models.range(dollars(least), dollars(most));
+  const range = least === most ? exactDollars(least) : TEXTS.models.range(exactDollars(least), exactDollars(most));
   return [...lines, TEXTS.models.videoSecond(range)];
 }
 

@@ -3,11 +3,12 @@ import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { compact } from "../../format.ts";
-import { hrefOf, query, setQuery } from "../../navigation.ts";
+import { hrefOf, query, setTypedQuery } from "../../navigation.ts";
 import { session } from "../../session_state.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { matchesText, otherPrices, perMillionTokens } from "./model_facts.ts";
+import { perMillionTokens } from "../../price_text.ts";
+import { matchesText, otherPrices } from "./model_facts.ts";
 
 /** All models, which can be searched. */
 export function ModelList({ models }: { readonly models: readonly ListedModel[] }) {
@@ -22,7 +23,7 @@ export function ModelList({ models }: { readonly models: readonly ListedModel[] 
             type="text"
             value={text}
             placeholder={TEXTS.models.searchHint}
-            onInput={(event) => setQuery({ q: event.currentTarget.value })}
+            onInput={(event) => setTypedQuery({ q: event.currentTarget.value })}
           />
         </Field>
       </search>
@@ -54,15 +55,20 @@ function Table({ models }: { readonly models: readonly ListedModel[] }) {
       hrefOf={({ id }) => hrefOf(`models/${encodeURIComponent(id)}`)}
       columns={[
         { title: TEXTS.models.model, cell: ({ id }) => id },
-        { title: TEXTS.models.outputs, cell: ({ architecture }) => architecture.output_modalities.join(", ") },
+        {
+          title: TEXTS.models.outputs,
+          leaveOut: 3,
+          cell: ({ architecture }) => architecture.output_modalities.join(", "),
+        },
         {
           title: TEXTS.models.context,
+          leaveOut: 1,
           isNumeric: true,
           cell: ({ context_length }) => context_length === 0 ? "" : compact(context_length),
         },
         { title: TEXTS.models.perMillion(TEXTS.models.input), isNumeric: true, cell: price("prompt") },
         { title: TEXTS.models.perMillion(TEXTS.models.output), isNumeric: true, cell: price("completion") },
-        { title: TEXTS.models.otherPrices, cell: ({ pricing }) => <Lines of={otherPrices(pricing)} /> },
+        { title: TEXTS.models.otherPrices, leaveOut: 2, cell: ({ pricing }) => <Lines of={otherPrices(pricing)} /> },
         ...isOperator
           ? [{
             title: TEXTS.models.providers,

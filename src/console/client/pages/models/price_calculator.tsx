@@ -4,6 +4,7 @@ import { Field } from "../../components/action_form.tsx";
 import { DataTable } from "../../components/data_table.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { priceText } from "../../price_text.ts";
 import type { ListedModel, PriceAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { ownPriceKeys, shortDecimal, videoVariantsOf } from "./model_facts.ts";
@@ -65,7 +66,7 @@ export function PriceCalculator({ model: { id, pricing } }: { readonly model: Li
           columns={[
             { title: TEXTS.models.price, cell: ({ price }) => <code>{price}</code> },
             { title: TEXTS.models.quantity, isNumeric: true, cell: ({ quantity }) => quantity },
-            { title: TEXTS.models.rate, isNumeric: true, cell: ({ rate }) => rate },
+            { title: TEXTS.models.rate, isNumeric: true, cell: ({ price, rate }) => priceText(price, rate) },
             { title: TEXTS.models.cost, isNumeric: true, cell: ({ cost }) => shortDecimal(cost) },
           ]}
         />

@@ -57,12 +57,16 @@ function Overview() {
       <PriceNotice />
       {traffic === undefined || providers === undefined
         ? error === null && <Loading />
-        : <Traffic answer={traffic} providers={providers} />}
+        : <Traffic span={span} answer={traffic} providers={providers} />}
     </>
   );
 }
 
-function Traffic({ answer, providers }: { readonly answer: TrafficAnswer; readonly providers: ProvidersAnswer }) {
+function Traffic({ span, answer, providers }: {
+  readonly span: (typeof SPANS)[number];
+  readonly answer: TrafficAnswer;
+  readonly providers: ProvidersAnswer;
+}) {
   return (
     <div class="grid">
       <TrafficStats answer={answer} />
@@ -74,7 +78,7 @@ function Traffic({ answer, providers }: { readonly answer: TrafficAnswer; readon
             </EmptyState>
           </section>
         )
-        : <TrafficCharts steps={answer.data} />}
+        : <TrafficCharts span={span} data={answer.data} />}
       <Card title={TEXTS.overview.errors}>
         <ErrorsCard errors={answer.total.errors} />
       </Card>

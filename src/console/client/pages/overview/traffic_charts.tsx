@@ -3,21 +3,26 @@ import { TimeChart } from "../../components/time_chart.tsx";
 import { compact, dollars, duration, number } from "../../format.ts";
 import type { Traffic } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { axisOf, failuresOf, trafficPoints } from "./traffic_points.ts";
 import { failedOf, rateOf } from "./traffic_stats.tsx";
 
 const SECONDS_PER_MINUTE = 60;
 
 /** The traffic of a span over time. */
-export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: readonly Traffic[] }) {
-  if (first === undefined) return null;
-  // A line needs two points, so the first step has one at its start and one at its end.
-  const steps = [first, first, ...others];
-  const times = [first.from, first.to, ...others.map(({ to }) => to)];
-  const rates = (countOf: (step: Traffic) => number) => steps.map((step) => rateOf(step, countOf(step)));
+export function TrafficCharts({ span, data }: {
+  readonly span: Parameters<typeof axisOf>[0];
+  /** The oldest first. */
+  readonly data: readonly Traffic[];
+}) {
+  if (data.length === 0) return null;
+  const { times, steps } = trafficPoints(data);
+  const axis = axisOf(span, data);
+  const rates = (countOf: (step: Traffic) => number) =>
+    steps.map((step) => step === null ? null : rateOf(step, countOf(step)));
   const quantiles = (field: "first_byte_ms" | "duration_ms") =>
     (["p50", "p95", "p99"] as const).map((name) => ({
       name,
-      values: steps.map((step) => step[field]?.[name] ?? null),
+      values: steps.map((step) => step?.[field]?.[name] ?? null),
     }));
   return (
     <>
@@ -25,6 +30,8 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
         <TimeChart
           label={TEXTS.overview.traffic}
           times={times}
+          axis={axis}
+          shape="steps"
           isStacked
           format={number}
           series={[
@@ -32,7 +39,8 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
               name: TEXTS.overview.succeededSeries,
               values: rates((step) => step.requests - failedOf(step)),
             },
-            { name: TEXTS.overview.failedSeries, values: rates(failedOf) },
+            { name: TEXTS.overview.callerErrorSeries, values: rates((step) => failuresOf(step).caller) },
+            { name: TEXTS.overview.serviceErrorSeries, values: rates((step) => failuresOf(step).service) },
           ]}
         />
       </Card>
@@ -40,6 +48,8 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
         <TimeChart
           label={TEXTS.overview.latency}
           times={times}
+          axis={axis}
+          shape="steps"
           format={duration}
           series={quantiles("first_byte_ms")}
         />
@@ -48,6 +58,8 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
         <TimeChart
           label={TEXTS.overview.totalLatency}
           times={times}
+          axis={axis}
+          shape="steps"
           format={duration}
           series={quantiles("duration_ms")}
         />
@@ -56,6 +68,8 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
         <TimeChart
           label={TEXTS.overview.cost}
           times={times}
+          axis={axis}
+          shape="steps"
           isStacked
           format={dollars}
           series={[{
@@ -68,6 +82,8 @@ export function TrafficCharts({ steps: [first, ...others] }: { readonly steps: r
         <TimeChart
           label={TEXTS.overview.tokenRate}
           times={times}
+          axis={axis}
+          shape="steps"
           isStacked
           format={compact}
           series={[

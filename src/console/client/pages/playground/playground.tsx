@@ -5,7 +5,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { readModels } from "../../models.ts";
-import { hrefOf, query, setQuery } from "../../navigation.ts";
+import { hrefOf, query, setTypedQuery } from "../../navigation.ts";
 import type { PageProps } from "../../page.ts";
 import { usePolled } from "../../polled.ts";
 import { canWrite, session } from "../../session_state.ts";
@@ -84,7 +84,7 @@ function Opening({ state }: { readonly state: PlaygroundState }) {
     if (from === "") return;
     setProblem(null);
     setMissing(null);
-    setQuery({ from: "" });
+    setTypedQuery({ from: "" });
     openRequest(from, state).then(setMissing, setProblem);
   }, [from]);
   return (

@@ -1,6 +1,5 @@
 import { RANGED_FACTS } from "../../../../request_log/request_log.ts";
-import { Field } from "../../components/action_form.tsx";
-import { ChoiceFilter, FilterForm, TextFilter } from "../../components/filter_form.tsx";
+import { ChoiceFilter, FilterForm, secondsOf, TextFilter, TimeFilter } from "../../components/filter_form.tsx";
 import { query } from "../../navigation.ts";
 import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
@@ -37,12 +36,6 @@ export function activeFilters(): Record<string, string> {
     if (value) filters[name] = name === "from" || name === "to" ? secondsOf(value) : value;
   }
   return filters;
-}
-
-/** A time of the form in the viewer's zone as Unix seconds. Anything else is left to the API. */
-function secondsOf(local: string): string {
-  const at = Date.parse(local);
-  return /^\d{4}-\d\d-\d\dT/.test(local) && !Number.isNaN(at) ? String(Math.floor(at / 1_000)) : local;
 }
 
 /** The filters of the list: every fact of a request. */
@@ -84,14 +77,6 @@ export function Filters() {
 
 function OneOf(props: Omit<Parameters<typeof ChoiceFilter>[0], "any">) {
   return <ChoiceFilter {...props} any={TEXTS.requests.anyStatus} />;
-}
-
-function TimeFilter({ parameter, title }: { readonly parameter: string; readonly title: string }) {
-  return (
-    <Field name={title}>
-      <input name={parameter} type="datetime-local" value={query.value.get(parameter) ?? ""} />
-    </Field>
-  );
 }
 
 /** Two fields of numbers, side by side. */

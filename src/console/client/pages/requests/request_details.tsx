@@ -11,6 +11,7 @@ import { dollars, localTime, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { canWrite, isOwner, session } from "../../session_state.ts";
+import { priceText } from "../../price_text.ts";
 import { TEXTS } from "../../texts.ts";
 import { explain } from "../../../../request_log/printed/explain.ts";
 import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
@@ -112,9 +113,21 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
           </dd>
         </>
       )}
-      <Fact name={TEXTS.requests.key} value={key} />
-      <Fact name={TEXTS.requests.model} value={model === served_model ? model : [model, served_model].join(" → ")} />
-      <Fact name={TEXTS.requests.provider} value={provider} />
+      <Fact
+        name={TEXTS.requests.key}
+        value={key}
+        href={account && key ? hrefOf(`accounts/${encodeURIComponent(account)}/keys/${encodeURIComponent(key)}`) : null}
+      />
+      <Fact
+        name={TEXTS.requests.model}
+        value={model === served_model ? model : [model, served_model].join(" → ")}
+        href={served_model === null ? null : hrefOf(`models/${encodeURIComponent(served_model)}`)}
+      />
+      <Fact
+        name={TEXTS.requests.provider}
+        value={provider}
+        href={provider !== null && isForOperators(request) ? hrefOf(`providers/${encodeURIComponent(provider)}`) : null}
+      />
       <Fact name={TEXTS.requests.address} value={client_address} />
       <Fact name={TEXTS.requests.end} value={end === null ? null : ends[end] ?? end} />
       <Fact
@@ -128,12 +141,17 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
 }
 
 /** Nothing if the value is not known. */
-function Fact({ name, value }: { readonly name: string; readonly value: string | null }) {
+function Fact({ name, value, href = null }: {
+  readonly name: string;
+  readonly value: string | null;
+  /** The page of the value; null, and by default, for none. */
+  readonly href?: string | null;
+}) {
   if (value === null || value === "") return null;
   return (
     <>
       <dt>{name}</dt>
-      <dd>{value}</dd>
+      <dd>{href === null ? value : <a href={href}>{value}</a>}</dd>
     </>
   );
 }
@@ -149,7 +167,7 @@ function Charges({ request: { charged, cost } }: { readonly request: LoggedReque
         columns={[
           { title: TEXTS.requests.price, cell: ({ price }) => <code>{price}</code> },
           { title: TEXTS.requests.quantity, isNumeric: true, cell: ({ quantity }) => number(quantity) },
-          { title: TEXTS.requests.rate, isNumeric: true, cell: ({ rate }) => `$${rate}` },
+          { title: TEXTS.requests.rate, isNumeric: true, cell: ({ price, rate }) => priceText(price, rate) },
         ]}
       />
       {cost !== null && <p class="sum">{TEXTS.requests.cost}: {dollars(cost)}</p>}

@@ -5,10 +5,11 @@ import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
+import { ListExport } from "../../components/list_export.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { compact, dollars, duration } from "../../format.ts";
-import { hrefOf } from "../../navigation.ts";
+import { hrefOf, keepShownPages, shownPages } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { session } from "../../session_state.ts";
 import type { ListAnswer } from "../../shapes.ts";
@@ -53,7 +54,7 @@ function Results({ name, filters, isLive }: {
   readonly isLive: boolean;
 }) {
   const [list, setList] = useState<ListAnswer<LoggedRequest> | null>(null);
-  const [wanted, setWanted] = useState(PAGE_SIZE);
+  const [wanted, setWanted] = useState(PAGE_SIZE * shownPages(name));
   const [olderError, setOlderError] = useState<ApiError | null>(null);
   const page = (query: Query, signal: AbortSignal) =>
     read<ListAnswer<LoggedRequest>>(requestsEndpoint(), { ...filters, limit: PAGE_SIZE, ...query }, signal);
@@ -83,6 +84,7 @@ function Results({ name, filters, isLive }: {
   const showOlder = () => {
     setOlderError(null);
     setWanted(list.data.length + PAGE_SIZE);
+    keepShownPages(name, Math.ceil(list.data.length / PAGE_SIZE) + 1);
   };
   return (
     <>
@@ -94,6 +96,7 @@ function Results({ name, filters, isLive }: {
       {after !== null && !isSearching && (
         <button type="button" class="more" onClick={showOlder}>{TEXTS.app.more}</button>
       )}
+      {list.data.length > 0 && <ListExport file="requests" load={(after, signal) => page({ after }, signal)} />}
     </>
   );
 }
@@ -122,15 +125,21 @@ function Table({ rows }: { readonly rows: readonly LoggedRequest[] }) {
           title: TEXTS.requests.model,
           cell: ({ model, method, path }) => model ?? <span class="muted">{method} {path}</span>,
         },
-        { title: TEXTS.requests.served, cell: ({ provider }) => provider ?? "" },
-        { title: TEXTS.requests.tokens, isNumeric: true, cell: tokensOf },
+        { title: TEXTS.requests.served, leaveOut: 2, cell: ({ provider }) => provider ?? "" },
+        { title: TEXTS.requests.tokens, leaveOut: 3, isNumeric: true, cell: tokensOf },
         { title: TEXTS.requests.cost, isNumeric: true, cell: ({ cost }) => cost === null ? "" : dollars(cost) },
         {
           title: TEXTS.requests.firstByte,
+          leaveOut: 4,
           isNumeric: true,
           cell: ({ first_byte_ms }) => first_byte_ms === null ? "" : duration(first_byte_ms),
         },
-        { title: TEXTS.requests.duration, isNumeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
+        {
+          title: TEXTS.requests.duration,
+          leaveOut: 1,
+          isNumeric: true,
+          cell: ({ duration_ms }) => duration(duration_ms),
+        },
       ]}
     />
   );

@@ -33,6 +33,7 @@ const SHOWN_GROUPS = 100;
 /** Of one answer. */
 const MAX_GROUPS = 1_000;
 const REFRESH_MS = 60_000;
+const DAY_SECONDS = 86_400;
 
 type Dimension = (typeof DIMENSIONS.operator)[number];
 
@@ -114,6 +115,8 @@ function UsageCards({ dimension, span }: UsageChoice) {
                   label={TEXTS.usage.chart}
                   isStacked
                   isByUtcDay
+                  shape="bars"
+                  axis={daysAxis(days)}
                   format={dollars}
                   times={days.map((day) => Date.parse(day) / 1_000)}
                   series={costByDay({ answer: byDay.data, dimension, days })}
@@ -142,6 +145,12 @@ function UsageCards({ dimension, span }: UsageChoice) {
         )}
     </>
   );
+}
+
+/** From the start of the first day to the last second of the last one, so that no further day is written. */
+function daysAxis(days: readonly string[]): readonly [number, number] {
+  const start = (day: string | undefined) => Date.parse(day ?? "") / 1_000;
+  return [start(days[0]), start(days.at(-1)) + DAY_SECONDS - 1];
 }
 
 function Totals({ total }: { readonly total: UsageAnswer["total"] }) {

@@ -39,15 +39,21 @@ export function UsageTable({ answer: { data, others = [], total }, dimension, pa
         { title: TEXTS.usage.cost, isNumeric: true, cell: ({ sums }) => dollars(sums.cost) },
         {
           title: TEXTS.usage.share,
+          leaveOut: 1,
           isNumeric: true,
           cell: ({ sums }) => percent(sum === 0 ? 0 : Number(sums.cost) / sum),
         },
-        { title: TEXTS.usage.cacheSaved, isNumeric: true, cell: ({ sums }) => dollars(sums.cache_saved) },
+        { title: TEXTS.usage.cacheSaved, leaveOut: 2, isNumeric: true, cell: ({ sums }) => dollars(sums.cache_saved) },
         { title: TEXTS.usage.requests, isNumeric: true, cell: ({ sums }) => number(sums.requests) },
         { title: TEXTS.usage.input, isNumeric: true, cell: ({ sums }) => number(sums.input_tokens) },
         { title: TEXTS.usage.output, isNumeric: true, cell: ({ sums }) => number(sums.output_tokens) },
-        { title: TEXTS.usage.images, isNumeric: true, cell: ({ sums }) => number(sums.images) },
-        { title: TEXTS.usage.videoSeconds, isNumeric: true, cell: ({ sums }) => number(sums.video_seconds) },
+        { title: TEXTS.usage.images, leaveOut: 3, isNumeric: true, cell: ({ sums }) => number(sums.images) },
+        {
+          title: TEXTS.usage.videoSeconds,
+          leaveOut: 4,
+          isNumeric: true,
+          cell: ({ sums }) => number(sums.video_seconds),
+        },
       ]}
     />
   );

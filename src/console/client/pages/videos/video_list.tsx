@@ -5,10 +5,12 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { ListExport } from "../../components/list_export.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { dollars, duration } from "../../format.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePages } from "../../paged.ts";
 import type { ListAnswer, OwnVideoTask, VideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { VideoStatus } from "./video_status.tsx";
@@ -36,13 +38,9 @@ interface TaskListProps<T> {
 
 function TaskList<T extends { readonly id: string }>({ path, columns, empty }: TaskListProps<T>) {
   const status = STATUSES.find((each) => each === query.value.get("status")) ?? "";
-  const after = query.value.get("after") ?? "";
-  const { data, error } = usePolled(
-    `${status} ${after}`,
-    (signal) => read<ListAnswer<T>>(path, { status, after, limit: PAGE_SIZE }, signal),
-    REFRESH_MS,
-  );
-  const next = data?.next ?? null;
+  const load = (after: string, signal: AbortSignal) =>
+    read<ListAnswer<T>>(path, { status, after, limit: PAGE_SIZE }, signal);
+  const { rows, error, showMore } = usePages<T>({ name: `videos ${status}`, everyMs: REFRESH_MS, load });
   return (
     <>
       <PageHead title={TEXTS.videos.title}>
@@ -51,24 +49,23 @@ function TaskList<T extends { readonly id: string }>({ path, columns, empty }: T
           values={STATUSES}
           titles={TEXTS.videos.statuses}
           value={status}
-          onChange={(value) => setQuery({ status: value, after: "" })}
+          onChange={(value) => setQuery({ status: value })}
         />
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data?.data.length === 0 && <NoTasks empty={status === "" ? empty : null} />}
-      {data !== null && data.data.length > 0 && (
+      {rows === null && error === null && <Loading />}
+      {rows?.length === 0 && <NoTasks empty={status === "" ? empty : null} />}
+      {rows !== null && rows.length > 0 && (
         <DataTable
           label={TEXTS.videos.table}
-          rows={data.data}
+          rows={rows}
           keyOf={({ id }) => id}
           hrefOf={({ id }) => hrefOf(`videos/${id}`)}
           columns={columns}
         />
       )}
-      {next !== null && (
-        <button type="button" class="more" onClick={() => setQuery({ after: next })}>{TEXTS.app.more}</button>
-      )}
+      <MoreButton onMore={showMore} />
+      {rows !== null && rows.length > 0 && <ListExport file="videos" load={load} />}
     </>
   );
 }
@@ -86,10 +83,11 @@ const COLUMNS: readonly Column<VideoTask>[] = [
   { title: TEXTS.videos.status, cell: ({ status }) => <VideoStatus status={status} /> },
   { title: TEXTS.videos.account, cell: ({ account }) => account },
   { title: TEXTS.videos.model, cell: ({ model }) => model },
-  { title: TEXTS.videos.mode, cell: ({ mode }) => mode },
-  { title: TEXTS.videos.provider, cell: ({ provider }) => provider ?? "" },
+  { title: TEXTS.videos.mode, leaveOut: 4, cell: ({ mode }) => mode },
+  { title: TEXTS.videos.provider, leaveOut: 2, cell: ({ provider }) => provider ?? "" },
   {
     title: TEXTS.videos.took,
+    leaveOut: 3,
     isNumeric: true,
     cell: ({ created_at, ended_at }) => ended_at === null ? "" : duration((ended_at - created_at) * 1_000),
   },
@@ -101,7 +99,7 @@ const OWN_COLUMNS: readonly Column<OwnVideoTask>[] = [
   { title: TEXTS.videos.created, cell: ({ created_at }) => <Instant at={created_at} /> },
   { title: TEXTS.videos.status, cell: ({ status }) => <VideoStatus status={status} /> },
   { title: TEXTS.videos.model, cell: ({ model }) => model },
-  { title: TEXTS.videos.prompt, cell: ({ prompt }) => shortened(prompt) },
+  { title: TEXTS.videos.prompt, leaveOut: 1, cell: ({ prompt }) => shortened(prompt) },
   {
     title: TEXTS.videos.cost,
     isNumeric: true,

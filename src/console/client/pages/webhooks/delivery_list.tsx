@@ -5,10 +5,12 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { ListExport } from "../../components/list_export.tsx";
+import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { number } from "../../format.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePages } from "../../paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Delivery, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
@@ -22,13 +24,13 @@ const REFRESH_MS = 5_000;
 /** The deliveries of all accounts, the newest first. */
 export function DeliveryList() {
   const state = STATES.find((each) => each === query.value.get("state")) ?? "";
-  const after = query.value.get("after") ?? "";
-  const { data, error, reload } = usePolled(
-    `${state} ${after}`,
-    (signal) => read<ListAnswer<Delivery>>("/admin/v1/deliveries", { state, after, limit: PAGE_SIZE }, signal),
-    REFRESH_MS,
-  );
-  const next = data?.next ?? null;
+  const load = (after: string, signal: AbortSignal) =>
+    read<ListAnswer<Delivery>>("/admin/v1/deliveries", { state, after, limit: PAGE_SIZE }, signal);
+  const { rows, error, showMore, reload } = usePages<Delivery>({
+    name: `deliveries ${state}`,
+    everyMs: REFRESH_MS,
+    load,
+  });
   return (
     <>
       <PageHead title={TEXTS.webhooks.title}>
@@ -37,18 +39,16 @@ export function DeliveryList() {
           values={STATES}
           titles={TEXTS.webhooks.states}
           value={state}
-          onChange={(value) => setQuery({ state: value, after: "" })}
+          onChange={(value) => setQuery({ state: value })}
         />
         <a class="button" href={hrefOf("webhooks/receiver")}>{TEXTS.receiver.link}</a>
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
-      {data === null && error === null && <Loading />}
-      {data !== null &&
-        (data.data.length === 0 ? <NoDeliveries isFiltered={state !== ""} /> : <Table deliveries={data.data} />)}
-      {next !== null && (
-        <button type="button" class="more" onClick={() => setQuery({ after: next })}>{TEXTS.app.more}</button>
-      )}
-      {canWrite() && data !== null && <RedeliverRange onRedelivered={reload} />}
+      {rows === null && error === null && <Loading />}
+      {rows !== null && (rows.length === 0 ? <NoDeliveries isFiltered={state !== ""} /> : <Table deliveries={rows} />)}
+      <MoreButton onMore={showMore} />
+      {rows !== null && rows.length > 0 && <ListExport file="deliveries" load={load} />}
+      {canWrite() && rows !== null && <RedeliverRange onRedelivered={reload} />}
     </>
   );
 }
@@ -72,10 +72,11 @@ function Table({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
         { title: TEXTS.webhooks.state, cell: ({ state }) => <DeliveryState state={state} /> },
         { title: TEXTS.webhooks.account, cell: ({ account }) => account ?? TEXTS.webhooks.operator },
         { title: TEXTS.webhooks.event, cell: ({ event }) => event },
-        { title: TEXTS.webhooks.url, cell: ({ url }) => <span class="cut" title={url}>{url}</span> },
-        { title: TEXTS.webhooks.attempts, isNumeric: true, cell: ({ attempts }) => number(attempts) },
+        { title: TEXTS.webhooks.url, leaveOut: 2, cell: ({ url }) => <span class="cut" title={url}>{url}</span> },
+        { title: TEXTS.webhooks.attempts, leaveOut: 1, isNumeric: true, cell: ({ attempts }) => number(attempts) },
         {
           title: TEXTS.webhooks.next,
+          leaveOut: 3,
           cell: ({ next_attempt_at }) => next_attempt_at === null ? "" : <Instant at={next_attempt_at} />,
         },
       ]}

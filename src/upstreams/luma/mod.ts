@@ -1,0 +1,26 @@
+import { byFixedHeaders } from "../authorization.ts";
+import { probeByGet } from "../probe.ts";
+import type { UpstreamKind } from "../upstream.ts";
+import { dreamMachineVideos } from "./dream_machine.ts";
+import { probeLuma } from "./probe.ts";
+import { lumaVideos } from "./videos.ts";
+
+const COMMON = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
+  text: () => [],
+  images: () => null,
+} satisfies Partial<UpstreamKind>;
+
+/** Luma's current API. Source: Luma Agents documentation; `luma-agents` 0.3.0. */
+export const luma = {
+  ...COMMON,
+  videos: lumaVideos,
+  probe: probeLuma,
+} satisfies UpstreamKind;
+
+/** Luma's earlier API, which has Ray 2. Source: Dream Machine API reference; `lumaai` 1.19.1. */
+export const dreamMachine = {
+  ...COMMON,
+  videos: dreamMachineVideos,
+  probe: probeByGet("/credits"),
+} satisfies UpstreamKind;

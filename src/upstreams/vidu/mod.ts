@@ -1,0 +1,13 @@
+import { byFixedHeaders } from "../authorization.ts";
+import { probeByGet } from "../probe.ts";
+import type { UpstreamKind } from "../upstream.ts";
+import { viduVideos } from "./videos.ts";
+
+/** Vidu. Source: Vidu API documentation, "Text to Video", "Search Credits". */
+export const vidu = {
+  authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Token ${apiKey}` })),
+  text: () => [],
+  images: () => null,
+  videos: viduVideos,
+  probe: probeByGet("/ent/v2/credits?show_detail=false"),
+} satisfies UpstreamKind;
