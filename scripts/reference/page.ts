@@ -74,7 +74,7 @@ function withoutVariables(example: unknown): unknown {
 
 const HEAD = `# Configuration reference
 
-Every setting of \`switchyard.yaml\`. [configuration.md](configuration.md) explains them, with a complete example. This page
+Every setting of \`switchyard.yaml\`. [configuration.md](configuration.md) explains them, with an example. This page
 is written by \`deno task reference\` from the schemas that check the file.
 
 - **required**: in each entry or optional section that is there.

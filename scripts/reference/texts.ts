@@ -57,7 +57,7 @@ function accessLimits(path: string, whose: string): Record<string, SettingText> 
   };
 }
 
-const BUILT_IN = "the built-in [facts](#facts)";
+const BUILT_IN = "the built-in [facts](providers.md#facts)";
 
 /** What a model takes and refuses. */
 function modelFacts(path: string): Record<string, SettingText> {
@@ -185,7 +185,7 @@ const SERVER: Record<string, SettingText> = {
   },
   "server.admin_keys[].name": { text: "The name that the audit log shows", example: "dashboards" },
   "server.admin_keys[].key": { text: "The key", example: "${DASHBOARD_KEY}" },
-  "server.admin_keys[].role": { text: "What it may do: [who may do what](operating.md#who-may-do-what)" },
+  "server.admin_keys[].role": { text: "What it may do: [who may do what](operating/run.md#who-may-do-what)" },
   "server.admin_listen": {
     text: "A host and a port where the admin API and the console listen by themselves",
     example: "127.0.0.1:8788",
@@ -277,7 +277,10 @@ const ACCOUNTS: Record<string, SettingText> = {
 };
 
 const PROVIDERS: Record<string, SettingText> = {
-  "providers.NAME.kind": { text: "How the vendor is spoken to: a [kind or a preset](#kinds)", example: "anthropic" },
+  "providers.NAME.kind": {
+    text: "How the vendor is spoken to: a [kind or a preset](providers.md#kinds)",
+    example: "anthropic",
+  },
   "providers.NAME.state": {
     text: "Whether it gets new requests: [providers out of service](routing.md#providers-out-of-service)",
     example: "drain",
@@ -329,7 +332,7 @@ const PROVIDERS: Record<string, SettingText> = {
     example: ["gpt-6*"],
   },
   "providers.NAME.quirks": {
-    text: "How its wire format differs from that of its author: [quirks](#quirks)",
+    text: "How its wire format differs from that of its author: [quirks](providers.md#quirks)",
     example: ["max_tokens_field"],
     otherwise: "by the address",
   },
@@ -339,7 +342,7 @@ const PROVIDERS: Record<string, SettingText> = {
     otherwise: "that of the cloud or of OpenAI's regional host",
   },
   "providers.NAME.facts": {
-    text: "What models take and refuse, by patterns of the vendor's names: [facts](#facts)",
+    text: "What models take and refuse, by patterns of the vendor's names: [facts](providers.md#facts)",
     example: { "gpt-9*": { sampling_support: "never" } },
     otherwise: "the built-in ones",
   },
@@ -716,13 +719,17 @@ const LIMITS: Record<string, SettingText> = {
   "limits.resume.keep": { text: "How long events are kept after the end of their stream", example: 60 },
   "limits.video_polling.requests": { text: "Polls of an API key in each period `per`", example: 600, unit: "requests" },
   "limits.video_polling.per": { text: "The period of `requests`", example: 10 },
-  "limits.video_polling.burst": { text: "Polls at once, in addition to `requests`", example: 50, unit: "requests" },
+  "limits.video_polling.burst": {
+    text: "Simultaneous polls, in addition to `requests`",
+    example: 50,
+    unit: "requests",
+  },
   "limits.reads.requests": { text: "Other reads of an API key in each period `per`", example: 1200, unit: "requests" },
   "limits.reads.per": { text: "The period of `requests`", example: 10 },
-  "limits.reads.burst": { text: "Reads at once", example: 50, unit: "requests" },
+  "limits.reads.burst": { text: "Simultaneous reads", example: 50, unit: "requests" },
   "limits.dry_runs.requests": { text: "Dry runs of an API key in each period `per`", example: 600, unit: "requests" },
   "limits.dry_runs.per": { text: "The period of `requests`", example: 10 },
-  "limits.dry_runs.burst": { text: "Dry runs at once", example: 20, unit: "requests" },
+  "limits.dry_runs.burst": { text: "Simultaneous dry runs", example: 20, unit: "requests" },
   "limits.video_event_streams": { text: "Open event streams of videos of an API key", example: 500, unit: "streams" },
   "limits.vendor_polling.first": { text: "From the creation of a video to its first poll at the vendor", example: 5 },
   "limits.vendor_polling.least": { text: "The shortest pause between two polls of a video", example: 10 },
@@ -790,7 +797,7 @@ const REST: Record<string, SettingText> = {
   "logs.level": { text: "The lowest level that is written" },
   "request_log.enabled": { text: "Whether each request leaves a row; `request_log: false` is short for false" },
   "request_log.path": {
-    text: "A SQLite file of its own",
+    text: "A separate SQLite file",
     example: "/var/lib/switchyard/requests.db",
     otherwise: "the store's file with `.requests`, or the store's database",
   },

@@ -6,7 +6,7 @@ import { addKey, changeKey, keyRecordOf } from "./issued_key.ts";
 import type { AccountChanges, KeyChanges } from "./key_settings.ts";
 import { accountKey, type AccountRecord, keyOwnerKey, type KeyOwnerRecord } from "./records.ts";
 
-/** An account in the operator's configuration. Source: docs/configuration.md#every-option. */
+/** An account in the operator's configuration. Source: docs/configuration-reference.md. */
 export interface ConfiguredAccount {
   readonly id: string;
   /** The file and the path that declare it: `switchyard.yaml: accounts[0]`. Absent if no file does. */

@@ -97,7 +97,7 @@ function durationSection() {
   })
     .refine(({ min, max, only }) => !only || (min === undefined && max === undefined), {
       path: ["only"],
-      error: "a list without duration.min and duration.max beside it",
+      error: "a list without duration.min and duration.max",
     })
     .transform(({ min = 1, max = 60, only, ...span }) => {
       const sorted = only?.toSorted((a, b) => a - b) ?? null;

@@ -219,8 +219,8 @@ function refuseBadConditions(entry: Readonly<Record<string, unknown>>, context: 
   const note = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
   const isSet = (name: string) => entry[name] !== undefined;
   if (!PRICE_CONDITIONS.some(isSet)) note("from", CONDITION_EXPECTATION);
-  if (isSet("utc_start") && !isSet("utc_end")) note("utc_end", "the end of the hours, beside utc_start");
-  if (isSet("utc_end") && !isSet("utc_start")) note("utc_start", "the start of the hours, beside utc_end");
+  if (isSet("utc_start") && !isSet("utc_end")) note("utc_end", "the end of the hours, with utc_start");
+  if (isSet("utc_end") && !isSet("utc_start")) note("utc_start", "the start of the hours, with utc_end");
   const { from, until } = entry;
   if (typeof from === "number" && typeof until === "number" && until <= from) note("until", "a later date than from");
 }

@@ -151,7 +151,7 @@ interface Summary {
 
 function printSummary({ config, path, file, manifest, hasLog, present, isIncomplete }: Summary): void {
   const bytes = present.reduce((sum, each) => sum + each.bytes, 0);
-  print(`Wrote ${file}, readable by its owner alone; it has secrets`);
+  print(`Wrote ${file}, readable only by its owner; it has secrets`);
   print(`  store       ${path}, as of ${new Date(manifest.createdAt).toISOString()}, with its journal of charges`);
   print(`  requests    ${hasLog ? "the log of requests" : "none: there is no log of requests in a file"}`);
   const files = `${present.length} files with ${bytes} bytes in ${config.files}`;

@@ -48,7 +48,7 @@ export async function configCommand(args: readonly string[]): Promise<number> {
   const isJson = !CHANGES.has(subcommand) || rest.flag("json");
   rest.end();
   const config = loadConfig({ path, env: environmentOf(path) });
-  const needsRunning = "only a running gateway has a configuration in force";
+  const needsRunning = "only a running gateway has an active configuration";
   const selection = { gateway, isConfigNamed: isConfigNamed(path) };
   const send = await openAdminApi(config, selection, { method: "GET", path: ROOT, needsRunning }, printError);
   const answer = await call?.(send);

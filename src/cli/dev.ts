@@ -93,13 +93,13 @@ interface Greeting {
 function devGreeting({ address, key, consoleLink }: Greeting): string {
   const signIn = consoleLink === null
     ? ""
-    : `\nThe console, signed in once within 15 minutes by this link: ${consoleLink}\n`;
+    : `\nOpen the console with this link, which signs you in once within 15 minutes: ${consoleLink}\n`;
   const curl = (path: string) =>
     `  curl ${address}${path} -H "Authorization: Bearer $SWITCHYARD_KEY" \\
     -H "Content-Type: application/json" \\`;
   return `${signIn}
 Vendors are simulated: no request leaves this machine and nothing is billed. The demo account has 25 USD.
-An API key that is ready to use, and requests to paste into another terminal:
+Paste these lines into another terminal. The API key is ready to use:
 
   export SWITCHYARD_KEY=${key}
 

@@ -63,7 +63,9 @@ export async function doctor(args: readonly string[]): Promise<number> {
   const { source, problems, config } = checkConfig({ path: options.config, env: environmentOf(options.config) });
   if (config === null) {
     report(
-      ...problems.map((text) => problem("configuration", text, "correct it; docs/configuration.md has every option")),
+      ...problems.map((text) =>
+        problem("configuration", text, "correct it; docs/configuration-reference.md has every setting")
+      ),
     );
     report(await checkDescriptors());
   } else {

@@ -55,7 +55,7 @@ export async function startGateway(
  * the start takes effect after it, or at once if the start waits for another gateway.
  *
  * @param standby How a gateway that shares a database waits and ends. Default: it does neither.
- * @returns The exit code: 1 if another process uses the store alone meanwhile.
+ * @returns The exit code: 1 if another process has taken the store meanwhile.
  */
 export async function runUntilSignal(
   { server }: Pick<Config, "server">,
@@ -96,14 +96,14 @@ export async function runUntilSignal(
 
 function stopReasonOf(signal: Deno.Signal | "lost" | null): LogFields {
   if (signal === null) return { reason: "the npm that started the gateway has ended" };
-  return signal === "lost" ? { reason: "another process uses the store alone" } : { signal };
+  return signal === "lost" ? { reason: "another process has taken the store" } : { signal };
 }
 
 /** How a gateway waits for the store, and how it ends when another process uses it alone. */
 export interface Standby {
   /** Whether the start may wait for another gateway. */
   readonly isWaiting: boolean;
-  /** Resolves when another process uses the store alone, which this one shared. */
+  /** Resolves when another process has taken the store, which this one shared. */
   readonly lost: Promise<void>;
 }
 

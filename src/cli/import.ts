@@ -84,7 +84,7 @@ async function importFile({ file, read, output, envFile = join(dirname(output), 
     print(
       `Wrote ${envFile} with ${secrets.size} ${
         secrets.size === 1 ? "secret" : "secrets"
-      }, readable by its owner alone: ${[...secrets.keys()].join(", ")}`,
+      }, readable only by its owner: ${[...secrets.keys()].join(", ")}`,
     );
   }
   if (report !== "") print(report);

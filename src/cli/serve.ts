@@ -30,7 +30,7 @@ export async function serve(
     throw new UsageError("switchyard serve: --standby expects a store in PostgreSQL (store: postgres://…)");
   }
   if (!(roles.serves && roles.works) && storeAddressOf(config.store).engine !== "postgres") {
-    throw new UsageError("switchyard serve: one role alone expects a store in PostgreSQL (store: postgres://…)");
+    throw new UsageError("switchyard serve: a single role needs a store in PostgreSQL (store: postgres://…)");
   }
   const output = openProcessOutput(config);
   const live = { source, loaded, setLogLevel: (level: LogLevel) => void (output.log.level = level) };

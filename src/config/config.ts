@@ -60,7 +60,7 @@ import { storeAddressOf } from "./store_address.ts";
 import { applyBucketVariables, type BucketConfig, readFiles, readStoreSection } from "./storage_sections.ts";
 
 /**
- * The settings of an operator, checked and with all defaults filled in. Source: docs/configuration.md#every-option.
+ * The settings of an operator, checked and with all defaults filled in. Source: docs/configuration-reference.md.
  */
 export interface Config {
   /** Where the gateway listens, and its public address. */

@@ -48,7 +48,7 @@ const ANTHROPIC: readonly FamilyModel[] = [
   { name: "claude-sonnet-5-5", provider: "sandbox-anthropic", about: "Thinking can be off between tools only." },
   { name: "claude-haiku-5-5", provider: "sandbox-anthropic", about: "Thinking can be off up to the effort high." },
   { name: "claude-opus-5", provider: "sandbox-anthropic", about: "Forced calls, no budgets, no sampling." },
-  { name: "claude-opus-4-8", provider: "sandbox-anthropic", about: "It thinks on request; forced calls beside it." },
+  { name: "claude-opus-4-8", provider: "sandbox-anthropic", about: "It thinks on request, also with forced calls." },
   { name: "claude-sonnet-4-6", provider: "sandbox-anthropic", about: "Efforts or budgets, one sampling setting." },
   { name: "claude-haiku-4-5", provider: "sandbox-anthropic", about: "Budgets only; it goes on after a last turn." },
 ];
@@ -58,7 +58,7 @@ const GOOGLE: readonly FamilyModel[] = [
   { name: "gemini-4-neon", provider: "sandbox-google", about: "It has the level xhigh." },
   { name: "gemini-3.8-flash", provider: "sandbox-google", about: "Levels from low, no penalties." },
   { name: "gemini-3.6-flash", provider: "sandbox-google", about: "Levels from minimal." },
-  { name: "gemini-2.5-flash-lite", provider: "sandbox-google", about: "Budgets; no schema beside functions." },
+  { name: "gemini-2.5-flash-lite", provider: "sandbox-google", about: "Budgets; no schema together with functions." },
 ];
 
 const OTHERS: readonly FamilyModel[] = [

@@ -38,7 +38,7 @@ export function refuseUnfitFallbacks(
       if (model.video) {
         problems.add(["models", index, "fallbacks"], "none, as videos have no fallbacks", model.fallbacks);
       } else if (fallback && !sharesKind(model, fallback)) {
-        const kind = model.text ? "texts" : model.image ? "pictures" : "the same things";
+        const kind = model.text ? "texts" : model.image ? "images" : "the same things";
         problems.add(["models", index, "fallbacks", at], `a model that makes ${kind}, as this one does`, name);
       }
     });

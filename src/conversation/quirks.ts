@@ -1,6 +1,6 @@
 /**
  * Deviations of a provider from the wire format that its author documents. A provider without quirks behaves as
- * documented. The keys are values of the configuration, and the texts are those of docs/configuration.md.
+ * documented. The keys are values of the configuration, and the texts are those of docs/providers.md.
  */
 export const QUIRKS = {
   max_tokens_field: "chat: the output limit is `max_tokens`, not `max_completion_tokens`",

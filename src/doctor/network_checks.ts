@@ -66,7 +66,7 @@ export interface UnreachedHost {
 export function unreachable({ check, origin, error, timeoutMs }: UnreachedHost): Finding {
   const message = error instanceof Error ? `${error.message} ${(error.cause as Error | undefined)?.message ?? ""}` : "";
   if (/certificate|UnknownIssuer|tls/i.test(message)) {
-    const advice = "if a proxy of your own inspects TLS, name its root certificate in egress.ca_file";
+    const advice = "if your own proxy inspects TLS, name its root certificate in egress.ca_file";
     return problem(check, `the certificate of ${origin} is not trusted`, advice);
   }
   if (/dns|lookup|resolve/i.test(message)) {

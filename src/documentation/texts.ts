@@ -8,7 +8,7 @@ export type PageTexts = ReadonlyMap<string, string>;
 
 /** Reads all pages of the documentation. */
 export async function readPageTexts(): Promise<PageTexts> {
-  if (!IS_BUNDLED) return await readFolder(new URL("../../docs/", import.meta.url), ["", "api/"]);
+  if (!IS_BUNDLED) return await readFolder(new URL("../../docs/", import.meta.url), ["", "api/", "operating/"]);
   return new Map(Object.entries(JSON.parse(await Deno.readTextFile(bundledFile(PAGES_FILE)))));
 }
 

@@ -41,7 +41,7 @@ function reasonOf(error: unknown, port: number): { readonly part: "host" | "port
     return { part: "port", reason: "another process uses the port; stop it, or choose another port" };
   }
   if (error instanceof Deno.errors.AddrNotAvailable) {
-    return { part: "host", reason: "this machine has no such address; choose one of its own, 127.0.0.1 or 0.0.0.0" };
+    return { part: "host", reason: "this machine has no such address; choose one that it has, 127.0.0.1 or 0.0.0.0" };
   }
   if (error instanceof Deno.errors.PermissionDenied) {
     const reason = port < UNPRIVILEGED_PORT

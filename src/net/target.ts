@@ -14,7 +14,7 @@ export interface OwnAddress {
   readonly port: number;
 }
 
-/** The operator's egress settings. Source: docs/configuration.md#every-option. */
+/** The operator's egress settings. Source: docs/configuration-reference.md. */
 export interface EgressPolicy {
   /** Blocks that are exempt from the rules for addresses and local names. */
   readonly allow: readonly Cidr[];

@@ -168,13 +168,13 @@ export function checkCloudFields(provider: CloudProviderInput, note: (field: str
 /** An address that was copied from a deployment. */
 function checkAzureAddress({ base_url }: CloudProviderInput, note: (field: string, expected: string) => void): void {
   if (base_url === null || !new URL(base_url).pathname.includes("/deployments/")) return;
-  note("base_url", "the address of the resource alone, as the name of a deployment belongs in models[].serves");
+  note("base_url", "only the address of the resource, as the name of a deployment belongs in models[].serves");
 }
 
 function checkVertex(provider: CloudProviderInput, note: (field: string, expected: string) => void): void {
   if (provider.project === null) note("project", PROJECT_EXPECTATION);
   if (provider.service_account_file !== null && provider.service_account !== null) {
-    note("service_account_file", "none beside service_account");
+    note("service_account_file", "none next to service_account");
   }
   if (hasTokens(provider)) refuseCredentials(provider, "a service account", note);
   else if (provider.api_key === null && provider.credentials === undefined && provider.base_url === null) {
@@ -215,10 +215,10 @@ function refuseCredentials(
   tokens: string,
   note: (field: string, expected: string) => void,
 ): void {
-  if (api_key) note("api_key", `none beside ${tokens}`);
-  if (credentials !== undefined) note("credentials", `none beside ${tokens}`);
+  if (api_key) note("api_key", `none next to ${tokens}`);
+  if (credentials !== undefined) note("credentials", `none next to ${tokens}`);
   const own = Object.keys(headers).find((name) => CREDENTIAL_HEADERS.includes(name.toLowerCase()));
-  if (own !== undefined) note("headers", `no credential beside ${tokens}`);
+  if (own !== undefined) note("headers", `no credential next to ${tokens}`);
 }
 
 /** The settings of checked fields. */

@@ -226,8 +226,8 @@ export function readProviderConfig(value: unknown, context?: ReadContext): Provi
 function refuseBadCredentials({ kind, api_key, secret_key, credentials }: Input, context: z.RefinementCtx): void {
   if (credentials === undefined) return;
   const note = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
-  if (api_key) note(["api_key"], "none beside credentials, each of which has its own");
-  if (secret_key) note(["secret_key"], "none beside credentials, each of which has its own");
+  if (api_key) note(["api_key"], "none next to credentials, each of which has its own");
+  if (secret_key) note(["secret_key"], "none next to credentials, each of which has its own");
   if (credentials.length > 0 && credentials.every(({ weight }) => weight === 0)) {
     note(["credentials"], "a list with a weight above 0");
   }

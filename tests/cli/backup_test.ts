@@ -116,7 +116,7 @@ Deno.test("a backup of a running gateway has every charge from before it, throug
     load.isOver = true;
     await loading;
     assertEquals([backup.code, backup.complaint], [0, ""]);
-    assertMatch(backup.said, /readable by its owner alone; it has secrets/);
+    assertMatch(backup.said, /readable only by its owner; it has secrets/);
     assertEquals((await Deno.stat(places.path("a.tar"))).mode! & 0o777, 0o600);
     await second.stop("SIGKILL");
 

@@ -116,7 +116,7 @@ test("init at a terminal: wrong answers, a key that is tried, a gateway that sta
   try {
     const port = new URL(closedOrigin()).port;
     const screen = initAt(folder, "");
-    assertMatch(await screen.until("Which ones?"), /Vendors:\r\n +1 openai +2 anthropic/);
+    assertMatch(await screen.until("Which vendors?"), /Vendors:\r\n +1 openai +2 anthropic/);
     await screen.until("[openai]: ");
     await screen.type("azur3");
     await screen.until('did you mean "azure"?');
@@ -138,14 +138,14 @@ test("init at a terminal: wrong answers, a key that is tried, a gateway that sta
     await screen.until("Enter to keep this one: ");
     await screen.type("the-right-key");
     await screen.until("The vendor accepts the credential");
-    await screen.until("Your name, for the log of changes [ada]: ");
+    await screen.until("Your name, for the audit log [ada]: ");
     await screen.type("");
-    await screen.until("Name of the account [default]: ");
+    await screen.until("Account name [default]: ");
     await screen.type("acme");
-    await screen.until("Its balance in USD [25.00]: ");
+    await screen.until("Opening balance of the account in USD [25.00]: ");
     await screen.type("much");
     await screen.until("Expected an amount in USD");
-    await screen.until("Its balance in USD [25.00]: ");
+    await screen.until("Opening balance of the account in USD [25.00]: ");
     await screen.type("7.50");
     await screen.until("Port [8787]: ");
     await screen.type(port);

@@ -160,7 +160,7 @@ models:
   assertEquals(problemsFor("created: 1", "created: 1"), []);
   assertEquals(problemsFor(image, image), []);
   assertEquals(problemsFor(image, "created: 1"), [
-    'models[0].fallbacks[0]: expected a model that makes pictures, as this one does, got "one/second"',
+    'models[0].fallbacks[0]: expected a model that makes images, as this one does, got "one/second"',
   ]);
   assertEquals(problemsFor("created: 1", video), [
     'models[0].fallbacks[0]: expected a model that makes texts, as this one does, got "one/second"',

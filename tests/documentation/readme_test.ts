@@ -9,10 +9,10 @@ Deno.test("README: fits on two screens", () => {
   assert(count <= 100, `${count} lines`);
 });
 
-Deno.test("README: shows two pictures of the console", async () => {
-  const pictures = [...README.matchAll(/^!\[[^\]]+\]\((docs\/console\/[\w-]+\.png)\)$/gm)].map(([, path = ""]) => path);
-  assertEquals(pictures.length, 2);
-  for (const path of pictures) assert((await Deno.stat(join(ROOT, path))).isFile);
+Deno.test("README: shows three images of the console in a row, each with a text in its place", async () => {
+  const images = [...README.matchAll(/<img src="(docs\/console\/[\w-]+\.png)" width="32%" alt="[^"]+">/g)];
+  assertEquals(images.length, 3);
+  for (const [, path = ""] of images) assert((await Deno.stat(join(ROOT, path))).isFile);
 });
 
 Deno.test("README: every figure stands in the results that its sentence names", async () => {

@@ -125,7 +125,7 @@ Deno.test("docs/api/README.md: the client is generated from the document of a ga
   }
 });
 
-Deno.test("docs/operating.md: a signal that changes a price leaves the line in the log that the page shows", async () => {
+Deno.test("docs/operating/money.md: a signal that changes a price leaves the line in the log that the page shows", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   const write = (completion: string) => {
     const provider = { kind: "openai", base_url: "http://127.0.0.1:9/v1", api_key: "vendor-key" };
@@ -143,7 +143,7 @@ Deno.test("docs/operating.md: a signal that changes a price leaves the line in t
     gateway.kill("SIGHUP");
     const isLogged = () => gateway.log().split("\n").find((line) => line.includes('"config_changed"'));
     while (isLogged() === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
-    const shown = blockOf("docs/operating.md", '"event":"config_changed"');
+    const shown = blockOf("docs/operating/money.md", '"event":"config_changed"');
     assertEquals(compareTexts(shown, present(isLogged(), "the line")).problem, null);
   } finally {
     gateway.kill("SIGTERM");

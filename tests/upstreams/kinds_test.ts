@@ -16,8 +16,8 @@ Deno.test("kinds: Kling and Bedrock take a secret key", () => {
 /** What the page calls each capability. */
 const OTHERS = { embeddings: "embeddings", moderations: "moderations", ranks: "ranks", speech: "audio" } as const;
 
-Deno.test("kinds: docs/configuration.md names what each adapter serves", async () => {
-  const page = await Deno.readTextFile(join(ROOT, "docs/configuration.md"));
+Deno.test("kinds: docs/providers.md names what each adapter serves", async () => {
+  const page = await Deno.readTextFile(join(ROOT, "docs/providers.md"));
   const rows = page.slice(page.indexOf("## Kinds")).split("\n\n")[1]?.split("\n").slice(2) ?? [];
   const shown = rows.map((row) => row.split("|").slice(1, 6).map((cell) => cell.trim()));
   await withAnswers([], async ({ outbound, clock }) => {

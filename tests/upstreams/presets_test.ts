@@ -98,7 +98,7 @@ Deno.test("a version selects the dated API of azure, below the address of the re
     'api_version: a version such as "2024-10-21" or "2025-04-01-preview"',
   ]);
   assertEquals(problems({ kind: "azure", base_url: `${base_url}/openai/deployments/mini` }), [
-    "base_url: the address of the resource alone, as the name of a deployment belongs in models[].serves",
+    "base_url: only the address of the resource, as the name of a deployment belongs in models[].serves",
   ]);
 });
 

@@ -87,11 +87,14 @@ export const ACCOUNT_COMMANDS: readonly CommandHelp[] = [
     options: ADMIN,
     examples: ["keys show acme key_1"],
   }),
-  command("keys revoke", "ACCOUNT KEY", "end a key at once", { options: ADMIN, examples: ["keys revoke acme key_1"] }),
+  command("keys revoke", "ACCOUNT KEY", "revoke a key immediately", {
+    options: ADMIN,
+    examples: ["keys revoke acme key_1"],
+  }),
   command(
     "keys rotate",
     "ACCOUNT KEY",
-    "replace a key by one with the same settings, at once or after a time",
+    "replace a key by one with the same settings, immediately or after a time",
     {
       options: [...ADMIN, option("overlap", "SPAN", "how long the old key stays valid: 90m, 12h or seconds")],
       examples: ["keys rotate acme ci --overlap 1h"],

@@ -75,7 +75,7 @@ export const LIMITS: readonly OptionHelp[] = [
   option("ip-allow", "LIST", "networks that requests may come from: 10.0.0.0/8"),
   option("rpm", "N", "requests a minute"),
   option("tpm", "N", "tokens a minute"),
-  option("concurrency", "N", "requests at once"),
+  option("concurrency", "N", "simultaneous requests"),
   option("budget", "AMOUNT/PERIOD", "the most to spend in a day, week or month, or in total: 20/month"),
   option("prompt-caching", "auto|off", "whether vendors' prompt caches are used", ["auto", "off"]),
   option("capture", "WHICH", "the requests whose bodies are kept", ["none", "errors", "all"]),

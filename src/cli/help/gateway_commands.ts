@@ -9,7 +9,7 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
     options: [
       option("vendors", "LIST", "vendors, separated by commas, instead of questions"),
       option("key", "VENDOR=SOURCE", "where a key is: @FILE, @- for the standard input, or env:NAME"),
-      option("address", "VENDOR=URL", "the address of a resource, or of a server of your own"),
+      option("address", "VENDOR=URL", "the address of a resource, or of a server that you run"),
       option("models", "VENDOR=LIST", "deployments of azure, models of perplexity, vertex and bedrock"),
       option("price", "VENDOR=INPUT/OUTPUT", "USD for a million tokens, or free, where no prices are built in"),
       option("project", "ID", "vertex: the project, whose key file is the key"),
@@ -43,20 +43,20 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
   command(
     "config apply",
     "FILE",
-    "put a file in force without a restart: the gateway's own file, or settings for the store; print what changed",
+    "activate a file without a restart: the gateway's own file, or settings for the store; print what changed",
     { options: CHANGES, examples: ["config apply switchyard.yaml"] },
   ),
   command("config diff", "FILE", 'print what "apply" would change', {
     options: CHANGES,
     examples: ["config diff switchyard.yaml"],
   }),
-  command("config show", "", "show the configuration in force", { options: RUNNING, examples: ["config show"] }),
+  command("config show", "", "show the active configuration", { options: RUNNING, examples: ["config show"] }),
   command("config reload", "", "read the gateway's file again", { options: CHANGES, examples: ["config reload"] }),
   command("config versions", "", "list the settings in the store", {
     options: [...RUNNING, ...PAGES],
     examples: ["config versions --limit 5"],
   }),
-  command("config restore", "VERSION", "put earlier settings of the store in force again", {
+  command("config restore", "VERSION", "activate earlier settings of the store again", {
     options: CHANGES,
     examples: ["config restore 3"],
   }),

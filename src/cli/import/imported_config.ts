@@ -225,7 +225,7 @@ export class ImportedConfig {
       ...(models.length + patterns.length > 0 && { models: [...models, ...patterns] }),
       ...(this.#aliases.size > 0 && { aliases: Object.fromEntries(this.#aliases) }),
     };
-    const yaml = `# Imported from ${source}. Every option: docs/configuration.md\n` +
+    const yaml = `# Imported from ${source}. Every setting: docs/configuration-reference.md\n` +
       (Object.keys(sections).length === 0 ? "" : stringify(sections, { lineWidth: 0, aliasDuplicateObjects: false }));
     const carried = [
       counted(this.#providers.size, "provider", "providers"),

@@ -29,7 +29,7 @@ export async function collectAnswers(
   const names = chosen.map(({ name }) => name);
   const project = chosen.some(({ hasProject }) => hasProject)
     ? await answerTo(terminal, {
-      text: "Id of the project at Google Cloud",
+      text: "Google Cloud project id",
       option: "project",
       given: options.project,
       read: readProject,
@@ -54,21 +54,21 @@ export async function collectAnswers(
     vendors,
     project,
     admin: await answerTo(terminal, {
-      text: "Your name, for the log of changes",
+      text: "Your name, for the audit log",
       option: "admin",
       given: admin,
       proposal: isAdminKeyName(user) ? user : DEFAULTS.admin,
       read: expecting(isAdminKeyName, ADMIN_KEY_NAME_EXPECTATION),
     }),
     account: await answerTo(terminal, {
-      text: "Name of the account",
+      text: "Account name",
       option: "account",
       given: account,
       proposal: DEFAULTS.account,
       read: expecting((text) => /^[A-Za-z0-9._-]{1,64}$/.test(text), "1 to 64 of A-Z a-z 0-9 . _ -"),
     }),
     balance: await answerTo(terminal, {
-      text: "Its balance in USD",
+      text: "Opening balance of the account in USD",
       option: "balance",
       given: balance,
       proposal: DEFAULTS.balance,
@@ -96,7 +96,7 @@ async function chosenVendors(
     .map(({ name }) => name);
   if (vendors === undefined) terminal?.tell(`Vendors:\n${vendorList()}`);
   return await answerTo(terminal, {
-    text: "Which ones? Numbers, names or parts of names, with commas between them",
+    text: "Which vendors? Type numbers, names or parts of names, separated by commas",
     option: "vendors",
     given: vendors,
     proposal: found.join(",") || "openai",
@@ -112,7 +112,7 @@ function expecting(isValid: (text: string) => boolean, expected: string): (text:
   };
 }
 
-const readProject = expecting((text) => text !== "", "the id of a project at Google Cloud");
+const readProject = expecting((text) => text !== "", "a Google Cloud project id");
 
 function isAmount(text: string): boolean {
   try {

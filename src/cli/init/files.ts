@@ -40,7 +40,7 @@ export function envFile({ vendors }: Answers, { callerKey, adminKey }: Generated
 export function configFile(answers: Answers): string {
   const { vendors, admin, account, balance, port } = answers;
   const models = vendors.flatMap(modelEntries);
-  const builtIn = "catalog: built_in # the built-in models of these providers, beside those of a section models";
+  const builtIn = "catalog: built_in # the built-in models of these providers, added to those of a section models";
   return `# Written by "switchyard init". "switchyard config check" checks changes.
 
 server:

@@ -23,12 +23,16 @@ export function nextSteps({ address, link, model, key }: FirstRequest): string {
     -H "Content-Type: application/json" \\
     -d '{"model":"${model}","messages":[{"role":"user","content":"Say hello"}]}'`;
   return `
-${model === null ? "The models of the gateway" : "A first request"}, to paste into another terminal:
+${model === null ? "List the models" : "Make a first request"}; paste this into another terminal:
 
   export ${CALLER_KEY}=${key}
 ${call}
 
-${link === null ? `The console: ${address}/console` : `The console, signed in once within 15 minutes: ${link}`}
+${
+    link === null
+      ? `Open the console: ${address}/console`
+      : `Open the console with this link, which signs you in once within 15 minutes: ${link}`
+  }
 Clients, more keys and limits: ${PAGE}, or ${address}/docs
 `;
 }

@@ -109,7 +109,7 @@ class FormBuilder {
     if (body[FILE_FIELD] !== undefined) throw invalidField(FILE_FIELD, "expected a file or an object, got both");
     const file = this.#file.finish();
     const type = await mediaTypeOf(file);
-    if (!type?.startsWith("image/")) throw invalidField(FILE_FIELD, "expected a picture");
+    if (!type?.startsWith("image/")) throw invalidField(FILE_FIELD, "expected an image");
     const digest = createHash("sha256").update(file).digest("hex");
     const url = `data:${type};base64,${Buffer.from(file.buffer, 0, file.length).toString("base64")}`;
     this.drop();

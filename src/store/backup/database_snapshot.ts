@@ -9,7 +9,7 @@ const ALL_PAGES = 2 ** 31 - 1;
  * Copies an SQLite database that other processes may use, as it is at one instant. They go on writing, and their
  * write-ahead log grows until the copy is complete.
  *
- * @param to A new file, readable by its owner alone.
+ * @param to A new file, readable only by its owner.
  * @param onInstant Awaited once the instant is fixed. If it returns false, another instant is tried.
  */
 export async function snapshotDatabase(

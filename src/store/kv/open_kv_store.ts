@@ -34,7 +34,7 @@ export interface KvStoreOptions {
 }
 
 /**
- * Opens the Deno KV engine: one database file, used by this process alone and readable by its owner alone.
+ * Opens the Deno KV engine: one database file, used by this process alone and readable only by its owner.
  *
  * @throws {StoreMissingError} If it must exist and does not. Nothing is created.
  * @throws {StoreInUseError} If another process uses it.

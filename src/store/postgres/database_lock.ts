@@ -59,7 +59,7 @@ export class DatabaseLock {
 
   /** Why this process must not use the store; null if it has the lock. */
   get failure(): string | null {
-    if (this.#isLost) return "another process uses the database alone; this one must be started again";
+    if (this.#isLost) return "another process has taken the database; start this one again";
     if (this.#refusal !== null) return this.#refusal;
     if (this.#options.clock.monotonicMs() - this.#checkedAt < this.#trustedMs) return null;
     return "the lock on the database could not be checked for some seconds";
@@ -165,7 +165,7 @@ export class DatabaseLock {
     const { log, place, onLost } = this.#options;
     log.error("store_taken_over", {
       reason:
-        `another process uses ${place} alone since the connection with the lock was lost; this one changes nothing`,
+        `another process has taken ${place} since the connection with the lock was lost; this one changes nothing`,
     });
     onLost();
   }
@@ -194,7 +194,7 @@ export async function inTurn<T>(sql: Database, clock: Clock, work: () => Promise
 function inUse(place: string, mode: LockMode): StoreUnusableError {
   const what = mode === "alone"
     ? "another process uses it. Select its gateway with --gateway URL, or stop all its gateways"
-    : "another process uses it alone: a command, or a gateway of an earlier version. Try again when it has ended, or " +
+    : "another process has exclusive use of it: a command, or a gateway of an earlier version. Try again when it has ended, or " +
       "start this gateway with serve --standby, which waits until then";
   return new StoreUnusableError(`Cannot use the store at ${place}: ${what}`);
 }

@@ -79,7 +79,7 @@ type Options = Pick<VideoOrder, "options">;
 
 function ownerless(path: string, { model, serving, pin }: OptionContext): Error {
   const names = serving.map((name) => `"${name}"`).join(", ");
-  const flat = pin === null ? ', or "provider.type" beside options of one provider' : "";
+  const flat = pin === null ? ', or "provider.type" next to options of one provider' : "";
   return invalidField(path, `expected the name of a provider of "${model}" (${names}) with its options${flat}`);
 }
 

@@ -121,7 +121,7 @@ Deno.test("the import commands write files that pass config check, with secrets 
     const imported = await run("import litellm config.yaml");
     assertEquals([imported.code, imported.complaint], [0, ""]);
     assertStringIncludes(imported.said, "Wrote switchyard.yaml with 6 providers, 4 models, 2 patterns of models");
-    assertStringIncludes(imported.said, "2 secrets, readable by its owner alone: AZURE_API_KEY, LITELLM_MASTER_KEY");
+    assertStringIncludes(imported.said, "2 secrets, readable only by its owner: AZURE_API_KEY, LITELLM_MASTER_KEY");
     assert(!imported.said.includes(LITERAL));
     const secrets = await Deno.readTextFile(`${folder}/.env`);
     assertEquals(secrets, `AZURE_API_KEY='${LITERAL}'\nLITELLM_MASTER_KEY='${LITERAL}'\n`);

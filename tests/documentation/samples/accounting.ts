@@ -29,7 +29,7 @@ export const TESTED_ELSEWHERE: readonly Entry[] = [
   ["docs/installing.md", "switchyard.service.d", SHELL],
   ["docs/installing.md", "docker build", SHELL],
   ["docs/api/README.md", "openapi-typescript", SHELL],
-  ["docs/operating.md", '"event":"config_changed"', SHELL],
+  ["docs/operating/money.md", '"event":"config_changed"', SHELL],
   ["docs/scaling.md", "switchyard store copy", "tests/store/postgres/copy_test.ts"],
   ["docs/scaling.md", "pg_dump --format", "tests/store/postgres/backup_test.ts"],
   ["docs/scaling.md", "pg_restore --exit", "tests/store/postgres/backup_test.ts"],
@@ -37,7 +37,7 @@ export const TESTED_ELSEWHERE: readonly Entry[] = [
 
 /** Blocks that no test runs, and why. */
 export const UNTESTED: readonly Entry[] = [
-  ["docs/operating.md", "docker run", "needs Docker, and an image that only its registry has"],
+  ["docs/operating/watch.md", "docker run", "needs Docker, and an image that only its registry has"],
   ["docs/money.md", "available − charges", "a formula"],
   ["docs/money.md", "limit = max(", "a formula"],
   ["docs/money.md", "overdraft ≤ Σ", "a formula"],

@@ -2,11 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { ROOT } from "../../architecture/source_files.ts";
 import { callAdmin, callGateway, CHAT } from "./gateway_requests.ts";
+import { OPERATING_PAGES } from "./operating_page.ts";
 import { type OwnSession, startOwnStage } from "./own_stage.ts";
 import { runBlocks } from "./run_blocks.ts";
 import { sessionOn } from "./scenario.ts";
 
-const PAGE = "docs/operating.md";
+/** Where the commands of all guides are. */
+const OF_ALL = "docs/operating";
 
 /** Commands that go on until they are stopped. tests/cli/requests_test.ts runs this one. */
 const ENDLESS = "requests tail";
@@ -20,7 +22,8 @@ const REFUSED = {
 };
 
 Deno.test("documentation: the commands in the tables and texts for operators run", async () => {
-  const text = await Deno.readTextFile(join(ROOT, PAGE));
+  const texts = await Promise.all(OPERATING_PAGES.map((page) => Deno.readTextFile(join(ROOT, page))));
+  const text = texts.join("\n");
   const commands = [...new Set([...text.matchAll(/`(switchyard [^`]+)`/g)].map(([, command = ""]) => command))];
   assert(commands.length > 12, `${commands.length} commands`);
   const stage = await startOwnStage();
@@ -34,13 +37,13 @@ Deno.test("documentation: the commands in the tables and texts for operators run
     );
     const last = shown.toSorted((a, b) => Number(a.includes("revoke")) - Number(b.includes("revoke")));
     const block = {
-      page: PAGE,
+      page: OF_ALL,
       line: 1,
       language: "console",
       heading: "",
       text: last.map((one) => `$ ${one}`).join("\n"),
     };
-    assertEquals(await runBlocks(session, [block], { page: PAGE, refused: REFUSED }), []);
+    assertEquals(await runBlocks(session, [block], { page: OF_ALL, refused: REFUSED }), []);
   } finally {
     await stage.stop();
   }

@@ -3,7 +3,10 @@ import { callerOf } from "../../support/gateway_call.ts";
 import { callAdmin, callGateway, CHAT, untilEnded } from "./gateway_requests.ts";
 import { modelOf, type OwnScenario, type OwnSession } from "./own_stage.ts";
 
-const PAGE = "docs/operating.md";
+/** The guides for operators. */
+export const OPERATING_PAGES = ["run", "watch", "money", "customers"].map((name) => `docs/operating/${name}.md`);
+
+const [RUN = "", WATCH = "", MONEY = "", CUSTOMERS = ""] = OPERATING_PAGES;
 const [OPUS, GPT] = ["anthropic/claude-opus-4-8", "openai/gpt-5.5"];
 const MODELS_OF_USAGE = [
   { ...modelOf(OPUS, "openai"), pricing: { prompt: "0.000005", completion: "0.000025" } },
@@ -11,45 +14,45 @@ const MODELS_OF_USAGE = [
 ];
 const clock = new ManualClock(Date.parse("2026-11-20T12:00:00Z"));
 
-/** The guide for operators, by its headings. */
+/** The guides for operators, by their headings. */
 export const OPERATING_PAGE: readonly OwnScenario[] = [
-  { page: PAGE, heading: "Check an installation", before: { doctor: withUnreachableVendor } },
+  { page: RUN, heading: "Check an installation", before: { doctor: withUnreachableVendor } },
   {
-    page: PAGE,
+    page: CUSTOMERS,
     heading: "Keys and limits",
     options: { sections: { models: ["openai/gpt-6-sol", "openai/gpt-5.4-mini"].map((id) => modelOf(id, "openai")) } },
     before: { "--expires": inNextYear, curl: useCreatedKey },
   },
-  { page: PAGE, heading: "Rotate a key", before: { "keys rotate": useKeyToRotate } },
+  { page: CUSTOMERS, heading: "Rotate a key", before: { "keys rotate": useKeyToRotate } },
   {
-    page: PAGE,
+    page: RUN,
     heading: "A vendor's key is revoked",
     before: { "requests list": failWithWrongKey, "config reload": withRightKey },
   },
-  { page: PAGE, heading: "Change a price", before: { "config diff": changePrice } },
+  { page: MONEY, heading: "Change a price", before: { "config diff": changePrice } },
   {
-    page: PAGE,
+    page: WATCH,
     heading: "See what was sent",
     options: { sections: { request_log: { capture: { secret_key: "a-secret-of-the-samples" } } } },
     before: { "keys set": nameKey },
   },
   {
-    page: PAGE,
+    page: MONEY,
     heading: "Yesterday's spend by model",
     options: { clock, sections: { models: MODELS_OF_USAGE, aliases: {} } },
     before: { "--group-by model": spendOnTwoDays },
   },
-  { page: PAGE, heading: "Who may do what" },
-  { page: PAGE, heading: "The audit log" },
-  { page: PAGE, heading: "Tasks, webhooks and signing keys", before: { "tasks list": addTasks } },
+  { page: RUN, heading: "Who may do what" },
+  { page: WATCH, heading: "The audit log" },
+  { page: RUN, heading: "Tasks, webhooks and signing keys", before: { "tasks list": addTasks } },
   {
-    page: PAGE,
+    page: CUSTOMERS,
     heading: "Erase a customer",
     options: { sections: { accounts: [], request_log: false } },
     before: { "accounts erase": addCustomer },
   },
   {
-    page: PAGE,
+    page: WATCH,
     heading: "Find a failed request of an hour ago",
     options: { random: () => 0.9 },
     before: { "requests list": failTwice, req_6b03851debbf29427ebd6c2d: succeed, req_6b03851e: refuseTwice },

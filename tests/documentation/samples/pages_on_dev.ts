@@ -18,7 +18,7 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   { page: "README.md" },
   { page: "CONTRIBUTING.md" },
   { page: "docs/addresses.md" },
-  { page: "docs/configuration.md", heading: "Facts of models" },
+  { page: "docs/providers.md", heading: "Facts of models" },
   { page: "docs/console.md" },
   {
     page: "docs/get-started.md",

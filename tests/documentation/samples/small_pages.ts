@@ -31,8 +31,7 @@ export const SMALL_PAGES: readonly OwnScenario[] = [
   { page: "docs/configuration.md", heading: "File modes", shows: { EROFS: readOnlyMessage } },
   { page: "docs/configuration.md", heading: "Retention", answers: { '"files"': readiness } },
   {
-    page: "docs/configuration.md",
-    heading: "Commands",
+    page: "docs/commands.md",
     before: { "providers list": ({ stage }) => stage.stopGateway() },
   },
   {

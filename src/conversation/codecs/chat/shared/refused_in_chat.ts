@@ -100,5 +100,5 @@ export function toolsRefusedInChat(model: string, field: "n" | "modalities" | nu
   if (field === null) {
     return invalidField("tools", `${reason}; the provider needs "speaks: both" or "speaks: responses" in its settings`);
   }
-  return invalidField(field, `${reason}, and its other endpoint has no "${field}"; expected none beside "tools"`);
+  return invalidField(field, `${reason}, and its other endpoint has no "${field}"; expected none next to "tools"`);
 }
