@@ -132,6 +132,11 @@ const PROGRAMS: readonly PythonProgram[] = [
     ],
   },
   {
+    file: "google_adk_clients",
+    packages: { "google-adk": "2.13.0" },
+    rows: [{ name: "Google ADK, Gemini", row: "Gemini", package: "google-adk" }],
+  },
+  {
     file: "litellm_clients",
     packages: { litellm: "1.106.2", openai: "2.54.0" },
     rows: ["openai/", "openai/ responses", "anthropic/", "gemini/"].map((row) => ({
