@@ -12,13 +12,13 @@ const NOT_READ = /^docs\/(?:decisions|configuration-reference\.md|decisions\.md)
  */
 const REMAINING: Readonly<Record<string, readonly [pages: number, messages: number]>> = {
   "a status as predicate": [4, 0],
-  "at once": [6, 6],
+  "at once": [6, 0],
   "alone": [4, 1],
-  "of its own": [2, 1],
+  "of its own": [2, 0],
   "beside": [0, 1],
-  "in force": [1, 4],
-  "picture": [7, 9],
-  "British spelling": [2, 3],
+  "in force": [1, 0],
+  "picture": [7, 0],
+  "British spelling": [2, 0],
 };
 
 async function pages(): Promise<Map<string, string>> {
