@@ -109,6 +109,7 @@ class Dialing implements Opening {
       const gate = new GatedSocket(connectPlain({ host: address, port, noDelay: true }));
       const socket = connect({
         socket: gate,
+        host: address, // the certificate is verified against it if there is no name
         ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
         ALPNProtocols: ["http/1.1"],
         rejectUnauthorized: false, // verified below, where the reason is available; nothing is written before

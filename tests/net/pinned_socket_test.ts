@@ -3,6 +3,7 @@ import { createSecureContext } from "node:tls";
 import { EgressError } from "../../src/net/egress_error.ts";
 import { createPinnedDialer, type Opening, type PinnedDialer } from "../../src/net/pinned_socket.ts";
 import { tlsFailureCode } from "../../src/net/trust.ts";
+import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY, LOOPBACK_ROOT } from "../support/loopback_certificate.ts";
 import { until } from "../support/manual_clock.ts";
 import { TEST_ROOT } from "../support/test_certificates.ts";
 import { CERTIFICATE, KEY, ROOT } from "../webhooks/certificates.ts";
@@ -87,6 +88,15 @@ Deno.test("bytes arrive in order and in the sizes that the reader asks for", asy
   await assertRejects(() => socket.read(buffer));
   await until(() => receiver.open === 0);
   await receiver.stop();
+});
+
+Deno.test("a certificate is verified against an address that has no name", async () => {
+  const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+  const server = Deno.serve({ ...address, cert: LOOPBACK_CERTIFICATE, key: LOOPBACK_KEY }, () => new Response());
+  const dialer = createPinnedDialer([LOOPBACK_ROOT]);
+  assertEquals(await outcomeOf(open(dialer, server.addr.port, "127.0.0.1")), "open");
+  assertEquals(await outcomeOf(open(dialer, server.addr.port, "localhost")), "tls certificate_name");
+  await server.shutdown();
 });
 
 for (const tls of [true, false]) {
