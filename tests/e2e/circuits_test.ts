@@ -160,7 +160,7 @@ Deno.test("a provider that refuses connections has an open circuit for everybody
   const verbose = JSON.parse((await stage.ready("?verbose")).text);
   assertEquals(verbose, {
     status: "ready",
-    providers: [{ name: "first", state: "resting" }, { name: "second", state: "ready" }],
+    providers: [{ name: "first", state: "resting", service: "on" }, { name: "second", state: "ready", service: "on" }],
     files: { bytes: 0, quota_bytes: null, state: "ok" },
     unhandled_errors: 0,
   });
@@ -232,7 +232,11 @@ Deno.test("a rejected credential marks the provider, which is probed in the back
   const verbose = await stage.ready("?verbose");
   assertEquals([verbose.status, JSON.parse(verbose.text)], [200, {
     status: "ready",
-    providers: [{ name: "first", state: "misconfigured" }, { name: "second", state: "ready" }],
+    providers: [{ name: "first", state: "misconfigured", service: "on" }, {
+      name: "second",
+      state: "ready",
+      service: "on",
+    }],
     files: { bytes: 0, quota_bytes: null, state: "ok" },
     unhandled_errors: 0,
   }]);
