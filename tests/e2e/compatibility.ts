@@ -45,7 +45,7 @@ const REASONS: readonly { readonly gap: string; readonly where: RegExp; readonly
     gap: "not shown, not carried on",
     where: / × GPT-6, chat only: /,
     because: "In chat completions this vendor counts reasoning and neither returns nor signs it, and takes no tools " +
-      "beside it. A provider with `/responses` does.",
+      "with it. A provider with `/responses` does.",
   },
   {
     gap: "not shown",
