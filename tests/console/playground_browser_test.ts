@@ -58,7 +58,7 @@ stageTest("the playground streams an answer in each protocol, with its facts", a
     await page.fill("textarea[name=prompt]", "[[gap 500]] [[words 500]]");
     await page.keyboard.press("Enter");
     await page.getByText("word2").waitFor();
-    await page.click("text=Stop");
+    await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("Stopped.").waitFor();
     await page.click("text=New conversation");
     await ask(page, "one **two** three");
@@ -139,7 +139,7 @@ stageTest("the playground sends to two models, shows thinking, and stops", async
   await page.fill("textarea[name=prompt]", "[[gap 200]] [[words 500]]");
   await page.click("text=Send");
   await page.getByText("word2").nth(1).waitFor();
-  await page.click("text=Stop");
+  await page.getByRole("button", { name: "Stop" }).click();
   await page.getByText("Stopped.").nth(1).waitFor();
   await ask(page, "and on", 6);
   assertEquals(await page.getByText("You said: and on").count(), 2);
