@@ -4,12 +4,11 @@ import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type V
 import { SimulatedError } from "../simulated_error.ts";
 import {
   creationResponse,
-  lastFrameOf,
+  resultFileOf,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
   type VideoJobState,
-  videoOf,
 } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
@@ -32,12 +31,8 @@ const STATES: Readonly<Record<VideoJobState, string>> = {
 export const dreamMachine: VendorApi = {
   prefix: "/dream-machine/v1",
   async handle(call) {
-    const [, file, ending] = /^\/results\/([\w-]+)\.(mp4|jpg)$/.exec(call.path) ?? [];
-    // The real vendor's addresses need no key.
-    if (file !== undefined) {
-      const job = jobsOf(call.vendors).get(file);
-      return ending === "mp4" ? videoOf(call.vendors, job) : lastFrameOf(call.vendors, job);
-    }
+    const file = resultFileOf(call, jobsOf(call.vendors), ["mp4", "jpg"]);
+    if (file !== null) return file;
     if (!hasValidBearer(call)) throw new SimulatedError(401, "Not authenticated");
     if (call.path === "/credits") return jsonResponse({ credit_balance: 1_000_000 });
     if (call.path === "/generations/video" && call.method === "POST") return await create(call);

@@ -13,11 +13,11 @@ import {
 import { SimulatedError } from "../simulated_error.ts";
 import {
   creationResponse,
+  resultFileOf,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
   type VideoJobState,
-  videoOf,
 } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
@@ -40,9 +40,8 @@ const STATUSES: Readonly<Record<VideoJobState, string>> = {
 export const kling: VendorApi = {
   prefix: "/kling",
   async handle(call) {
-    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
-    // The real vendor pre-signs the address, so it needs no key.
-    if (result !== undefined) return videoOf(call.vendors, jobsOf(call.vendors).get(result));
+    const file = resultFileOf(call, jobsOf(call.vendors));
+    if (file !== null) return file;
     checkToken(call);
     const [, kind, id] = /^\/v1\/videos\/([^/]+)(?:\/([^/]+))?$/.exec(call.path) ?? [];
     if (kind === undefined || !KINDS.includes(kind)) throw klingError(404, 1202, "Invalid request method");

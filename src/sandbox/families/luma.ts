@@ -4,11 +4,11 @@ import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type V
 import { SimulatedError } from "../simulated_error.ts";
 import {
   creationResponse,
+  resultFileOf,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
   type VideoJobState,
-  videoOf,
 } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
@@ -32,9 +32,8 @@ const STATES: Readonly<Record<VideoJobState, string>> = {
 export const luma: VendorApi = {
   prefix: "/luma/v1",
   async handle(call) {
-    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
-    // The real vendor pre-signs the address, so it needs no key.
-    if (result !== undefined) return videoOf(call.vendors, jobsOf(call.vendors).get(result));
+    const file = resultFileOf(call, jobsOf(call.vendors));
+    if (file !== null) return file;
     if (!hasValidBearer(call)) throw new SimulatedError(401, "Invalid or missing API key");
     if (call.path === "/generations" && call.method === "POST") return await create(call);
     const job = jobsOf(call.vendors).get(/^\/generations\/([^/]+)$/.exec(call.path)?.[1] ?? "");

@@ -5,11 +5,11 @@ import { SimulatedError } from "../simulated_error.ts";
 import {
   creationResponse,
   progressOf,
+  resultFileOf,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
   type VideoJobState,
-  videoOf,
 } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
@@ -35,9 +35,8 @@ const STATUSES: Readonly<Record<VideoJobState, string>> = {
 export const runway: VendorApi = {
   prefix: "/runway",
   async handle(call) {
-    const result = /^\/results\/([\w-]+)\.mp4$/.exec(call.path)?.[1];
-    // The real vendor pre-signs the address, so it needs no key.
-    if (result !== undefined) return videoOf(call.vendors, jobsOf(call.vendors).get(result));
+    const file = resultFileOf(call, jobsOf(call.vendors));
+    if (file !== null) return file;
     if (!hasValidBearer(call)) throw new SimulatedError(401, "The API key is invalid.");
     if (call.headers.get("x-runway-version") !== VERSION) {
       throw new SimulatedError(400, `X-Runway-Version is missing or not known: expected ${VERSION}`);

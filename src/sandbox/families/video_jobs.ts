@@ -114,6 +114,21 @@ export function progressOf({ clock }: SimulatedVendors, { createdAt, directives 
   return Math.min(Math.max(ran / Math.max(directives.runMs, 1), 0), 1);
 }
 
+/**
+ * Returns the file at the signed address of a result, which needs no key. Null for any other path.
+ *
+ * @param endings The endings of such addresses: that of the video first, then that of the last frame if there is one.
+ */
+export function resultFileOf(
+  { path, vendors }: Pick<Call, "path" | "vendors">,
+  jobs: VideoJobs,
+  endings: readonly string[] = ["mp4"],
+): Response | null {
+  const [, id = "", ending = ""] = /^\/results\/([\w-]+)\.(\w+)$/.exec(path) ?? [];
+  if (!endings.includes(ending)) return null;
+  return ending === endings[0] ? videoOf(vendors, jobs.get(id)) : lastFrameOf(vendors, jobs.get(id));
+}
+
 /** Returns the video of a job that succeeded. Any other job, and a job whose prompt requests it, gives 404. */
 export function videoOf(vendors: SimulatedVendors, job: VideoJob | undefined): Response {
   return resultOf(vendors, job, SAMPLE_VIDEO, "video/mp4");

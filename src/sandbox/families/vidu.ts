@@ -4,12 +4,11 @@ import { bodyOf, type Call, isMissingModel, isRejectedKey, jsonResponse, type Ve
 import { SimulatedError } from "../simulated_error.ts";
 import {
   creationResponse,
-  lastFrameOf,
+  resultFileOf,
   stateOf,
   type VideoJob,
   videoJobsByVendors,
   type VideoJobState,
-  videoOf,
 } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
@@ -57,12 +56,8 @@ const STATES: Readonly<Record<VideoJobState, string>> = {
 export const vidu: VendorApi = {
   prefix: "/vidu",
   async handle(call) {
-    const [, file, ending] = /^\/results\/([\w-]+)\.(mp4|png)$/.exec(call.path) ?? [];
-    // The real vendor pre-signs the address, so it needs no key.
-    if (file !== undefined) {
-      const job = jobsOf(call.vendors).get(file);
-      return ending === "mp4" ? videoOf(call.vendors, job) : lastFrameOf(call.vendors, job);
-    }
+    const file = resultFileOf(call, jobsOf(call.vendors), ["mp4", "png"]);
+    if (file !== null) return file;
     const key = /^Token +(\S+)$/.exec(call.headers.get("authorization") ?? "")?.[1];
     if (key === undefined || isRejectedKey(key)) throw viduError(401, "Unauthorized", "unauthorized");
     if (call.path === "/ent/v2/credits") return jsonResponse({ remains: [{ type: "metered", credit_remain: 10_000 }] });
