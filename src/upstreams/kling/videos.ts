@@ -3,6 +3,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { ACCOUNT_REASON, MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
+import { vendorId } from "../vendor_id.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -52,13 +53,11 @@ const REFUSED_OPTIONS: RefusedOptions = {
 };
 
 const text = z.string().nullish().catch(null);
-const identifier = z.string().min(1).or(z.number().transform(String));
-
-const Created = z.object({ data: z.object({ task_id: identifier }) });
+const Created = z.object({ data: z.object({ task_id: vendorId }) });
 
 const Job = z.object({
   data: z.object({
-    task_id: identifier,
+    task_id: vendorId,
     task_status: z.string(),
     task_status_msg: text,
     task_info: z.object({ external_task_id: text }).nullish().catch(null),

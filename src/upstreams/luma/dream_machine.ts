@@ -2,11 +2,11 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { MEDIA_REASON } from "../refused_options.ts";
-import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
-import { isLumaRefusal, readLumaError } from "./error.ts";
+import { isLumaRefusal } from "./error.ts";
+import { droppedByLuma, generations } from "./generations.ts";
 
 /** Ray 2. Source: Dream Machine API reference, "Generations"; `lumaai` 1.19.1. */
 
@@ -27,8 +27,6 @@ const REFUSED_OPTIONS: RefusedOptions = {
 
 const text = z.string().nullish().catch(null);
 
-const Created = z.object({ id: z.string().min(1).or(z.number().transform(String)) });
-
 const Generation = z.object({
   state: z.string(),
   failure_reason: text,
@@ -36,25 +34,14 @@ const Generation = z.object({
 });
 
 /**
- * Creates the video upstream for Luma's Dream Machine API. It takes images by URL only. Deleting a job does not stop
- * it, so it cannot be cancelled. The vendor returns no client-supplied identifier, so a lost job cannot be found.
+ * Creates the video upstream for Luma's Dream Machine API. It takes images by URL only.
  */
 export function dreamMachineVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readLumaError);
   return {
+    ...generations(outbound, { path: "/generations/video", bodyOf, progressOf }),
     mediaForms: { image: ["url"], audio: [], video: [] },
-    async create(order) {
-      const body = bodyOf(outbound, order);
-      const { id } = await exchange.create("/generations/video", body, (response) => Created.parse(response));
-      return { id, place: null };
-    },
-    poll: ({ id }) =>
-      exchange.get(`/generations/${encodeURIComponent(id)}`, (response) => progressOf(outbound, response)),
-    cancel: null,
-    find: null,
-    open: null,
     refusedOptions: REFUSED_OPTIONS,
-    droppedFields: droppedOf,
+    droppedFields: droppedByLuma,
   };
 }
 
@@ -80,11 +67,6 @@ function bodyOf(outbound: Outbound, order: VideoOrder): JsonObject {
 
 function imageOf({ value }: VideoMedia): JsonObject {
   return { type: "image", url: value };
-}
-
-/** Its videos are silent. */
-function droppedOf({ seed, generateAudio }: VideoOrder): string[] {
-  return [...(seed !== null ? ["seed"] : []), ...(generateAudio === true ? ["generate_audio"] : [])];
 }
 
 function progressOf(outbound: Outbound, response: unknown): VideoProgress {

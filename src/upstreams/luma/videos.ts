@@ -3,11 +3,11 @@ import { isObject } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { ACCOUNT_REASON, MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
-import { videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
 import type { RefusedOptions, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../video_upstream.ts";
-import { isLumaRefusal, readLumaError } from "./error.ts";
+import { isLumaRefusal } from "./error.ts";
+import { droppedByLuma, generations } from "./generations.ts";
 
 /**
  * Ray 3.2 and later. Source: Luma Agents documentation, "Video generation", "Error handling"; `luma-agents` 0.3.0. They
@@ -41,8 +41,6 @@ const RESULT_LIFETIME_MS = 3_600_000;
 
 const text = z.string().nullish().catch(null);
 
-const Created = z.object({ id: z.string().min(1).or(z.number().transform(String)) });
-
 const Generation = z.object({
   state: z.string(),
   failure_code: text,
@@ -50,23 +48,11 @@ const Generation = z.object({
   output: z.array(z.object({ type: text, url: text })).nullish().catch(null),
 });
 
-/**
- * Creates the video upstream for Luma. The vendor cannot cancel a job, and returns no client-supplied identifier, so a
- * lost job cannot be found.
- */
+/** Creates the video upstream for Luma's current API. */
 export function lumaVideos(outbound: Outbound): VideoUpstream {
-  const exchange = videoExchange(outbound, readLumaError);
   return {
+    ...generations(outbound, { path: "/generations", bodyOf, progressOf }),
     mediaForms: { image: ["url", "base64"], audio: [], video: [] },
-    async create(order) {
-      const { id } = await exchange.create("/generations", bodyOf(outbound, order), (body) => Created.parse(body));
-      return { id, place: null };
-    },
-    poll: ({ id }) =>
-      exchange.get(`/generations/${encodeURIComponent(id)}`, (response) => progressOf(outbound, response)),
-    cancel: null,
-    find: null,
-    open: null,
     refusedOptions: REFUSED_OPTIONS,
     droppedFields: droppedOf,
     resultLifetimeMs: RESULT_LIFETIME_MS,
@@ -97,13 +83,9 @@ function imageOf({ form, value, mediaType }: VideoMedia): JsonObject {
   return form === "url" ? { url: value } : { data: value, media_type: mediaType };
 }
 
-/** Its videos are silent. */
-function droppedOf({ seed, generateAudio, aspectRatio, firstFrame }: VideoOrder): string[] {
-  return [
-    ...(seed !== null ? ["seed"] : []),
-    ...(generateAudio === true ? ["generate_audio"] : []),
-    ...(aspectRatio !== null && firstFrame !== null ? ["aspect_ratio"] : []),
-  ];
+function droppedOf(order: VideoOrder): string[] {
+  const hasRatioOfFrame = order.aspectRatio !== null && order.firstFrame !== null;
+  return [...droppedByLuma(order), ...(hasRatioOfFrame ? ["aspect_ratio"] : [])];
 }
 
 function progressOf(outbound: Outbound, response: unknown): VideoProgress {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
+import { vendorId } from "../vendor_id.ts";
 import type { VideoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -30,10 +31,8 @@ const SHAPES: VideoShapes = {
 
 const BaseResponse = z.object({ status_code: errorCode, status_msg: z.string().nullish().catch(null) }).nullish()
   .catch(null);
-const identifier = z.string().min(1).or(z.number().transform(String));
-
-const Created = z.object({ task_id: identifier });
-const Query = z.object({ status: z.string(), file_id: identifier.nullish().catch(null), base_resp: BaseResponse });
+const Created = z.object({ task_id: vendorId });
+const Query = z.object({ status: z.string(), file_id: vendorId.nullish().catch(null), base_resp: BaseResponse });
 const File = z.object({ file: z.object({ download_url: z.string().nullish() }).nullish() });
 const Envelope = z.object({ base_resp: BaseResponse });
 

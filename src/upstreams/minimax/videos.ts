@@ -3,6 +3,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { contentPartsOf } from "../video_content.ts";
 import { MEDIA_REASON } from "../refused_options.ts";
+import { vendorId } from "../vendor_id.ts";
 import { videoExchange } from "../video_exchange.ts";
 import { listedProgress, listQueryOf, MAX_JOBS_PER_LIST } from "../video_listing.ts";
 import { cancelPending, failed, finished, progressOfStatus } from "../video_progress.ts";
@@ -28,7 +29,7 @@ const DEFAULT_RATIO = "16:9";
 const text = z.string().nullish().catch(null);
 const number = z.number().nonnegative().nullish().catch(null);
 
-const Created = z.object({ task_id: z.string().min(1).or(z.number().transform(String)) });
+const Created = z.object({ task_id: vendorId });
 
 const ResponseBody = z.object({
   task: z.object({

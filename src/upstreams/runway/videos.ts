@@ -6,6 +6,7 @@ import type { Outbound, VendorRefusal } from "../outbound_call.ts";
 import { reportedUsd } from "../reported_cost.ts";
 import { MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
 import { routedOptionIn } from "../seedance_prompt.ts";
+import { vendorId } from "../vendor_id.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import type {
@@ -44,7 +45,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 
 const text = z.string().nullish().catch(null);
 
-const Created = z.object({ id: z.string().min(1).or(z.number().transform(String)) });
+const Created = z.object({ id: vendorId });
 
 const Task = z.object({
   status: z.string(),

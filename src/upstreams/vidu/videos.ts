@@ -3,6 +3,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { ACCOUNT_REASON, MEDIA_REASON, PRICE_REASON } from "../refused_options.ts";
+import { vendorId } from "../vendor_id.ts";
 import { type VideoExchange, videoExchange } from "../video_exchange.ts";
 import { cancelPending, failed, finished, pending, unknownStatus } from "../video_progress.ts";
 import { shapeOf, type VideoShapes } from "../video_shape.ts";
@@ -41,7 +42,7 @@ const REFUSED_OPTIONS: RefusedOptions = {
 
 const text = z.string().nullish().catch(null);
 
-const Created = z.object({ task_id: z.string().min(1).or(z.number().transform(String)) });
+const Created = z.object({ task_id: vendorId });
 
 const Job = z.object({
   state: z.string(),
