@@ -114,9 +114,22 @@ function stageOf(gateway: StageGateway, page: Page, context: BrowserContext): St
   };
 }
 
-/** Writes into a field for JSON: its editor, or the plain text before that is loaded. */
+/**
+ * Replaces the text of a field for JSON: of its editor, or of the plain text before that is loaded. It is pasted into
+ * the editor, as a browser that types over highlighted text keeps its look with an inline style, which the policy of the
+ * page blocks and the browser's console tells.
+ */
 export async function fillJson(page: Page, name: string, text: string): Promise<void> {
-  await page.getByRole("textbox", { name }).first().fill(text);
+  const field = page.getByRole("textbox", { name }).first();
+  await field.press("ControlOrMeta+a");
+  const isPlain = await page.evaluate(`(() => {
+    let focused = document.activeElement;
+    while (focused.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", ${JSON.stringify(text)});
+    return focused.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+  if (isPlain) await field.fill(text);
 }
 
 /** The title that the browser shows while the pointer is at the middle of an element; null for none. */
