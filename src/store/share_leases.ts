@@ -27,7 +27,10 @@ export interface LeasedShare {
   readonly others: bigint;
 }
 
-/** The leases of a limit, before the limit is computed. Values of one engine, of no meaning elsewhere. */
+/**
+ * The leases of a limit, before the limit is computed. Values of one engine, of no meaning elsewhere. One is of use for
+ * as long as a lease lasts.
+ */
 export interface ShareReading {
   readonly version: string;
   readonly at: number;

@@ -6,7 +6,8 @@ import { bytesOf, read, reasonOf } from "./database.ts";
 import { POSTGRES_LIMITS } from "./limits.ts";
 import type { Readable } from "./read.ts";
 
-const DURATION_MS = 30_000;
+/** How long a lease of a limit lasts. No reading of leases is used for longer. */
+export const SHARE_DURATION_MS = 30_000;
 
 /**
  * Leases of limits as rows of the database.
@@ -17,7 +18,7 @@ const DURATION_MS = 30_000;
 export function postgresShareLeases(readable: () => Readable, assertWritable: () => void): ShareLeases {
   const holder = crypto.randomUUID();
   return {
-    durationMs: DURATION_MS,
+    durationMs: SHARE_DURATION_MS,
 
     async lease(name: Key, demand: ShareDemand) {
       assertWritable();
@@ -29,7 +30,7 @@ export function postgresShareLeases(readable: () => Readable, assertWritable: ()
           ${nameOf(name)}, ${holder}, ${String(limit)}::text::numeric, ${refills}, ${String(used)}::text::numeric,
           ${String(kept)}::text::numeric, ${String(wanted)}::text::numeric, ${hasSpare},
           ${since?.version ?? null}::bigint, ${since?.at ?? null}::float8,
-          coalesce(${now}::float8, switchyard.now_ms()), ${DURATION_MS}::float8
+          coalesce(${now}::float8, switchyard.now_ms()), ${SHARE_DURATION_MS}::float8
         )`.catch((error) => {
         throw new StoreWriteError(new Error(reasonOf(error)));
       });

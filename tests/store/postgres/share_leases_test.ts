@@ -10,7 +10,7 @@ import { openPostgresStore } from "../../../src/store/postgres/open_postgres_sto
 import type { ShareReading } from "../../../src/store/share_leases.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
+import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { SharedLimits } from "../../support/share_leases.ts";
 
 if (isPostgresWanted) {
@@ -22,18 +22,32 @@ if (isPostgresWanted) {
 const NODES = 2;
 let databases = 0;
 
+/** How often a store removes what has ended. */
+const SWEEP_INTERVAL_MS = 600_000;
+
+/** A clock on which no store removes what has ended. */
+class ClockWithoutSweeps extends ManualClock {
+  override after(delayMs: number, callback: () => void): () => void {
+    return delayMs >= SWEEP_INTERVAL_MS ? () => {} : super.after(delayMs, callback);
+  }
+}
+
 /** Runs a test with nodes on one empty database and one clock. */
 async function overNodes(
   server: PostgresServer,
-  run: (stores: readonly Awaited<ReturnType<typeof openPostgresStore>>[], clock: ManualClock) => Promise<void>,
+  run: (
+    stores: readonly Awaited<ReturnType<typeof openPostgresStore>>[],
+    clock: ManualClock,
+    url: string,
+  ) => Promise<void>,
+  clock = new ManualClock(),
 ): Promise<void> {
   const name = `shares_${++databases}`;
   await server.run(`create database ${name}`);
-  const clock = new ManualClock();
   const open = () => openPostgresStore({ url: server.url(name), clock, log: silentLog, isEngineClock: true });
   const stores = [await open(), ...await Promise.all(Array.from({ length: NODES - 1 }, open))];
   try {
-    await run(stores, clock);
+    await run(stores, clock, server.url(name));
   } finally {
     await Promise.all(stores.map((store) => store.close()));
     await server.run(`drop database ${name} with (force)`);
@@ -97,6 +111,28 @@ function registerTests(server: PostgresServer): void {
         }),
         { numRuns: 60 },
       );
+    }, new ClockWithoutSweeps());
+  });
+
+  Deno.test("share leases: one that has ended since it was read, and is swept, counts for a demand since then", async () => {
+    await overNodes(server, async (stores, clock, url) => {
+      const [one, other] = stores.map(({ shareLeases }) => shareLeases ?? null);
+      assert(one && other);
+      const demand = { limit: 100n, refills: false, used: 0n, kept: 0n, hasSpare: false };
+      await other.lease(["swept"], { ...demand, wanted: 40n });
+      const { durationMs } = one;
+      clock.advance(SWEEP_INTERVAL_MS - durationMs);
+      await other.lease(["limit"], { ...demand, wanted: 40n });
+      clock.advance(durationMs - 1);
+      const since = await one.read(["limit"]);
+      assertEquals(since.others, 40n);
+      clock.advance(1);
+      await withConnection(url, async (sql) => {
+        const left = async () => (await sql`select name from switchyard.share`).length;
+        while (await left() > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+      });
+      assertEquals((await one.lease(["limit"], { ...demand, wanted: 100n, since }))?.leased, 60n);
+      assertEquals((await one.lease(["limit"], { ...demand, wanted: 100n }))?.leased, 100n);
     });
   });
 
