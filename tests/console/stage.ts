@@ -115,9 +115,9 @@ function stageOf(gateway: StageGateway, page: Page, context: BrowserContext): St
 }
 
 /**
- * Replaces the text of a field for JSON: of its editor, or of the plain text before that is loaded. It is pasted into
- * the editor, as a browser that types over highlighted text keeps its look with an inline style, which the policy of the
- * page blocks and the browser's console tells.
+ * Replaces the text of a field for JSON: of its editor, or of the plain text before that is loaded. The editor gets it
+ * pasted: when highlighted text is typed over, the browser keeps its look with an inline style, which the policy of
+ * the page blocks, and reports that in its console.
  */
 export async function fillJson(page: Page, name: string, text: string): Promise<void> {
   const field = page.getByRole("textbox", { name }).first();
