@@ -1,3 +1,7 @@
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
+import type { Endpoint } from "../../src/endpoints/endpoint.ts";
+import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/endpoints/operators.ts";
+import { DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../../src/endpoints/service.ts";
 import project from "../../deno.json" with { type: "json" };
 import { ERRORS } from "./errors.ts";
 import { HEADERS } from "./headers.ts";
@@ -32,6 +36,22 @@ const INFO = {
   license: { name: "MIT", identifier: "MIT" },
 };
 
+/** The endpoints by the names of their operations. */
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
+  ...Object.entries(CALLER_ENDPOINTS),
+  ...Object.entries(OPERATOR_ENDPOINTS),
+  ...Object.entries(REQUEST_ENDPOINTS),
+  ...Object.entries(CONFIG_ENDPOINTS),
+  ...Object.entries(SERVICE_ENDPOINTS),
+  ...Object.entries(DOCUMENTATION_ENDPOINTS),
+]);
+
+function endpointOf({ id }: Operation): Endpoint {
+  const endpoint = ENDPOINTS.get(id);
+  if (endpoint === undefined) throw new Error(`No endpoint has the name of the operation "${id}"`);
+  return endpoint;
+}
+
 /** The description of the interface as an OpenAPI document. */
 export async function openapiDocument(): Promise<JsonSchema> {
   const components = new Components();
@@ -51,8 +71,8 @@ export async function openapiDocument(): Promise<JsonSchema> {
   const writer = new OperationWriter(components);
   const paths: Record<string, JsonSchema> = {};
   for (const operation of operations) {
-    const [method = "", path = ""] = operation.at.split(" ");
-    (paths[path] ??= {})[method.toLowerCase()] = writer.write(operation);
+    const { method, path } = endpointOf(operation);
+    (paths[path.replaceAll(/(?<=\/):(\w+)\*?/g, "{$1}")] ??= {})[method.toLowerCase()] = writer.write(operation);
   }
   const webhooks = writeWebhooks(components);
   const errors = Object.values(ERRORS).map(({ name, schema }) => [name, {

@@ -58,9 +58,7 @@ export interface Body {
 
 /** One endpoint. */
 export interface Operation {
-  /** Method and path: `GET /v1/videos/{id}`. */
-  readonly at: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
-  /** Unique, in camelCase. */
+  /** The name of its row in the tables of endpoints, which have its method and path. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;

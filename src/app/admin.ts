@@ -1,3 +1,5 @@
+import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
+import { lazyRoutesAt } from "../protocols/route_at.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import type { LedgerMeter } from "../billing/meter.ts";
 import type { UsageReports } from "../billing/usage/usage_report.ts";
@@ -46,8 +48,6 @@ import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Store } from "../store/store.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import { serviceStateOf } from "../upstreams/serving_providers.ts";
-import { lazyRoutes } from "../http/lazy_routes.ts";
-import { renderAdminError } from "../protocols/admin/answer.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import type { FileStores } from "./file_stores.ts";
 import type { Poller } from "../videos/polling/poller.ts";
@@ -55,7 +55,6 @@ import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
 import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
 import type { CountedHits } from "./caches.ts";
-import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS, SHOWN_CONFIG_ENDPOINTS } from "./admin_endpoints.ts";
 import type { OtherGateways } from "./other_gateways.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
@@ -222,15 +221,14 @@ function overviewRoutes({ streams, access, ofProviders, ...traffic }: OverviewPa
 
 /** The endpoints of the log of requests. The first request to one of them loads their code. */
 function requestRoutes(requests: RequestLog | null): AdminRoute[] {
-  const routes = lazyRoutes(
-    REQUEST_ENDPOINTS,
-    renderAdminError,
+  const routes = lazyRoutesAt(
+    Object.values(REQUEST_ENDPOINTS),
     async () => (await import("../protocols/admin/requests.ts")).adminRequestRoutes(requests),
   );
   return routes.map((route) => ({
     ...route,
-    parameters: route.path.endsWith("/requests") ? null : [],
-    ...route.path.endsWith("/bodies") ? PRIVATE_READ : { role: "read" },
+    parameters: route.path === REQUEST_ENDPOINTS.listRequests.path ? null : [],
+    ...route.path === REQUEST_ENDPOINTS.readRequestBodies.path ? PRIVATE_READ : { role: "read" },
   }));
 }
 
@@ -241,16 +239,15 @@ function configRoutes(
     readonly readJson: ReadJson;
   },
 ): AdminRoute[] {
-  const routes = lazyRoutes(
-    CONFIG_ENDPOINTS,
-    renderAdminError,
+  const routes = lazyRoutesAt(
+    Object.values(CONFIG_ENDPOINTS),
     async () => {
       const { createConfigAdmin } = await import("./config_admin.ts");
       const { adminConfigRoutes } = await import("../protocols/admin/config.ts");
       return adminConfigRoutes({ admin: createConfigAdmin(await changes()), readJson });
     },
   );
-  const parameters = (path: string) => path.endsWith("/versions") ? PAGE_PARAMETERS : [];
+  const parameters = (path: string) => path === CONFIG_ENDPOINTS.listConfigVersions.path ? PAGE_PARAMETERS : [];
   return routes.map((route) => ({
     ...route,
     role: route.method === "GET" ? "read" : "owner",
@@ -262,9 +259,8 @@ function configRoutes(
 /** The configuration of a gateway that does not change it. */
 function shownConfigRoutes({ config, tree }: Pick<AdminRouteOptions, "config" | "tree">): AdminRoute[] {
   if (tree === null) return [];
-  const routes = lazyRoutes(
-    SHOWN_CONFIG_ENDPOINTS,
-    renderAdminError,
+  const routes = lazyRoutesAt(
+    [CONFIG_ENDPOINTS.readConfig],
     async () => {
       const { shownConfig } = await import("./shown_config.ts");
       const { adminShownConfigRoutes } = await import("../protocols/admin/config.ts");

@@ -1,3 +1,4 @@
+import { DOCUMENTATION_ROOT } from "../endpoints/service.ts";
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
 import { accessLog } from "../http/access_log.ts";
 import { observeAll, type RequestObserver } from "../http/request_record.ts";
@@ -111,7 +112,7 @@ export function createApp(services: OwnedServices): App {
       isDraining: () => state.isDraining,
       trustedProxies: config.server.trustedProxies.map(readCidr),
       traceOf: tracing?.traceOf ?? null,
-      docsUrl: () => config.server.docsUrl ?? `${state.baseUrl}/docs`,
+      docsUrl: () => config.server.docsUrl ?? state.baseUrl + DOCUMENTATION_ROOT,
       observer,
       ...addressOf === undefined ? {} : { addressOf },
     });

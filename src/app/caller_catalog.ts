@@ -3,7 +3,6 @@ import type { Credential } from "../billing/key_ring.ts";
 import { capturedBodyBytes } from "../config/captured_bodies.ts";
 import type { CatalogFor } from "../catalog/listing.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
-import type { KeyLocation } from "../http/credentials.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Services } from "./services.ts";
@@ -18,12 +17,9 @@ export interface CallerCatalogParts extends Pick<Services, "catalog" | "keys" | 
  * Returns the catalog for the caller of a request. The catalogs are public, so a request without a valid key gets the
  * whole one, and at once. After some wrong keys of a client, its keys are not looked at for a time: the answers would
  * else show which of many guesses is a key with limits.
- *
- * @param carriers Where the key may be. Default: the header fields that every protocol accepts.
  */
 export function callerCatalog(
   { catalog, keys, meter, clock, config, publicWrongKeys }: CallerCatalogParts,
-  carriers?: readonly KeyLocation[],
 ): CatalogFor {
   const wrongKeys: Pick<WrongKeys, "refuse"> = {
     refuse(address, error) {
@@ -47,7 +43,7 @@ export function callerCatalog(
     };
     if (publicWrongKeys.isSlowed(inbound.remote)) return whole;
     try {
-      const credential = authenticate(inbound, carriers);
+      const credential = authenticate(inbound);
       return credential instanceof Promise ? credential.then(permitted, publicOrThrow) : permitted(credential);
     } catch (error) {
       return publicOrThrow(error);

@@ -4,6 +4,7 @@ import { commandKeyOf, configuredAdminKeys } from "../config/admin_keys.ts";
 import type { AccountKeys } from "../console/account_keys.ts";
 import { withSecurityHeaders } from "../console/security_headers.ts";
 import type { ConsoleSessions } from "../console/sessions.ts";
+import { CONSOLE_ENDPOINTS, CONSOLE_ROOT } from "../endpoints/service.ts";
 import type { ErrorRenderer, Route } from "../http/inbound.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -14,7 +15,6 @@ import type { TrafficKeeper, TrafficKeeperParts } from "../metrics/traffic_keepe
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import type { LiveStreams } from "../protocols/admin/live_streams.ts";
 import type { AdminAccess } from "./admin_access.ts";
-import { CONSOLE_ENDPOINTS } from "./admin_endpoints.ts";
 import { createRouter } from "./router.ts";
 import { errorName } from "../lib/log.ts";
 
@@ -78,7 +78,7 @@ export class ConsoleState {
   async createLink({ config, address }: { readonly config: Config; readonly address: string }): Promise<string | null> {
     const key = hasConsole(config) ? commandKeyOf(config.server) : null;
     // Browsers do not send the part behind the number sign, so no log has it.
-    return key === null ? null : `${address}/console#link=${(await this.sessions()).createLink(key)}`;
+    return key === null ? null : `${address}${CONSOLE_ROOT}#link=${(await this.sessions()).createLink(key)}`;
   }
 
   /** Stops counting, and writes what was counted to the store. */
@@ -128,37 +128,14 @@ export interface ConsoleRouteOptions {
   readonly baseUrl: () => string;
 }
 
-/**
- * The endpoints for callers that the console uses: those that show the account of a key, and those of the playground.
- */
-const CALLER_ENDPOINTS: ReadonlySet<string> = new Set([
-  "GET /v1/credits",
-  "GET /v1/key",
-  "GET /v1/models",
-  "GET /v1/requests",
-  "GET /v1/requests/:id",
-  "GET /v1/usage",
-  "POST /v1/chat/completions",
-  "POST /v1/responses",
-  "POST /msgcompat/v1/messages",
-  "POST /gencompat/v1beta/models/:model*:generateContent",
-  "POST /gencompat/v1beta/models/:model*:streamGenerateContent",
-  "POST /v1/images/generations",
-  "POST /v1/images/edits",
-  "GET /v1/videos",
-  "POST /v1/videos",
-  "GET /v1/videos/:id",
-  "DELETE /v1/videos/:id",
-  "GET /files/:name",
-]);
-
 /** The addresses of the console. The first request to one of them loads its code. */
 export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
   const { state, access, authenticate, forOperators, forCallers, baseUrl } = options;
-  const routes = lazyRoutes(CONSOLE_ENDPOINTS, renderConsoleError, async () => {
+  const routes = Object.values(CONSOLE_ENDPOINTS).map((endpoint) => ({ ...endpoint, renderError: renderConsoleError }));
+  return lazyRoutes(routes, async () => {
     const { consoleRoutes } = await import("../console/console.ts");
     const { loadConsoleAssets } = await import("../console/bundle.ts");
-    const own = forCallers.filter(({ method, path }) => CALLER_ENDPOINTS.has(`${method} ${path}`));
+    const own = forCallers.filter(({ isInConsole }) => isInConsole);
     const rules = { sections: [], renderError: renderConsoleError };
     return consoleRoutes({
       sessions: await state.sessions(),
@@ -172,8 +149,6 @@ export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
       baseUrl,
     });
   });
-  // An open page reads again and again, which would fill the log of requests. Failures are logged.
-  return routes.map((route) => ({ ...route, isProbe: route.method === "GET" }));
 }
 
 const renderConsoleError: ErrorRenderer = (...failure) => withSecurityHeaders(renderAdminError(...failure), false);

@@ -1,10 +1,17 @@
 import { withSecurityHeaders } from "../console/security_headers.ts";
-import { type DocumentationOptions, documentationRoutes } from "../documentation/routes.ts";
+import { documentationHandlers } from "../documentation/handlers.ts";
+import { DOCUMENTATION_ENDPOINTS as ENDPOINTS } from "../endpoints/service.ts";
 import type { Route } from "../http/inbound.ts";
+import { routesAt } from "../protocols/route_at.ts";
 
 /** The pages of the documentation, with the header fields that keep browsers from loading anything else. */
-export function createDocumentationRoutes(options: DocumentationOptions): Route[] {
-  return documentationRoutes(options).map((route) => ({
+export function createDocumentationRoutes(baseUrl: () => string): Route[] {
+  const { describe, firstPage, page } = documentationHandlers(baseUrl);
+  return [
+    ...routesAt(ENDPOINTS.readDescription, describe),
+    ...routesAt(ENDPOINTS.readDocumentation, firstPage),
+    ...routesAt(ENDPOINTS.readDocumentationPage, page),
+  ].map((route) => ({
     ...route,
     handler: async (inbound) => withSecurityHeaders(await route.handler(inbound), true),
   }));

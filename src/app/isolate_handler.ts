@@ -3,7 +3,8 @@ import { isRefused } from "../http/front_door_checks.ts";
 import { HeaderFields } from "../http/headers.ts";
 import { createRequestHandler, type RequestHandlerOptions } from "../http/request_handler.ts";
 import type { Relay } from "../isolates/relay.ts";
-import { isSurelySmall, isTextRequest } from "../large_requests/large_route.ts";
+import { isTextPath } from "../endpoints/text_paths.ts";
+import { isSurelySmall } from "../large_requests/large_route.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 
 /** Options of {@linkcode createIsolateHandler}. */
@@ -61,7 +62,7 @@ function isOwn(request: Request, { largeBodyBytes }: Pick<Config["limits"], "lar
   const { url } = request;
   const start = url.indexOf("/", "https://".length);
   const end = url.indexOf("?", start);
-  if (!isTextRequest("POST", url.slice(start, end < 0 ? undefined : end))) return false;
+  if (!isTextPath(url.slice(start, end < 0 ? undefined : end))) return false;
   const { headers } = request;
   // Streams that can be resumed and dry runs, which are limited together, are all on the main thread.
   return isSurelySmall(headers.get("content-length"), largeBodyBytes) && headers.get("content-encoding") === null &&

@@ -2,6 +2,7 @@
  * The entry module of an isolate: a thread that accepts connections. It answers small text requests, and sends all
  * other requests to the main thread, which has the store, the money and the other endpoints.
  */
+import { DOCUMENTATION_ROOT } from "../endpoints/service.ts";
 import { adminKeyTest } from "./admin_access.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { createKeyRing } from "../billing/key_ring.ts";
@@ -84,7 +85,7 @@ const handler = createIsolateHandler({
   isDraining: () => lifecycle.isDraining,
   trustedProxies: data.config.server.trustedProxies.map(readCidr),
   traceOf: data.config.tracing === null ? null : traceBySampling(data.config.tracing.ratio),
-  docsUrl: () => data.config.server.docsUrl ?? `${data.baseUrl}/docs`,
+  docsUrl: () => data.config.server.docsUrl ?? data.baseUrl + DOCUMENTATION_ROOT,
   observer: records.observe,
   onArrival: records.onArrival,
 });

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { OtherAnswer } from "../conversation/answering_models.ts";
-import type { Inbound } from "../http/inbound.ts";
+import type { Inbound, Route } from "../http/inbound.ts";
 import { RequestRecord } from "../http/request_record.ts";
 import { JSON_MEMORY_FACTOR } from "../http/json_body.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -141,7 +141,7 @@ async function answer(message: RequestMessage): Promise<void> {
   try {
     const match = (await at).match(message.method, message.path);
     if (match.route === null) throw match.error;
-    const response = await match.route.handler(inboundOf(message, match.params, record, left.signal));
+    const response = await match.route.handler(inboundOf(message, match, record, left.signal));
     const { status } = response;
     const headers = [...response.headers];
     const isStream = response.headers.get("content-type") === "text/event-stream" || isListStream(message.path);
@@ -180,14 +180,14 @@ function isListStream(path: string): boolean {
 
 function inboundOf(
   message: RequestMessage,
-  params: Inbound["params"],
+  { params, route: endpoint }: Pick<Inbound, "params"> & { readonly route: Route },
   record: RequestRecord,
   signal: AbortSignal,
 ): Inbound {
   const { url, method, path, query, headers, requestId, receivedAt, remote, body } = message;
   const request = new Request(url, { method, headers: headers as [string, string][], body, signal });
   const memory = state.lease(message.credential.accountId, body.byteLength * JSON_MEMORY_FACTOR);
-  return { request, method, path, query, params, requestId, receivedAt, remote, record, memory };
+  return { request, method, path, endpoint, query, params, requestId, receivedAt, remote, record, memory };
 }
 
 async function pull(id: number): Promise<void> {

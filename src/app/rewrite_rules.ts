@@ -1,12 +1,26 @@
+import { CALLER_ENDPOINTS, CONTENT_ROOTS } from "../endpoints/callers.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import { PROTOCOLS } from "../endpoints/protocols.ts";
 import type { RewriteRule } from "./path_rewriter.ts";
 
-/** The ends of all calls of the content protocol. */
-const CONTENT_CALLS = [
-  ":generateContent",
-  ":streamGenerateContent",
-  ":countTokens",
-  ":embedContent",
-  ":batchEmbedContents",
+const { root: DEFAULT } = PROTOCOLS.default;
+const { root: MESSAGE } = PROTOCOLS.message;
+const MESSAGE_V1 = `${MESSAGE}/v1`;
+const { root: CONTENT } = PROTOCOLS.content;
+/** The documented version of the content protocol, and the one that current clients use. */
+const [CONTENT_BETA = "", CONTENT_STABLE = ""] = CONTENT_ROOTS;
+const ROWS: readonly Endpoint[] = Object.values(CALLER_ENDPOINTS);
+
+/** The ends of all calls of a model in the content protocol: `:generateContent`. */
+const CONTENT_CALLS = ROWS.filter(({ path }) => path.startsWith(CONTENT) && path.includes("*:"))
+  .map(({ path }) => path.slice(path.lastIndexOf(":")));
+
+/** The first segments of calls in the default protocol, below its root: `/chat`, `/images`. */
+const CALLS = [
+  ...new Set(ROWS.flatMap(({ path, permission = "open" }) => {
+    const first = /^[/][^/]+/.exec(path.slice(DEFAULT.length))?.[0];
+    return path.startsWith(`${DEFAULT}/`) && permission !== "open" && first !== undefined ? [first] : [];
+  })),
 ];
 
 /** Whether a client of the content protocol sent the headers. No other client sends these. */
@@ -24,53 +38,46 @@ export const isMessageClient = (headers: Headers): boolean =>
  */
 export const REWRITE_RULES: readonly RewriteRule[] = [
   // A base URL that ends in a slash, or in the version that the client adds.
-  { from: "//v1", to: "/v1" },
+  { from: "//v1", to: DEFAULT },
   { from: "//v1beta", to: "/v1beta" },
-  { from: "//msgcompat", to: "/msgcompat" },
-  { from: "//gencompat", to: "/gencompat" },
-  { from: "/v1/", to: "/v1" },
-  { from: "/v1/v1", to: "/v1" },
-  { from: "/msgcompat/", to: "/msgcompat" },
-  { from: "/msgcompat/v1/", to: "/msgcompat/v1" },
-  { from: "/msgcompat/v1/v1", to: "/msgcompat/v1" },
-  { from: "/gencompat/", to: "/gencompat" },
-  ...versionsTwice("/gencompat"),
+  { from: `/${MESSAGE}`, to: MESSAGE },
+  { from: `/${CONTENT}`, to: CONTENT },
+  { from: "/v1/", to: DEFAULT },
+  { from: "/v1/v1", to: DEFAULT },
+  { from: `${MESSAGE}/`, to: MESSAGE },
+  { from: `${MESSAGE}/v1/`, to: MESSAGE_V1 },
+  { from: `${MESSAGE}/v1/v1`, to: MESSAGE_V1 },
+  { from: `${CONTENT}/`, to: CONTENT },
+  ...versionsTwice(CONTENT),
 
   // A base URL without its version.
-  { from: "/msgcompat/messages", to: "/msgcompat/v1/messages" },
-  { from: "/msgcompat/models", to: "/msgcompat/v1/models" },
-  { from: "/gencompat/models", to: "/gencompat/v1beta/models" },
-  { from: "/gencompat/cachedContents", to: "/gencompat/v1beta/cachedContents" },
-  { from: "/gencompat/v1alpha", to: "/gencompat/v1beta" },
+  { from: `${MESSAGE}/messages`, to: CALLER_ENDPOINTS.createMessage.path },
+  { from: `${MESSAGE}/models`, to: CALLER_ENDPOINTS.listMessageModels.path },
+  { from: `${CONTENT}/models`, to: CALLER_ENDPOINTS.listContentModels.path },
+  { from: `${CONTENT}/cachedContents`, to: CALLER_ENDPOINTS.listCachedContents.path },
+  { from: `${CONTENT}/v1alpha`, to: CONTENT_BETA },
 
   // Prefixes of vendors and other gateways.
-  { from: "/openai", to: "/v1" },
-  { from: "/api/v1", to: "/v1" },
-  { from: "/v1beta/openai", to: "/v1" },
-  { from: "/anthropic", to: "/msgcompat" },
-  { from: "/gemini", to: "/gencompat" },
+  { from: "/openai", to: DEFAULT },
+  { from: "/api/v1", to: DEFAULT },
+  { from: "/v1beta/openai", to: DEFAULT },
+  { from: "/anthropic", to: MESSAGE },
+  { from: "/gemini", to: CONTENT },
 
   // The bare host, with the paths of each vendor's client.
-  { from: "/v1/messages", to: "/msgcompat/v1/messages" },
-  { from: "/messages", to: "/msgcompat/v1/messages" },
-  { from: "/v1beta", to: "/gencompat/v1beta" },
-  { from: "/v1alpha", to: "/gencompat/v1beta" },
-  { from: "/cachedContents", to: "/gencompat/v1beta/cachedContents" },
-  { from: "/v1/cachedContents", to: "/gencompat/v1/cachedContents" },
-  { from: "/v1", to: "/gencompat/v1", endings: CONTENT_CALLS },
-  { from: "/v1/models", to: "/msgcompat/v1/models", matchesHeaders: isMessageClient },
-  { from: "/v1/models", to: "/gencompat/v1/models", matchesHeaders: isContentClient },
-  { from: "/models", to: "/gencompat/v1beta/models", endings: CONTENT_CALLS },
-  { from: "/models", to: "/v1/models" },
-  { from: "/chat/completions", to: "/v1/chat/completions" },
-  { from: "/responses", to: "/v1/responses" },
-  { from: "/embeddings", to: "/v1/embeddings" },
-  { from: "/moderations", to: "/v1/moderations" },
-  { from: "/rerank", to: "/v1/rerank" },
-  { from: "/v2/rerank", to: "/v1/rerank" },
-  { from: "/audio", to: "/v1/audio" },
-  { from: "/images", to: "/v1/images" },
-  { from: "/videos", to: "/v1/videos" },
+  { from: "/v1/messages", to: CALLER_ENDPOINTS.createMessage.path },
+  { from: "/messages", to: CALLER_ENDPOINTS.createMessage.path },
+  { from: "/v1beta", to: CONTENT_BETA },
+  { from: "/v1alpha", to: CONTENT_BETA },
+  { from: "/cachedContents", to: CALLER_ENDPOINTS.listCachedContents.path },
+  { from: "/v1/cachedContents", to: `${CONTENT_STABLE}/cachedContents` },
+  { from: "/v1", to: CONTENT_STABLE, endings: CONTENT_CALLS },
+  { from: "/v1/models", to: CALLER_ENDPOINTS.listMessageModels.path, matchesHeaders: isMessageClient },
+  { from: "/v1/models", to: `${CONTENT_STABLE}/models`, matchesHeaders: isContentClient },
+  { from: "/models", to: CALLER_ENDPOINTS.listContentModels.path, endings: CONTENT_CALLS },
+  { from: "/models", to: CALLER_ENDPOINTS.listModels.path },
+  { from: "/v2/rerank", to: CALLER_ENDPOINTS.rerank.path },
+  ...CALLS.map((path) => ({ from: path, to: DEFAULT + path })),
 ];
 
 /** The content protocol has two versions, and its clients know a third. */

@@ -1,7 +1,10 @@
+import { CALLER_ENDPOINTS, FILES_ROOT } from "../endpoints/callers.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import { PROTOCOLS } from "../endpoints/protocols.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import { renderContentError } from "../protocols/content/error.ts";
 import { renderDefaultError } from "../protocols/default/error.ts";
-import { renderVideoError } from "../protocols/default/videos.ts";
+import { renderVideoError } from "../protocols/default/video_error.ts";
 import { renderMessageError } from "../protocols/message/error.ts";
 import { isContentClient, isMessageClient, REWRITE_RULES } from "./rewrite_rules.ts";
 import type { RouterOptions } from "./router.ts";
@@ -16,13 +19,13 @@ import type { RouterOptions } from "./router.ts";
 export function routerOptions(baseUrl: () => string, { hasAdmin }: { readonly hasAdmin: boolean }): RouterOptions {
   const advice = {
     default: () =>
-      `the base address of OpenAI's clients is ${baseUrl()}/v1 (with /chat/completions, /responses, /embeddings, ` +
-      `/images, /audio, /videos, /moderations, /rerank and /models below it), of Anthropic's ${baseUrl()}/msgcompat and of Google's ${baseUrl()}/gencompat`,
+      `the base address of OpenAI's clients is ${baseUrl()}${PROTOCOLS.default.root} (with /chat/completions, /responses, /embeddings, ` +
+      `/images, /audio, /videos, /moderations, /rerank and /models below it), of Anthropic's ${baseUrl()}${PROTOCOLS.message.root} and of Google's ${baseUrl()}${PROTOCOLS.content.root}`,
     message: () =>
-      `the base address of Anthropic's clients is ${baseUrl()}/msgcompat (with /v1/messages, ` +
-      `/v1/messages/count_tokens and /v1/models below it)`,
+      `the base address of Anthropic's clients is ${baseUrl()}${PROTOCOLS.message.root} (with ${below(CALLER_ENDPOINTS.createMessage)}, ` +
+      `${below(CALLER_ENDPOINTS.countMessageTokens)} and ${below(CALLER_ENDPOINTS.listMessageModels)} below it)`,
     content: () =>
-      `the base address of Google's clients is ${baseUrl()}/gencompat (with /v1beta/models/{model}:generateContent, ` +
+      `the base address of Google's clients is ${baseUrl()}${PROTOCOLS.content.root} (with /v1beta/models/{model}:generateContent, ` +
       `:streamGenerateContent, :countTokens, :embedContent and :batchEmbedContents, /v1beta/models and /v1beta/cachedContents below it)`,
   };
   return {
@@ -31,20 +34,25 @@ export function routerOptions(baseUrl: () => string, { hasAdmin }: { readonly ha
     advice: advice.default,
     sections: [
       {
-        prefix: "/msgcompat",
+        prefix: PROTOCOLS.message.root,
         renderError: renderMessageError,
         matchesHeaders: isMessageClient,
         advice: advice.message,
       },
       {
-        prefix: "/gencompat",
+        prefix: PROTOCOLS.content.root,
         renderError: renderContentError,
         matchesHeaders: isContentClient,
         advice: advice.content,
       },
-      ...hasAdmin ? [{ prefix: "/admin", renderError: renderAdminError }] : [],
-      { prefix: "/v1/videos", renderError: renderVideoError, advice: advice.default },
-      { prefix: "/files", renderError: renderVideoError },
+      ...hasAdmin ? [{ prefix: PROTOCOLS.admin.root, renderError: renderAdminError }] : [],
+      { prefix: CALLER_ENDPOINTS.listVideos.path, renderError: renderVideoError, advice: advice.default },
+      { prefix: FILES_ROOT, renderError: renderVideoError },
     ],
   };
+}
+
+/** A path below the base address of the message protocol. */
+function below({ path }: Pick<Endpoint, "path">): string {
+  return path.slice(PROTOCOLS.message.root.length);
 }

@@ -1,22 +1,20 @@
 import type { Model } from "../catalog/model.ts";
 import { MESSAGE_FORMAT } from "../conversation/codecs/messages/shared/format_name.ts";
-import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../endpoints/callers.ts";
+import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
+import { DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../endpoints/service.ts";
 import type { Route } from "../http/inbound.ts";
-import { lazyRoutes } from "../http/lazy_routes.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
 import { contentModelRoutes } from "../protocols/content/models.ts";
 import { guarded } from "../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../protocols/admin/answer.ts";
 import { adminMetricsRoutes } from "../protocols/admin/metrics.ts";
-import { renderContentError } from "../protocols/content/error.ts";
 import { deliveryRoutes } from "../protocols/default/deliveries.ts";
-import { renderDefaultError } from "../protocols/default/error.ts";
 import { defaultModelRoutes } from "../protocols/default/models.ts";
-import { videoModelRoute } from "../protocols/default/video_models.ts";
-import { renderVideoError } from "../protocols/default/videos.ts";
+import { videoModelRoutes } from "../protocols/default/video_models.ts";
+import { lazyRoutesAt, routesAt } from "../protocols/route_at.ts";
 import { withCallerRates } from "../protocols/limited_routes.ts";
 import type { MessageService } from "../protocols/message/capabilities.ts";
-import { renderMessageError } from "../protocols/message/error.ts";
 import { messageModelRoutes } from "../protocols/message/models.ts";
 import { withResume } from "../replays/resume_route.ts";
 import { withReplays } from "../replays/replay_route.ts";
@@ -27,17 +25,14 @@ import type { TextService } from "../texts/text_service.ts";
 import { callerCatalog } from "./caller_catalog.ts";
 import type { ConfigChanges } from "./config_changes.ts";
 import { type AdminAccess, openAdminAccess } from "./admin_access.ts";
-import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS, SHOWN_CONFIG_ENDPOINTS } from "./admin_endpoints.ts";
 import { createConsoleRoutes, hasConsole } from "./console.ts";
 import type { Features, GatewayState } from "./features.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
-import { createImageRoutes } from "./images.ts";
 import { otherGatewaysOn } from "./other_gateways.ts";
 import type { OwnedServices } from "./own.ts";
 import { needsAdminKey, readinessHandler, readinessOf, type ReadinessOptions } from "./readiness.ts";
 import { createTextRoutes } from "./text_routes.ts";
 import { createVideoRoutes } from "./videos.ts";
-import { createWholeCallRoutes } from "./whole_calls.ts";
 import { replayOptions } from "./replays.ts";
 import type { PriceFeed } from "../prices/price_feed.ts";
 import { createRouter, type Router } from "./router.ts";
@@ -104,30 +99,17 @@ export function createGatewayRouters(
   };
 }
 
-/** The endpoints of an account's own requests, which are loaded by the first request to one of them. */
-const OWN_REQUEST_ENDPOINTS = [
-  { method: "GET", path: "/v1/requests" },
-  { method: "GET", path: "/v1/requests/:id" },
-] as const;
-
-/** The endpoint of streams that can be resumed, which is loaded by the first request to one. */
-const STREAM_ENDPOINTS = [{ method: "GET", path: "/v1/requests/:id/stream" }] as const;
-
-/** The endpoint of receivers of webhooks, which is loaded by the first request to one. */
-const RECEIVER_ENDPOINTS = [{ method: "POST", path: "/webhook-receivers/:id" }] as const;
-
-/** The endpoint of what a key has used, which is loaded by the first request to it. */
-const USAGE_ENDPOINTS = [{ method: "GET", path: "/v1/usage" }] as const;
-
-/** The endpoints about a caller's own key, which are loaded by the first request to one of them. */
-const KEY_ENDPOINTS = [{ method: "GET", path: "/v1/key" }, { method: "GET", path: "/v1/credits" }] as const;
-
-/** The documentation, which is loaded by the first request to one of its pages. */
-const DOCUMENTATION_ENDPOINTS = [
-  { method: "GET", path: "/openapi.json" },
-  { method: "GET", path: "/docs" },
-  { method: "GET", path: "/docs/:path*" },
-] as const;
+/** The endpoints that are answered in one piece, but for images. */
+const WHOLE_CALLS = [
+  ENDPOINTS.createEmbeddings,
+  ENDPOINTS.embedContent,
+  ENDPOINTS.batchEmbedContents,
+  ENDPOINTS.createModeration,
+  ENDPOINTS.rerank,
+  ENDPOINTS.createSpeech,
+  ENDPOINTS.createTranscription,
+  ENDPOINTS.createTranslation,
+];
 
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features, baseUrl: () => string): Route[] {
@@ -138,42 +120,40 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
   return [
     ...createTextRoutes(textOptions),
     ...caches.routes,
-    ...createImageRoutes(services),
-    ...createWholeCallRoutes(services),
-    videoModelRoute(catalog, renderVideoError, callerCatalog(services)),
+    ...lazyRoutesAt([ENDPOINTS.createImages, ENDPOINTS.editImages], async () => {
+      return (await import("./image_routes.ts")).buildImageRoutes(services);
+    }),
+    ...lazyRoutesAt(WHOLE_CALLS, async () => {
+      return (await import("./whole_call_routes.ts")).buildWholeCallRoutes(services);
+    }),
+    ...videoModelRoutes(catalog, callerCatalog(services)),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
-    ...lazyRoutes(RECEIVER_ENDPOINTS, renderDefaultError, async () => {
+    ...lazyRoutesAt([ENDPOINTS.receiveWebhook], async () => {
       const { webhookReceiverRoutes } = await import("../protocols/default/webhook_receiver.ts");
       return webhookReceiverRoutes({ receivers: await receivers.load(), bodyIdleMs: limits.bodyIdleMs });
     }),
-    ...lazyRoutes(USAGE_ENDPOINTS, renderDefaultError, async () => {
+    ...lazyRoutesAt([ENDPOINTS.readOwnUsage], async () => {
       return (await import("../protocols/default/usage.ts")).usageRoutes(services);
     }),
-    ...lazyRoutes(OWN_REQUEST_ENDPOINTS, renderDefaultError, async () => {
+    ...lazyRoutesAt([ENDPOINTS.listOwnRequests, ENDPOINTS.readOwnRequest], async () => {
       const { ownRequestRoutes } = await import("../protocols/default/requests.ts");
-      return ownRequestRoutes({ authenticate, requests: services.requestLog, renderError: renderDefaultError });
+      return ownRequestRoutes({ authenticate, requests: services.requestLog });
     }),
-    ...lazyRoutes(STREAM_ENDPOINTS, renderDefaultError, async () => {
-      const { streamRoutes } = await import("../replays/stream_route.ts");
+    ...lazyRoutesAt([ENDPOINTS.resumeStream], async () => {
+      const { streamHandler } = await import("../replays/stream_route.ts");
       const [streams, places] = await Promise.all([keptStreams.load(), keptStreams.loadPlaces()]);
-      return streamRoutes({ authenticate, streams, catalog, places, renderError: renderDefaultError });
+      return routesAt(ENDPOINTS.resumeStream, streamHandler({ authenticate, streams, catalog, places }));
     }),
-    ...lazyRoutes(KEY_ENDPOINTS, renderDefaultError, async () => {
+    ...lazyRoutesAt([ENDPOINTS.readOwnKey, ENDPOINTS.readOwnCredits], async () => {
       return (await import("../protocols/default/key.ts")).keyRoutes(services);
     }),
-    ...lazyRoutes(DOCUMENTATION_ENDPOINTS, renderDefaultError, async () => {
-      const { createDocumentationRoutes } = await import("./documentation.ts");
-      return createDocumentationRoutes({ renderError: renderDefaultError, baseUrl });
+    ...lazyRoutesAt(Object.values(DOCUMENTATION_ENDPOINTS), async () => {
+      return (await import("./documentation.ts")).createDocumentationRoutes(baseUrl);
     }),
-    ...defaultModelRoutes(catalog, renderDefaultError, callerCatalog(services)),
-    ...messageModelRoutes(
-      catalog,
-      (model) => messageServiceOf(model, texts),
-      renderMessageError,
-      callerCatalog(services),
-    ),
-    ...contentModelRoutes(catalog, renderContentError, callerCatalog(services, CONTENT_KEY_LOCATIONS)),
+    ...defaultModelRoutes(catalog, callerCatalog(services)),
+    ...messageModelRoutes(catalog, (model) => messageServiceOf(model, texts), callerCatalog(services)),
+    ...contentModelRoutes(catalog, callerCatalog(services)),
   ];
 }
 
@@ -205,10 +185,10 @@ interface AdminParts extends ConsoleParts {
 function adminRoutesOf({ services, features, state, configChanges, prices, access, metrics }: AdminParts): Route[] {
   if (access === null) return [];
   const { webhooks } = features;
-  const shownEndpoints = services.tree === null ? [] : SHOWN_CONFIG_ENDPOINTS;
-  const configEndpoints = configChanges === null ? shownEndpoints : CONFIG_ENDPOINTS;
-  const endpoints = [...ADMIN_ENDPOINTS, ...REQUEST_ENDPOINTS, ...configEndpoints];
-  const routes = lazyRoutes(endpoints, renderAdminError, async () => {
+  const shownEndpoints = services.tree === null ? [] : [CONFIG_ENDPOINTS.readConfig];
+  const configEndpoints = configChanges === null ? shownEndpoints : Object.values(CONFIG_ENDPOINTS);
+  const endpoints = [...Object.values(OPERATOR_ENDPOINTS), ...Object.values(REQUEST_ENDPOINTS), ...configEndpoints];
+  const routes = lazyRoutesAt(endpoints, async () => {
     const { createAdminRoutes } = await import("./admin.ts");
     return createAdminRoutes({
       ...services,
@@ -267,10 +247,9 @@ function healthRoutes(
     filesUsage: () => files.quota.usage,
     authorize,
   });
-  const probe = { method: "GET", renderError: renderDefaultError, isProbe: true } as const;
   return [
-    { ...probe, path: "/healthz", handler: () => new Response("ok\n") },
-    { ...probe, path: "/readyz", handler: readiness },
+    ...routesAt(SERVICE_ENDPOINTS.readHealth, () => new Response("ok\n")),
+    ...routesAt(SERVICE_ENDPOINTS.readReadiness, readiness),
   ];
 }
 

@@ -1,10 +1,7 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../endpoints/callers.ts";
 import type { Route } from "../http/inbound.ts";
-import { lazyRoutes } from "../http/lazy_routes.ts";
-import { CONTENT_ENDPOINTS } from "../protocols/content/endpoints.ts";
-import { renderContentError } from "../protocols/content/error.ts";
 import { defaultTextRoutes } from "../protocols/default/texts.ts";
-import { MESSAGE_ENDPOINTS } from "../protocols/message/endpoints.ts";
-import { renderMessageError } from "../protocols/message/error.ts";
+import { lazyRoutesAt } from "../protocols/route_at.ts";
 import type { TextRouteParts } from "../protocols/text_route_parts.ts";
 
 /**
@@ -14,10 +11,10 @@ import type { TextRouteParts } from "../protocols/text_route_parts.ts";
 export function createTextRoutes(parts: TextRouteParts): Route[] {
   return [
     ...defaultTextRoutes(parts),
-    ...lazyRoutes(MESSAGE_ENDPOINTS, renderMessageError, async () => {
+    ...lazyRoutesAt([ENDPOINTS.createMessage, ENDPOINTS.countMessageTokens], async () => {
       return (await import("../protocols/message/messages.ts")).messageRoutes(parts);
     }),
-    ...lazyRoutes(CONTENT_ENDPOINTS, renderContentError, async () => {
+    ...lazyRoutesAt([ENDPOINTS.generateContent, ENDPOINTS.streamGenerateContent, ENDPOINTS.countTokens], async () => {
       return (await import("../protocols/content/generate.ts")).contentRoutes(parts);
     }),
   ];

@@ -11,21 +11,19 @@ import type { Services } from "./services.ts";
 /** The maximum number of values in a JSON body: the token ids that a vendor accepts in one request. */
 const MAX_VALUES = 350_000;
 
-/** Builds the endpoints that answer a request in one piece, by the protocol of their errors. */
-export function buildWholeCallRoutes(services: Services): Readonly<Record<"default" | "content", Route[]>> {
+/** Builds the endpoints that answer a request in one piece. */
+export function buildWholeCallRoutes(services: Services): Route[] {
   const { config: { limits }, catalog, authenticate } = services;
   const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_VALUES };
   const { audioBodyBytes, bodyIdleMs: idleMs } = limits;
   const audioForm = { body: { capBytes: audioBodyBytes, idleMs }, fileBytes: audioBodyBytes };
   const parts: WholeCallParts = { calls: services, catalog, authenticate, bodyLimits };
-  return {
-    default: [
-      ...defaultEmbeddingRoutes(parts),
-      ...defaultModerationRoutes(parts),
-      ...defaultRerankRoutes(parts),
-      ...defaultSpeechRoutes(parts),
-      ...defaultTranscriptRoutes({ ...parts, calls: services, audioForm, spool: services.files.uploads }),
-    ],
-    content: contentEmbeddingRoutes(parts),
-  };
+  return [
+    ...defaultEmbeddingRoutes(parts),
+    ...contentEmbeddingRoutes(parts),
+    ...defaultModerationRoutes(parts),
+    ...defaultRerankRoutes(parts),
+    ...defaultSpeechRoutes(parts),
+    ...defaultTranscriptRoutes({ ...parts, calls: services, audioForm, spool: services.files.uploads }),
+  ];
 }

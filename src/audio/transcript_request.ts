@@ -1,3 +1,4 @@
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
 import { readUploadForm, type UploadForm, type UploadFormLimits, type UploadFormParts } from "../calls/upload_form.ts";
 import { capableModels } from "../catalog/capable_models.ts";
 import type { TranscriptSection } from "../catalog/capability_sections.ts";
@@ -123,7 +124,7 @@ function transcriptModels(catalog: Catalog, name: string, translates: boolean): 
   if (!translates) return models;
   const [{ id, transcription }] = models;
   if (!transcription.translates) {
-    throw invalidField("model", `"${id}" does not translate; it is served by /v1/audio/transcriptions`);
+    throw invalidField("model", `"${id}" does not translate; it is served by ${CALLER_ENDPOINTS.createTranscription.path}`);
   }
   return models.filter((model) => model.transcription.translates);
 }

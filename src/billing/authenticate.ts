@@ -1,5 +1,6 @@
 import { BodyCapture, CaptureMemory } from "../http/body_capture.ts";
-import { type KeyLocation, readCredential } from "../http/credentials.ts";
+import { protocolAt } from "../endpoints/protocols.ts";
+import { readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -15,11 +16,10 @@ import type { LedgerMeter } from "./meter.ts";
  * Authenticates a request by its key. From then on the request's memory counts for the account, so the body must be
  * read afterwards.
  *
- * @param carriers Where the key may be. Default: the header fields that every protocol accepts.
  * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with an invalid one; `permission_denied` if
  * the key or the account may not be used from the caller's address or at this endpoint.
  */
-export type Authenticate = (inbound: Inbound, carriers?: readonly KeyLocation[]) => Credential | Promise<Credential>;
+export type Authenticate = (inbound: Inbound) => Credential | Promise<Credential>;
 
 /** The dependencies of authentication. */
 export interface AuthenticateParts {
@@ -57,21 +57,21 @@ export function createAuthenticate(
     if (meter !== undefined) {
       inbound.callerFields = (fields) => addRateFields(fields, meter.ratesLeft(credential), inbound.path);
     }
-    checkAccess(limits, inbound.path, inbound.remote);
+    checkAccess(limits, inbound.endpoint, inbound.remote);
   }
 
-  /** Google's API has no such fields, so responses of the content protocol have none. */
   function addRateFields(fields: Record<string, string>, left: RatesLeft | null, path: string): void {
-    if (left === null || path.startsWith("/gencompat/")) return;
-    if (path.startsWith("/msgcompat/")) addMessageRateFields(fields, left, clock.now());
+    const style = protocolAt(path)?.rateFields ?? null;
+    if (left === null || style === null) return;
+    if (style === "message") addMessageRateFields(fields, left, clock.now());
     else addDefaultRateFields(fields, left);
   }
 
-  return (inbound, carriers) => {
-    const { request, headers = request.headers, query } = inbound;
+  return (inbound) => {
+    const { request, headers = request.headers, query, path } = inbound;
     let found: Credential | Promise<Credential>;
     try {
-      found = ring.resolve(readCredential(headers, query, carriers));
+      found = ring.resolve(readCredential(headers, query, protocolAt(path)?.keyLocations));
     } catch (failure) {
       return refuse(failure, inbound, wrongKeys);
     }

@@ -1,5 +1,5 @@
 import { eTag, ifNoneMatch } from "@std/http/etag";
-import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../http/inbound.ts";
+import { type Handler, type Inbound, pathParam } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Catalog, type CatalogProtocol, type DatedCatalog, providerPartOf } from "./catalog.ts";
 import { displayName, modelNotFound, nearestHint } from "./model_not_found.ts";
@@ -9,8 +9,6 @@ import type { Model } from "./model.ts";
 export interface CatalogStyle {
   /** Selects the models. */
   readonly protocol: CatalogProtocol;
-  /** The path of the list: `/v1/models`. */
-  readonly path: string;
   /** Renders one model for JSON. */
   writeModel(model: Model): unknown;
   /** Renders the complete list. `written` contains the result of `writeModel` for each model. */
@@ -36,6 +34,13 @@ interface Answers {
   readonly single: ReadonlyMap<Model, PreparedResponse>;
 }
 
+/** The handlers of the endpoints of one catalog. */
+export interface CatalogHandlers {
+  readonly list: Handler;
+  /** Of one model, or the models of a provider, by the parameter `model`. */
+  readonly one: Handler;
+}
+
 /**
  * The three endpoints of one catalog: the list, the list of a provider, and one model. They are public: a request needs
  * no key, and one with a key that is limited gets what the key may use. A single path segment is a provider, else a
@@ -45,12 +50,11 @@ interface Answers {
  *
  * @param catalogFor Default: the whole catalog.
  */
-export function catalogRoutes(
+export function catalogHandlers(
   whole: DatedCatalog,
   style: CatalogStyle,
-  renderError: ErrorRenderer,
   catalogFor: CatalogFor = ({ receivedAt }) => whole.at(receivedAt),
-): Route[] {
+): CatalogHandlers {
   const prepared = new WeakMap<Catalog, Answers>();
   const cacheControlFor = ({ receivedAt }: Inbound, catalog: Catalog) =>
     catalog === whole.at(receivedAt) ? PUBLIC : PRIVATE;
@@ -77,16 +81,10 @@ export function catalogRoutes(
     const catalog = catalogFor(inbound);
     return catalog instanceof Promise ? catalog.then((found) => answer(inbound, found)) : answer(inbound, catalog);
   };
-  const { path } = style;
-  return [
-    {
-      method: "GET",
-      path,
-      handler: withCatalog((inbound, catalog) => answersFor(inbound, catalog).all(inbound)),
-      renderError,
-    },
-    { method: "GET", path: `${path}/:model*`, handler: withCatalog(listOrModel), renderError },
-  ];
+  return {
+    list: withCatalog((inbound, catalog) => answersFor(inbound, catalog).all(inbound)),
+    one: withCatalog(listOrModel),
+  };
 }
 
 const PUBLIC = "public, max-age=60";

@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { openRequestLog } from "../app/request_log.ts";
 import { createStoppedAdmin } from "../app/stopped_admin.ts";
 import { newApiKey } from "../billing/api_key.ts";
@@ -156,7 +157,7 @@ async function callGateway(call: AdminCall, { address, adminKey }: RunningGatewa
 
 /** A 404 can mean that the object does not exist. The list of accounts exists whenever there is an admin API. */
 async function hasNoAdminApi(address: string, adminKey: string): Promise<boolean> {
-  const { status } = await send({ method: "GET", path: "/admin/v1/accounts?limit=1" }, address, adminKey);
+  const { status } = await send({ method: "GET", path: `${OPERATOR_ENDPOINTS.listAccounts.path}?limit=1` }, address, adminKey);
   return status === 404;
 }
 

@@ -1,3 +1,4 @@
+import { ADMIN_ROOT } from "../endpoints/operators.ts";
 import type { OperatedState } from "../lib/provider_halt.ts";
 import { ownValue } from "../lib/own_value.ts";
 import type { AdminArguments } from "./admin_arguments.ts";
@@ -25,8 +26,6 @@ export interface AdminCall {
   readonly isPaged?: boolean;
 }
 
-const ROOT = "/admin/v1";
-
 const NEEDS_PRICES = "only a running gateway has a price source";
 
 const NEEDS_GATEWAY =
@@ -37,9 +36,9 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   "accounts create": (args) => {
     const id = args.word("account ID");
     const body = { id, balance: args.option("balance"), ...accountSettingsIn(args) };
-    return { method: "POST", path: `${ROOT}/accounts`, body, createsStore: true };
+    return { method: "POST", path: `${ADMIN_ROOT}/accounts`, body, createsStore: true };
   },
-  "accounts list": (args) => ({ method: "GET", path: `${ROOT}/accounts${args.query("limit", "after")}` }),
+  "accounts list": (args) => ({ method: "GET", path: `${ADMIN_ROOT}/accounts${args.query("limit", "after")}` }),
   "accounts show": (args) => ({ method: "GET", path: accountPath(args) }),
   "accounts set": (args) => {
     const path = accountPath(args);
@@ -92,15 +91,15 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     const { path, ofKey } = keyIn(args);
     return { method: "POST", path: `${path}/rotate`, ofKey, body: { overlap: args.span("overlap") } };
   },
-  "caches list": (args) => ({ method: "GET", path: `${ROOT}/caches${args.query("limit", "after", "account")}` }),
-  "caches delete": (args) => ({ method: "DELETE", path: `${ROOT}/caches/${segment(args, "cache ID")}` }),
+  "caches list": (args) => ({ method: "GET", path: `${ADMIN_ROOT}/caches${args.query("limit", "after", "account")}` }),
+  "caches delete": (args) => ({ method: "DELETE", path: `${ADMIN_ROOT}/caches/${segment(args, "cache ID")}` }),
   "ledger list": (args) => ({
     method: "GET",
     path: `${accountPath(args)}/ledger${args.query("limit", "after", "order")}`,
   }),
   "tasks list": (args) => {
     const query = args.query("limit", "after", "order", "account", "status", "model", "from", "to");
-    return { method: "GET", path: `${ROOT}/tasks${query}`, needsTaskIndex: true };
+    return { method: "GET", path: `${ADMIN_ROOT}/tasks${query}`, needsTaskIndex: true };
   },
   "tasks show": (args) => ({ method: "GET", path: taskPath(args) }),
   "tasks mirror": (args) => ({ method: "POST", path: `${taskPath(args)}/mirror` }),
@@ -113,33 +112,33 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   },
   "deliveries list": (args) => {
     const query = args.query("limit", "after", "order", "state", "from", "to");
-    return { method: "GET", path: `${ROOT}/deliveries${query}` };
+    return { method: "GET", path: `${ADMIN_ROOT}/deliveries${query}` };
   },
   "deliveries show": (args) => ({ method: "GET", path: deliveryPath(args) }),
   "deliveries request": (args) => ({ method: "GET", path: `${deliveryPath(args)}/request` }),
   "deliveries redeliver": (args) =>
     args.hasWord()
       ? { method: "POST", path: `${deliveryPath(args)}/redeliver` }
-      : { method: "POST", path: `${ROOT}/deliveries/redeliver`, body: rangeIn(args), isPaged: true },
+      : { method: "POST", path: `${ADMIN_ROOT}/deliveries/redeliver`, body: rangeIn(args), isPaged: true },
   "providers list": () => {
     const needsRunning = "the health of providers is available only from a running gateway";
-    return { method: "GET", path: `${ROOT}/providers`, needsRunning };
+    return { method: "GET", path: `${ADMIN_ROOT}/providers`, needsRunning };
   },
   "providers test": (args) => {
     const name = args.word("provider NAME");
     const credential = args.option("credential");
-    const path = `${ROOT}/providers/${encodeURIComponent(name)}/test`;
+    const path = `${ADMIN_ROOT}/providers/${encodeURIComponent(name)}/test`;
     return { method: "POST", path, body: { credential }, tests: { name, credential: credential ?? null } };
   },
   "providers on": (args) => providerState(args, "on"),
   "providers drain": (args) => providerState(args, "drain"),
   "providers off": (args) => providerState(args, "off"),
   "providers reset": (args) => {
-    const path = `${ROOT}/providers/${encodeURIComponent(args.word("provider NAME"))}/state`;
+    const path = `${ADMIN_ROOT}/providers/${encodeURIComponent(args.word("provider NAME"))}/state`;
     return { method: "DELETE", path, needsRunning: NEEDS_GATEWAY };
   },
-  "prices diff": () => ({ method: "GET", path: `${ROOT}/prices`, needsRunning: NEEDS_PRICES }),
-  "prices refresh": () => ({ method: "POST", path: `${ROOT}/prices/refresh`, needsRunning: NEEDS_PRICES }),
+  "prices diff": () => ({ method: "GET", path: `${ADMIN_ROOT}/prices`, needsRunning: NEEDS_PRICES }),
+  "prices refresh": () => ({ method: "POST", path: `${ADMIN_ROOT}/prices/refresh`, needsRunning: NEEDS_PRICES }),
   "prices apply": (args) => {
     const models: string[] = [];
     while (args.hasWord()) models.push(args.word("model"));
@@ -148,20 +147,20 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
       throw new UsageError("switchyard prices apply: expected the models of changes that wait, or --all");
     }
     const body = isAll ? {} : { models };
-    return { method: "POST", path: `${ROOT}/prices/apply`, body, needsRunning: NEEDS_PRICES };
+    return { method: "POST", path: `${ADMIN_ROOT}/prices/apply`, body, needsRunning: NEEDS_PRICES };
   },
-  "prices history": (args) => ({ method: "GET", path: `${ROOT}/prices/history${args.query("limit", "after")}` }),
+  "prices history": (args) => ({ method: "GET", path: `${ADMIN_ROOT}/prices/history${args.query("limit", "after")}` }),
   "admin-keys create": (args) => {
     const body = { name: args.word("name"), role: args.option("role") };
-    return { method: "POST", path: `${ROOT}/admin-keys`, body };
+    return { method: "POST", path: `${ADMIN_ROOT}/admin-keys`, body };
   },
-  "admin-keys list": () => ({ method: "GET", path: `${ROOT}/admin-keys` }),
-  "admin-keys revoke": (args) => ({ method: "DELETE", path: `${ROOT}/admin-keys/${segment(args, "admin key ID")}` }),
+  "admin-keys list": () => ({ method: "GET", path: `${ADMIN_ROOT}/admin-keys` }),
+  "admin-keys revoke": (args) => ({ method: "DELETE", path: `${ADMIN_ROOT}/admin-keys/${segment(args, "admin key ID")}` }),
   "audit list": (args) => {
     const query = args.query("limit", "after", "from", "to", "actor", "account");
-    return { method: "GET", path: `${ROOT}/audit${query}` };
+    return { method: "GET", path: `${ADMIN_ROOT}/audit${query}` };
   },
-  "signing-keys rotate": () => ({ method: "POST", path: `${ROOT}/signing-keys/rotate` }),
+  "signing-keys rotate": () => ({ method: "POST", path: `${ADMIN_ROOT}/signing-keys/rotate` }),
 };
 
 /** The first words of the admin commands. */
@@ -194,27 +193,27 @@ function unknownSubcommand(command: string, subcommand: string): string {
 
 /** A call that sets what a provider may do. */
 function providerState(args: AdminArguments, state: OperatedState): AdminCall {
-  const path = `${ROOT}/providers/${encodeURIComponent(args.word("provider NAME"))}/state`;
+  const path = `${ADMIN_ROOT}/providers/${encodeURIComponent(args.word("provider NAME"))}/state`;
   return { method: "PUT", path, body: { state }, needsRunning: NEEDS_GATEWAY };
 }
 
 function accountPath(args: AdminArguments): string {
-  return `${ROOT}/accounts/${segment(args, "account ID")}`;
+  return `${ADMIN_ROOT}/accounts/${segment(args, "account ID")}`;
 }
 
 function keyIn(args: AdminArguments): { readonly path: string; readonly ofKey: NonNullable<AdminCall["ofKey"]> } {
   const account = args.word("account ID");
   const key = args.word("key ID, name or prefix");
-  const path = `${ROOT}/accounts/${encodeURIComponent(account)}/keys/${encodeURIComponent(key)}`;
+  const path = `${ADMIN_ROOT}/accounts/${encodeURIComponent(account)}/keys/${encodeURIComponent(key)}`;
   return { path, ofKey: { account, key } };
 }
 
 function taskPath(args: AdminArguments): string {
-  return `${ROOT}/tasks/${segment(args, "task ID")}`;
+  return `${ADMIN_ROOT}/tasks/${segment(args, "task ID")}`;
 }
 
 function deliveryPath(args: AdminArguments): string {
-  return `${ROOT}/deliveries/${segment(args, "task ID")}`;
+  return `${ADMIN_ROOT}/deliveries/${segment(args, "task ID")}`;
 }
 
 function segment(args: AdminArguments, name: string): string {

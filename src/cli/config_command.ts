@@ -1,3 +1,4 @@
+import { CONFIG_ENDPOINTS } from "../endpoints/operators.ts";
 import { parse } from "yaml";
 import { ConfigError } from "../config/config_error.ts";
 import { type AnsweredDiff, diffSentences } from "../config/diff_sentences.ts";
@@ -11,7 +12,7 @@ import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
 import { errorName } from "../lib/log.ts";
 
-const ROOT = "/admin/v1/config";
+const ROOT = CONFIG_ENDPOINTS.readConfig.path;
 
 /** Every subcommand, with the calls that it makes. The arguments are read first. */
 const COMMANDS: Readonly<Record<string, (args: AdminArguments) => (send: SendAdminCall) => Promise<AdminResponse>>> = {

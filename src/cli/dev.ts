@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { RunningApp } from "../app/app.ts";
 import type { Config } from "../config/config.ts";
 import { devConfig } from "../config/dev_config.ts";
@@ -94,7 +96,7 @@ function devGreeting({ address, key, consoleLink }: Greeting): string {
   const signIn = consoleLink === null
     ? ""
     : `\nOpen the console with this link, which signs you in once within 15 minutes: ${consoleLink}\n`;
-  const curl = (path: string) =>
+  const curl = ({ path }: Pick<Endpoint, "path">) =>
     `  curl ${address}${path} -H "Authorization: Bearer $SWITCHYARD_KEY" \\
     -H "Content-Type: application/json" \\`;
   return `${signIn}
@@ -103,13 +105,13 @@ Paste these lines into another terminal. The API key is ready to use:
 
   export SWITCHYARD_KEY=${key}
 
-${curl("/v1/chat/completions")}
+${curl(CALLER_ENDPOINTS.createChatCompletion)}
     -d '{"model":"sandbox/chat-1","messages":[{"role":"user","content":"Say hello"}]}'
 
-${curl("/v1/images/generations")}
+${curl(CALLER_ENDPOINTS.createImages)}
     -d '{"model":"sandbox/image-1","prompt":"A lighthouse at dusk","quality":"low"}'
 
-${curl("/v1/videos")}
+${curl(CALLER_ENDPOINTS.createVideo)}
     -d '{"model":"sandbox/video-1","prompt":"A lighthouse at dusk"}'
 
 While this gateway runs, other commands in this folder use it, such as "switchyard accounts list", or, for video events,

@@ -1,3 +1,4 @@
+import { SERVICE_ENDPOINTS } from "../endpoints/service.ts";
 import { appendAll } from "../lib/append_all.ts";
 import { openConfiguredParts } from "../app/configured_parts.ts";
 import { openStore } from "../app/store.ts";
@@ -144,7 +145,7 @@ async function checkStore(config: Config, { config: path }: DoctorOptions): Prom
 const CLOCK_ADVICE = "synchronize the clocks of both machines, such as by NTP";
 
 async function checkRunning(address: string): Promise<Finding> {
-  const response = await gatewayFetch(`${address}/readyz`).catch(() => null);
+  const response = await gatewayFetch(address + SERVICE_ENDPOINTS.readReadiness.path).catch(() => null);
   if (response === null) return problem("store", `the gateway at ${address} does not answer`, "look at its log");
   const text = (await response.text()).trim();
   const [, difference] = /^warning: (.*)$/m.exec(text) ?? [];

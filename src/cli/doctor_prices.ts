@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { openStore } from "../app/store.ts";
 import type { Config } from "../config/config.ts";
 import type { SourceState } from "../doctor/price_checks.ts";
@@ -33,7 +34,7 @@ export async function readDoctorPrices(config: Config, selection: GatewaySelecti
 async function fromGateway(address: string, adminKey: string): Promise<DoctorPrices> {
   const read = async (path: string) => {
     const headers = { authorization: `Bearer ${adminKey}` };
-    return await (await gatewayFetch(`${address}/admin/v1/prices${path}`, { headers })).json();
+    return await (await gatewayFetch(address + OPERATOR_ENDPOINTS.readPrices.path + path, { headers })).json();
   };
   const { read_at: readAt, failure, pending } = await read("");
   const models = new Set<string>();

@@ -1,3 +1,5 @@
+import { addressOf } from "../endpoints/endpoint.ts";
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { appendAll } from "../lib/append_all.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 import type { AdminResponse, SendAdminCall } from "./admin_api.ts";
@@ -42,7 +44,7 @@ async function keysOf(account: string, send: SendAdminCall): Promise<ListedKey[]
   const keys: ListedKey[] = [];
   let after = "";
   for (let page = 0; page < MAX_PAGES; page++) {
-    const path = `/admin/v1/accounts/${encodeURIComponent(account)}/keys?limit=${PAGE}${after}`;
+    const path = `${addressOf(OPERATOR_ENDPOINTS.listKeys, { account })}?limit=${PAGE}${after}`;
     const response = await send({ method: "GET", path });
     if (response.status >= 400) return response;
     const { data, next } = response.body as { data: readonly ListedKey[]; next: string | null };

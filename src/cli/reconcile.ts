@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { MAX_INVOICE_CHARACTERS } from "../reconciliation/invoice.ts";
 import { openAdminApi } from "./admin_api.ts";
@@ -71,7 +72,7 @@ export async function reconcileCommand(args: readonly string[]): Promise<number>
 }
 
 function callOf(bill: Readonly<Record<string, string>>, invoice: string | null): AdminCall {
-  const path = "/admin/v1/reconcile";
+  const { path } = OPERATOR_ENDPOINTS.reconcile;
   return invoice === null
     ? { method: "GET", path: `${path}?${new URLSearchParams(bill)}`, needsRunning: NEEDS_RUNNING }
     : { method: "POST", path, body: { ...bill, invoice }, needsRunning: NEEDS_RUNNING };

@@ -1,3 +1,4 @@
+import { REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
@@ -12,7 +13,7 @@ import { errorTextOf } from "./print_result.ts";
 import { REQUEST_OPTIONS } from "./request_options.ts";
 import { UsageError } from "./usage_error.ts";
 
-const ROOT = "/admin/v1/requests";
+const ROOT = REQUEST_ENDPOINTS.listRequests.path;
 /** The most requests that one call returns. */
 const PAGE_SIZE = 100;
 const DEFAULT_LIMIT = 20;

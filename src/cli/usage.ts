@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { appendAll } from "../lib/append_all.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { openAdminApi, type SendAdminCall } from "./admin_api.ts";
@@ -56,7 +57,7 @@ function queryOf(args: AdminArguments): Readonly<Record<string, string>> {
 }
 
 function callOf(query: Readonly<Record<string, string>>, more: Readonly<Record<string, string>>): AdminCall {
-  return { method: "GET", path: `/admin/v1/usage?${new URLSearchParams({ ...query, ...more })}` };
+  return { method: "GET", path: `${OPERATOR_ENDPOINTS.readUsage.path}?${new URLSearchParams({ ...query, ...more })}` };
 }
 
 /** All pages as one; the first answer that is an error ends it. */

@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
@@ -67,7 +68,7 @@ async function eventsFrom(
   { gateway, adminKey, signal }: ListenOptions,
   from: number | null,
 ): Promise<{ data: ListedEvent[]; next: number }> {
-  const path = `/admin/v1/events${from === null ? "" : `?from=${from}`}`;
+  const path = `${OPERATOR_ENDPOINTS.readEvents.path}${from === null ? "" : `?from=${from}`}`;
   const response = await gatewayFetch(gateway + path, { headers: { authorization: `Bearer ${adminKey}` }, signal });
   if (response.ok) return await response.json();
   await response.body?.cancel();

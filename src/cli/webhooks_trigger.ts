@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
 import { type ListedEvent, postEvent } from "./webhooks_listen.ts";
 import { UsageError } from "./usage_error.ts";
@@ -30,7 +31,7 @@ interface TestEvent extends ListedEvent {
 export async function triggerEvent(options: TriggerOptions): Promise<number> {
   const { event, url, print } = options;
   const account = options.account ?? await onlyAccount(options);
-  const created = await request<TestEvent>(options, "/admin/v1/events", { event, account, kept: url === null });
+  const created = await request<TestEvent>(options, OPERATOR_ENDPOINTS.createTestEvent.path, { event, account, kept: url === null });
   if (typeof created === "string") {
     print(`! ${created}`);
     return 1;
@@ -50,7 +51,7 @@ export async function triggerEvent(options: TriggerOptions): Promise<number> {
 }
 
 async function onlyAccount(options: TriggerOptions): Promise<string> {
-  const accounts = await request<{ data: readonly { id: string }[] }>(options, "/admin/v1/accounts?limit=2");
+  const accounts = await request<{ data: readonly { id: string }[] }>(options, `${OPERATOR_ENDPOINTS.listAccounts.path}?limit=2`);
   if (typeof accounts === "string") throw new UsageError(`switchyard webhooks trigger: ${accounts}`);
   const [account, ...others] = accounts.data;
   if (account !== undefined && others.length === 0) return account.id;

@@ -1,3 +1,4 @@
+import { CONSOLE_ROOT } from "../endpoints/service.ts";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -45,7 +46,7 @@ export function loadConsoleAssets(): Promise<ConsoleAssets> {
 export async function buildConsoleBundle(): Promise<ConsoleBundle> {
   const { success, outputFiles = [], errors } = await Deno.bundle({
     entrypoints: [new URL("main.tsx", CLIENT).pathname],
-    outputDir: "/console", // nothing is written
+    outputDir: CONSOLE_ROOT, // nothing is written
     platform: "browser",
     codeSplitting: true,
     minify: true,
@@ -111,7 +112,7 @@ interface PageFiles {
 
 /** The page has no data: the script reads everything by the API. */
 function pageWith({ script, style, imported }: PageFiles): string {
-  const preloads = imported.map((name) => `<link rel="modulepreload" href="/console/assets/${name}">\n`).join("");
+  const preloads = imported.map((name) => `<link rel="modulepreload" href="${CONSOLE_ROOT}/assets/${name}">\n`).join("");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -121,8 +122,8 @@ function pageWith({ script, style, imported }: PageFiles): string {
 <meta name="color-scheme" content="light dark">
 <title>Switchyard</title>
 <link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="/console/assets/${style}">
-${preloads}<script type="module" src="/console/assets/${script}"></script>
+<link rel="stylesheet" href="${CONSOLE_ROOT}/assets/${style}">
+${preloads}<script type="module" src="${CONSOLE_ROOT}/assets/${script}"></script>
 </head>
 <body>
 <div id="console"><noscript>The console needs JavaScript.</noscript></div>

@@ -1,3 +1,7 @@
+import { CALLER_ENDPOINTS as ENDPOINTS, FILES_ROOT } from "../endpoints/callers.ts";
+import { addressOf, type Endpoint } from "../endpoints/endpoint.ts";
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
+import { CONSOLE_API, CONSOLE_ENDPOINTS } from "../endpoints/service.ts";
 import type { AdminIdentity, AdminKeys } from "../audit/admin_keys.ts";
 import { includesRole } from "../audit/admin_role.ts";
 import type { Authenticate } from "../billing/authenticate.ts";
@@ -34,16 +38,14 @@ export interface ConsoleOptions {
   readonly baseUrl: () => string;
 }
 
-const API = "/console/api";
 const CSRF_FIELD = "x-console-token";
 /** Names the account as which an operator sends a request to an endpoint for callers. */
 const ACCOUNT_FIELD = "x-console-account";
 /** Addresses of files are signed, so every session may open those that it has. */
-const FILES = "/files/";
+const FILES = `${FILES_ROOT}/`;
 const BODY_LIMITS = { capBytes: 4_096, idleMs: 10_000 };
 /** The endpoint by whose rules an API key signs in; it is open to every valid key. */
-const KEY_PATH = "/v1/key";
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const OWN_KEY: Endpoint = ENDPOINTS.readOwnKey;
 
 /** A session, and who it is now. */
 interface SignedIn {
@@ -57,12 +59,11 @@ interface SignedIn {
  */
 export function consoleRoutes(options: ConsoleOptions): Route[] {
   const { renderError } = options;
-  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
-    method,
-    path,
+  const route = (endpoint: Endpoint, handler: Handler): Route => ({
+    ...endpoint,
     handler: async (inbound) => {
       try {
-        return withSecurityHeaders(await handler(inbound), !path.startsWith(API));
+        return withSecurityHeaders(await handler(inbound), !endpoint.path.startsWith(CONSOLE_API));
       } catch (error) {
         inbound.record.isProbe = false;
         throw error;
@@ -70,14 +71,15 @@ export function consoleRoutes(options: ConsoleOptions): Route[] {
     },
     renderError,
   });
+  const { readFirstPage, readPage, readAsset, readSession, signIn, signOut, ...api } = CONSOLE_ENDPOINTS;
   return [
-    route("GET", "/console", pageHandler(options)),
-    route("GET", "/console/:path*", pageHandler(options)),
-    route("GET", "/console/assets/:name", assetHandler(options)),
-    route("GET", "/console/session", showHandler(options)),
-    route("POST", "/console/session", signInHandler(options)),
-    route("DELETE", "/console/session", signOutHandler(options)),
-    ...METHODS.map((method) => route(method, `${API}/:path*`, apiHandler(options))),
+    route(readFirstPage, pageHandler(options)),
+    route(readPage, pageHandler(options)),
+    route(readAsset, assetHandler(options)),
+    route(readSession, showHandler(options)),
+    route(signIn, signInHandler(options)),
+    route(signOut, signOutHandler(options)),
+    ...Object.values(api).map((endpoint) => route(endpoint, apiHandler(options))),
   ];
 }
 
@@ -147,7 +149,7 @@ function apiHandler(options: ConsoleOptions): Handler {
     const { session, token } = requireSession(inbound, options);
     if (inbound.method !== "GET") requireToken(inbound, session);
     const { key, isOperator } = session;
-    const call = { path: inbound.path.slice(API.length), key, hasBody: inbound.method !== "GET" };
+    const call = { path: inbound.path.slice(CONSOLE_API.length), key, hasBody: inbound.method !== "GET" };
     if (isOperator) {
       const operator = await options.keys.identify(key);
       if (operator !== null) {
@@ -218,7 +220,7 @@ function keyFor(
   { accountKeys, operatorRouter, adminKey }: ConsoleOptions & { readonly adminKey: string },
 ): Promise<string> {
   return accountKeys.secretFor(acting, async (expiresAt) => {
-    const path = `/admin/v1/accounts/${encodeURIComponent(acting.account)}/keys`;
+    const path = addressOf(OPERATOR_ENDPOINTS.issueKey, { account: acting.account });
     const body = { name: `console: ${acting.operator}`, expires_at: Math.floor(expiresAt / 1_000) };
     const { secret } = await (await sendOwnCall(operatorRouter, inbound, { path, key: adminKey, body })).json();
     return secret;
@@ -267,7 +269,9 @@ async function findSignedIn(inbound: Inbound, options: ConsoleOptions): Promise<
 async function identify(inbound: Inbound, key: string, { keys, authenticate }: ConsoleOptions): Promise<JsonObject> {
   const operator = await keys.identify(key);
   if (operator !== null) return { kind: "operator", name: operator.name, role: operator.role };
-  const { accountId, keyId } = await authenticate(forwardedInbound(inbound, { path: KEY_PATH, key, hasBody: false }));
+  const { path } = OWN_KEY;
+  const asked = { ...forwardedInbound(inbound, { path, key, hasBody: false }), endpoint: OWN_KEY };
+  const { accountId, keyId } = await authenticate(asked);
   return { kind: "caller", account: accountId, key: keyId };
 }
 

@@ -41,8 +41,8 @@ export function forwardedInbound(inbound: Inbound, { path, key, hasBody }: Forwa
 }
 
 function withRequest(inbound: Inbound, path: string, request: Request): Inbound {
-  const { method, query, requestId, receivedAt, remote, record, memory } = inbound;
-  return { request, method, path, query, params: {}, requestId, receivedAt, remote, record, memory };
+  const { method, endpoint, query, requestId, receivedAt, remote, record, memory } = inbound;
+  return { request, method, path, endpoint, query, params: {}, requestId, receivedAt, remote, record, memory };
 }
 
 /**
@@ -55,7 +55,7 @@ export async function forwardCall(router: RequestRouter, inbound: Inbound, call:
   const forwarded = forwardedInbound(inbound, call);
   const match = matchOf(router, forwarded);
   inbound.record.endpoint = match.route.path;
-  return await match.route.handler({ ...forwarded, path: match.address, params: match.params });
+  return await match.route.handler({ ...forwarded, path: match.address, endpoint: match.route, params: match.params });
 }
 
 /** A request of the console itself. */
@@ -77,7 +77,7 @@ export async function sendOwnCall(router: RequestRouter, inbound: Inbound, call:
   });
   const own = { ...withRequest(inbound, path, request), method: "POST", query: "" };
   const match = matchOf(router, own);
-  return await match.route.handler({ ...own, path: match.address, params: match.params });
+  return await match.route.handler({ ...own, path: match.address, endpoint: match.route, params: match.params });
 }
 
 function matchOf(router: RequestRouter, { method, path, request }: Inbound) {

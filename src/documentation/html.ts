@@ -1,3 +1,5 @@
+import { DOCUMENTATION_ROOT } from "../endpoints/service.ts";
+
 /**
  * A page of HTML in the frame that all pages share.
  *
@@ -11,7 +13,7 @@ export function framed(title: string, navigation: string, main: string): string 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)} · Switchyard</title>
-<link rel="stylesheet" href="/docs/style.css">
+<link rel="stylesheet" href="${DOCUMENTATION_ROOT}/style.css">
 </head>
 <body>
 <nav aria-label="Pages">${navigation}</nav>

@@ -1,4 +1,5 @@
 import { marked, type Tokens } from "marked";
+import { DOCUMENTATION_ROOT } from "../endpoints/service.ts";
 import { escapeHtml, framed } from "./html.ts";
 import { REFERENCE_PATH, REFERENCE_TITLE } from "./reference/page.ts";
 import type { PageTexts } from "./texts.ts";
@@ -40,11 +41,11 @@ export function navigationOf(current: string, texts: PageTexts): string {
     const label = name.startsWith("api/") ? `API: ${title}` : title;
     return name === current
       ? `<li aria-current="page">${label}</li>`
-      : `<li><a href="/docs/${escapeHtml(name)}">${label}</a></li>`;
+      : `<li><a href="${FOLDER}${escapeHtml(name)}">${label}</a></li>`;
   });
   const reference = current === REFERENCE_PATH
     ? `<li aria-current="page">${REFERENCE_TITLE}</li>`
-    : `<li><a href="/docs/${REFERENCE_PATH}">${REFERENCE_TITLE}</a></li>`;
+    : `<li><a href="${FOLDER}${REFERENCE_PATH}">${REFERENCE_TITLE}</a></li>`;
   return `<ul>${reference}${items.join("")}</ul>`;
 }
 
@@ -67,8 +68,8 @@ function pageAddress(href: string, from: string, texts: PageTexts): string | nul
   const { pathname, hash } = new URL(href, `http://repository${FOLDER}${from}`);
   if (!pathname.startsWith(FOLDER)) return null;
   const name = decodeURIComponent(pathname.slice(FOLDER.length)).replace(/\.md$/, "");
-  return texts.has(name) ? `/docs/${name}${hash}` : null;
+  return texts.has(name) ? `${FOLDER}${name}${hash}` : null;
 }
 
-/** Where the pages are in the repository. */
-const FOLDER = "/docs/";
+/** Where the pages are, in the repository and at the gateway. */
+const FOLDER = `${DOCUMENTATION_ROOT}/`;

@@ -1,3 +1,4 @@
+import { FILES_ROOT } from "../endpoints/callers.ts";
 import { createHmac } from "node:crypto";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 
@@ -28,7 +29,7 @@ export function signedUrl(base: string, name: string, expiresAt: number, keys: S
   if (key === undefined) throw new RangeError("Cannot sign a URL: there is no signing key");
   const expires = String(Math.ceil(expiresAt / 1000));
   const signature = signatureOf(name, expires, key).toString("base64url");
-  return `${base}/files/${name}?expires=${expires}&signature=${signature}`;
+  return `${base}${FILES_ROOT}/${name}?expires=${expires}&signature=${signature}`;
 }
 
 /**

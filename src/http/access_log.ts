@@ -1,3 +1,4 @@
+import { protocolAt } from "../endpoints/protocols.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { writeMoney } from "../lib/money.ts";
@@ -14,7 +15,7 @@ export function accessLog(log: Log, clock: Clock): RequestObserver {
       traceId: record.trace?.traceId,
       accountId: record.accountId ?? undefined,
       keyId: record.keyId ?? undefined,
-      protocol: protocolOf(arrival.path),
+      protocol: protocolAt(arrival.path)?.name,
       method: arrival.method,
       path: loggedPathOf(arrival).slice(0, MAX_PATH_CHARACTERS),
       kind: record.kind ?? undefined,
@@ -34,25 +35,3 @@ export function accessLog(log: Log, clock: Clock): RequestObserver {
 }
 
 const MAX_PATH_CHARACTERS = 200;
-
-/** The protocols by the first segment of the path. */
-const PROTOCOLS: ReadonlyMap<string, string> = new Map([
-  ["v1", "default"],
-  ["msgcompat", "message"],
-  ["gencompat", "content"],
-  ["admin", "admin"],
-]);
-
-/** The names of the protocols. */
-export const PROTOCOL_NAMES: readonly string[] = [...PROTOCOLS.values()];
-
-/** What the paths of a protocol begin with, such as `/v1/`. */
-export function pathsOf(protocol: string): string[] {
-  return [...PROTOCOLS].flatMap(([segment, name]) => name === protocol ? [`/${segment}/`] : []);
-}
-
-/** The protocol of a path; undefined for paths outside all protocols, such as `/healthz`. */
-export function protocolOf(path: string): string | undefined {
-  const end = path.indexOf("/", 1);
-  return PROTOCOLS.get(path.slice(1, end < 0 ? undefined : end));
-}

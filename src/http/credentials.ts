@@ -1,23 +1,6 @@
+import { KEY_HEADERS, type KeyLocation } from "../endpoints/protocols.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { HeaderReader } from "./headers.ts";
-
-/** Where a caller's key may be sent: a header field, or `key` in the query. */
-export type KeyLocation = "authorization" | "x-api-key" | "x-content-api-key" | "x-goog-api-key" | "api-key" | "?key";
-
-/**
- * The header fields that every protocol accepts. The official clients of all vendors work after a change of base
- * address and key. Source: docs/api/README.md#authentication.
- */
-export const KEY_HEADERS: readonly KeyLocation[] = [
-  "authorization",
-  "x-api-key",
-  "x-content-api-key",
-  "x-goog-api-key",
-  "api-key",
-];
-
-/** The places of the content protocol, whose clients may also send the key in the query. */
-export const CONTENT_KEY_LOCATIONS: readonly KeyLocation[] = [...KEY_HEADERS, "?key"];
 
 /** The maximum length of a key that is looked up. */
 const MAX_KEY_CHARACTERS = 512;

@@ -1,3 +1,4 @@
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonScan } from "../lib/json.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
@@ -25,6 +26,8 @@ export interface Inbound {
   readonly address?: string;
   /** The path without the query, as sent except for corrected addresses; `%XX` unchanged. */
   readonly path: string;
+  /** The endpoint of the matched route. */
+  readonly endpoint: Endpoint;
   /** The query without its question mark. It may contain a credential and is never logged. */
   readonly query: string;
   /** Path parameters by name, decoded. */
@@ -63,12 +66,13 @@ export interface Inbound {
  * What the front door sets later is set on the original alone.
  */
 export function changedInbound(inbound: Inbound, changes: Partial<Inbound>): Inbound {
-  const { request, headers, method, address, path, query, params, requestId, receivedAt, remote, memory } = inbound;
+  const { request, headers, method, address, path, endpoint, query, params, requestId, receivedAt, remote, memory } = inbound;
   const { received, peerPort, responseFields, record } = inbound;
   return {
     request,
     method,
     path,
+    endpoint,
     query,
     params,
     requestId,
@@ -106,19 +110,10 @@ export type Handler = (inbound: Inbound) => Response | Promise<Response>;
  */
 export type ErrorRenderer = (error: GatewayError, requestId: string, asked?: Headers, docUrl?: string) => Response;
 
-/** One route. */
-export interface Route {
-  /** The HTTP method. */
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /**
-   * Segments from the root: `/v1/models/:provider/:model`. `:name` matches one segment. `:name*` matches the rest
-   * including slashes. A last segment `:name*:verb` or `:name::verb` matches a parameter that ends in `:verb`.
-   */
-  readonly path: string;
+/** One route: an endpoint at one of its paths, with what answers there. */
+export interface Route extends Endpoint {
   /** Handles matching requests. */
   readonly handler: Handler;
   /** Renders what `handler` throws in the protocol of this route. */
   readonly renderError: ErrorRenderer;
-  /** Whether monitoring calls it again and again, so that its requests are not recorded. Default: false. */
-  readonly isProbe?: boolean;
 }

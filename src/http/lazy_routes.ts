@@ -1,19 +1,14 @@
-import type { ErrorRenderer, Handler, Route } from "./inbound.ts";
-
-/** The method and path of an endpoint. */
-export type Endpoint = Pick<Route, "method" | "path">;
+import type { Handler, Route } from "./inbound.ts";
 
 /**
  * Builds routes whose handlers are loaded by the first request to one of them, so that endpoints that nobody calls take
  * no memory. Later requests share what the first one loaded. After a failed load, the next request tries again.
  *
- * @param endpoints The routes that `load` resolves with.
- * @param renderError Renders the errors of all of them. It does not wait for `load`.
+ * @param routes The routes that `load` resolves with, without their handlers.
  * @throws {Error} From a handler, if `load` resolves without its route, which is a programming error.
  */
 export function lazyRoutes(
-  endpoints: readonly Endpoint[],
-  renderError: ErrorRenderer,
+  routes: readonly Omit<Route, "handler">[],
   load: () => Promise<readonly Route[]>,
 ): Route[] {
   let loading: Promise<ReadonlyMap<string, Handler>> | null = null;
@@ -25,20 +20,20 @@ export function lazyRoutes(
         throw error;
       },
     );
-  return endpoints.map((endpoint) => {
+  return routes.map((route) => {
     let loaded: Handler | null = null;
     const loadHandler = async (): Promise<Handler> => {
-      const handler = (await handlers()).get(keyOf(endpoint));
-      if (handler === undefined) throw new Error(`No route was loaded for ${keyOf(endpoint)}`);
+      const handler = (await handlers()).get(keyOf(route));
+      if (handler === undefined) throw new Error(`No route was loaded for ${keyOf(route)}`);
       return loaded = handler;
     };
     // A loaded route is as fast as one that never had to be: no promise in between.
     const handler: Handler = (inbound) =>
       loaded === null ? loadHandler().then((handler) => handler(inbound)) : loaded(inbound);
-    return { ...endpoint, renderError, handler };
+    return { ...route, handler };
   });
 }
 
-function keyOf({ method, path }: Endpoint): string {
+function keyOf({ method, path }: Pick<Route, "method" | "path">): string {
   return `${method} ${path}`;
 }

@@ -9,6 +9,7 @@ import type { RequestTrace } from "../lib/trace_context.ts";
 import { stackOf } from "../lib/unhandled.ts";
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Cidr } from "../net/address.ts";
 import { clientAddressOf } from "./client_address.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
@@ -126,6 +127,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     }
     arrival.record.endpoint = match.route.path;
     arrival.record.isProbe = match.route.isProbe === true;
+    arrival.endpoint = match.route;
     arrival.renderError = match.route.renderError;
     arrival.params = match.params;
     const { handler } = match.route;
@@ -205,6 +207,8 @@ interface ArrivalParts {
   readonly trustedProxies: readonly Cidr[];
 }
 
+const UNMATCHED: Endpoint = { method: "GET", path: "" };
+
 /** A request while it is handled. Costly properties are computed on demand. */
 class Arrival implements Inbound, RecordedArrival {
   readonly requestId: string;
@@ -213,6 +217,8 @@ class Arrival implements Inbound, RecordedArrival {
   /** As sent, until the router has matched it. */
   path = "";
   query = "";
+  /** The handler's own, from when the router has matched it. */
+  endpoint: Endpoint = UNMATCHED;
   params: Readonly<Record<string, string>> = {};
   /** Null while the path decides. */
   renderError: ErrorRenderer | null = null;

@@ -1,8 +1,10 @@
+import { CONSOLE_ROOT, DOCUMENTATION_ENDPOINTS, DOCUMENTATION_ROOT } from "../endpoints/service.ts";
+
 /** The pages of a gateway that people look for at its base address, with what they are. */
 const PAGES: readonly (readonly [path: string, name: string, text: string])[] = [
-  ["/console", "Console", "usage, requests, accounts, keys and a playground"],
-  ["/docs", "Documentation", "how to connect clients, and how to run the gateway"],
-  ["/openapi.json", "OpenAPI", "the description of all endpoints"],
+  [CONSOLE_ROOT, "Console", "usage, requests, accounts, keys and a playground"],
+  [DOCUMENTATION_ROOT, "Documentation", "how to connect clients, and how to run the gateway"],
+  [DOCUMENTATION_ENDPOINTS.readDescription.path, "OpenAPI", "the description of all endpoints"],
 ];
 
 const HEADERS = {

@@ -5,7 +5,7 @@ import { isDate } from "../lib/iso_date.ts";
 import { wholeNumber } from "../lib/settings.ts";
 import { isCidr } from "../net/address.ts";
 import type { CaptureSetting, PromptCachingSetting } from "./access_limits.ts";
-import { ENDPOINT_NAMES } from "./endpoint_name.ts";
+import { ENDPOINT_NAMES } from "../endpoints/limit_name.ts";
 
 /**
  * The limits of keys and accounts as operators write them, in the configuration and in the admin API. The error text of

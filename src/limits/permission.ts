@@ -1,7 +1,8 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Cidr, isInBlocks, readCidr } from "../net/address.ts";
 import type { AccessLimits, EffectiveLimits } from "./access_limits.ts";
-import { endpointAt, type EndpointName, isOpenEndpoint } from "./endpoint_name.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { EndpointName } from "../endpoints/limit_name.ts";
 import { matchesWildcard } from "./wildcard.ts";
 
 /** The limits of a key and its account, which decide together. */
@@ -48,19 +49,22 @@ function compile({ models, endpoints, providers, ipAllow }: AccessLimits): Rules
 /**
  * Checks the address and the endpoint of a request.
  *
- * @param path The path of the matched route.
+ * @param endpoint That of the matched route.
  * @param remote The address of the client.
  * @throws {GatewayError} `permission_denied`, with what is permitted.
  */
-export function checkAccess(limits: CallerLimits, path: string, remote: string): void {
+export function checkAccess(
+  limits: CallerLimits,
+  { permission }: Pick<Endpoint, "permission">,
+  remote: string,
+): void {
   for (const holder of HOLDERS) {
     const { addresses, endpoints } = rulesOf(limits[holder]);
     if (addresses !== null && !isInBlocks(remote, addresses)) {
       throw denied(`Cannot accept the request: this ${holder} may not be used from the address ${remote}`);
     }
-    if (endpoints === null || isOpenEndpoint(path)) continue;
-    const endpoint = endpointAt(path);
-    if (endpoint !== null && endpoints.has(endpoint)) continue;
+    if (endpoints === null || permission === "open") continue;
+    if (permission !== undefined && endpoints.has(permission)) continue;
     throw denied(`Cannot use this endpoint: this ${holder} may call ${[...endpoints].join(", ")}`);
   }
 }

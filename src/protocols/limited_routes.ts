@@ -1,6 +1,5 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { Credential } from "../billing/key_ring.ts";
-import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Handler, Inbound, Route } from "../http/inbound.ts";
 import { PermitsByKey } from "../lib/permits.ts";
 import { rateExceeded, type RateTerms, RequestRate } from "../limits/request_rate.ts";
@@ -26,23 +25,6 @@ const MAX_DRY_RUNS_AT_ONCE = 4;
 /** Of this process, whatever the configuration: open dry runs may have begun with an earlier one. */
 const dryRunsAtOnce = new PermitsByKey(MAX_DRY_RUNS_AT_ONCE);
 
-/** The paths of reads with a key. Of a resumed stream the opening counts. Polls of videos have their own limit. */
-const READ_PATHS: ReadonlySet<string> = new Set([
-  "/v1/requests",
-  "/v1/requests/:id",
-  "/v1/requests/:id/stream",
-  "/v1/usage",
-  "/v1/key",
-  "/v1/credits",
-  "/v1/videos",
-  "/v1/videos/:id/content",
-  "/v1/videos/:id/deliveries",
-  "/gencompat/v1beta/cachedContents",
-  "/gencompat/v1beta/cachedContents/:id",
-  "/gencompat/v1/cachedContents",
-  "/gencompat/v1/cachedContents/:id",
-]);
-
 /**
  * Returns routes whose reads and dry runs, which take nothing of the limits of a key, count in rates of their own.
  * Other routes are returned unchanged. Dry runs of an account also wait for one another; all are answered on the main
@@ -56,8 +38,8 @@ export function withCallerRates(routes: readonly Route[], options: CallerRateOpt
   const onRead = countedBy(ratesOf("reads", reads, options), "reads");
   const onDryRun = countedBy(ratesOf("dry-runs", dryRuns, options), "dry runs");
   return routes.map((route) => {
-    if (route.method === "GET") return READ_PATHS.has(route.path) ? { ...route, handler: read(route, onRead) } : route;
-    return route.method === "POST" ? { ...route, handler: dryRun(route, onDryRun) } : route;
+    if (route.isRead === true) return { ...route, handler: read(route, onRead) };
+    return route.isPaid === true ? { ...route, handler: dryRun(route, onDryRun) } : route;
   });
 }
 
@@ -105,8 +87,7 @@ function ratesOf(name: string, terms: RateTerms, { store, authenticate }: Caller
 /** @param what The kind of request, for people. */
 function countedBy({ ofKeys, ofAccounts, authenticate }: CallerRates, what: string): Count {
   return async (inbound) => {
-    const carriers = inbound.path.startsWith("/gencompat/") ? CONTENT_KEY_LOCATIONS : undefined;
-    const credential = await authenticate(inbound, carriers);
+    const credential = await authenticate(inbound);
     const ofKey = await ofKeys.take(credential.keyId);
     if (!ofKey.ok) throw rateExceeded(`${what} of the key`, ofKey);
     const ofAccount = await ofAccounts.take(credential.accountId);

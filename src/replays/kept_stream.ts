@@ -2,14 +2,15 @@ import { concatBytes } from "../lib/concat_bytes.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { EventBlock } from "./event_splitter.ts";
 
 /** Whose stream it is, and how its response began. */
 export interface StreamFacts {
   readonly accountId: string;
   readonly requestId: string;
-  /** The path of its request. */
-  readonly path: string;
+  /** The endpoint of its request. */
+  readonly endpoint: Endpoint;
   /** The header fields that every response with its events has. */
   readonly headers: readonly (readonly [string, string])[];
 }

@@ -1,7 +1,6 @@
 import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
-import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Handler, Inbound, Route } from "../http/inbound.ts";
 import type { ByteCipher } from "../lib/byte_cipher.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -32,9 +31,6 @@ export interface ReplayRouteOptions {
   };
 }
 
-/** Routes that charge nothing, or whose keys have records of their own. */
-const OTHER_PATHS = /^\/v1\/videos|^\/webhook-receivers\/|count_tokens$|:countTokens$/;
-
 /**
  * Returns routes whose paid requests can be repeated with an `Idempotency-Key`; other routes are returned unchanged.
  * The code is loaded by the first request with a key. A request without one costs a comparison.
@@ -43,7 +39,7 @@ export function withReplays(routes: readonly Route[], options: ReplayRouteOption
   if (!options.settings.isEnabled) return [...routes];
   const keyed = lazyAnswer(options);
   return routes.map((route) =>
-    route.method !== "POST" || OTHER_PATHS.test(route.path) ? route : { ...route, handler: keyedHandler(route, keyed) }
+    route.isRepeatable === true ? { ...route, handler: keyedHandler(route, keyed) } : route
   );
 }
 
@@ -62,10 +58,7 @@ function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
   let parts: KeyedRequestParts | null = null;
   let opening: Promise<ByteCipher> | null = null;
   return async (handler, inbound) => {
-    const credential = await authenticate(
-      inbound,
-      inbound.path.startsWith("/gencompat/") ? CONTENT_KEY_LOCATIONS : undefined,
-    );
+    const credential = await authenticate(inbound);
     const { answerKeyed } = await import("./keyed_request.ts");
     const { openReplyCipher } = await import("./reply_secret.ts");
     const cipher = () =>

@@ -1,5 +1,7 @@
 import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Credential } from "../billing/key_ring.ts";
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
+import { addressOf } from "../endpoints/endpoint.ts";
 import { changedInbound, type Handler, type Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
@@ -16,11 +18,6 @@ export interface ResumableParts {
   readonly places: StreamPlaces | null;
   /** What a shutdown waits for. */
   readonly detached: DetachedWork;
-}
-
-/** The address at which the events of a request are read. */
-export function streamPathOf(requestId: string): string {
-  return `/v1/requests/${requestId}/stream`;
 }
 
 /**
@@ -56,7 +53,7 @@ export async function answerResumable(
     request.signal.removeEventListener("abort", onLeft);
     const shared = inbound.responseFields?.() ?? {};
     const stored = [...response.headers].filter(([name]) => !(name in shared) && name !== "content-length");
-    const facts = { accountId, requestId, path: inbound.path, headers: stored };
+    const facts = { accountId, requestId, endpoint: inbound.endpoint, headers: stored };
     giveBack(); // it is counted as kept from here on
     const { stream, ended } = streams.keep(facts, body, { memory: inbound.memory.fork(), limits });
     const onOver = detached.add(() => {}); // the relay ends its stream at a shutdown
@@ -65,7 +62,7 @@ export async function answerResumable(
       onOver();
     }));
     for (const name in shared) response.headers.set(name, shared[name]!);
-    response.headers.set("x-service-resume", streamPathOf(requestId));
+    response.headers.set("x-service-resume", addressOf(CALLER_ENDPOINTS.resumeStream, { id: requestId }));
     await places?.record(accountId, requestId);
     return new Response(stream.read(0), { status, headers: response.headers });
   } catch (error) {

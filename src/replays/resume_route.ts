@@ -1,6 +1,5 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { DetachedWork } from "../calls/detached_work.ts";
-import { CONTENT_KEY_LOCATIONS } from "../http/credentials.ts";
 import type { Route } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
@@ -43,29 +42,23 @@ export interface ResumeRouteOptions {
   readonly settings: StreamLimits & { readonly isEnabled: boolean };
 }
 
-/** The paths of text requests. */
-const TEXT_PATHS = /^\/v1\/(?:chat\/completions|responses)$|^\/msgcompat\/v1\/messages$|:(?:streamG|g)enerateContent$/;
-
 /**
  * Returns routes whose streams of text can be resumed; other routes are returned unchanged. A request without the
  * header costs a comparison.
  */
 export function withResume(routes: readonly Route[], options: ResumeRouteOptions): Route[] {
   if (!options.settings.isEnabled) return [...routes];
-  return routes.map((route) =>
-    route.method === "POST" && TEXT_PATHS.test(route.path) ? resumable(route, options) : route
-  );
+  return routes.map((route) => route.isResumable === true ? resumable(route, options) : route);
 }
 
 function resumable(route: Route, { holder, authenticate, detached, settings: limits }: ResumeRouteOptions): Route {
   const { handler } = route;
-  const carriers = route.path.startsWith("/gencompat/") ? CONTENT_KEY_LOCATIONS : undefined;
   return {
     ...route,
     handler: (inbound) => {
       const { headers = inbound.request.headers } = inbound;
       return headers.get("x-service-resume") === null ? handler(inbound) : (async () => {
-        const credential = await authenticate(inbound, carriers);
+        const credential = await authenticate(inbound);
         const { answerResumable } = await import("./resumable_request.ts");
         const places = await holder.loadPlaces();
         const streams = await holder.load();

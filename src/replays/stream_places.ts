@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
+import { addressOf } from "../endpoints/endpoint.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -83,7 +85,7 @@ export class StreamPlaces {
       const value = headers.get(name);
       if (value !== null) fields[name] = value;
     }
-    const url = new URL(`${entry.value.url}/v1/requests/${encodeURIComponent(requestId)}/stream`);
+    const url = new URL(entry.value.url + addressOf(CALLER_ENDPOINTS.resumeStream, { id: requestId }));
     const response = await this.#send(url, fields);
     if (response.status === 404) {
       response.cancel();

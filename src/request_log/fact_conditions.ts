@@ -1,5 +1,5 @@
 import { appendAll } from "../lib/append_all.ts";
-import { pathsOf } from "../http/access_log.ts";
+import { PROTOCOLS } from "../endpoints/protocols.ts";
 import type { FactRange, RangedFact, RequestQuery } from "./request_log.ts";
 import { ATTEMPT_PLACES, FACT_PLACES, TOKEN_PLACES } from "./row.ts";
 
@@ -59,7 +59,7 @@ export function factConditions(query: RequestQuery, dialect: Dialect): Condition
 
 /** The path of a protocol begins with its segment. */
 function protocolCondition(protocol: string, path: string): Condition {
-  const starts = pathsOf(protocol);
+  const starts = Object.values(PROTOCOLS).flatMap(({ name, root }) => name === protocol ? [`${root}/`] : []);
   const sql = starts.map((start) => `substr(${path} || '/', 1, ${start.length}) = ?`).join(" OR ");
   return condition(`(${sql === "" ? "FALSE" : sql})`, ...starts);
 }

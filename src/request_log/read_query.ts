@@ -1,7 +1,7 @@
 import { invalidField } from "../lib/gateway_error.ts";
 import { type Money, readMoney } from "../lib/money.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
-import { PROTOCOL_NAMES } from "../http/access_log.ts";
+import { PROTOCOLS } from "../endpoints/protocols.ts";
 import type { RequestEnd } from "../http/request_record.ts";
 import { type FactRange, RANGED_FACTS, type RangedFact, type RequestQuery } from "./request_log.ts";
 
@@ -64,7 +64,7 @@ export function readRequestQuery(text: string, known: readonly RequestParameter[
   const { account, key, model, provider, code, endpoint, kind, method, dropped, client_address: remote, q } = given;
   const [status, from, to] = [statusIn(given, "status"), instantIn(given, "from"), instantIn(given, "to")];
   const end = choiceIn(given, "end", ENDS);
-  const protocol = choiceIn(given, "protocol", PROTOCOL_NAMES);
+  const protocol = choiceIn(given, "protocol", Object.keys(PROTOCOLS));
   const isEstimated = choiceIn(given, "is_estimated", ["true", "false"]);
   const [refusal, attempt, ranges] = [refusalIn(given), attemptIn(given), rangesIn(given)];
   const after = wholeNumberIn(given, "after", Number.MAX_SAFE_INTEGER, "the next of an earlier page");

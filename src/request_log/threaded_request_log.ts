@@ -1,3 +1,4 @@
+import { PROTOCOLS, protocolAt } from "../endpoints/protocols.ts";
 import type { RequestObserver, RequestRecord } from "../http/request_record.ts";
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -334,7 +335,7 @@ class ThreadedRequestLog {
 
 /** Requests of operators are not those of accounts; the audit log has their changes. */
 function isAdminPath(path: string): boolean {
-  return path.startsWith("/admin/");
+  return protocolAt(path) === PROTOCOLS.admin;
 }
 
 function unreadable(reason: string): GatewayError {

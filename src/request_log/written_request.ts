@@ -1,4 +1,4 @@
-import { protocolOf } from "../http/access_log.ts";
+import { protocolAt } from "../endpoints/protocols.ts";
 import type { RecordedAttempt } from "../http/request_record.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { writeMoney, writeRate } from "../lib/money.ts";
@@ -44,7 +44,7 @@ function shared(request: LoggedRequest) {
     method: request.method,
     path: request.path,
     endpoint: request.endpoint,
-    protocol: protocolOf(request.path) ?? null,
+    protocol: protocolAt(request.path)?.name ?? null,
     kind: request.kind,
     model: request.model,
     served_model: request.servedModel,

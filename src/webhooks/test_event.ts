@@ -1,3 +1,5 @@
+import { addressOf } from "../endpoints/endpoint.ts";
+import { CALLER_ENDPOINTS, FILES_ROOT } from "../endpoints/callers.ts";
 import { secondsOf } from "../lib/clock.ts";
 import type { StoreTime } from "../store/store_time.ts";
 import { type EndedTask, TERMINAL_STATUSES, type TerminalStatus } from "../calls/ended_task.ts";
@@ -32,12 +34,12 @@ export function testEventOf({ taskId, account, status, now, baseUrl }: TestEvent
     model: "test/video",
     prompt: "A test event: no video was requested or generated",
     unsigned_urls: isCompleted ? ["https://vendor.example/test.mp4"] : [],
-    mirror_urls: isCompleted ? [`${baseUrl}/files/${taskId}-0.mp4`] : [],
+    mirror_urls: isCompleted ? [`${baseUrl}${FILES_ROOT}/${taskId}-0.mp4`] : [],
     usage: { video_seconds: isCompleted ? 5 : 0, video_cost: "0.0000000000", cost: 0 },
     created_at: seconds,
     updated_at: seconds,
     object: "video",
-    polling_url: `${baseUrl}/v1/videos/${taskId}`,
+    polling_url: baseUrl + addressOf(CALLER_ENDPOINTS.readVideo, { id: taskId }),
     seconds: "5",
     metadata: { test: "true" },
     ...(isCompleted ? { progress: 100 } : {}),

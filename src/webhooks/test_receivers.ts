@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
+import { addressOf } from "../endpoints/endpoint.ts";
 import { randomBytes } from "node:crypto";
 import { readWebhookSecrets } from "../billing/webhook_secret.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -49,8 +51,6 @@ export interface TestReceiverParts {
   readonly baseUrl: () => string;
 }
 
-/** The path of receivers; their id follows. */
-export const RECEIVER_PATH = "/webhook-receivers";
 /** The largest body that a receiver takes. */
 export const MAX_RECEIVED_BYTES = 65_536;
 /** The maximum number of minutes for which a receiver is open. */
@@ -96,7 +96,7 @@ export class TestReceivers {
       throw new GatewayError("conflict", `Cannot open a receiver: ${MAX_RECEIVERS} are open; close one of them`);
     }
     const id = randomBytes(TOKEN_BYTES).toString("base64url");
-    const url = `${baseUrl()}${RECEIVER_PATH}/${id}`;
+    const url = baseUrl() + addressOf(CALLER_ENDPOINTS.receiveWebhook, { id });
     const receiver = { id, account, url, closesAt: clock.now() + minutes * MINUTE_MS, events: [], count: 0 };
     this.#open.set(id, receiver);
     return receiver;

@@ -2,14 +2,14 @@ import { createCatalog } from "../../src/catalog/catalog.ts";
 import { assertEquals } from "@std/assert";
 import { createAdminRoutes } from "../../src/app/admin.ts";
 import { adminAccessWith } from "../../src/app/admin_access.ts";
-import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/app/admin_endpoints.ts";
 import { openFileStores } from "../../src/app/file_stores.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
 import { createMeter } from "../../src/billing/meter.ts";
 import { createUsageReports } from "../../src/billing/usage/usage_report.ts";
 import { UsageRollup } from "../../src/billing/usage/usage_rollup.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
-import type { Endpoint } from "../../src/http/lazy_routes.ts";
+import type { Endpoint } from "../../src/endpoints/endpoint.ts";
+import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/endpoints/operators.ts";
 import { WrongKeys } from "../../src/http/wrong_keys.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { openSigningKeys } from "../../src/videos/results/signing_keys.ts";
@@ -69,6 +69,8 @@ function named(endpoints: readonly Endpoint[]): string[] {
 }
 
 Deno.test("admin endpoints: the table has every route of the admin API, and no other", async () => {
-  const table = [...ADMIN_ENDPOINTS, ...REQUEST_ENDPOINTS, ...CONFIG_ENDPOINTS];
+  const table = [OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS, CONFIG_ENDPOINTS].flatMap((rows) =>
+    Object.values<Endpoint>(rows)
+  );
   assertEquals(named(table), named(await loadedRoutes()));
 });

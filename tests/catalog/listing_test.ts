@@ -2,13 +2,15 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { messageModelRoutes } from "../../src/protocols/message/models.ts";
 import { defaultModelRoutes } from "../../src/protocols/default/models.ts";
 import { contentModelRoutes } from "../../src/protocols/content/models.ts";
-import { get, plainErrors, sampleCatalog } from "./support.ts";
+import { get, sampleCatalog, withPlainErrors } from "./support.ts";
 
 const CATALOGS = {
-  "/v1/models": defaultModelRoutes(sampleCatalog(), plainErrors),
-  "/msgcompat/v1/models": messageModelRoutes(sampleCatalog(), () => ({ passes: false, searches: false }), plainErrors),
-  "/gencompat/v1beta/models": contentModelRoutes(sampleCatalog(), plainErrors),
-  "/gencompat/v1/models": contentModelRoutes(sampleCatalog(), plainErrors),
+  "/v1/models": withPlainErrors(defaultModelRoutes(sampleCatalog())),
+  "/msgcompat/v1/models": withPlainErrors(
+    messageModelRoutes(sampleCatalog(), () => ({ passes: false, searches: false })),
+  ),
+  "/gencompat/v1beta/models": withPlainErrors(contentModelRoutes(sampleCatalog())),
+  "/gencompat/v1/models": withPlainErrors(contentModelRoutes(sampleCatalog())),
 };
 
 for (const [path, routes] of Object.entries(CATALOGS)) {

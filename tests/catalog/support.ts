@@ -36,8 +36,13 @@ export function sampleCatalog(): Catalog & DatedCatalog {
 }
 
 /** Renders an error's status, code and message. */
-export const plainErrors: ErrorRenderer = (error, requestId) =>
+const plainErrors: ErrorRenderer = (error, requestId) =>
   Response.json({ code: error.code, message: error.message, requestId }, { status: error.status });
+
+/** The routes with errors that show code and message in every protocol. */
+export function withPlainErrors(routes: readonly Route[]): Route[] {
+  return routes.map((route) => ({ ...route, renderError: plainErrors }));
+}
 
 /** Answers requests with these routes, as the whole gateway would. */
 export function handlerOf(routes: readonly Route[]): (request: Request) => Promise<Response> {
@@ -50,6 +55,7 @@ export function handlerOf(routes: readonly Route[]): (request: Request) => Promi
       request,
       method: request.method,
       path: pathname,
+      endpoint: match.route,
       query: search.slice(1),
       params: match.params,
       requestId: "req_test",

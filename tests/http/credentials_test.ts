@@ -1,10 +1,11 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { checkMessageVersion, CONTENT_KEY_LOCATIONS, KEY_HEADERS, readCredential } from "../../src/http/credentials.ts";
+import { KEY_HEADERS, PROTOCOLS } from "../../src/endpoints/protocols.ts";
+import { checkMessageVersion, readCredential } from "../../src/http/credentials.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 
 const KEY = "sk-sy-0123456789";
 const read = (fields: [string, string][], query = "") =>
-  readCredential(new Headers(fields), query, CONTENT_KEY_LOCATIONS);
+  readCredential(new Headers(fields), query, PROTOCOLS.content.keyLocations);
 const codeOf = (fields: [string, string][], query = "") => assertThrows(() => read(fields, query), GatewayError).code;
 
 Deno.test("readCredential() reads the key from every carrier", () => {

@@ -3,8 +3,8 @@ import type { Inbound, Route } from "../../src/http/inbound.ts";
 import { lazyRoutes } from "../../src/http/lazy_routes.ts";
 import { itemAt } from "../support/items.ts";
 
-const ENDPOINTS = [{ method: "GET", path: "/a" }, { method: "POST", path: "/a" }] as const;
 const renderError = () => new Response(null, { status: 500 });
+const ENDPOINTS = [{ method: "GET", path: "/a", renderError }, { method: "POST", path: "/a", renderError }] as const;
 const inbound = {} as Inbound;
 
 function loadedRoute(endpoint: Pick<Route, "method" | "path">): Route {
@@ -17,7 +17,7 @@ async function textOf(route: Route): Promise<string> {
 
 Deno.test("lazyRoutes() loads at the first request, once, and gives each route its own handler", async () => {
   let loads = 0;
-  const [get, post] = lazyRoutes(ENDPOINTS, renderError, () => {
+  const [get, post] = lazyRoutes(ENDPOINTS, () => {
     loads++;
     return Promise.resolve(ENDPOINTS.map(loadedRoute));
   }) as [Route, Route];
@@ -29,15 +29,15 @@ Deno.test("lazyRoutes() loads at the first request, once, and gives each route i
 Deno.test("lazyRoutes() calls a loaded handler without a promise in between", async () => {
   const response = new Response("at once");
   const [endpoint] = ENDPOINTS;
-  const load = () => Promise.resolve([{ ...endpoint, renderError, handler: () => response }]);
-  const route = itemAt(lazyRoutes([endpoint], renderError, load), 0);
+  const load = () => Promise.resolve([{ ...endpoint, handler: () => response }]);
+  const route = itemAt(lazyRoutes([endpoint], load), 0);
   await route.handler(inbound);
   assertStrictEquals(route.handler(inbound), response);
 });
 
 Deno.test("lazyRoutes() loads again after a failed load", async () => {
   let loads = 0;
-  const routes = lazyRoutes(ENDPOINTS, renderError, () => {
+  const routes = lazyRoutes(ENDPOINTS, () => {
     return loads++ === 0 ? Promise.reject(new Error("no file")) : Promise.resolve(ENDPOINTS.map(loadedRoute));
   });
   await assertRejects(() => textOf(itemAt(routes, 0)), Error, "no file");
@@ -45,6 +45,6 @@ Deno.test("lazyRoutes() loads again after a failed load", async () => {
 });
 
 Deno.test("lazyRoutes() reports a route that was not loaded", async () => {
-  const routes = lazyRoutes(ENDPOINTS, renderError, () => Promise.resolve([loadedRoute(ENDPOINTS[0])]));
+  const routes = lazyRoutes(ENDPOINTS, () => Promise.resolve([loadedRoute(ENDPOINTS[0])]));
   await assertRejects(() => textOf(itemAt(routes, 1)), Error, "No route was loaded for POST /a");
 });

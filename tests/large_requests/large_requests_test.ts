@@ -1,3 +1,4 @@
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Credential } from "../../src/billing/key_ring.ts";
 import { createMeter } from "../../src/billing/meter.ts";
@@ -125,6 +126,7 @@ async function stage({ maxThreads = 1, canStart = (): boolean => true } = {}) {
       request,
       method: "POST",
       path: "/v1/chat/completions",
+      endpoint: CALLER_ENDPOINTS.createChatCompletion,
       query: "",
       params: {},
       requestId: `request-${Math.random()}`,

@@ -1,4 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
+import { type Endpoint, pathsOf } from "../../src/endpoints/endpoint.ts";
+import { assert, assertEquals } from "@std/assert";
 import type { Inbound, Route } from "../../src/http/inbound.ts";
 import { readJsonObject } from "../../src/http/json_body.ts";
 import { unobservedRecord } from "../../src/http/request_record.ts";
@@ -15,7 +17,9 @@ async function placeOf(json: string): Promise<string> {
     const { body, bytes } = await readJsonObject(inbound, limits);
     return new Response(`main thread: ${Object.keys(body)}, ${bytes.length === json.length}`);
   };
-  const route: Route = { method: "POST", path, handler, renderError };
+  const endpoint = Object.values<Endpoint>(CALLER_ENDPOINTS).find((each) => pathsOf(each).includes(path));
+  assert(endpoint !== undefined, path);
+  const route: Route = { ...endpoint, path, handler, renderError };
   const { handler: answer } = withLargeBodies(route, {
     large: { handle: (_, __, body) => Promise.resolve(new Response(`thread: ${body.length === json.length}`)) },
     authenticate: () => ({ accountId: "demo", keyId: "key", limits: null, capture: null }),
@@ -31,6 +35,7 @@ async function placeOf(json: string): Promise<string> {
     request,
     method: "POST",
     path,
+    endpoint: route,
     query: "",
     params: {},
     requestId: "req_1",

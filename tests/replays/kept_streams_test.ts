@@ -1,3 +1,4 @@
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { MemoryBudget } from "../../src/lib/memory_budget.ts";
@@ -26,10 +27,14 @@ function stage(limits: Partial<StreamLimits> = {}, memory = new MemoryBudget(1e9
   const open = (requestId: string, accountId = "demo") => {
     streams.admit(accountId, all)();
     const from = source();
-    const kept = streams.keep({ accountId, requestId, path: "/v1/chat/completions", headers: [] }, from.readable, {
-      memory: memory.lease(accountId),
-      limits: all,
-    });
+    const kept = streams.keep(
+      { accountId, requestId, endpoint: CALLER_ENDPOINTS.createChatCompletion, headers: [] },
+      from.readable,
+      {
+        memory: memory.lease(accountId),
+        limits: all,
+      },
+    );
     return { ...from, ...kept };
   };
   return { clock, streams, memory, open };

@@ -1,3 +1,4 @@
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
@@ -90,7 +91,12 @@ for (
     const body = await streamOf("chat", "chat", inReads(wire));
     const streams = new KeptStreams(new ManualClock());
     const limits = { streamBytes: 1e9, accountBytes: 1e9, accountStreams: 3, keepMs: 1_000 };
-    const facts = { accountId: "demo", requestId: "req_1", path: "/v1/chat/completions", headers: [] };
+    const facts = {
+      accountId: "demo",
+      requestId: "req_1",
+      endpoint: CALLER_ENDPOINTS.createChatCompletion,
+      headers: [],
+    };
     const { stream, ended } = streams.keep(facts, body, { memory: UNLIMITED_MEMORY.lease("demo"), limits });
     const turns = await turnsDuring(() => ended);
     assertEquals(stream.isOver, true);

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { changedStore } from "../../src/store/changed_store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { VideoOrder, VideoProgress } from "../../src/upstreams/video_upstream.ts";
-import { isCallbackToken, VENDOR_CALLBACK_PATH, vendorCallbackUrl } from "../../src/videos/polling/vendor_callback.ts";
+import { isCallbackToken, vendorCallbackUrl } from "../../src/videos/polling/vendor_callback.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
 
 const tokenIn = (url: string | null) => new URL(url!).searchParams.get("token")!;
@@ -19,7 +19,7 @@ async function submitted(stage: Stage): Promise<{ readonly id: string; readonly 
 Deno.test("a vendor gets a callback address with a token of the task if it can reach the gateway", async () => {
   const stage = await openStage();
   const [one, other] = [await submitted(stage), await submitted(stage)];
-  assert(one.url!.startsWith(`https://gateway.example${VENDOR_CALLBACK_PATH}/${one.id}?token=`), `${one.url}`);
+  assert(one.url!.startsWith(`https://gateway.example/v1/video-callbacks/${one.id}?token=`), `${one.url}`);
   assert(tokenIn(one.url) !== tokenIn(other.url));
   for (const base of ["http://gateway.example", "https://127.0.0.1", "https://localhost:8787"]) {
     assertEquals(vendorCallbackUrl({ ...stage.parts, baseUrl: () => base }, one.id), null, base);

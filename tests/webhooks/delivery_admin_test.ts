@@ -241,7 +241,7 @@ function caller(store: Store, unguarded: readonly AdminRoute[]) {
     });
     const record = unobservedRecord();
     const facts = { requestId: "req_test", receivedAt: 0, remote: "", record, memory: UNLIMITED_MEMORY.lease() };
-    const inbound = { request, method, path, query, params, ...facts };
+    const inbound = { request, method, path, endpoint: route, query, params, ...facts };
     let response: Response;
     try {
       response = await route.handler(inbound);

@@ -30,7 +30,6 @@ const account = { 200: { description: "The account", json: replies.Account } };
 export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   {
     ...shared,
-    at: "POST /admin/v1/accounts",
     id: "createAccount",
     summary: "Create an account",
     body: { json: NewAccount, examples: { "With a balance": { id: "acme", balance: "25.00", rpm: 600 } } },
@@ -39,7 +38,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/accounts",
     id: "listAccounts",
     summary: "List accounts by their ids",
     parameters: PAGE,
@@ -48,7 +46,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/accounts/{account}",
     id: "readAccount",
     summary: "Read an account",
     parameters: [ACCOUNT],
@@ -57,7 +54,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "PATCH /admin/v1/accounts/{account}",
     id: "changeAccount",
     summary: "Change the settings of an account",
     description: "Null removes a setting; a missing field is kept (RFC 7396).",
@@ -68,7 +64,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/credit",
     id: "creditAccount",
     summary: "Add to the balance",
     parameters: [ACCOUNT],
@@ -78,7 +73,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/adjust",
     id: "adjustAccount",
     summary: "Correct the balance",
     parameters: [ACCOUNT],
@@ -88,7 +82,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/buckets",
     id: "setAccountBuckets",
     summary: "Set the buckets that an account may read from",
     parameters: [ACCOUNT],
@@ -98,7 +91,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/suspend",
     id: "suspendAccount",
     summary: "Refuse the keys of an account",
     parameters: [ACCOUNT],
@@ -107,7 +99,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/resume",
     id: "resumeAccount",
     summary: "Accept the keys of an account again",
     parameters: [ACCOUNT],
@@ -116,7 +107,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/erase",
     id: "eraseAccount",
     summary: "Remove everything that identifies an account",
     description: "Needs the role `owner`.",
@@ -126,7 +116,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/webhook-secret",
     id: "rotateWebhookSecret",
     summary: "Replace the webhook secret of an account",
     parameters: [ACCOUNT],
@@ -135,7 +124,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/keys",
     id: "issueKey",
     tag: "Keys",
     summary: "Issue a key",
@@ -150,7 +138,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/accounts/{account}/keys",
     id: "listKeys",
     tag: "Keys",
     summary: "List the keys of an account",
@@ -160,7 +147,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/accounts/{account}/keys/{key}",
     id: "readKey",
     tag: "Keys",
     summary: "Read a key and what its limits have left",
@@ -170,7 +156,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "PATCH /admin/v1/accounts/{account}/keys/{key}",
     id: "changeKey",
     tag: "Keys",
     summary: "Change the settings of a key",
@@ -182,7 +167,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "DELETE /admin/v1/accounts/{account}/keys/{key}",
     id: "revokeKey",
     tag: "Keys",
     summary: "Revoke a key",
@@ -192,7 +176,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/accounts/{account}/keys/{key}/rotate",
     id: "rotateKey",
     tag: "Keys",
     summary: "Replace a key",
@@ -203,7 +186,6 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/accounts/{account}/ledger",
     id: "listLedger",
     summary: "List the entries of a ledger",
     parameters: [ACCOUNT, ...PAGE, ORDER],

@@ -53,7 +53,6 @@ const TEXT = { mediaType: "text/plain", description: "With `text`, `srt` and `vt
 function transcripts(kind: "transcriptions" | "translations", summary: string): Operation {
   return {
     ...shared,
-    at: `POST /v1/audio/${kind}`,
     id: kind === "transcriptions" ? "createTranscription" : "createTranslation",
     tag: "Audio",
     summary,
@@ -74,7 +73,6 @@ function transcripts(kind: "transcriptions" | "translations", summary: string): 
 export const MEDIA_OPERATIONS: readonly Operation[] = [
   {
     ...shared,
-    at: "POST /v1/images/generations",
     id: "createImages",
     tag: "Images",
     summary: "Make pictures from a text",
@@ -87,7 +85,6 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/images/edits",
     id: "editImages",
     tag: "Images",
     summary: "Change pictures by a text",
@@ -97,7 +94,6 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/audio/speech",
     id: "createSpeech",
     tag: "Audio",
     summary: "Speak a text",
@@ -119,7 +115,6 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
   transcripts("translations", "Write audio down in English"),
   {
     ...shared,
-    at: "POST /v1/embeddings",
     id: "createEmbeddings",
     tag: "Embeddings",
     summary: "Make vectors from texts",
@@ -132,7 +127,6 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /gencompat/v1beta/models/{model}:embedContent",
     id: "embedContent",
     tag: "Embeddings",
     summary: "Make a vector from a text in Gemini's format",
@@ -143,7 +137,6 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /gencompat/v1beta/models/{model}:batchEmbedContents",
     id: "batchEmbedContents",
     tag: "Embeddings",
     summary: "Make vectors from texts in Gemini's format",
@@ -159,7 +152,6 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/moderations",
     id: "createModeration",
     tag: "Moderations",
     summary: "Flag harmful texts and pictures",
@@ -171,7 +163,6 @@ export const MEDIA_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/rerank",
     id: "rerank",
     tag: "Rerank",
     summary: "Order documents by their relevance",

@@ -10,7 +10,6 @@ const NAME = inPath(
 );
 
 interface Style {
-  readonly root: `/${string}`;
   readonly id: string;
   readonly face: Operation["face"];
   readonly style: string;
@@ -19,13 +18,12 @@ interface Style {
   readonly page: Operation["parameters"];
 }
 
-function catalog({ root, id, face, style, list, one, page = [] }: Style): Operation[] {
+function catalog({ id, face, style, list, one, page = [] }: Style): Operation[] {
   const shared = { tag: "Models", face, auth: "optional" } as const;
   const unchanged = { 304: { description: "Unchanged", headers: ["ETag"] } } as const;
   return [
     {
       ...shared,
-      at: `GET ${root}`,
       id: `list${id}`,
       summary: `List the models in the ${style} style`,
       description: "A key with limits gets the models that it may use.",
@@ -35,7 +33,6 @@ function catalog({ root, id, face, style, list, one, page = [] }: Style): Operat
     },
     {
       ...shared,
-      at: `GET ${root}/{model}`,
       id: `read${id}`,
       summary: `Read a model, or the models of a provider, in the ${style} style`,
       parameters: [NAME, ...page, IF_NONE_MATCH],
@@ -51,7 +48,6 @@ function catalog({ root, id, face, style, list, one, page = [] }: Style): Operat
 /** The three catalogs. */
 export const MODEL_OPERATIONS: readonly Operation[] = [
   ...catalog({
-    root: "/v1/models",
     id: "Models",
     face: "default",
     style: "default",
@@ -60,7 +56,6 @@ export const MODEL_OPERATIONS: readonly Operation[] = [
     page: [],
   }),
   ...catalog({
-    root: "/msgcompat/v1/models",
     id: "MessageModels",
     face: "message",
     style: "message",
@@ -74,7 +69,6 @@ export const MODEL_OPERATIONS: readonly Operation[] = [
     ],
   }),
   ...catalog({
-    root: "/gencompat/v1beta/models",
     id: "ContentModels",
     face: "content",
     style: "content",

@@ -36,7 +36,6 @@ const task = { 200: { description: "The task", json: replies.AdminTask } };
 
 const TASKS: readonly Operation[] = [
   {
-    at: "GET /admin/v1/tasks",
     id: "listTasks",
     tag: "Tasks",
     summary: "List video tasks",
@@ -51,7 +50,6 @@ const TASKS: readonly Operation[] = [
     errors: [400],
   },
   {
-    at: "GET /admin/v1/tasks/{task}",
     id: "readTask",
     tag: "Tasks",
     summary: "Read a video task",
@@ -61,7 +59,6 @@ const TASKS: readonly Operation[] = [
     errors: [404],
   },
   {
-    at: "POST /admin/v1/tasks/{task}/mirror",
     id: "mirrorTask",
     tag: "Tasks",
     summary: "Copy the results of a task again",
@@ -71,7 +68,6 @@ const TASKS: readonly Operation[] = [
     errors: [403, 404, 409],
   },
   {
-    at: "POST /admin/v1/tasks/{task}/cancel",
     id: "cancelTask",
     tag: "Tasks",
     summary: "Cancel a task as its caller would",
@@ -81,7 +77,6 @@ const TASKS: readonly Operation[] = [
     errors: [400, 403, 404, 409],
   },
   {
-    at: "POST /admin/v1/tasks/{task}/results",
     id: "readTaskResults",
     tag: "Tasks",
     summary: "Read the addresses of what a task made",
@@ -97,7 +92,6 @@ const PROVIDER = inPath("provider", "The name of the provider.", z.string());
 
 const MODELS_AND_PROVIDERS: readonly Operation[] = [
   {
-    at: "GET /admin/v1/models",
     id: "listAdminModels",
     tag: "Providers and models",
     summary: "List models with their providers",
@@ -107,7 +101,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [400],
   },
   {
-    at: "POST /admin/v1/models/price",
     id: "calculatePrice",
     tag: "Providers and models",
     summary: "Calculate what quantities cost",
@@ -120,7 +113,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [400, 404],
   },
   {
-    at: "GET /admin/v1/prices",
     id: "readPrices",
     tag: "Providers and models",
     summary: "Read the price source, and the changes that wait",
@@ -129,7 +121,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [],
   },
   {
-    at: "GET /admin/v1/prices/models",
     id: "listPrices",
     tag: "Providers and models",
     summary: "List the prices of the price source",
@@ -139,7 +130,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [400],
   },
   {
-    at: "GET /admin/v1/prices/history",
     id: "listPriceChanges",
     tag: "Providers and models",
     summary: "List the changes of prices",
@@ -149,7 +139,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [400],
   },
   {
-    at: "POST /admin/v1/prices/refresh",
     id: "refreshPrices",
     tag: "Providers and models",
     summary: "Read the price source now",
@@ -158,7 +147,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [403, 409, 502],
   },
   {
-    at: "POST /admin/v1/prices/apply",
     id: "applyPrices",
     tag: "Providers and models",
     summary: "Apply changes of prices that wait",
@@ -168,7 +156,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [400, 403, 404, 409],
   },
   {
-    at: "GET /admin/v1/providers",
     id: "listProviders",
     tag: "Providers and models",
     summary: "Read the state of the providers",
@@ -177,7 +164,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [],
   },
   {
-    at: "POST /admin/v1/providers/{provider}/test",
     id: "testProvider",
     tag: "Providers and models",
     summary: "Test the credentials of a provider",
@@ -188,7 +174,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [403, 404],
   },
   {
-    at: "PUT /admin/v1/providers/{provider}/state",
     id: "setProviderState",
     tag: "Providers and models",
     summary: "Drain a provider, or switch it on or off",
@@ -199,7 +184,6 @@ const MODELS_AND_PROVIDERS: readonly Operation[] = [
     errors: [400, 403, 404, 409],
   },
   {
-    at: "DELETE /admin/v1/providers/{provider}/state",
     id: "resetProviderState",
     tag: "Providers and models",
     summary: "Give a provider the state of the configuration",
@@ -214,7 +198,6 @@ const SPAN = inQuery("span", "The span of time.", replies.SPANS.default("hour"))
 
 const OVERVIEW: readonly Operation[] = [
   {
-    at: "GET /admin/v1/usage",
     id: "readUsage",
     tag: "Overview",
     summary: "Read what accounts have used",
@@ -224,7 +207,6 @@ const OVERVIEW: readonly Operation[] = [
     errors: [400, 429],
   },
   {
-    at: "GET /admin/v1/reconcile",
     id: "reconcile",
     tag: "Providers and models",
     summary: "Compare a vendor's bill with the ledger",
@@ -239,7 +221,6 @@ const OVERVIEW: readonly Operation[] = [
     errors: [400, 404, 409, 502, 503, 504],
   },
   {
-    at: "POST /admin/v1/reconcile",
     id: "reconcileInvoice",
     tag: "Providers and models",
     summary: "Compare a vendor's invoice with the ledger",
@@ -259,7 +240,6 @@ const OVERVIEW: readonly Operation[] = [
     errors: [400, 404, 409, 413, 502, 503, 504],
   },
   {
-    at: "GET /admin/v1/traffic",
     id: "readTraffic",
     tag: "Overview",
     summary: "Read requests, errors, cost and latencies of a span",
@@ -269,7 +249,6 @@ const OVERVIEW: readonly Operation[] = [
     errors: [400],
   },
   {
-    at: "GET /admin/v1/overview/events",
     id: "streamOverview",
     tag: "Overview",
     summary: "Follow the traffic and the providers as a stream of events",
@@ -287,7 +266,6 @@ const OVERVIEW: readonly Operation[] = [
     errors: [400, 429],
   },
   {
-    at: "GET /admin/v1/requests",
     id: "listRequests",
     tag: "Overview",
     summary: "List requests",
@@ -297,7 +275,6 @@ const OVERVIEW: readonly Operation[] = [
     errors: [400, 404, 429],
   },
   {
-    at: "GET /admin/v1/requests/{id}",
     id: "readRequest",
     tag: "Overview",
     summary: "Read a request",
@@ -307,7 +284,6 @@ const OVERVIEW: readonly Operation[] = [
     errors: [404],
   },
   {
-    at: "GET /admin/v1/requests/{id}/bodies",
     id: "readRequestBodies",
     tag: "Overview",
     summary: "Read the captured bodies of a request",
@@ -321,7 +297,6 @@ const OVERVIEW: readonly Operation[] = [
 
 const CACHES: readonly Operation[] = [
   {
-    at: "GET /admin/v1/caches",
     id: "listCaches",
     tag: "Caches",
     summary: "List cached contents",
@@ -331,7 +306,6 @@ const CACHES: readonly Operation[] = [
     errors: [400],
   },
   {
-    at: "DELETE /admin/v1/caches/{cache}",
     id: "deleteCache",
     tag: "Caches",
     summary: "Remove a cached content",

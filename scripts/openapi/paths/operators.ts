@@ -12,7 +12,6 @@ const text = (name: string, description: string) => inQuery(name, description, z
 
 const OPERATORS: readonly Operation[] = [
   {
-    at: "POST /admin/v1/signing-keys/rotate",
     id: "rotateSigningKeys",
     tag: "Operators",
     summary: "Replace the key that signs addresses of files",
@@ -21,7 +20,6 @@ const OPERATORS: readonly Operation[] = [
     errors: [403],
   },
   {
-    at: "GET /admin/v1/audit",
     id: "listAudit",
     tag: "Operators",
     summary: "List what operators changed",
@@ -36,7 +34,6 @@ const OPERATORS: readonly Operation[] = [
     errors: [400],
   },
   {
-    at: "GET /admin/v1/admin-keys",
     id: "listAdminKeys",
     tag: "Operators",
     summary: "List the admin keys of the store",
@@ -46,7 +43,6 @@ const OPERATORS: readonly Operation[] = [
     errors: [403],
   },
   {
-    at: "POST /admin/v1/admin-keys",
     id: "createAdminKey",
     tag: "Operators",
     summary: "Create an admin key",
@@ -57,7 +53,6 @@ const OPERATORS: readonly Operation[] = [
     errors: [400, 403, 409],
   },
   {
-    at: "DELETE /admin/v1/admin-keys/{id}",
     id: "revokeAdminKey",
     tag: "Operators",
     summary: "Revoke an admin key",
@@ -83,7 +78,6 @@ const Entry = about(z.looseObject({}), "An entry with its fields; a single value
 const CONFIGURATION: readonly Operation[] = [
   {
     ...config,
-    at: "GET /admin/v1/config",
     id: "readConfig",
     summary: "Read the configuration in force, without secrets",
     replies: { 200: { description: "All settings", json: replies.ConfigInForce } },
@@ -91,7 +85,6 @@ const CONFIGURATION: readonly Operation[] = [
   },
   {
     ...config,
-    at: "PUT /admin/v1/config",
     id: "replaceConfig",
     summary: "Replace all settings in the store",
     description: "Needs the role `owner`, as every change of the configuration.",
@@ -110,7 +103,6 @@ const CONFIGURATION: readonly Operation[] = [
   },
   {
     ...config,
-    at: "POST /admin/v1/config/reload",
     id: "reloadConfig",
     summary: "Read the configuration file again",
     parameters: [DRY],
@@ -118,7 +110,6 @@ const CONFIGURATION: readonly Operation[] = [
   },
   {
     ...config,
-    at: "GET /admin/v1/config/versions",
     id: "listConfigVersions",
     summary: "List the versions of the settings in the store",
     parameters: PAGE,
@@ -127,7 +118,6 @@ const CONFIGURATION: readonly Operation[] = [
   },
   {
     ...config,
-    at: "POST /admin/v1/config/versions/{version}/restore",
     id: "restoreConfigVersion",
     summary: "Put an earlier version in force again",
     parameters: [inPath("version", "The number of the version.", z.int().min(1)), DRY],
@@ -136,7 +126,6 @@ const CONFIGURATION: readonly Operation[] = [
   },
   {
     ...config,
-    at: "PUT /admin/v1/config/{section}/{name}",
     id: "setConfigEntry",
     summary: "Set an entry in the store",
     parameters: [SECTION, NAME, DRY],
@@ -145,7 +134,6 @@ const CONFIGURATION: readonly Operation[] = [
   },
   {
     ...config,
-    at: "PATCH /admin/v1/config/{section}/{name}",
     id: "changeConfigEntry",
     summary: "Change fields of an entry (RFC 7396)",
     parameters: [SECTION, NAME, DRY],
@@ -155,7 +143,6 @@ const CONFIGURATION: readonly Operation[] = [
   },
   {
     ...config,
-    at: "DELETE /admin/v1/config/{section}/{name}",
     id: "deleteConfigEntry",
     summary: "Remove an entry from the store",
     parameters: [SECTION, NAME, DRY],

@@ -72,7 +72,6 @@ export const USAGE_REPLY = {
 export const OWN_OPERATIONS: readonly Operation[] = [
   {
     ...mine,
-    at: "GET /v1/key",
     id: "readOwnKey",
     summary: "Read the key's limits and what they have left",
     replies: { 200: { description: "The key", json: OwnKey } },
@@ -80,7 +79,6 @@ export const OWN_OPERATIONS: readonly Operation[] = [
   },
   {
     ...mine,
-    at: "GET /v1/credits",
     id: "readOwnCredits",
     summary: "Read the account's credits",
     replies: { 200: { description: "The credits", json: Credits } },
@@ -88,7 +86,6 @@ export const OWN_OPERATIONS: readonly Operation[] = [
   },
   {
     ...mine,
-    at: "GET /v1/usage",
     id: "readOwnUsage",
     summary: "Read what the key or its account has used",
     parameters: [...USAGE_PARAMETERS, inQuery("scope", "Whose usage.", z.enum(["key", "account"]).default("key"))],
@@ -97,7 +94,6 @@ export const OWN_OPERATIONS: readonly Operation[] = [
   },
   {
     ...mine,
-    at: "GET /v1/requests",
     id: "listOwnRequests",
     summary: "List the account's requests",
     parameters: REQUEST_PARAMETERS,
@@ -106,7 +102,6 @@ export const OWN_OPERATIONS: readonly Operation[] = [
   },
   {
     ...mine,
-    at: "GET /v1/requests/{id}",
     id: "readOwnRequest",
     summary: "Read one of the account's requests",
     parameters: [ID],
@@ -115,7 +110,6 @@ export const OWN_OPERATIONS: readonly Operation[] = [
   },
   {
     ...mine,
-    at: "GET /v1/requests/{id}/stream",
     id: "resumeStream",
     summary: "Continue a stream that was kept",
     parameters: [ID, LAST_EVENT_ID],
@@ -145,7 +139,6 @@ const one = {
 export const CACHE_OPERATIONS: readonly Operation[] = [
   {
     ...cached,
-    at: "POST /gencompat/v1beta/cachedContents",
     id: "createCachedContent",
     summary: "Store context once, for later requests",
     parameters: PAID_HEADERS,
@@ -170,7 +163,6 @@ export const CACHE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...cached,
-    at: "GET /gencompat/v1beta/cachedContents",
     id: "listCachedContents",
     summary: "List the key's own cached contents",
     parameters: [
@@ -182,7 +174,6 @@ export const CACHE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...cached,
-    at: "GET /gencompat/v1beta/cachedContents/{id}",
     id: "readCachedContent",
     summary: "Read a cached content",
     parameters: [CACHE],
@@ -191,7 +182,6 @@ export const CACHE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...cached,
-    at: "PATCH /gencompat/v1beta/cachedContents/{id}",
     id: "changeCachedContent",
     summary: "Change the end of a cached content",
     parameters: [CACHE, text("updateMask", "The fields to change.")],
@@ -201,7 +191,6 @@ export const CACHE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...cached,
-    at: "DELETE /gencompat/v1beta/cachedContents/{id}",
     id: "deleteCachedContent",
     summary: "Remove a cached content",
     parameters: [CACHE],

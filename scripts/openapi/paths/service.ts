@@ -25,7 +25,6 @@ const Readiness = z.object({
 export const SERVICE_OPERATIONS: readonly Operation[] = [
   {
     ...shared,
-    at: "GET /",
     id: "readService",
     summary: "Name the service",
     replies: {
@@ -39,7 +38,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /healthz",
     id: "readHealth",
     summary: "Check that the process runs",
     replies: { 200: plain("It runs") },
@@ -47,7 +45,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /readyz",
     id: "readReadiness",
     summary: "Check that the gateway accepts work",
     auth: "optional",
@@ -62,7 +59,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /openapi.json",
     id: "readDescription",
     summary: "Read this description",
     parameters: [IF_NONE_MATCH],
@@ -74,7 +70,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /docs",
     id: "readDocumentation",
     summary: "Read the documentation",
     replies: { 200: page },
@@ -82,7 +77,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /docs/{path}",
     id: "readDocumentationPage",
     summary: "Read a page of the documentation",
     parameters: [inPath("path", "The name of the page.", z.string())],
@@ -91,7 +85,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /metrics",
     id: "readMetrics",
     summary: "Read metrics in the format of Prometheus",
     description: "At `server.admin_listen` it needs no key.",
@@ -102,7 +95,6 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /webhook-receivers/{id}",
     id: "receiveWebhook",
     tag: "Webhooks",
     summary: "Send an event to a test receiver",

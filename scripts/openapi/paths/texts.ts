@@ -24,7 +24,6 @@ const HELLO = [{ role: "user", content: "Say hello" }];
 export function textOperations(requests: TextRequests): Operation[] {
   return [
     {
-      at: "POST /v1/chat/completions",
       id: "createChatCompletion",
       tag: "Chat completions",
       summary: "Answer a conversation in OpenAI's chat format",
@@ -51,7 +50,6 @@ export function textOperations(requests: TextRequests): Operation[] {
       errors: PAID_ERRORS,
     },
     {
-      at: "POST /v1/responses",
       id: "createResponse",
       tag: "Responses",
       summary: "Answer a conversation in OpenAI's responses format",
@@ -75,7 +73,6 @@ export function textOperations(requests: TextRequests): Operation[] {
       errors: PAID_ERRORS,
     },
     {
-      at: "POST /msgcompat/v1/messages",
       id: "createMessage",
       tag: "Messages",
       summary: "Answer a conversation in Anthropic's format",
@@ -95,7 +92,6 @@ export function textOperations(requests: TextRequests): Operation[] {
       errors: PAID_ERRORS,
     },
     {
-      at: "POST /msgcompat/v1/messages/count_tokens",
       id: "countMessageTokens",
       tag: "Messages",
       summary: "Count the tokens of a conversation in Anthropic's format",
@@ -162,7 +158,6 @@ const SUMMARIES = {
 
 function generate(verb: keyof typeof SUMMARIES, json: JsonSchema, replies: Operation["replies"]): Operation {
   return {
-    at: `POST /gencompat/v1beta/models/{model}:${verb}`,
     id: verb,
     tag: "Generate content",
     summary: SUMMARIES[verb],

@@ -37,7 +37,6 @@ const REFUSED = "For clients of OpenAI's video API, which has ended. Always an e
 export const VIDEO_OPERATIONS: readonly Operation[] = [
   {
     ...shared,
-    at: "POST /v1/videos",
     id: "createVideo",
     summary: "Create a task",
     description: "The mode follows from the references. The highest cost is held until the task ends.",
@@ -66,7 +65,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /v1/videos",
     id: "listVideos",
     summary: "List the key's own tasks",
     description: "`metadata.<key>` selects by a pair of the metadata.",
@@ -82,7 +80,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /v1/videos/models",
     id: "listVideoModels",
     tag: "Models",
     summary: "List the models that make videos",
@@ -95,7 +92,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /v1/videos/{id}",
     id: "readVideo",
     summary: "Poll a task",
     parameters: [ID],
@@ -104,7 +100,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "DELETE /v1/videos/{id}",
     id: "cancelVideo",
     summary: "Cancel a task, or remove one that has ended",
     parameters: [ID, inQuery("purge", "`true` removes a task that has ended.", z.literal("true"))],
@@ -115,7 +110,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /v1/videos/{id}/events",
     id: "streamVideoEvents",
     summary: "Follow a task as a stream of events",
     parameters: [ID, LAST_EVENT_ID],
@@ -127,7 +121,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /v1/videos/{id}/content",
     id: "readVideoContent",
     summary: "Go to a result",
     parameters: [
@@ -140,7 +133,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/videos/{id}/remix",
     id: "remixVideo",
     summary: "Name the models that edit or extend videos",
     description: `${REFUSED} The task must be completed.`,
@@ -151,7 +143,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/videos/edits",
     id: "editVideo",
     summary: "Name the models that edit videos",
     description: REFUSED,
@@ -161,7 +152,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/videos/extensions",
     id: "extendVideo",
     summary: "Name the models that extend videos",
     description: REFUSED,
@@ -171,7 +161,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/videos/characters",
     id: "createVideoCharacter",
     summary: "Name the models that take videos as references",
     description: REFUSED,
@@ -181,7 +170,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /v1/videos/{id}/deliveries",
     id: "listVideoDeliveries",
     tag: "Webhooks",
     summary: "Read the delivery of a task's event",
@@ -191,7 +179,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/videos/{id}/deliveries",
     id: "redeliverVideo",
     tag: "Webhooks",
     summary: "Deliver a task's event again",
@@ -201,7 +188,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /files/{name}",
     id: "readFile",
     tag: "Files",
     summary: "Read a copy of a result",
@@ -225,7 +211,6 @@ export const VIDEO_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /v1/video-callbacks/{id}",
     id: "acceptVendorCallback",
     summary: "Accept a vendor's report of a change",
     description: "For vendors. The gateway polls the task soon.",

@@ -17,7 +17,6 @@ const receiver = { description: "The receiver", json: replies.WebhookReceiver };
 export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   {
     ...shared,
-    at: "GET /admin/v1/deliveries",
     id: "listDeliveries",
     summary: "List deliveries",
     parameters: [...TIME_PAGE, inQuery("state", "Only in this state.", z.enum(DELIVERY_STATES))],
@@ -26,7 +25,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/deliveries/redeliver",
     id: "redeliverRange",
     summary: "Deliver the events of a range again",
     body: { json: RedeliveredRange, examples: { "An hour": { from: 1_795_349_600, to: 1_795_353_200 } } },
@@ -35,7 +33,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/deliveries/{task}",
     id: "readDelivery",
     summary: "Read a delivery with its attempts",
     parameters: [TASK],
@@ -44,7 +41,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/deliveries/{task}/request",
     id: "readDeliveryRequest",
     summary: "Read a delivery's signed request",
     parameters: [TASK],
@@ -53,7 +49,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/deliveries/{task}/redeliver",
     id: "redeliver",
     summary: "Deliver an event again",
     parameters: [TASK],
@@ -62,7 +57,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/events",
     id: "readEvents",
     summary: "Read events as they happen",
     parameters: [inQuery("from", "The `next` of the page before; without it only the cursor is returned.", z.int())],
@@ -71,7 +65,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/events",
     id: "createTestEvent",
     summary: "Make a test event",
     body: { json: NewTestEvent, examples: { "A success": { event: "completed", account: "demo" } } },
@@ -80,7 +73,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/webhook-receivers",
     id: "openReceiver",
     summary: "Open a receiver for tests",
     body: { json: NewReceiver, examples: { "Ten minutes": { account: "demo" } } },
@@ -89,7 +81,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/webhook-receivers",
     id: "listReceivers",
     summary: "List the open receivers",
     replies: { 200: { description: "All of them", json: replies.WebhookReceivers } },
@@ -97,7 +88,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "GET /admin/v1/webhook-receivers/{id}",
     id: "readReceiver",
     summary: "Read what a receiver received",
     parameters: [RECEIVER],
@@ -106,7 +96,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "DELETE /admin/v1/webhook-receivers/{id}",
     id: "closeReceiver",
     summary: "Close a receiver",
     parameters: [RECEIVER],
@@ -115,7 +104,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
   {
     ...shared,
-    at: "POST /admin/v1/webhook-receivers/{id}/test",
     id: "testReceiver",
     summary: "Send a test event to a receiver",
     parameters: [RECEIVER],

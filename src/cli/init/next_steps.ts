@@ -1,3 +1,5 @@
+import { CONSOLE_ROOT } from "../../endpoints/service.ts";
+import { CALLER_ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Model } from "../../catalog/model.ts";
 import { CALLER_KEY } from "./files.ts";
 
@@ -18,8 +20,8 @@ const PAGE = "docs/get-started.md";
 /** A request to paste, the link of the console and the page to read next. */
 export function nextSteps({ address, link, model, key }: FirstRequest): string {
   const call = model === null
-    ? `  curl ${address}/v1/models -H "Authorization: Bearer $${CALLER_KEY}"`
-    : `  curl ${address}/v1/chat/completions -H "Authorization: Bearer $${CALLER_KEY}" \\
+    ? `  curl ${address}${CALLER_ENDPOINTS.listModels.path} -H "Authorization: Bearer $${CALLER_KEY}"`
+    : `  curl ${address}${CALLER_ENDPOINTS.createChatCompletion.path} -H "Authorization: Bearer $${CALLER_KEY}" \\
     -H "Content-Type: application/json" \\
     -d '{"model":"${model}","messages":[{"role":"user","content":"Say hello"}]}'`;
   return `
@@ -30,7 +32,7 @@ ${call}
 
 ${
     link === null
-      ? `Open the console: ${address}/console`
+      ? `Open the console: ${address}${CONSOLE_ROOT}`
       : `Open the console with this link, which signs you in once within 15 minutes: ${link}`
   }
 Clients, more keys and limits: ${PAGE}, or ${address}/docs

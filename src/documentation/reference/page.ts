@@ -1,3 +1,4 @@
+import { DOCUMENTATION_ENDPOINTS, DOCUMENTATION_ROOT } from "../../endpoints/service.ts";
 import type { ApiDescription, ApiOperation, ApiPath } from "../api_description.ts";
 import { referredName } from "../api_description.ts";
 import { code, escapeHtml, framed, sentence } from "../html.ts";
@@ -41,19 +42,19 @@ function renderIndex(description: ApiDescription): string {
   const groups = description["x-tagGroups"].map((group) => {
     const tags = group.tags.map((name) => {
       const items = all.filter(({ operation }) => operation.tags.includes(name)).map(({ method, path, operation }) =>
-        `<li><a href="/docs/${REFERENCE_PATH}/${slugOf(name)}#${operation.operationId}">${
+        `<li><a href="${DOCUMENTATION_ROOT}/${REFERENCE_PATH}/${slugOf(name)}#${operation.operationId}">${
           escapeHtml(operation.summary)
         }</a> ${code(`${method} ${path}`)}</li>`
       );
-      return `<h3><a href="/docs/${REFERENCE_PATH}/${slugOf(name)}">${escapeHtml(name)}</a></h3><ul>${
+      return `<h3><a href="${DOCUMENTATION_ROOT}/${REFERENCE_PATH}/${slugOf(name)}">${escapeHtml(name)}</a></h3><ul>${
         items.join("")
       }</ul>`;
     });
     return `<h2>${escapeHtml(group.name)}</h2>${tags.join("")}`;
   });
   return `<h1>${REFERENCE_TITLE}</h1><p>${sentence(description.info.description)}</p>
-<p>The same as an <a href="/openapi.json">OpenAPI document</a>, version 3.1, for tools that read it. The rules behind the
-endpoints are in <a href="/docs/api/README">the API guide</a>. <strong>*</strong> marks what is required.</p>${
+<p>The same as an <a href="${DOCUMENTATION_ENDPOINTS.readDescription.path}">OpenAPI document</a>, version 3.1, for tools that read it. The rules behind the
+endpoints are in <a href="${DOCUMENTATION_ROOT}/api/README">the API guide</a>. <strong>*</strong> marks what is required.</p>${
     groups.join("")
   }`;
 }

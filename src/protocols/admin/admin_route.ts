@@ -1,4 +1,5 @@
 import type { AdminRole } from "../../audit/admin_role.ts";
+import type { Endpoint } from "../../endpoints/endpoint.ts";
 import type { Handler, Inbound, Route } from "../../http/inbound.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { renderAdminError } from "./answer.ts";
@@ -32,27 +33,13 @@ export type AdminRouteOptions = Partial<
 /** What only owners read, since it has prompts, outputs or addresses of them. The audit log tells who did. */
 export const PRIVATE_READ = { role: "owner", isAudited: true, isResultAudited: false } as const;
 
-/** Creates routes of the admin API below one path. */
-export type AdminRouteMaker = (
-  method: Route["method"],
-  path: string,
-  handler: Handler,
-  options?: AdminRouteOptions,
-) => AdminRoute;
-
-/**
- * Returns a function that creates routes below one path of the admin API, with its error format. By default GET needs
- * the role `read`, and every other method `write`.
- *
- * @param root The prefix of every path.
- */
-export function adminRoutesBelow(root: string): AdminRouteMaker {
-  return (method, path, handler, options = {}) => ({
-    method,
-    path: root + path,
+/** A route of the admin API. By default GET needs the role `read`, and every other method `write`. */
+export function adminRoute(endpoint: Endpoint, handler: Handler, options: AdminRouteOptions = {}): AdminRoute {
+  return {
+    ...endpoint,
     handler,
     renderError: renderAdminError,
-    role: method === "GET" ? "read" : "write",
+    role: endpoint.method === "GET" ? "read" : "write",
     ...options,
-  });
+  };
 }

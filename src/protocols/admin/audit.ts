@@ -2,11 +2,12 @@ import * as z from "zod";
 import type { AdminKeyRecord, AdminKeys } from "../../audit/admin_keys.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../audit/admin_role.ts";
 import type { AuditEntry, AuditLog } from "../../audit/audit_log.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { ReadJson } from "./accounts.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
 import { PAGE_PARAMETERS, readPage } from "./query.ts";
@@ -29,10 +30,9 @@ export const NewAdminKey = z.strictObject({
 
 /** `GET /admin/v1/audit`, and `GET`, `POST` and `DELETE` of `/admin/v1/admin-keys`. */
 export function adminAuditRoutes({ audit, keys, readJson }: AdminAuditOptions): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1");
   const role = "owner";
   return [
-    route("GET", "/audit", async ({ query }) => {
+    adminRoute(OPERATOR_ENDPOINTS.listAudit, async ({ query }) => {
       const parameters = new URLSearchParams(query);
       const { from, to } = readRange(query);
       const [actor, account] = [parameters.get("actor"), parameters.get("account")];
@@ -40,14 +40,12 @@ export function adminAuditRoutes({ audit, keys, readJson }: AdminAuditOptions): 
       const { entries, next } = await audit.list(filter, readPage(query));
       return answerJson({ data: entries.map(writeAuditEntry), next });
     }, { parameters: [...PAGE_PARAMETERS, "from", "to", "actor", "account"] }),
-    route("GET", "/admin-keys", async () => answerJson({ data: (await keys.list()).map(writeKey) }), { role }),
-    route("POST", "/admin-keys", async (inbound) => {
+    adminRoute(OPERATOR_ENDPOINTS.listAdminKeys, async () => answerJson({ data: (await keys.list()).map(writeKey) }), { role }),
+    adminRoute(OPERATOR_ENDPOINTS.createAdminKey, async (inbound) => {
       const { record, secret } = await keys.create(readFields(NewAdminKey, await readJson(inbound)));
       return answerJson({ ...writeKey(record), secret }, 201);
     }, { role }),
-    route(
-      "DELETE",
-      "/admin-keys/:id",
+    adminRoute(OPERATOR_ENDPOINTS.revokeAdminKey,
       async ({ params }) => answerJson({ ...writeKey(await keys.revoke(pathParam(params, "id"))), revoked: true }),
       { role },
     ),

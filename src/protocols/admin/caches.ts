@@ -1,11 +1,12 @@
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
 import type { CacheAdmin, UsedCache } from "../../caches/cache_admin.ts";
 import { cacheNameOf, isCacheId } from "../../caches/cached_content.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { PAGE_PARAMETERS, readPage } from "./query.ts";
 
@@ -16,9 +17,8 @@ export interface AdminCacheOptions {
 
 /** The endpoints of cached contents of the admin API. Source: docs/api/admin.md#caches. */
 export function adminCacheRoutes({ admin }: AdminCacheOptions): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/caches");
   return [
-    route("GET", "", async ({ query }) => {
+    adminRoute(OPERATOR_ENDPOINTS.listCaches, async ({ query }) => {
       const page = readPage(query);
       if (page.after !== undefined && !isCacheId(page.after)) {
         throw invalidField("after", 'expected the "next" of an earlier page');
@@ -30,7 +30,7 @@ export function adminCacheRoutes({ admin }: AdminCacheOptions): AdminRoute[] {
       const { caches, next } = await admin.list({ account }, page);
       return answerJson({ data: caches.map(writeCache), next });
     }, { parameters: [...PAGE_PARAMETERS, "account"] }),
-    route("DELETE", "/:cache", async ({ params, request }) => {
+    adminRoute(OPERATOR_ENDPOINTS.deleteCache, async ({ params, request }) => {
       await request.body?.cancel();
       return answerJson(writeCache(await admin.remove(pathParam(params, "cache"))));
     }),

@@ -1,10 +1,11 @@
+import { CONFIG_ENDPOINTS } from "../../endpoints/operators.ts";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { ReadJson } from "./accounts.ts";
 import { operatorOf } from "./admin_access.ts";
 import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 
 /** An entry of the configuration: `providers` and `acme`, `limits` and `text_body`. */
 export interface ConfigEntry {
@@ -53,20 +54,19 @@ export interface AdminConfigOptions {
 
 /** The configuration endpoints. Source: docs/api/admin.md#configuration. */
 export function adminConfigRoutes({ admin, readJson }: AdminConfigOptions): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/config");
   return [
     ...adminShownConfigRoutes(() => admin.show()),
-    route("PUT", "", async (inbound) => answer(await admin.replaceAll(await readJson(inbound), optionsOf(inbound)))),
-    route("POST", "/reload", reloadHandler(admin)),
-    route("GET", "/versions", versionsHandler(admin)),
-    route("POST", "/versions/:version/restore", restoreHandler(admin)),
-    route("PUT", "/:section/:name*", async (inbound) => {
+    adminRoute(CONFIG_ENDPOINTS.replaceConfig, async (inbound) => answer(await admin.replaceAll(await readJson(inbound), optionsOf(inbound)))),
+    adminRoute(CONFIG_ENDPOINTS.reloadConfig, reloadHandler(admin)),
+    adminRoute(CONFIG_ENDPOINTS.listConfigVersions, versionsHandler(admin)),
+    adminRoute(CONFIG_ENDPOINTS.restoreConfigVersion, restoreHandler(admin)),
+    adminRoute(CONFIG_ENDPOINTS.setConfigEntry, async (inbound) => {
       return answer(await admin.put(entryOf(inbound), await readJson(inbound), optionsOf(inbound)));
     }),
-    route("PATCH", "/:section/:name*", async (inbound) => {
+    adminRoute(CONFIG_ENDPOINTS.changeConfigEntry, async (inbound) => {
       return answer(await admin.patch(entryOf(inbound), await readJson(inbound), optionsOf(inbound)));
     }),
-    route("DELETE", "/:section/:name*", async (inbound) => {
+    adminRoute(CONFIG_ENDPOINTS.deleteConfigEntry, async (inbound) => {
       return answer(await admin.remove(entryOf(inbound), optionsOf(inbound)));
     }),
   ];
@@ -74,7 +74,7 @@ export function adminConfigRoutes({ admin, readJson }: AdminConfigOptions): Admi
 
 /** `GET /admin/v1/config`, which a gateway has also if its configuration does not change. */
 export function adminShownConfigRoutes(show: ConfigAdmin["show"]): AdminRoute[] {
-  return [adminRoutesBelow("/admin/v1/config")("GET", "", () => answerJson(show()))];
+  return [adminRoute(CONFIG_ENDPOINTS.readConfig, () => answerJson(show()))];
 }
 
 function reloadHandler(admin: ConfigAdmin): Handler {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { OPERATOR } from "../../billing/records.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
@@ -9,7 +10,7 @@ import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoutesBelow, PRIVATE_READ } from "./admin_route.ts";
+import { type AdminRoute, adminRoute, PRIVATE_READ } from "./admin_route.ts";
 import { readFields } from "./fields.ts";
 import { formatCursor, parseCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
 
@@ -19,7 +20,6 @@ export interface AdminDeliveryOptions {
   readonly readJson: ReadJson;
 }
 
-const ROOT = "/admin/v1/deliveries";
 const LAST_SECOND = Math.floor(Number.MAX_SAFE_INTEGER / 1_000);
 
 const seconds = () => z.int("whole Unix seconds").min(0, "whole Unix seconds").max(LAST_SECOND, "whole Unix seconds");
@@ -34,13 +34,12 @@ export const RedeliveredRange = z.strictObject({
 
 /** The delivery endpoints of the admin API. */
 export function adminDeliveryRoutes({ admin, readJson }: AdminDeliveryOptions): AdminRoute[] {
-  const route = adminRoutesBelow(ROOT);
   return [
-    route("GET", "", listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "state"] }),
-    route("POST", "/redeliver", redeliverRangeHandler(admin, readJson)),
-    route("GET", "/:task", getHandler(admin)),
-    route("GET", "/:task/request", requestHandler(admin), PRIVATE_READ),
-    route("POST", "/:task/redeliver", redeliverHandler(admin)),
+    adminRoute(OPERATOR_ENDPOINTS.listDeliveries, listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "state"] }),
+    adminRoute(OPERATOR_ENDPOINTS.redeliverRange, redeliverRangeHandler(admin, readJson)),
+    adminRoute(OPERATOR_ENDPOINTS.readDelivery, getHandler(admin)),
+    adminRoute(OPERATOR_ENDPOINTS.readDeliveryRequest, requestHandler(admin), PRIVATE_READ),
+    adminRoute(OPERATOR_ENDPOINTS.redeliver, redeliverHandler(admin)),
   ];
 }
 

@@ -7,13 +7,14 @@ import { newTaskId } from "../../videos/tasks/task_id.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { EventFeed, FeedEvent } from "../../webhooks/event_feed.ts";
 import { TERMINAL_STATUSES } from "../../calls/ended_task.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
 import type { StoreTime } from "../../store/store_time.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, adminRoutesBelow, PRIVATE_READ } from "./admin_route.ts";
+import { type AdminRoute, adminRoute, PRIVATE_READ } from "./admin_route.ts";
 
 /** The dependencies of the event endpoints. */
 export interface AdminEventOptions {
@@ -34,11 +35,10 @@ export const NewTestEvent = z.strictObject({
 
 /** The event endpoints of the admin API. */
 export function adminEventRoutes(options: AdminEventOptions): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/events");
   const isAudited = onceInAWhile(options.now);
   return [
-    route("GET", "", listHandler(options), { ...PRIVATE_READ, isAudited, parameters: ["from"] }),
-    route("POST", "", testHandler(options)),
+    adminRoute(OPERATOR_ENDPOINTS.readEvents, listHandler(options), { ...PRIVATE_READ, isAudited, parameters: ["from"] }),
+    adminRoute(OPERATOR_ENDPOINTS.createTestEvent, testHandler(options)),
   ];
 }
 

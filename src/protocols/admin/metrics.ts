@@ -1,5 +1,6 @@
+import { SERVICE_ENDPOINTS } from "../../endpoints/service.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 
 /** The dependencies of the metrics endpoint. */
 export interface AdminMetricsOptions {
@@ -15,5 +16,5 @@ export function adminMetricsRoutes({ families }: AdminMetricsOptions): AdminRout
       headers: { "content-type": METRICS_MEDIA_TYPE, "cache-control": "no-store" },
     });
   };
-  return [{ ...adminRoutesBelow("")("GET", "/metrics", handler), isProbe: true }];
+  return [adminRoute(SERVICE_ENDPOINTS.readMetrics, handler)];
 }

@@ -11,9 +11,10 @@ import {
 import { invalidField } from "../../lib/gateway_error.ts";
 import { factLayers, type StatedFacts } from "../../conversation/known_models.ts";
 import { writeFacts } from "../../conversation/fact_names.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { ownValue } from "../../lib/own_value.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import type { ReadJson } from "./accounts.ts";
 import { PAGE_PARAMETERS, readPage } from "./query.ts";
@@ -38,10 +39,9 @@ export interface AdminModelOptions {
 export function adminModelRoutes(
   { catalog, aliases, providers, answering, readJson }: AdminModelOptions,
 ): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/models");
   return [
-    route("POST", "/price", priceHandler({ catalog, readJson }), { role: "read", isAudited: false }),
-    route("GET", "", ({ query, receivedAt }) => {
+    adminRoute(OPERATOR_ENDPOINTS.calculatePrice, priceHandler({ catalog, readJson }), { role: "read", isAudited: false }),
+    adminRoute(OPERATOR_ENDPOINTS.listAdminModels, ({ query, receivedAt }) => {
       const { limit, after = "0" } = readPage(query);
       if (!/^\d{1,9}$/.test(after)) throw invalidField("after", 'expected the "next" of an earlier page');
       const [start, { models }] = [Number(after), catalog.at(receivedAt)];

@@ -1,9 +1,10 @@
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { UNBUFFERED } from "../../http/headers.ts";
 import type { Inbound } from "../../http/inbound.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { TrafficSpan } from "../../metrics/traffic_history.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import type { LivePart, LiveStreams } from "./live_streams.ts";
 import { type ReadTraffic, spanIn } from "./traffic.ts";
 
@@ -31,7 +32,7 @@ export function adminOverviewRoutes(options: AdminOverviewOptions): AdminRoute[]
   const { streams, readTraffic, readProviders, isOperator } = options;
   const readParts = sharedReads(async (span) => [trafficPart(await readTraffic(span)), providersPart(readProviders())]);
   return [
-    adminRoutesBelow("/admin/v1/overview")("GET", "/events", async (inbound) => {
+    adminRoute(OPERATOR_ENDPOINTS.streamOverview, async (inbound) => {
       const span = spanIn(new URLSearchParams(inbound.query));
       const stream = (await streams()).open(operatorOf(inbound), {
         read: () => readParts(span),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { AuditLog } from "../../audit/audit_log.ts";
 import type { PriceBook } from "../../catalog/sourced_model.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { Inbound } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
@@ -11,7 +12,7 @@ import type { PriceFeed } from "../../prices/price_feed.ts";
 import type { PricesConfig } from "../../prices/settings.ts";
 import type { ReadJson } from "./accounts.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { writeAuditEntry } from "./audit.ts";
 import { readFields } from "./fields.ts";
@@ -36,7 +37,6 @@ export interface AdminPriceOptions {
 
 /** The endpoints of the price source. Source: docs/api/admin.md#prices. */
 export function adminPriceRoutes({ settings, feed, audit, readOptionalJson }: AdminPriceOptions): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/prices");
   const paged = { parameters: PAGE_PARAMETERS };
   /** The source, with what other gateways have stored. */
   const current = async () => {
@@ -45,21 +45,21 @@ export function adminPriceRoutes({ settings, feed, audit, readOptionalJson }: Ad
     return source;
   };
   return [
-    route("GET", "", async () => answerJson(writeStatus(settings, await current()))),
-    route("GET", "/models", async ({ query }) => {
+    adminRoute(OPERATOR_ENDPOINTS.readPrices, async () => answerJson(writeStatus(settings, await current()))),
+    adminRoute(OPERATOR_ENDPOINTS.listPrices, async ({ query }) => {
       return answerJson(pageOf((await current())?.book ?? {}, readPage(query)));
     }, paged),
-    route("GET", "/history", async ({ query }) => {
+    adminRoute(OPERATOR_ENDPOINTS.listPriceChanges, async ({ query }) => {
       const { entries, next } = await audit.list({ pathPrefix: PRICE_PATH }, readPage(query));
       return answerJson({ data: entries.map(writeAuditEntry), next });
     }, paged),
-    route("POST", "/refresh", async ({ request }) => {
+    adminRoute(OPERATOR_ENDPOINTS.refreshPrices, async ({ request }) => {
       await request.body?.cancel();
       const source = sourceOf(feed);
       await source.refresh();
       return answerJson(writeStatus(settings, source));
     }),
-    route("POST", "/apply", async (inbound) => {
+    adminRoute(OPERATOR_ENDPOINTS.applyPrices, async (inbound) => {
       const { models = null } = readFields(AppliedPrices, await readOptionalJson(inbound));
       const applied = await sourceOf(feed).apply(models, actorOf(inbound));
       return answerJson({ applied: applied.map(writeChange) });

@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import * as z from "zod";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
@@ -22,7 +23,7 @@ import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, type AdminRouteMaker, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 
 /** A configured provider without its key. */
 export interface ListedProvider {
@@ -82,11 +83,10 @@ export interface ProviderTest extends Pick<ProviderCheck, "latencyMs"> {
 
 /** The provider endpoints of the admin API. */
 export function adminProviderRoutes(parts: AdminProviderOptions): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/providers");
   return [
-    route("GET", "", () => answerJson(writeProviders(parts))),
-    route("POST", "/:provider/test", testHandler(parts), { isAudited: false }),
-    ...stateRoutes(parts, route),
+    adminRoute(OPERATOR_ENDPOINTS.listProviders, () => answerJson(writeProviders(parts))),
+    adminRoute(OPERATOR_ENDPOINTS.testProvider, testHandler(parts), { isAudited: false }),
+    ...stateRoutes(parts),
   ];
 }
 
@@ -99,7 +99,7 @@ export const NewProviderState = z.strictObject({
  * `PUT /admin/v1/providers/:provider/state` with `{state}`, and `DELETE` for the state of the configuration. Both
  * answer `{provider, state, by, since}`.
  */
-function stateRoutes({ setState, providers, readJson }: AdminProviderOptions, route: AdminRouteMaker): AdminRoute[] {
+function stateRoutes({ setState, providers, readJson }: AdminProviderOptions): AdminRoute[] {
   const change = async (inbound: Inbound, state: OperatedState | null) => {
     if (setState === null) {
       throw new GatewayError("conflict", "The configuration of this gateway does not change while it runs");
@@ -113,11 +113,11 @@ function stateRoutes({ setState, providers, readJson }: AdminProviderOptions, ro
     return Promise.resolve(found === undefined ? null : { provider: name, ...writeService(found.service) });
   };
   return [
-    route("PUT", "/:provider/state", async (inbound) => {
+    adminRoute(OPERATOR_ENDPOINTS.setProviderState, async (inbound) => {
       const { state } = readFields(NewProviderState, await readJson(inbound));
       return await change(inbound, state);
     }, { snapshot }),
-    route("DELETE", "/:provider/state", async (inbound) => {
+    adminRoute(OPERATOR_ENDPOINTS.resetProviderState, async (inbound) => {
       await inbound.request.body?.cancel();
       return await change(inbound, null);
     }, { snapshot }),

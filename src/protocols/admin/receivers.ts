@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { TERMINAL_STATUSES } from "../../calls/ended_task.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
@@ -15,7 +16,7 @@ import {
   type TestReceivers,
 } from "../../webhooks/test_receivers.ts";
 import type { ReadJson } from "./accounts.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { readFields } from "./fields.ts";
 import type { StoreTime } from "../../store/store_time.ts";
@@ -46,19 +47,18 @@ const WRITE = { role: "write" } as const;
 /** The endpoints of receivers of webhooks. Source: docs/api/admin.md#webhook-receivers. */
 export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[] {
   const { receivers, feed, readJson, readOptionalJson, baseUrl, now } = options;
-  const route = adminRoutesBelow("/admin/v1/webhook-receivers");
   return [
-    route("POST", "", async (inbound) => {
+    adminRoute(OPERATOR_ENDPOINTS.openReceiver, async (inbound) => {
       const { account, minutes } = readFields(NewReceiver, await readJson(inbound));
       return answerJson(writeReceiver(await (await receivers()).open(account, minutes)), 201);
     }, { isResultAudited: false }),
     // Whoever has the address of a receiver can send to it, and its events are signed: not for the role "read".
-    route("GET", "", async () => answerJson({ data: (await receivers()).list().map(writeReceiver) }), WRITE),
-    route("GET", "/:id", async ({ params }) => {
+    adminRoute(OPERATOR_ENDPOINTS.listReceivers, async () => answerJson({ data: (await receivers()).list().map(writeReceiver) }), WRITE),
+    adminRoute(OPERATOR_ENDPOINTS.readReceiver, async ({ params }) => {
       const { receiver, events } = (await receivers()).read(pathParam(params, "id"));
       return answerJson({ ...writeReceiver(receiver), data: events.map(writeEvent) });
     }, WRITE),
-    route("POST", "/:id/test", async (inbound) => {
+    adminRoute(OPERATOR_ENDPOINTS.testReceiver, async (inbound) => {
       const opened = await receivers();
       const { receiver } = opened.read(pathParam(inbound.params, "id"));
       const { event } = readFields(ReceiverTest, await readOptionalJson(inbound));
@@ -70,7 +70,7 @@ export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[]
       await opened.receive(id, { headers, body: new TextEncoder().encode(body), via: "gateway" });
       return answerJson(writeReceiver(receiver), 201);
     }, { isResultAudited: false }),
-    route("DELETE", "/:id", async ({ params }) => {
+    adminRoute(OPERATOR_ENDPOINTS.closeReceiver, async ({ params }) => {
       const opened = await receivers();
       const { receiver } = opened.read(pathParam(params, "id"));
       opened.close(receiver.id);

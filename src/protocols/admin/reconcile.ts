@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import * as z from "zod";
 import type { Handler, Inbound } from "../../http/inbound.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
@@ -5,7 +6,7 @@ import { MAX_INVOICE_CHARACTERS } from "../../reconciliation/invoice.ts";
 import { MAX_DAYS, type Reconciler, type ReconciliationQuery } from "../../reconciliation/reconcile.ts";
 import { readDay } from "../usage_query.ts";
 import type { ReadJson } from "./accounts.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { readFields } from "./fields.ts";
 import { reconciliationAnswer } from "./reconcile_answer.ts";
 
@@ -44,11 +45,10 @@ export function adminReconcileRoutes({ reconciler, readJson }: AdminReconcileOpt
   const read: Handler = ({ query }: Inbound) =>
     answer(readFields(ReconciledBill, Object.fromEntries(new URLSearchParams(query))));
   const compare: Handler = async (inbound) => answer(readFields(ReconciledBill, await readJson(inbound)));
-  const route = adminRoutesBelow("/admin/v1/reconcile");
   return [
-    route("GET", "", read, { parameters: ["provider", "from", "to", "format"] }),
+    adminRoute(OPERATOR_ENDPOINTS.reconcile, read, { parameters: ["provider", "from", "to", "format"] }),
     // Nothing is changed: only the invoice does not fit into an address.
-    route("POST", "", compare, { role: "read", isAudited: false }),
+    adminRoute(OPERATOR_ENDPOINTS.reconcileInvoice, compare, { role: "read", isAudited: false }),
   ];
 }
 

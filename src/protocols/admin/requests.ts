@@ -1,10 +1,11 @@
+import { REQUEST_ENDPOINTS } from "../../endpoints/operators.ts";
 import { pathParam } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { OPERATOR_PARAMETERS, readRequestQuery } from "../../request_log/read_query.ts";
 import type { RequestLog } from "../../request_log/request_log.ts";
 import { writePage, writeRequest } from "../../request_log/written_request.ts";
 import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 
 /**
  * `GET /admin/v1/requests`, `GET /admin/v1/requests/{id}`, and `/bodies` below it, which only owners read and whose
@@ -13,20 +14,19 @@ import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
  * @param requests Null if requests are not logged.
  */
 export function adminRequestRoutes(requests: RequestLog | null): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/requests");
   return [
-    route("GET", "", async ({ query }) => {
+    adminRoute(REQUEST_ENDPOINTS.listRequests, async ({ query }) => {
       const asked = readRequestQuery(query, OPERATOR_PARAMETERS);
       return answerJson(writePage(await loggedIn(requests).list(asked), writeRequest));
     }, { parameters: null }),
-    route("GET", "/:id", async ({ params }) => {
+    adminRoute(REQUEST_ENDPOINTS.readRequest, async ({ params }) => {
       const id = pathParam(params, "id");
       const log = loggedIn(requests);
       const [found, bodies] = await Promise.all([log.get(id), log.bodies(id)]);
       if (found === null) throw new GatewayError("not_found", `No request has the id "${id.slice(0, 100)}"`);
       return answerJson({ ...writeRequest(found), has_bodies: bodies !== null });
     }),
-    route("GET", "/:id/bodies", async ({ params }) => {
+    adminRoute(REQUEST_ENDPOINTS.readRequestBodies, async ({ params }) => {
       const id = pathParam(params, "id");
       const bodies = await loggedIn(requests).bodies(id);
       if (bodies === null) throw new GatewayError("not_found", "No bodies are kept for this request");

@@ -2,6 +2,7 @@ import { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import type { ConfiguredAccount } from "../../billing/configured_accounts.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { LedgerMeter } from "../../billing/meter.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { Store } from "../../store/store.ts";
 import {
   accountSnapshot,
@@ -17,7 +18,7 @@ import {
   rotateWebhookSecretHandler,
   suspendHandler,
 } from "./accounts.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import {
   changeKeyHandler,
   getKeyHandler,
@@ -46,36 +47,33 @@ export interface AdminOptions {
   readonly erase: EraseAccount;
 }
 
-const ROOT = "/admin/v1/accounts";
-
 /** The account endpoints of the admin API. */
 export function adminRoutes(options: AdminOptions): AdminRoute[] {
   const { store, keys, meter, readJson, readOptionalJson, accounts, noBodiesReason, erase } = options;
   const declared = new DeclaredAccounts(accounts, store);
-  const route = adminRoutesBelow(ROOT);
   const ofAccount = { snapshot: accountSnapshot(store) };
   const ofKey = { snapshot: keySnapshot(store) };
   const changes = { store, keys, declared, readJson, noBodiesReason };
   const paged = { parameters: PAGE_PARAMETERS };
   const ordered = { parameters: [...PAGE_PARAMETERS, "order"] };
   return [
-    route("POST", "", createAccountHandler({ store, readJson, declared, noBodiesReason }), { createsAccount: true }),
-    route("GET", "", listAccountsHandler(store), paged),
-    route("GET", "/:account", getAccountHandler(store, meter)),
-    route("PATCH", "/:account", changeAccountHandler({ ...changes, meter }), ofAccount),
-    route("POST", "/:account/credit", creditHandler(store, readJson, meter), ofAccount),
-    route("POST", "/:account/adjust", adjustHandler(store, readJson, meter), ofAccount),
-    route("POST", "/:account/buckets", bucketsHandler(store, readJson, declared), ofAccount),
-    route("POST", "/:account/suspend", suspendHandler(store, keys), ofAccount),
-    route("POST", "/:account/resume", resumeHandler(store, keys), ofAccount),
-    route("POST", "/:account/erase", eraseHandler(erase, declared), { role: "owner" }),
-    route("POST", "/:account/webhook-secret", rotateWebhookSecretHandler(store)),
-    route("POST", "/:account/keys", issueKeyHandler({ store, readOptionalJson, noBodiesReason })),
-    route("GET", "/:account/keys", listKeysHandler(store), ordered),
-    route("GET", "/:account/keys/:key", getKeyHandler(store, meter)),
-    route("PATCH", "/:account/keys/:key", changeKeyHandler(changes), ofKey),
-    route("DELETE", "/:account/keys/:key", revokeKeyHandler(store, keys, declared), ofKey),
-    route("POST", "/:account/keys/:key/rotate", rotateKeyHandler({ store, keys, declared, readOptionalJson }), ofKey),
-    route("GET", "/:account/ledger", ledgerHandler(store), ordered),
+    adminRoute(OPERATOR_ENDPOINTS.createAccount, createAccountHandler({ store, readJson, declared, noBodiesReason }), { createsAccount: true }),
+    adminRoute(OPERATOR_ENDPOINTS.listAccounts, listAccountsHandler(store), paged),
+    adminRoute(OPERATOR_ENDPOINTS.readAccount, getAccountHandler(store, meter)),
+    adminRoute(OPERATOR_ENDPOINTS.changeAccount, changeAccountHandler({ ...changes, meter }), ofAccount),
+    adminRoute(OPERATOR_ENDPOINTS.creditAccount, creditHandler(store, readJson, meter), ofAccount),
+    adminRoute(OPERATOR_ENDPOINTS.adjustAccount, adjustHandler(store, readJson, meter), ofAccount),
+    adminRoute(OPERATOR_ENDPOINTS.setAccountBuckets, bucketsHandler(store, readJson, declared), ofAccount),
+    adminRoute(OPERATOR_ENDPOINTS.suspendAccount, suspendHandler(store, keys), ofAccount),
+    adminRoute(OPERATOR_ENDPOINTS.resumeAccount, resumeHandler(store, keys), ofAccount),
+    adminRoute(OPERATOR_ENDPOINTS.eraseAccount, eraseHandler(erase, declared), { role: "owner" }),
+    adminRoute(OPERATOR_ENDPOINTS.rotateWebhookSecret, rotateWebhookSecretHandler(store)),
+    adminRoute(OPERATOR_ENDPOINTS.issueKey, issueKeyHandler({ store, readOptionalJson, noBodiesReason })),
+    adminRoute(OPERATOR_ENDPOINTS.listKeys, listKeysHandler(store), ordered),
+    adminRoute(OPERATOR_ENDPOINTS.readKey, getKeyHandler(store, meter)),
+    adminRoute(OPERATOR_ENDPOINTS.changeKey, changeKeyHandler(changes), ofKey),
+    adminRoute(OPERATOR_ENDPOINTS.revokeKey, revokeKeyHandler(store, keys, declared), ofKey),
+    adminRoute(OPERATOR_ENDPOINTS.rotateKey, rotateKeyHandler({ store, keys, declared, readOptionalJson }), ofKey),
+    adminRoute(OPERATOR_ENDPOINTS.listLedger, ledgerHandler(store), ordered),
   ];
 }

@@ -1,7 +1,8 @@
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { Handler } from "../../http/inbound.ts";
 import type { SigningKeyRing } from "../../videos/results/signing_keys.ts";
 import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 
 /** The dependencies of the signing key endpoints. */
 export interface AdminSigningKeyOptions {
@@ -10,7 +11,7 @@ export interface AdminSigningKeyOptions {
 
 /** The signing key endpoints of the admin API. */
 export function adminSigningKeyRoutes({ signingKeys }: AdminSigningKeyOptions): AdminRoute[] {
-  return [adminRoutesBelow("/admin/v1/signing-keys")("POST", "/rotate", rotateHandler(signingKeys))];
+  return [adminRoute(OPERATOR_ENDPOINTS.rotateSigningKeys, rotateHandler(signingKeys))];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
 import type { Hold } from "../../billing/hold.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
@@ -9,7 +10,7 @@ import { credentialOf, providerNameOf } from "../../lib/provider_name.ts";
 import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
 import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
 import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { cancelTaskHandler, type RunningVideos, taskResultsHandler } from "./task_changes.ts";
 import { formatCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
 
@@ -22,15 +23,14 @@ export interface AdminTaskOptions {
 
 /** The task endpoints of the admin API. */
 export function adminTaskRoutes({ admin, videos }: AdminTaskOptions): AdminRoute[] {
-  const route = adminRoutesBelow("/admin/v1/tasks");
   const changes = { admin, videos, writeTask };
   return [
-    route("GET", "", listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "account", "status", "model"] }),
-    route("GET", "/:task", getHandler(admin)),
-    route("POST", "/:task/mirror", mirrorHandler(admin)),
-    route("POST", "/:task/cancel", cancelTaskHandler(changes)),
+    adminRoute(OPERATOR_ENDPOINTS.listTasks, listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "account", "status", "model"] }),
+    adminRoute(OPERATOR_ENDPOINTS.readTask, getHandler(admin)),
+    adminRoute(OPERATOR_ENDPOINTS.mirrorTask, mirrorHandler(admin)),
+    adminRoute(OPERATOR_ENDPOINTS.cancelTask, cancelTaskHandler(changes)),
     // Results are private: only owners get their addresses, and the audit log tells who did.
-    route("POST", "/:task/results", taskResultsHandler(changes), { role: "owner", isResultAudited: false }),
+    adminRoute(OPERATOR_ENDPOINTS.readTaskResults, taskResultsHandler(changes), { role: "owner", isResultAudited: false }),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { REQUEST_SECONDS } from "../../lib/histogram.ts";
@@ -12,7 +13,7 @@ import {
 import type { UnpricedCount } from "../../metrics/request_counts.ts";
 import { quantileOf } from "../../metrics/traffic_totals.ts";
 import type { EndingAccount } from "../../notifications/summary.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { writeForecast } from "./shown_account.ts";
 
@@ -82,9 +83,8 @@ export function trafficReader(
 /** `GET /admin/v1/traffic?span`: requests, errors, tokens, cost and latencies in steps of the last hour, day, … */
 export function adminTrafficRoutes(read: ReadTraffic): AdminRoute[] {
   return [
-    adminRoutesBelow("/admin/v1/traffic")(
-      "GET",
-      "",
+    adminRoute(
+      OPERATOR_ENDPOINTS.readTraffic,
       async ({ query }) => answerJson(await read(spanIn(new URLSearchParams(query)))),
       { parameters: ["span"] },
     ),

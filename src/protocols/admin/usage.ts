@@ -1,9 +1,10 @@
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { USAGE_DIMENSIONS } from "../../billing/usage/usage_group.ts";
 import type { UsageReports } from "../../billing/usage/usage_report.ts";
 import type { Route } from "../../http/inbound.ts";
 import { usageAnswer } from "../usage_answer.ts";
 import { readUsageRequest } from "../usage_query.ts";
-import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./admin_route.ts";
 
 /** The dependencies of the usage endpoint. */
 export interface AdminUsageOptions {
@@ -25,5 +26,5 @@ export function adminUsageRoutes({ usage }: AdminUsageOptions): AdminRoute[] {
     const request = readUsageRequest(query, ACCESS);
     return usageAnswer(request, await usage.report(request.query));
   };
-  return [adminRoutesBelow("/admin/v1/usage")("GET", "", handler, { parameters: null })];
+  return [adminRoute(OPERATOR_ENDPOINTS.readUsage, handler, { parameters: null })];
 }

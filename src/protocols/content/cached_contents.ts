@@ -1,8 +1,9 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
 import { type CachedContent, cacheNameOf } from "../../caches/cached_content.ts";
 import type { Caches } from "../../caches/caches.ts";
 import type { BodyLimits } from "../../http/body.ts";
-import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { readJsonObject } from "../../http/json_body.ts";
@@ -10,7 +11,6 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import { providerNameOf } from "../../lib/provider_name.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { droppedHeader, dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
-import { renderContentError as renderError } from "./error.ts";
 
 /** The dependencies of the cached content endpoints. */
 export interface CachedContentParts {
@@ -29,17 +29,17 @@ const MAX_PAGE_SIZE = 1_000;
 export function cachedContentRoutes(parts: CachedContentParts): Route[] {
   const one = (handle: (inbound: Inbound, parts: CachedContentParts) => Promise<Response>): Handler => (inbound) =>
     handle(inbound, parts);
-  return ["/gencompat/v1beta/cachedContents", "/gencompat/v1/cachedContents"].flatMap((path): Route[] => [
-    { method: "POST", path, handler: one(create), renderError },
-    { method: "GET", path, handler: one(list), renderError },
-    { method: "GET", path: `${path}/:id`, handler: one(read), renderError },
-    { method: "PATCH", path: `${path}/:id`, handler: one(patch), renderError },
-    { method: "DELETE", path: `${path}/:id`, handler: one(remove), renderError },
-  ]);
+  return [
+    ...routesAt(ENDPOINTS.createCachedContent, one(create)),
+    ...routesAt(ENDPOINTS.listCachedContents, one(list)),
+    ...routesAt(ENDPOINTS.readCachedContent, one(read)),
+    ...routesAt(ENDPOINTS.changeCachedContent, one(patch)),
+    ...routesAt(ENDPOINTS.deleteCachedContent, one(remove)),
+  ];
 }
 
 async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
-  const { keyId, accountId, limits } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  const { keyId, accountId, limits } = await authenticate(inbound);
   const isTrial = isDryRun(inbound.request.headers);
   const { body, bytes } = await readJsonObject(inbound, bodyLimits);
   const call = {
@@ -65,12 +65,12 @@ async function create(inbound: Inbound, { caches, authenticate, bodyLimits }: Ca
 }
 
 async function read(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  const { keyId } = await authenticate(inbound);
   return answerWith(await caches.read(keyId, nameIn(inbound)));
 }
 
 async function list(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  const { keyId } = await authenticate(inbound);
   const query = new URLSearchParams(inbound.query);
   const after = query.get("pageToken") || query.get("page_token") || null;
   const page = await caches.list(keyId, after, pageSizeIn(query));
@@ -79,7 +79,7 @@ async function list(inbound: Inbound, { caches, authenticate }: CachedContentPar
 }
 
 async function patch(inbound: Inbound, { caches, authenticate, bodyLimits }: CachedContentParts): Promise<Response> {
-  const caller = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  const caller = await authenticate(inbound);
   const { body } = await readJsonObject(inbound, bodyLimits);
   const query = new URLSearchParams(inbound.query);
   const { requestId, receivedAt } = inbound;
@@ -88,7 +88,7 @@ async function patch(inbound: Inbound, { caches, authenticate, bodyLimits }: Cac
 }
 
 async function remove(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+  const { keyId } = await authenticate(inbound);
   await caches.remove(keyId, nameIn(inbound));
   return Response.json({});
 }

@@ -1,8 +1,9 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readBatchEmbedContents, readEmbedContent } from "../../embeddings/content_request.ts";
 import { embeddingCall } from "../../embeddings/embedding_call.ts";
-import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
@@ -10,8 +11,6 @@ import { bareModelName } from "../../lib/bare_model_name.ts";
 import { framedVectors, type VectorFrame } from "../vector_frame.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
-import { EMBED_ENDPOINTS, type EmbedVerb } from "./embed_endpoints.ts";
-import { renderContentError as renderError } from "./error.ts";
 
 /** How one endpoint is read and answered. */
 interface EmbedStyle {
@@ -22,33 +21,31 @@ interface EmbedStyle {
 }
 
 /** Source: Gemini API reference, "Embeddings". */
-const STYLES: Readonly<Record<EmbedVerb, EmbedStyle>> = {
-  embedContent: {
-    read: readEmbedContent,
-    frame: { opening: '{"embedding":', before: () => '{"values":', after: "}" },
-    end: "",
-  },
-  batchEmbedContents: {
-    read: readBatchEmbedContents,
-    frame: { opening: '{"embeddings":[', before: () => '{"values":', after: "}" },
-    end: "]",
-  },
+const EMBED_CONTENT: EmbedStyle = {
+  read: readEmbedContent,
+  frame: { opening: '{"embedding":', before: () => '{"values":', after: "}" },
+  end: "",
+};
+
+/** Source: as before. */
+const BATCH_EMBED_CONTENTS: EmbedStyle = {
+  read: readBatchEmbedContents,
+  frame: { opening: '{"embeddings":[', before: () => '{"values":', after: "}" },
+  end: "]",
 };
 
 /** `:embedContent` and `:batchEmbedContents` of a model. */
 export function contentEmbeddingRoutes(parts: WholeCallParts): Route[] {
-  return EMBED_ENDPOINTS.map(({ method, path, verb }) => ({
-    method,
-    path,
-    handler: embed(STYLES[verb], parts),
-    renderError,
-  }));
+  return [
+    ...routesAt(ENDPOINTS.embedContent, embed(EMBED_CONTENT, parts)),
+    ...routesAt(ENDPOINTS.batchEmbedContents, embed(BATCH_EMBED_CONTENTS, parts)),
+  ];
 }
 
 function embed({ read, frame, end }: EmbedStyle, parts: WholeCallParts): Handler {
   const { calls, catalog, authenticate, bodyLimits } = parts;
   return async (inbound) => {
-    const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+    const credential = await authenticate(inbound);
     const isTrial = isDryRun(inbound.request.headers);
     const { body, bytes } = await readJsonObject(inbound, bodyLimits);
     inbound.record.capture?.takeRequest(bytes);

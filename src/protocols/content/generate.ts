@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { TextRouteParts } from "../text_route_parts.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { Caches } from "../../caches/caches.ts";
@@ -7,30 +9,24 @@ import { content, readCachedContent } from "../../conversation/codecs/content/mo
 import { bareModelName } from "../../lib/bare_model_name.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject } from "../../conversation/wire_value.ts";
-import { CONTENT_KEY_LOCATIONS } from "../../http/credentials.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
 import { textRequestOf } from "../../texts/text_request.ts";
-import { TEXT_VERBS, textPathsOf } from "./endpoints.ts";
-import { renderContentError as renderError } from "./error.ts";
 
 /** `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model. */
 export function contentRoutes(parts: TextRouteParts): Route[] {
-  const handlers: Readonly<Record<typeof TEXT_VERBS[number], Handler>> = {
-    generateContent: generateHandler(parts, false),
-    streamGenerateContent: generateHandler(parts, true),
-    countTokens: countHandler(parts),
-  };
-  return TEXT_VERBS.flatMap((verb) =>
-    textPathsOf(verb).map((path): Route => ({ method: "POST", path, handler: handlers[verb], renderError }))
-  );
+  return [
+    ...routesAt(ENDPOINTS.generateContent, generateHandler(parts, false)),
+    ...routesAt(ENDPOINTS.streamGenerateContent, generateHandler(parts, true)),
+    ...routesAt(ENDPOINTS.countTokens, countHandler(parts)),
+  ];
 }
 
 function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts, stream: boolean): Handler {
   return async (inbound) => {
-    const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+    const credential = await authenticate(inbound);
     const json = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const cache = await cacheIn(json.outline, { caches, credential, model });
@@ -49,7 +45,7 @@ function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteP
 
 function countHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
   return async (inbound) => {
-    const credential = await authenticate(inbound, CONTENT_KEY_LOCATIONS);
+    const credential = await authenticate(inbound);
     const { body } = await readJsonObject(inbound, bodyLimits);
     const model = modelOf(inbound);
     const conversation = readCountRequest({ ...body, model });

@@ -1,5 +1,7 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
-import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
+import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import {
   outputLimitOf,
@@ -9,31 +11,25 @@ import {
   writeRedirect,
   writeTopProvider,
 } from "../../catalog/written.ts";
-import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+import type { Route } from "../../http/inbound.ts";
 import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 
 const MAX_PAGE_SIZE = 1000;
 
-/** The documented path is `v1beta`; current clients use `v1`. Both are equal. Source: docs/api/README.md#versions. */
-const VERSIONS = ["v1beta", "v1"];
-
 /** `GET /gencompat/v1beta/models`, also followed by a provider, or by a provider and a model. */
 export function contentModelRoutes(
   catalog: DatedCatalog,
-  renderError: ErrorRenderer,
   catalogFor?: CatalogFor,
 ): Route[] {
-  return VERSIONS.flatMap((version) => {
-    const style = {
-      protocol: "content",
-      path: `/gencompat/${version}/models`,
-      writeModel: writeContentModel,
-      writeList: (models: readonly unknown[]) => ({ models }),
-      writePage: writeContentPage,
-    } as const;
-    return catalogRoutes(catalog, style, renderError, catalogFor);
-  });
+  const style = {
+    protocol: "content",
+    writeModel: writeContentModel,
+    writeList: (models: readonly unknown[]) => ({ models }),
+    writePage: writeContentPage,
+  } as const;
+  const { list, one } = catalogHandlers(catalog, style, catalogFor);
+  return [...routesAt(ENDPOINTS.listContentModels, list), ...routesAt(ENDPOINTS.readContentModels, one)];
 }
 
 /**

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
@@ -6,7 +8,6 @@ import type { Videos } from "../../videos/videos.ts";
 import type { Attempt, Delivery } from "../../webhooks/delivery.ts";
 import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
-import { renderVideoError } from "./videos.ts";
 
 /** The dependencies of a task's delivery endpoints. */
 export interface DeliveryRouteParts {
@@ -15,16 +16,14 @@ export interface DeliveryRouteParts {
   readonly authenticate: Authenticate;
 }
 
-const PATH = "/v1/videos/:id/deliveries";
-
 /**
  * `GET /v1/videos/{id}/deliveries`: the delivery and its attempts. `POST`: delivers again at once. Source:
  * docs/api/webhooks.md#deliveries.
  */
 export function deliveryRoutes(parts: DeliveryRouteParts): Route[] {
   return [
-    { method: "GET", path: PATH, handler: (inbound) => list(inbound, parts), renderError: renderVideoError },
-    { method: "POST", path: PATH, handler: (inbound) => redeliver(inbound, parts), renderError: renderVideoError },
+    ...routesAt(ENDPOINTS.listVideoDeliveries, (inbound) => list(inbound, parts)),
+    ...routesAt(ENDPOINTS.redeliverVideo, (inbound) => redeliver(inbound, parts)),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readEmbeddingRequest } from "../../embeddings/default_request.ts";
@@ -8,11 +10,10 @@ import { readJsonObject } from "../../http/json_body.ts";
 import { framedVectors } from "../vector_frame.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/embeddings`. */
 export function defaultEmbeddingRoutes(parts: WholeCallParts): Route[] {
-  return [{ method: "POST", path: "/v1/embeddings", handler: embeddings(parts), renderError }];
+  return routesAt(ENDPOINTS.createEmbeddings, embeddings(parts));
 }
 
 function embeddings({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { isValidSignature, type SigningKeys } from "../../files/signed_url.ts";
 import { type FileStore, FilesUnavailableError, isFileName, type StoredFile } from "../../files/files.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
@@ -5,7 +7,6 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Log } from "../../lib/log.ts";
 import type { StreamedResult } from "../../videos/results/result_streamer.ts";
 import type { Videos } from "../../videos/videos.ts";
-import { renderVideoError } from "./videos.ts";
 
 /** The dependencies of the file endpoint. */
 export interface FileRouteParts {
@@ -22,8 +23,7 @@ export interface FileRouteParts {
 
 /** `GET /files/{name}`: a file, for requests with its signed address. Source: docs/api/files.md#get. */
 export function fileRoutes(parts: FileRouteParts): Route[] {
-  const handler = (inbound: Inbound) => serve(inbound, parts);
-  return [{ method: "GET", path: "/files/:name", handler, renderError: renderVideoError }];
+  return routesAt(ENDPOINTS.readFile, (inbound) => serve(inbound, parts));
 }
 
 async function serve(inbound: Inbound, parts: FileRouteParts): Promise<Response> {

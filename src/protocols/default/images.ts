@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
@@ -21,7 +23,6 @@ import type { ImageCaller, ImageRequest } from "../../images/image_request.ts";
 import { readBodyPin } from "../../routing/pin.ts";
 import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
 import { wholeCallerOf } from "../whole_call_parts.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 const encoder = new TextEncoder();
 
@@ -40,8 +41,8 @@ export interface DefaultImageParts {
 /** `POST /v1/images/generations` and `POST /v1/images/edits`. */
 export function defaultImageRoutes(parts: DefaultImageParts): Route[] {
   return [
-    { method: "POST", path: "/v1/images/generations", handler: generations(parts), renderError },
-    { method: "POST", path: "/v1/images/edits", handler: edits(parts), renderError },
+    ...routesAt(ENDPOINTS.createImages, generations(parts)),
+    ...routesAt(ENDPOINTS.editImages, edits(parts)),
   ];
 }
 

@@ -1,6 +1,8 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { writeSections } from "../../catalog/capability_sections.ts";
-import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
+import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import {
   writeArchitecture,
@@ -10,21 +12,20 @@ import {
   writeTopProvider,
   writeVideo,
 } from "../../catalog/written.ts";
-import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+import type { Route } from "../../http/inbound.ts";
 
 /** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */
 export function defaultModelRoutes(
   catalog: DatedCatalog,
-  renderError: ErrorRenderer,
   catalogFor?: CatalogFor,
 ): Route[] {
   const style = {
     protocol: "default",
-    path: "/v1/models",
     writeModel: writeDefaultModel,
     writeList: (data: readonly unknown[]) => ({ object: "list", data }),
   } as const;
-  return catalogRoutes(catalog, style, renderError, catalogFor);
+  const { list, one } = catalogHandlers(catalog, style, catalogFor);
+  return [...routesAt(ENDPOINTS.listModels, list), ...routesAt(ENDPOINTS.readModels, one)];
 }
 
 /**

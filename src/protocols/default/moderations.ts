@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { isDryRun } from "../../http/dry_run.ts";
@@ -7,11 +9,10 @@ import { moderationCall } from "../../moderations/moderation_call.ts";
 import { readModerationRequest } from "../../moderations/moderation_request.ts";
 import { servedJson, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/moderations`. */
 export function defaultModerationRoutes(parts: WholeCallParts): Route[] {
-  return [{ method: "POST", path: "/v1/moderations", handler: moderations(parts), renderError }];
+  return routesAt(ENDPOINTS.createModeration, moderations(parts));
 }
 
 function moderations({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {

@@ -1,5 +1,7 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
-import { type ErrorRenderer, pathParam, type Route } from "../../http/inbound.ts";
+import { pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { OWNER_PARAMETERS, readRequestQuery } from "../../request_log/read_query.ts";
@@ -11,29 +13,19 @@ export interface OwnRequestOptions {
   readonly authenticate: Authenticate;
   /** Null if requests are not logged. */
   readonly requests: RequestLog | null;
-  readonly renderError: ErrorRenderer;
 }
 
 /** `GET /v1/requests` and `GET /v1/requests/{id}`: the requests of the caller's account. */
-export function ownRequestRoutes({ authenticate, requests, renderError }: OwnRequestOptions): Route[] {
+export function ownRequestRoutes({ authenticate, requests }: OwnRequestOptions): Route[] {
   return [
-    {
-      method: "GET",
-      path: "/v1/requests",
-      renderError,
-      handler: async (inbound) => {
+    ...routesAt(ENDPOINTS.listOwnRequests, async (inbound) => {
         const { accountId, keyId } = await authenticate(inbound);
         const asked = readRequestQuery(inbound.query, OWNER_PARAMETERS);
         if (requests === null) throw isOff();
         const reader = { accountId, keyId, signal: inbound.request.signal };
         return answer(writePage(await requests.list({ ...asked, account: accountId }, reader), writeOwnRequest));
-      },
-    },
-    {
-      method: "GET",
-      path: "/v1/requests/:id",
-      renderError,
-      handler: async (inbound) => {
+      }),
+    ...routesAt(ENDPOINTS.readOwnRequest, async (inbound) => {
         const { accountId, keyId } = await authenticate(inbound);
         if (requests === null) throw isOff();
         const id = pathParam(inbound.params, "id");
@@ -43,8 +35,7 @@ export function ownRequestRoutes({ authenticate, requests, renderError }: OwnReq
           throw new GatewayError("not_found", `No request of this account has the id "${id.slice(0, 100)}"`);
         }
         return answer(writeOwnRequest(found));
-      },
-    },
+      }),
   ];
 }
 

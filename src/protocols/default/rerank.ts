@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { isDryRun } from "../../http/dry_run.ts";
@@ -8,11 +10,10 @@ import { rankCall, type Ranking } from "../../ranks/rank_call.ts";
 import { type RankRequest, readRankRequest } from "../../ranks/rank_request.ts";
 import { servedJson, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/rerank`. */
 export function defaultRerankRoutes(parts: WholeCallParts): Route[] {
-  return [{ method: "POST", path: "/v1/rerank", handler: rerank(parts), renderError }];
+  return routesAt(ENDPOINTS.rerank, rerank(parts));
 }
 
 function rerank({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): Handler {

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { speechCall } from "../../audio/speech_call.ts";
 import { readSpeechRequest } from "../../audio/speech_request.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
@@ -8,11 +10,10 @@ import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { servedHeaders, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/audio/speech`. */
 export function defaultSpeechRoutes(parts: WholeCallParts): Route[] {
-  return [{ method: "POST", path: "/v1/audio/speech", handler: speech(parts), renderError }];
+  return routesAt(ENDPOINTS.createSpeech, speech(parts));
 }
 
 /** For vendors that state none. Source: IANA, "Media Types"; of `pcm`: OpenAI's responses. */

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { TextRouteParts } from "../text_route_parts.ts";
 import { cacheInExtraBody } from "../../caches/reference.ts";
 import type { CallerFormat } from "../../conversation/caller_format.ts";
@@ -8,14 +10,13 @@ import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { readBodyPin } from "../../routing/pin.ts";
 import { textRequestOf } from "../../texts/text_request.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 /** `POST /v1/chat/completions` and `POST /v1/responses`. */
 export function defaultTextRoutes(parts: TextRouteParts): Route[] {
   return [
-    { method: "POST", path: "/v1/chat/completions", handler: textHandler(chat.caller, parts), renderError },
-    { method: "POST", path: "/v1/responses", handler: textHandler(responses.caller, parts), renderError },
-    { method: "GET", path: "/v1/responses", handler: refuseUpgrade, renderError },
+    ...routesAt(ENDPOINTS.createChatCompletion, textHandler(chat.caller, parts)),
+    ...routesAt(ENDPOINTS.createResponse, textHandler(responses.caller, parts)),
+    ...routesAt(ENDPOINTS.refuseUpgrade, refuseUpgrade),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { measureTranscript, transcriptCall, type TranscriptParts } from "../../audio/transcript_call.ts";
 import { readTranscriptRequest } from "../../audio/transcript_request.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
@@ -9,7 +11,6 @@ import type { Handler, Route } from "../../http/inbound.ts";
 import type { TranscriptFormat } from "../../upstreams/transcript_upstream.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 /** The dependencies of transcriptions. */
 export interface TranscriptRouteParts extends WholeCallParts {
@@ -22,8 +23,8 @@ export interface TranscriptRouteParts extends WholeCallParts {
 /** `POST /v1/audio/transcriptions` and `POST /v1/audio/translations`. */
 export function defaultTranscriptRoutes(parts: TranscriptRouteParts): Route[] {
   return [
-    { method: "POST", path: "/v1/audio/transcriptions", handler: transcripts(parts, false), renderError },
-    { method: "POST", path: "/v1/audio/translations", handler: transcripts(parts, true), renderError },
+    ...routesAt(ENDPOINTS.createTranscription, transcripts(parts, false)),
+    ...routesAt(ENDPOINTS.createTranslation, transcripts(parts, true)),
   ];
 }
 

@@ -1,10 +1,11 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { UsageReports } from "../../billing/usage/usage_report.ts";
 import type { Route } from "../../http/inbound.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { usageAnswer } from "../usage_answer.ts";
 import { readUsageRequest } from "../usage_query.ts";
-import { renderDefaultError as renderError } from "./error.ts";
 
 /** The dependencies of the usage endpoint. */
 export interface UsageRouteParts {
@@ -31,5 +32,5 @@ export function usageRoutes({ authenticate, usage }: UsageRouteParts): Route[] {
     const only = { ...request.query.only, account, ...(scope === "key" && { key }) };
     return usageAnswer(request, await usage.report({ ...request.query, only }));
   };
-  return [{ method: "GET", path: "/v1/usage", handler, renderError }];
+  return routesAt(ENDPOINTS.readOwnUsage, handler);
 }

@@ -1,11 +1,11 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { isTaskId } from "../../videos/tasks/task_id.ts";
-import { VENDOR_CALLBACK_PATH } from "../../videos/polling/vendor_callback.ts";
 import type { Videos } from "../../videos/videos.ts";
-import { renderVideoError } from "./videos.ts";
 
 /** The dependencies of the vendor callback endpoint. */
 export interface VideoCallbackParts {
@@ -23,8 +23,7 @@ const MAX_CHALLENGE_CHARACTERS = 1_024;
  * verifies the address.
  */
 export function videoCallbackRoutes(parts: VideoCallbackParts): Route[] {
-  const handler = (inbound: Inbound) => answer(inbound, parts);
-  return [{ method: "POST", path: `${VENDOR_CALLBACK_PATH}/:id`, handler, renderError: renderVideoError }];
+  return routesAt(ENDPOINTS.acceptVendorCallback, (inbound) => answer(inbound, parts));
 }
 
 async function answer(inbound: Inbound, { videos, bodyIdleMs }: VideoCallbackParts): Promise<Response> {

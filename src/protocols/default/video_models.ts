@@ -1,8 +1,10 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { Catalog, DatedCatalog } from "../../catalog/catalog.ts";
 import { type CatalogFor, type PreparedResponse, preparedResponse } from "../../catalog/listing.ts";
 import { pricePerSecondOf, type VideoSection } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
-import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+import type { Route } from "../../http/inbound.ts";
 
 /** Larger ranges of seconds are not listed individually. */
 const MAX_LISTED_DURATIONS = 120;
@@ -11,17 +13,12 @@ const MAX_LISTED_DURATIONS = 120;
  * `GET /v1/videos/models`: the video models and their options, in the format of OpenRouter's clients. Public like the
  * other catalogs, and limited by a key like them. Source: OpenRouter API reference, "List all video generation models".
  */
-export function videoModelRoute(
+export function videoModelRoutes(
   catalog: DatedCatalog,
-  renderError: ErrorRenderer,
   catalogFor: CatalogFor = ({ receivedAt }) => catalog.at(receivedAt),
-): Route {
+): Route[] {
   let made: { readonly catalog: Catalog; readonly answer: PreparedResponse } | null = null;
-  return {
-    method: "GET",
-    path: "/v1/videos/models",
-    renderError,
-    async handler(inbound) {
+  return routesAt(ENDPOINTS.listVideoModels, async (inbound) => {
       const permitted = await catalogFor(inbound);
       const whole = catalog.at(inbound.receivedAt);
       if (permitted !== whole) {
@@ -31,8 +28,7 @@ export function videoModelRoute(
         made = { catalog: whole, answer: preparedResponse({ data: videoModelsOf(whole) }) };
       }
       return await made.answer(inbound);
-    },
-  };
+  });
 }
 
 function videoModelsOf(catalog: Catalog): unknown[] {

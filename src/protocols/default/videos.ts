@@ -1,14 +1,16 @@
 import type { Authenticate } from "../../billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { readIdempotencyKey } from "../../http/idempotency_key.ts";
-import { type ErrorRenderer, type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
+import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { type CountedRequest, rateExceeded } from "../../limits/request_rate.ts";
 import type { DryRunResult } from "../../videos/create/dry_run.ts";
 import { estimateOf } from "../../videos/tasks/task_object.ts";
 import type { Videos } from "../../videos/videos.ts";
+import { routesAt } from "../route_at.ts";
 import { droppedHeader, dryRunResponse } from "../dry_run_response.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";
@@ -25,46 +27,22 @@ export interface VideoRouteParts {
   readonly bodyLimits: BodyLimits;
 }
 
-const NO_HEADERS = new Headers();
-
-/**
- * `{error: {code, message}}`; the two routing errors carry `type` as well. Source: docs/api/errors.md#video-endpoints.
- */
-export const renderVideoError: ErrorRenderer = (error, _requestId, asked = NO_HEADERS) => {
-  const isRouting = error.code === "invalid_provider_type" || error.code === "provider_type_unavailable";
-  // All failures of a provider have one code. Source: docs/api/errors.md#video-endpoints.
-  const isTimeout = error.code === "upstream_timeout";
-  const code = error.details.finerCode ?? (isTimeout ? "upstream_error" : error.code);
-  const status = isTimeout ? 502 : error.status;
-  const body = { code, message: error.message, ...(isRouting ? { type: error.code } : {}) };
-  return Response.json({ error: dialectOf(asked).writeError(body, status) }, {
-    status,
-    headers: error.details.headers ?? {},
-  });
-};
-
 /**
  * `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE`, `/events` and `/content` of one task. Changes of finished
  * videos are refused.
  */
 export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
-  const route = (method: Route["method"], path: string, handler: Handler): Route => ({
-    method,
-    path,
-    handler,
-    renderError: renderVideoError,
-  });
   return [
-    route("POST", "/v1/videos", (inbound) => create(inbound, parts)),
-    route("GET", "/v1/videos", (inbound) => list(inbound, parts)),
-    route("GET", "/v1/videos/:id", (inbound) => read(inbound, parts)),
-    route("DELETE", "/v1/videos/:id", (inbound) => cancel(inbound, parts)),
-    route("GET", "/v1/videos/:id/events", (inbound) => events(inbound, parts)),
-    route("GET", "/v1/videos/:id/content", (inbound) => content(inbound, parts)),
-    route("POST", "/v1/videos/:id/remix", (inbound) => refused("remix", inbound, parts)),
-    route("POST", "/v1/videos/edits", (inbound) => refused("edit", inbound, parts)),
-    route("POST", "/v1/videos/extensions", (inbound) => refused("extend", inbound, parts)),
-    route("POST", "/v1/videos/characters", (inbound) => refused("make a character of", inbound, parts)),
+    ...routesAt(ENDPOINTS.createVideo, (inbound) => create(inbound, parts)),
+    ...routesAt(ENDPOINTS.listVideos, (inbound) => list(inbound, parts)),
+    ...routesAt(ENDPOINTS.readVideo, (inbound) => read(inbound, parts)),
+    ...routesAt(ENDPOINTS.cancelVideo, (inbound) => cancel(inbound, parts)),
+    ...routesAt(ENDPOINTS.streamVideoEvents, (inbound) => events(inbound, parts)),
+    ...routesAt(ENDPOINTS.readVideoContent, (inbound) => content(inbound, parts)),
+    ...routesAt(ENDPOINTS.remixVideo, (inbound) => refused("remix", inbound, parts)),
+    ...routesAt(ENDPOINTS.editVideo, (inbound) => refused("edit", inbound, parts)),
+    ...routesAt(ENDPOINTS.extendVideo, (inbound) => refused("extend", inbound, parts)),
+    ...routesAt(ENDPOINTS.createVideoCharacter, (inbound) => refused("make a character of", inbound, parts)),
   ];
 }
 

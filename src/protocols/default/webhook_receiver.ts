@@ -1,8 +1,9 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import { readBody } from "../../http/body.ts";
-import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
+import { pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
-import { MAX_RECEIVED_BYTES, RECEIVER_PATH, type TestReceivers } from "../../webhooks/test_receivers.ts";
-import { renderDefaultError } from "./error.ts";
+import { MAX_RECEIVED_BYTES, type TestReceivers } from "../../webhooks/test_receivers.ts";
 
 /** The dependencies of the endpoint of receivers. */
 export interface WebhookReceiverParts {
@@ -15,12 +16,11 @@ export interface WebhookReceiverParts {
  * request to another address is not read. Source: docs/api/admin.md#webhook-receivers.
  */
 export function webhookReceiverRoutes({ receivers, bodyIdleMs }: WebhookReceiverParts): Route[] {
-  const handler = async (inbound: Inbound) => {
+  return routesAt(ENDPOINTS.receiveWebhook, async (inbound) => {
     const id = pathParam(inbound.params, "id");
     if (!receivers.isOpen(id)) throw new GatewayError("not_found", "Cannot find the receiver");
     const body = await readBody(inbound, { capBytes: MAX_RECEIVED_BYTES, idleMs: bodyIdleMs });
     await receivers.receive(id, { headers: Object.fromEntries(inbound.request.headers), body, via: "network" });
     return Response.json({ received: true });
-  };
-  return [{ method: "POST", path: `${RECEIVER_PATH}/:id`, handler, renderError: renderDefaultError }];
+  });
 }

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { TextRouteParts } from "../text_route_parts.ts";
 import { cacheInExtraBody } from "../../caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/messages/caller/count.ts";
@@ -8,14 +10,12 @@ import { readJsonObject } from "../../http/json_body.ts";
 import { readBodyPin, readHeaderPin } from "../../routing/pin.ts";
 import { countTokens } from "../../texts/count_tokens.ts";
 import { textRequestOf } from "../../texts/text_request.ts";
-import { renderMessageError as renderError } from "./error.ts";
 
 /** `POST /msgcompat/v1/messages` and its token counter. */
 export function messageRoutes(parts: TextRouteParts): Route[] {
-  const path = "/msgcompat/v1/messages";
   return [
-    { method: "POST", path, handler: messagesHandler(parts), renderError },
-    { method: "POST", path: `${path}/count_tokens`, handler: countHandler(parts), renderError },
+    ...routesAt(ENDPOINTS.createMessage, messagesHandler(parts)),
+    ...routesAt(ENDPOINTS.countMessageTokens, countHandler(parts)),
   ];
 }
 

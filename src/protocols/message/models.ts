@@ -1,5 +1,7 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { routesAt } from "../route_at.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
-import { type CatalogFor, catalogRoutes } from "../../catalog/listing.ts";
+import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import {
   writeArchitecture,
@@ -8,7 +10,7 @@ import {
   writeRedirect,
   writeTopProvider,
 } from "../../catalog/written.ts";
-import type { ErrorRenderer, Route } from "../../http/inbound.ts";
+import type { Route } from "../../http/inbound.ts";
 import { capabilitiesOf, claudeFamilyOf, type MessageService } from "./capabilities.ts";
 
 const MAX_PAGE_SIZE = 1000;
@@ -20,17 +22,16 @@ export type ServiceOf = (model: Model) => MessageService;
 export function messageModelRoutes(
   catalog: DatedCatalog,
   serviceOf: ServiceOf,
-  renderError: ErrorRenderer,
   catalogFor?: CatalogFor,
 ): Route[] {
   const style = {
     protocol: "message",
-    path: "/msgcompat/v1/models",
     writeModel: (model: Model) => writeMessageModel(model, serviceOf(model)),
     writeList: (data: readonly unknown[], models: readonly Model[]) => listOf(data, models, false),
     writePage: writeMessagePage,
   } as const;
-  return catalogRoutes(catalog, style, renderError, catalogFor);
+  const { list, one } = catalogHandlers(catalog, style, catalogFor);
+  return [...routesAt(ENDPOINTS.listMessageModels, list), ...routesAt(ENDPOINTS.readMessageModels, one)];
 }
 
 /**

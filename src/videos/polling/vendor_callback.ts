@@ -1,12 +1,11 @@
 import { createHmac } from "node:crypto";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import { CALLER_ENDPOINTS } from "../../endpoints/callers.ts";
+import { addressOf } from "../../endpoints/endpoint.ts";
 import type { SigningKey, SigningKeys } from "../../files/signed_url.ts";
 import { elementAt } from "../../lib/element_at.ts";
 import { isPublicBase } from "../submit/media_publishing.ts";
 import type { VideoParts } from "../video_parts.ts";
-
-/** Path to which vendors post changes of their jobs; the task's id follows. */
-export const VENDOR_CALLBACK_PATH = "/v1/video-callbacks";
 
 /**
  * Returns the gateway's callback address for one task: `{base}/v1/video-callbacks/<task>?token=…`. The token is in the
@@ -17,7 +16,8 @@ export function vendorCallbackUrl(
   taskId: string,
 ): string | null {
   if (settings.vendorCallbacks === false || !isPublicBase({ baseUrl, egress })) return null;
-  return `${baseUrl()}${VENDOR_CALLBACK_PATH}/${taskId}?token=${tokenOf(taskId, elementAt(signingKeys, 0))}`;
+  const path = addressOf(CALLER_ENDPOINTS.acceptVendorCallback, { id: taskId });
+  return `${baseUrl()}${path}?token=${tokenOf(taskId, elementAt(signingKeys, 0))}`;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { CALLER_ENDPOINTS } from "../../endpoints/callers.ts";
+import { addressOf } from "../../endpoints/endpoint.ts";
 import { signedUrl, type SigningKeys } from "../../files/signed_url.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { type Money, writeMoney } from "../../lib/money.ts";
@@ -111,7 +113,7 @@ export function mirrorUrl(name: string, now: number, parts: AddressParts): strin
 
 /** Returns the address at which a task is polled. */
 export function pollingUrlOf(id: string, { baseUrl }: Pick<AddressParts, "baseUrl">): string {
-  return `${baseUrl()}/v1/videos/${id}`;
+  return baseUrl() + addressOf(CALLER_ENDPOINTS.readVideo, { id });
 }
 
 function progressOf(

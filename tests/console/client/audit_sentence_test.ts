@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { auditSentence } from "../../../src/console/client/pages/audit/audit_sentence.ts";
 import type { AuditEntry } from "../../../src/console/client/shapes.ts";
-import { ADMIN_ENDPOINTS } from "../../../src/app/admin_endpoints.ts";
+import { OPERATOR_ENDPOINTS } from "../../../src/endpoints/operators.ts";
 
 function sentence(request: string, values: Partial<Pick<AuditEntry, "before" | "after">> = {}): string {
   const [method = "", path = ""] = request.split(" ");
@@ -35,7 +35,7 @@ Deno.test("keys, accounts and settings are named in the sentences about them", (
 });
 
 Deno.test("every endpoint of the admin API that changes something has a sentence", () => {
-  const missing = ADMIN_ENDPOINTS.filter(({ method, path }) =>
+  const missing = Object.values(OPERATOR_ENDPOINTS).filter(({ method, path }) =>
     method !== "GET" && !/\/(events|price|reconcile)$/.test(path)
   )
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\*?/g, "$1")}`)

@@ -104,6 +104,7 @@ async function dispatch(
       request,
       method,
       path,
+      endpoint: route,
       query,
       params,
       requestId: "req_test",

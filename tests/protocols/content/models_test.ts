@@ -2,11 +2,11 @@ import { GoogleGenAI } from "@google/genai";
 import { assertEquals } from "@std/assert";
 import { createCatalog } from "../../../src/catalog/catalog.ts";
 import { contentModelRoutes } from "../../../src/protocols/content/models.ts";
-import { getJson, modelOf, plainErrors, sampleCatalog, withServer } from "../../catalog/support.ts";
+import { getJson, modelOf, sampleCatalog, withPlainErrors, withServer } from "../../catalog/support.ts";
 
-const routes = contentModelRoutes(sampleCatalog(), plainErrors);
+const routes = contentModelRoutes(sampleCatalog());
 const IDS = ["a/1", "a/2", "b/3", "b/4", "b/5"];
-const many = contentModelRoutes(createCatalog(IDS.map((id) => modelOf({ id }))), plainErrors);
+const many = withPlainErrors(contentModelRoutes(createCatalog(IDS.map((id) => modelOf({ id })))));
 
 Deno.test("GET /gencompat/v1beta/models/{provider}/{model_id} has the documented fields of the content style and its client's", async () => {
   const expected = {
@@ -102,7 +102,6 @@ Deno.test("the google client reads limits, thinking and defaults of a model", as
       supported_parameters: ["reasoning"],
       default_parameters: { temperature: 0.7, top_p: 0.9, top_k: 40, stop: null },
     })]),
-    plainErrors,
   );
   await withServer(routes, async (base) => {
     const client = new GoogleGenAI({ apiKey: "any", httpOptions: { baseUrl: `${base}/gencompat` } });

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import OpenAI from "openai";
 import { defaultModelRoutes } from "../../../src/protocols/default/models.ts";
-import { getJson, plainErrors, sampleCatalog, withServer } from "../../catalog/support.ts";
+import { getJson, sampleCatalog, withServer } from "../../catalog/support.ts";
 
-const routes = defaultModelRoutes(sampleCatalog(), plainErrors);
+const routes = defaultModelRoutes(sampleCatalog());
 
 Deno.test("GET /v1/models/{provider}/{model_id} has the documented fields of the default style and its client's", async () => {
   assertEquals(await getJson(routes, "/v1/models/lumen/talk-2"), {

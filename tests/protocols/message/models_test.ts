@@ -2,14 +2,13 @@ import Anthropic from "@anthropic-ai/sdk";
 import { assertEquals } from "@std/assert";
 import { createCatalog } from "../../../src/catalog/catalog.ts";
 import { messageModelRoutes } from "../../../src/protocols/message/models.ts";
-import { getJson, modelOf, plainErrors, sampleCatalog, withServer } from "../../catalog/support.ts";
+import { getJson, modelOf, sampleCatalog, withServer } from "../../catalog/support.ts";
 
-const routes = messageModelRoutes(sampleCatalog(), () => ({ passes: false, searches: false }), plainErrors);
+const routes = messageModelRoutes(sampleCatalog(), () => ({ passes: false, searches: false }));
 const IDS = ["a/1", "a/2", "b/3", "b/4", "b/5"];
 const many = messageModelRoutes(
   createCatalog(IDS.map((id) => modelOf({ id }))),
   () => ({ passes: false, searches: false }),
-  plainErrors,
 );
 
 /** The ids of a page and its three paging fields. */

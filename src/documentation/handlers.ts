@@ -1,5 +1,5 @@
 import { type PreparedResponse, preparedResponse } from "../catalog/listing.ts";
-import type { ErrorRenderer, Inbound, Route } from "../http/inbound.ts";
+import type { Handler, Inbound } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { readDescription } from "./api_description.ts";
 import { navigationOf, renderPage } from "./page.ts";
@@ -7,34 +7,32 @@ import { REFERENCE_PATH, renderReference } from "./reference/page.ts";
 import { STYLE } from "./style.ts";
 import { type PageTexts, readPageTexts } from "./texts.ts";
 
-/** The page that `/docs` shows. */
+/** The page that is shown first. */
 const FIRST_PAGE = "api/README";
 
-/** Options of {@linkcode documentationRoutes}. */
-export interface DocumentationOptions {
-  readonly renderError: ErrorRenderer;
-  /** Gives the gateway's own address without a final slash. */
-  readonly baseUrl: () => string;
+/** The handlers of the documentation. */
+export interface DocumentationHandlers {
+  /** The description of the interface. */
+  readonly describe: Handler;
+  readonly firstPage: Handler;
+  /** The page that the parameter `path` names, or the style of all pages. */
+  readonly page: Handler;
 }
 
 /**
- * `GET /docs`, every page of the documentation below it with the API reference, and the description of the interface at
- * `/openapi.json`. They are public: they contain nothing of this gateway's configuration but its address.
+ * Shows every page of the documentation with the API reference, and the description of the interface. They are public:
+ * they contain nothing of this gateway's configuration but its address.
+ *
+ * @param baseUrl Gives the gateway's own address without a final slash.
  */
-export function documentationRoutes({ renderError, baseUrl }: DocumentationOptions): Route[] {
+export function documentationHandlers(baseUrl: () => string): DocumentationHandlers {
   const page = pageReader();
-  const describe = descriptionReader(baseUrl);
-  return [
-    { method: "GET", path: "/openapi.json", renderError, handler: describe },
-    { method: "GET", path: "/docs", renderError, handler: () => page(FIRST_PAGE) },
-    {
-      method: "GET",
-      path: "/docs/:path*",
-      renderError,
-      handler: ({ params: { path = "" } }) =>
-        path === "style.css" ? respond(STYLE, "text/css; charset=utf-8") : page(path),
-    },
-  ];
+  return {
+    describe: descriptionReader(baseUrl),
+    firstPage: () => page(FIRST_PAGE),
+    page: ({ params: { path = "" } }) =>
+      path === "style.css" ? respond(STYLE, "text/css; charset=utf-8") : page(path),
+  };
 }
 
 /** Reads pages by their names; each is rendered once. */

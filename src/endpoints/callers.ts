@@ -1,0 +1,118 @@
+import type { Endpoint } from "./endpoint.ts";
+import { PROTOCOLS } from "./protocols.ts";
+
+type Facts = Omit<Endpoint, "method" | "path">;
+
+const DEFAULT = PROTOCOLS.default.root;
+const MESSAGE = `${PROTOCOLS.message.root}/v1`;
+
+/** The versions that clients of the content protocol default to. The first one is documented; both are equal. */
+export const CONTENT_ROOTS = ["v1beta", "v1"].map((version) => `${PROTOCOLS.content.root}/${version}`);
+
+/** The first segment of the addresses of stored results. */
+export const FILES_ROOT = "/files";
+
+/** What the addresses of receivers of webhooks begin with. */
+const RECEIVERS_ROOT = "/webhook-receivers";
+
+/** A call whose reply costs money, and can be repeated. */
+const PAID = { isPaid: true, isRepeatable: true } as const;
+const TEXT = { ...PAID, isResumable: true, isInConsole: true } as const;
+const MEDIA = { ...PAID, isInConsole: true } as const;
+const VIDEO = { permission: "videos", errors: "video" } as const;
+const CACHED = { permission: "cached_contents", errors: "content" } as const;
+/** What every valid key may read. */
+const OWN = { permission: "open", isRead: true } as const;
+const CATALOG = { permission: "open" } as const;
+
+/**
+ * The endpoints for callers. The names are those of the operations in the description of the interface.
+ * Source: docs/api/README.md.
+ */
+export const CALLER_ENDPOINTS = {
+  createChatCompletion: { ...at("POST", "/chat/completions"), permission: "chat_completions", format: "chat", ...TEXT },
+  createResponse: { ...at("POST", "/responses"), permission: "responses", format: "responses", ...TEXT },
+  /** Clients that first try a WebSocket are told to send a plain request. */
+  refuseUpgrade: at("GET", "/responses"),
+  createMessage: message("POST", "/messages", { permission: "messages", format: "messages", ...TEXT }),
+  countMessageTokens: message("POST", "/messages/count_tokens", { permission: "count_tokens", format: "messages" }),
+  generateContent: verb("generateContent", { permission: "generate_content", format: "content", ...TEXT }),
+  streamGenerateContent: verb("streamGenerateContent", { permission: "generate_content", format: "content", ...TEXT }),
+  countTokens: verb("countTokens", { permission: "count_tokens", format: "content" }),
+
+  createCachedContent: cached("POST", "", { format: "content", ...PAID }),
+  listCachedContents: cached("GET", "", { isRead: true }),
+  readCachedContent: cached("GET", "/:id", { isRead: true }),
+  changeCachedContent: cached("PATCH", "/:id"),
+  deleteCachedContent: cached("DELETE", "/:id"),
+
+  createEmbeddings: { ...at("POST", "/embeddings"), permission: "embeddings", ...PAID },
+  embedContent: verb("embedContent", { permission: "embeddings", ...PAID }),
+  batchEmbedContents: verb("batchEmbedContents", { permission: "embeddings", ...PAID }),
+  createModeration: { ...at("POST", "/moderations"), permission: "moderations", ...PAID },
+  rerank: { ...at("POST", "/rerank"), permission: "rerank", ...PAID },
+  createSpeech: { ...at("POST", "/audio/speech"), permission: "audio", ...PAID },
+  createTranscription: { ...at("POST", "/audio/transcriptions"), permission: "audio", ...PAID },
+  createTranslation: { ...at("POST", "/audio/translations"), permission: "audio", ...PAID },
+  createImages: { ...at("POST", "/images/generations"), permission: "images", ...MEDIA },
+  editImages: { ...at("POST", "/images/edits"), permission: "images", ...MEDIA },
+
+  createVideo: { ...at("POST", "/videos"), ...VIDEO, isPaid: true, isInConsole: true },
+  listVideos: { ...at("GET", "/videos"), ...VIDEO, isRead: true, isInConsole: true },
+  listVideoModels: { ...at("GET", "/videos/models"), errors: "video", ...CATALOG },
+  readVideo: { ...at("GET", "/videos/:id"), ...VIDEO, isInConsole: true },
+  cancelVideo: { ...at("DELETE", "/videos/:id"), ...VIDEO, isInConsole: true },
+  streamVideoEvents: { ...at("GET", "/videos/:id/events"), ...VIDEO },
+  readVideoContent: { ...at("GET", "/videos/:id/content"), ...VIDEO, isRead: true },
+  remixVideo: { ...at("POST", "/videos/:id/remix"), ...VIDEO },
+  editVideo: { ...at("POST", "/videos/edits"), ...VIDEO },
+  extendVideo: { ...at("POST", "/videos/extensions"), ...VIDEO },
+  createVideoCharacter: { ...at("POST", "/videos/characters"), ...VIDEO },
+  listVideoDeliveries: { ...at("GET", "/videos/:id/deliveries"), ...VIDEO, isRead: true },
+  redeliverVideo: { ...at("POST", "/videos/:id/deliveries"), ...VIDEO },
+  /** For vendors, which prove themselves by a token. */
+  acceptVendorCallback: { ...at("POST", "/video-callbacks/:id"), errors: "video" },
+  /** Files of results. Their addresses are signed. */
+  readFile: { method: "GET", path: `${FILES_ROOT}/:name`, errors: "video", isInConsole: true },
+
+  listModels: { ...at("GET", "/models"), ...CATALOG, isInConsole: true },
+  readModels: { ...at("GET", "/models/:model*"), ...CATALOG },
+  listMessageModels: message("GET", "/models", CATALOG),
+  readMessageModels: message("GET", "/models/:model*", CATALOG),
+  listContentModels: content("GET", "/models", CATALOG),
+  readContentModels: content("GET", "/models/:model*", CATALOG),
+
+  readOwnKey: { ...at("GET", "/key"), ...OWN, isInConsole: true },
+  readOwnCredits: { ...at("GET", "/credits"), ...OWN, isInConsole: true },
+  readOwnUsage: { ...at("GET", "/usage"), ...OWN, isInConsole: true },
+  listOwnRequests: { ...at("GET", "/requests"), ...OWN, isInConsole: true },
+  readOwnRequest: { ...at("GET", "/requests/:id"), ...OWN, isInConsole: true },
+  resumeStream: { ...at("GET", "/requests/:id/stream"), ...OWN },
+
+  /** A receiver of webhooks for tests, which anybody may send to. */
+  receiveWebhook: { method: "POST", path: `${RECEIVERS_ROOT}/:id` },
+} satisfies Readonly<Record<string, Endpoint>>;
+
+function at<Method extends Endpoint["method"]>(method: Method, path: string): { method: Method; path: string } {
+  return { method, path: DEFAULT + path };
+}
+
+function message(method: Endpoint["method"], path: string, facts: Facts): Endpoint {
+  return { method, path: MESSAGE + path, errors: "message", ...facts };
+}
+
+function content(method: Endpoint["method"], path: string, facts: Facts): Endpoint {
+  const [first = "", ...others] = CONTENT_ROOTS.map((root) => root + path);
+  return { method, path: first, otherPaths: others, errors: "content", ...facts };
+}
+
+function cached(method: Endpoint["method"], path: string, facts: Facts = {}): Endpoint {
+  return content(method, `/cachedContents${path}`, { ...CACHED, ...facts });
+}
+
+/** A call of a model. One popular client leaves out `models/` when the id has a slash. */
+function verb(name: string, facts: Facts): Endpoint {
+  const [first = "", ...others] = CONTENT_ROOTS.flatMap((root) => [`/models/:model*:${name}`, `/:model*:${name}`]
+    .map((path) => root + path));
+  return { method: "POST", path: first, otherPaths: others, errors: "content", ...facts };
+}

@@ -1,0 +1,24 @@
+import { assertEquals } from "@std/assert";
+import { ROOT, sourceFiles } from "./source_files.ts";
+
+/** An address of the gateway at the start of a string, or behind a value in one. */
+const ADDRESS =
+  /["'`}](?:\/(?:msgcompat|gencompat|admin|files|console|docs|webhook-receivers)(?=[/"'`?#])|\/v1\/\w|\/(?:healthz|readyz|metrics|openapi\.json)["'`?])/;
+/**
+ * The tables themselves; vendors' addresses, also those of the simulated ones, and of clients that LiteLLM's files name;
+ * and the console, a client in a browser. What clients send in the place of an address is in the rules of rewriting.
+ */
+const OTHERS =
+  /^src\/(?:endpoints\/|upstreams\/|sandbox\/|reconciliation\/|console\/client\/|cli\/import\/|app\/rewrite_rules\.ts)/;
+const COMMENT = /^\s*(?:\/\/|\/?\*)/;
+
+Deno.test("addresses of endpoints are written in their tables only", async () => {
+  const found: string[] = [];
+  for (const path of await sourceFiles("src")) {
+    if (OTHERS.test(path)) continue;
+    for (const [index, line] of (await Deno.readTextFile(ROOT + path)).split("\n").entries()) {
+      if (ADDRESS.test(line) && !COMMENT.test(line) && !line.startsWith("import")) found.push(`${path}:${index + 1}`);
+    }
+  }
+  assertEquals(found, []);
+});
