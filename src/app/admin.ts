@@ -1,11 +1,10 @@
-import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
-import { lazyRoutesAt } from "../protocols/route_at.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import type { LedgerMeter } from "../billing/meter.ts";
 import type { UsageReports } from "../billing/usage/usage_report.ts";
 import type { Config } from "../config/config.ts";
 import { noBodiesReasonOf } from "../config/captured_bodies.ts";
 import type { ConfigTree } from "../config/plain_tree.ts";
+import { CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
 import type { Route } from "../http/inbound.ts";
 import { readJsonObject, readOptionalJsonObject } from "../http/json_body.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -39,6 +38,7 @@ import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
 import { type AdminTrafficOptions, adminTrafficRoutes, trafficReader } from "../protocols/admin/traffic.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { PriceFeed } from "../prices/price_feed.ts";
+import { lazyRoutesAt } from "../protocols/route_at.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { EgressPolicy } from "../net/target.ts";
 import { Reconciler } from "../reconciliation/reconcile.ts";
@@ -108,7 +108,7 @@ export interface AdminRouteOptions {
   readonly baseUrl: () => string;
 }
 
-/** Builds the admin API. Its addresses are those of `admin_endpoints.ts`. */
+/** Builds the admin API. Its addresses are in `endpoints/operators.ts`. */
 export function createAdminRoutes(options: AdminRouteOptions): Route[] {
   const { config, access, store, keys, meter, clock, startedAt, breaker } = options;
   const { slots, providers: tested, deliveries, feed, signingKeys, usage, configChanges, baseUrl } = options;

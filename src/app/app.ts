@@ -1,5 +1,5 @@
-import { DOCUMENTATION_ROOT } from "../endpoints/service.ts";
 import type { EnsuredAccounts } from "../billing/configured_accounts.ts";
+import { DOCUMENTATION_ROOT } from "../endpoints/service.ts";
 import { accessLog } from "../http/access_log.ts";
 import { observeAll, type RequestObserver } from "../http/request_record.ts";
 import {

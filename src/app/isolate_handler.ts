@@ -1,9 +1,9 @@
 import type { Config } from "../config/config.ts";
+import { isTextPath } from "../endpoints/text_paths.ts";
 import { isRefused } from "../http/front_door_checks.ts";
 import { HeaderFields } from "../http/headers.ts";
 import { createRequestHandler, type RequestHandlerOptions } from "../http/request_handler.ts";
 import type { Relay } from "../isolates/relay.ts";
-import { isTextPath } from "../endpoints/text_paths.ts";
 import { isSurelySmall } from "../large_requests/large_route.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 

@@ -22,7 +22,9 @@ export function routerOptions(baseUrl: () => string, { hasAdmin }: { readonly ha
       `the base address of OpenAI's clients is ${baseUrl()}${PROTOCOLS.default.root} (with /chat/completions, /responses, /embeddings, ` +
       `/images, /audio, /videos, /moderations, /rerank and /models below it), of Anthropic's ${baseUrl()}${PROTOCOLS.message.root} and of Google's ${baseUrl()}${PROTOCOLS.content.root}`,
     message: () =>
-      `the base address of Anthropic's clients is ${baseUrl()}${PROTOCOLS.message.root} (with ${below(CALLER_ENDPOINTS.createMessage)}, ` +
+      `the base address of Anthropic's clients is ${baseUrl()}${PROTOCOLS.message.root} (with ${
+        below(CALLER_ENDPOINTS.createMessage)
+      }, ` +
       `${below(CALLER_ENDPOINTS.countMessageTokens)} and ${below(CALLER_ENDPOINTS.listMessageModels)} below it)`,
     content: () =>
       `the base address of Google's clients is ${baseUrl()}${PROTOCOLS.content.root} (with /v1beta/models/{model}:generateContent, ` +

@@ -1,9 +1,9 @@
-import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
 import { readUploadForm, type UploadForm, type UploadFormLimits, type UploadFormParts } from "../calls/upload_form.ts";
 import { capableModels } from "../catalog/capable_models.ts";
 import type { TranscriptSection } from "../catalog/capability_sections.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
 import type { RequestSpool, Spooled } from "../files/spool.ts";
 import type { BodySource } from "../http/body.ts";
 import { closingError } from "../http/form_text.ts";
@@ -124,7 +124,10 @@ function transcriptModels(catalog: Catalog, name: string, translates: boolean): 
   if (!translates) return models;
   const [{ id, transcription }] = models;
   if (!transcription.translates) {
-    throw invalidField("model", `"${id}" does not translate; it is served by ${CALLER_ENDPOINTS.createTranscription.path}`);
+    throw invalidField(
+      "model",
+      `"${id}" does not translate; it is served by ${CALLER_ENDPOINTS.createTranscription.path}`,
+    );
   }
   return models.filter((model) => model.transcription.translates);
 }

@@ -1,5 +1,5 @@
-import { BodyCapture, CaptureMemory } from "../http/body_capture.ts";
 import { protocolAt } from "../endpoints/protocols.ts";
+import { BodyCapture, CaptureMemory } from "../http/body_capture.ts";
 import { readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";

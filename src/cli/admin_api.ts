@@ -1,9 +1,9 @@
-import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { openRequestLog } from "../app/request_log.ts";
 import { createStoppedAdmin } from "../app/stopped_admin.ts";
 import { newApiKey } from "../billing/api_key.ts";
 import type { Config } from "../config/config.ts";
 import { shownStore } from "../config/store_address.ts";
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { systemClock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { writeTests } from "../protocols/admin/providers.ts";
@@ -157,7 +157,11 @@ async function callGateway(call: AdminCall, { address, adminKey }: RunningGatewa
 
 /** A 404 can mean that the object does not exist. The list of accounts exists whenever there is an admin API. */
 async function hasNoAdminApi(address: string, adminKey: string): Promise<boolean> {
-  const { status } = await send({ method: "GET", path: `${OPERATOR_ENDPOINTS.listAccounts.path}?limit=1` }, address, adminKey);
+  const { status } = await send(
+    { method: "GET", path: `${OPERATOR_ENDPOINTS.listAccounts.path}?limit=1` },
+    address,
+    adminKey,
+  );
   return status === 404;
 }
 

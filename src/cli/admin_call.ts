@@ -155,7 +155,10 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     return { method: "POST", path: `${ADMIN_ROOT}/admin-keys`, body };
   },
   "admin-keys list": () => ({ method: "GET", path: `${ADMIN_ROOT}/admin-keys` }),
-  "admin-keys revoke": (args) => ({ method: "DELETE", path: `${ADMIN_ROOT}/admin-keys/${segment(args, "admin key ID")}` }),
+  "admin-keys revoke": (args) => ({
+    method: "DELETE",
+    path: `${ADMIN_ROOT}/admin-keys/${segment(args, "admin key ID")}`,
+  }),
   "audit list": (args) => {
     const query = args.query("limit", "after", "from", "to", "actor", "account");
     return { method: "GET", path: `${ADMIN_ROOT}/audit${query}` };

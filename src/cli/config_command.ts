@@ -1,9 +1,9 @@
-import { CONFIG_ENDPOINTS } from "../endpoints/operators.ts";
 import { parse } from "yaml";
 import { ConfigError } from "../config/config_error.ts";
 import { type AnsweredDiff, diffSentences } from "../config/diff_sentences.ts";
 import { loadConfig } from "../config/load_config.ts";
 import { syntaxProblemOf } from "../config/syntax_problem.ts";
+import { CONFIG_ENDPOINTS } from "../endpoints/operators.ts";
 import { type AdminResponse, openAdminApi, type SendAdminCall } from "./admin_api.ts";
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import { environmentOf } from "./environment.ts";

@@ -1,9 +1,9 @@
-import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
-import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { RunningApp } from "../app/app.ts";
 import type { Config } from "../config/config.ts";
 import { devConfig } from "../config/dev_config.ts";
 import { PORT_VARIABLE } from "../config/environment.ts";
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import { restrictPermissions } from "../lib/private_path.ts";
 import { startSandbox } from "../sandbox/mod.ts";
 import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";

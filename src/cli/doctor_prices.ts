@@ -1,7 +1,7 @@
-import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { openStore } from "../app/store.ts";
 import type { Config } from "../config/config.ts";
 import type { SourceState } from "../doctor/price_checks.ts";
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { readPriceLists, readPriceState } from "../prices/records.ts";

@@ -1,5 +1,5 @@
-import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { loadConfig } from "../config/load_config.ts";
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { MAX_INVOICE_CHARACTERS } from "../reconciliation/invoice.ts";
 import { openAdminApi } from "./admin_api.ts";
 import { readAdminArguments } from "./admin_arguments.ts";

@@ -1,5 +1,5 @@
-import { REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
 import { loadConfig } from "../config/load_config.ts";
+import { REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type AdminArguments, readAdminArguments } from "./admin_arguments.ts";
 import { openAdminApi, type SendAdminCall } from "./admin_api.ts";

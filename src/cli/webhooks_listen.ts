@@ -1,6 +1,6 @@
-import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { serviceSignature, standardSignature } from "../webhooks/signature.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
 

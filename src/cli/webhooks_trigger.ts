@@ -31,7 +31,11 @@ interface TestEvent extends ListedEvent {
 export async function triggerEvent(options: TriggerOptions): Promise<number> {
   const { event, url, print } = options;
   const account = options.account ?? await onlyAccount(options);
-  const created = await request<TestEvent>(options, OPERATOR_ENDPOINTS.createTestEvent.path, { event, account, kept: url === null });
+  const created = await request<TestEvent>(options, OPERATOR_ENDPOINTS.createTestEvent.path, {
+    event,
+    account,
+    kept: url === null,
+  });
   if (typeof created === "string") {
     print(`! ${created}`);
     return 1;
@@ -51,7 +55,10 @@ export async function triggerEvent(options: TriggerOptions): Promise<number> {
 }
 
 async function onlyAccount(options: TriggerOptions): Promise<string> {
-  const accounts = await request<{ data: readonly { id: string }[] }>(options, `${OPERATOR_ENDPOINTS.listAccounts.path}?limit=2`);
+  const accounts = await request<{ data: readonly { id: string }[] }>(
+    options,
+    `${OPERATOR_ENDPOINTS.listAccounts.path}?limit=2`,
+  );
   if (typeof accounts === "string") throw new UsageError(`switchyard webhooks trigger: ${accounts}`);
   const [account, ...others] = accounts.data;
   if (account !== undefined && others.length === 0) return account.id;

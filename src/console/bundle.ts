@@ -1,7 +1,7 @@
-import { CONSOLE_ROOT } from "../endpoints/service.ts";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { CONSOLE_ROOT } from "../endpoints/service.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { bundledFile, IS_BUNDLED } from "../lib/program_files.ts";
 import type { ConsoleAsset, ConsoleAssets } from "./assets.ts";
@@ -112,7 +112,9 @@ interface PageFiles {
 
 /** The page has no data: the script reads everything by the API. */
 function pageWith({ script, style, imported }: PageFiles): string {
-  const preloads = imported.map((name) => `<link rel="modulepreload" href="${CONSOLE_ROOT}/assets/${name}">\n`).join("");
+  const preloads = imported.map((name) => `<link rel="modulepreload" href="${CONSOLE_ROOT}/assets/${name}">\n`).join(
+    "",
+  );
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,10 +1,10 @@
+import type { AdminIdentity, AdminKeys } from "../audit/admin_keys.ts";
+import { includesRole } from "../audit/admin_role.ts";
+import type { Authenticate } from "../billing/authenticate.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS, FILES_ROOT } from "../endpoints/callers.ts";
 import { addressOf, type Endpoint } from "../endpoints/endpoint.ts";
 import { OPERATOR_ENDPOINTS } from "../endpoints/operators.ts";
 import { CONSOLE_API, CONSOLE_ENDPOINTS } from "../endpoints/service.ts";
-import type { AdminIdentity, AdminKeys } from "../audit/admin_keys.ts";
-import { includesRole } from "../audit/admin_role.ts";
-import type { Authenticate } from "../billing/authenticate.ts";
 import type { ErrorRenderer, Handler, Inbound, Route } from "../http/inbound.ts";
 import { readJsonObject } from "../http/json_body.ts";
 import type { RequestRouter } from "../http/request_handler.ts";

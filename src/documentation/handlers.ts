@@ -30,8 +30,7 @@ export function documentationHandlers(baseUrl: () => string): DocumentationHandl
   return {
     describe: descriptionReader(baseUrl),
     firstPage: () => page(FIRST_PAGE),
-    page: ({ params: { path = "" } }) =>
-      path === "style.css" ? respond(STYLE, "text/css; charset=utf-8") : page(path),
+    page: ({ params: { path = "" } }) => path === "style.css" ? respond(STYLE, "text/css; charset=utf-8") : page(path),
   };
 }
 

@@ -112,7 +112,9 @@ function cached(method: Endpoint["method"], path: string, facts: Facts = {}): En
 
 /** A call of a model. One popular client leaves out `models/` when the id has a slash. */
 function verb(name: string, facts: Facts): Endpoint {
-  const [first = "", ...others] = CONTENT_ROOTS.flatMap((root) => [`/models/:model*:${name}`, `/:model*:${name}`]
-    .map((path) => root + path));
+  const [first = "", ...others] = CONTENT_ROOTS.flatMap((root) =>
+    [`/models/:model*:${name}`, `/:model*:${name}`]
+      .map((path) => root + path)
+  );
   return { method: "POST", path: first, otherPaths: others, errors: "content", ...facts };
 }

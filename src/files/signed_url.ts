@@ -1,6 +1,6 @@
-import { FILES_ROOT } from "../endpoints/callers.ts";
 import { createHmac } from "node:crypto";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import { FILES_ROOT } from "../endpoints/callers.ts";
 
 /** A key that signs file URLs. */
 export interface SigningKey {

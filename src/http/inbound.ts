@@ -66,7 +66,8 @@ export interface Inbound {
  * What the front door sets later is set on the original alone.
  */
 export function changedInbound(inbound: Inbound, changes: Partial<Inbound>): Inbound {
-  const { request, headers, method, address, path, endpoint, query, params, requestId, receivedAt, remote, memory } = inbound;
+  const { request, headers, method, address, path, endpoint, query, params, requestId, receivedAt, remote, memory } =
+    inbound;
   const { received, peerPort, responseFields, record } = inbound;
   return {
     request,

@@ -1,3 +1,4 @@
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { newRequestId } from "../lib/ids.ts";
@@ -9,7 +10,6 @@ import type { RequestTrace } from "../lib/trace_context.ts";
 import { stackOf } from "../lib/unhandled.ts";
 import { abortAfter } from "./abort_after.ts";
 import { BodyTimeout } from "./body.ts";
-import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Cidr } from "../net/address.ts";
 import { clientAddressOf } from "./client_address.ts";
 import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";

@@ -1,7 +1,7 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { CallerFormat } from "../conversation/caller_format.ts";
-import { type BodyLimits, readBody } from "../http/body.ts";
 import type { TextFormatName } from "../endpoints/endpoint.ts";
+import { type BodyLimits, readBody } from "../http/body.ts";
 import { changedInbound, type Inbound, type Route } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR, receivedBodyOf } from "../http/json_body.ts";
 import type { LargeRequests } from "./large_requests.ts";

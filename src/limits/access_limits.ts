@@ -1,6 +1,6 @@
+import type { EndpointName } from "../endpoints/limit_name.ts";
 import type { CaptureMode } from "../http/body_capture.ts";
 import type { Money } from "../lib/money.ts";
-import type { EndpointName } from "../endpoints/limit_name.ts";
 
 /** The period of a budget. Days start at 00:00 UTC, weeks on Monday, months on the first; `total` never ends. */
 export type BudgetPeriod = "day" | "week" | "month" | "total";

@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { ENDPOINT_NAMES } from "../endpoints/limit_name.ts";
 import { type Money, readMoney } from "../lib/money.ts";
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { isDate } from "../lib/iso_date.ts";
 import { wholeNumber } from "../lib/settings.ts";
 import { isCidr } from "../net/address.ts";
 import type { CaptureSetting, PromptCachingSetting } from "./access_limits.ts";
-import { ENDPOINT_NAMES } from "../endpoints/limit_name.ts";
 
 /**
  * The limits of keys and accounts as operators write them, in the configuration and in the admin API. The error text of

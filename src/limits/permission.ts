@@ -1,8 +1,8 @@
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { EndpointName } from "../endpoints/limit_name.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { type Cidr, isInBlocks, readCidr } from "../net/address.ts";
 import type { AccessLimits, EffectiveLimits } from "./access_limits.ts";
-import type { Endpoint } from "../endpoints/endpoint.ts";
-import type { EndpointName } from "../endpoints/limit_name.ts";
 import { matchesWildcard } from "./wildcard.ts";
 
 /** The limits of a key and its account, which decide together. */

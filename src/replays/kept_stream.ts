@@ -1,8 +1,8 @@
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import { concatBytes } from "../lib/concat_bytes.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
-import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { EventBlock } from "./event_splitter.ts";
 
 /** Whose stream it is, and how its response began. */

@@ -38,9 +38,7 @@ export interface ReplayRouteOptions {
 export function withReplays(routes: readonly Route[], options: ReplayRouteOptions): Route[] {
   if (!options.settings.isEnabled) return [...routes];
   const keyed = lazyAnswer(options);
-  return routes.map((route) =>
-    route.isRepeatable === true ? { ...route, handler: keyedHandler(route, keyed) } : route
-  );
+  return routes.map((route) => route.isRepeatable === true ? { ...route, handler: keyedHandler(route, keyed) } : route);
 }
 
 type KeyedAnswer = (handler: Handler, inbound: Inbound) => Promise<Response>;

@@ -1,5 +1,5 @@
-import { appendAll } from "../lib/append_all.ts";
 import { PROTOCOLS } from "../endpoints/protocols.ts";
+import { appendAll } from "../lib/append_all.ts";
 import type { FactRange, RangedFact, RequestQuery } from "./request_log.ts";
 import { ATTEMPT_PLACES, FACT_PLACES, TOKEN_PLACES } from "./row.ts";
 

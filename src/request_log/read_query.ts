@@ -1,7 +1,7 @@
+import { PROTOCOLS } from "../endpoints/protocols.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { type Money, readMoney } from "../lib/money.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
-import { PROTOCOLS } from "../endpoints/protocols.ts";
 import type { RequestEnd } from "../http/request_record.ts";
 import { type FactRange, RANGED_FACTS, type RangedFact, type RequestQuery } from "./request_log.ts";
 

@@ -1,4 +1,4 @@
-import { PROTOCOLS, protocolAt } from "../endpoints/protocols.ts";
+import { protocolAt, PROTOCOLS } from "../endpoints/protocols.ts";
 import type { RequestObserver, RequestRecord } from "../http/request_record.ts";
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";

@@ -1,5 +1,5 @@
-import { addressOf } from "../endpoints/endpoint.ts";
 import { CALLER_ENDPOINTS, FILES_ROOT } from "../endpoints/callers.ts";
+import { addressOf } from "../endpoints/endpoint.ts";
 import { secondsOf } from "../lib/clock.ts";
 import type { StoreTime } from "../store/store_time.ts";
 import { type EndedTask, TERMINAL_STATUSES, type TerminalStatus } from "../calls/ended_task.ts";

@@ -1,7 +1,7 @@
-import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
-import { addressOf } from "../endpoints/endpoint.ts";
 import { randomBytes } from "node:crypto";
 import { readWebhookSecrets } from "../billing/webhook_secret.ts";
+import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
+import { addressOf } from "../endpoints/endpoint.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ADMIN_ENDPOINTS, CONFIG_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/app/admin_endpoints.ts";
+import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/endpoints/operators.ts";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { ConsoleBrowser } from "../console/browser.ts";
 import { textModel } from "../support/gateway.ts";
@@ -191,7 +191,11 @@ async function ownTask(call: VideoGateway["call"], id: string, headers: Record<s
 
 /** Every address of operators that is read, with the ids that there are. */
 function pathsOf(ids: Filled["ids"]): string[] {
-  const read = [...ADMIN_ENDPOINTS, ...CONFIG_ENDPOINTS, ...REQUEST_ENDPOINTS].filter(({ method }) => method === "GET");
+  const read = [
+    ...Object.values(OPERATOR_ENDPOINTS),
+    ...Object.values(CONFIG_ENDPOINTS),
+    ...Object.values(REQUEST_ENDPOINTS),
+  ].filter(({ method }) => method === "GET");
   const admin = read.flatMap(({ path }) => expanded(path, ids));
   return [...admin, "/admin/v1/events?from=0", "/admin/v1/deliveries?state=exhausted", "/admin/v1/requests?limit=100"];
 }

@@ -1,4 +1,3 @@
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Credential } from "../../src/billing/key_ring.ts";
 import { createMeter } from "../../src/billing/meter.ts";
@@ -8,6 +7,7 @@ import { readModel } from "../../src/catalog/model.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import type { Inbound } from "../../src/http/inbound.ts";
 import { RequestRecord, unobservedRecord } from "../../src/http/request_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";

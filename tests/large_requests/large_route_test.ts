@@ -1,6 +1,6 @@
+import { assert, assertEquals } from "@std/assert";
 import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { type Endpoint, pathsOf } from "../../src/endpoints/endpoint.ts";
-import { assert, assertEquals } from "@std/assert";
 import type { Inbound, Route } from "../../src/http/inbound.ts";
 import { readJsonObject } from "../../src/http/json_body.ts";
 import { unobservedRecord } from "../../src/http/request_record.ts";

@@ -1,5 +1,5 @@
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { MemoryBudget } from "../../src/lib/memory_budget.ts";
 import { KeptStreams, type StreamLimits } from "../../src/replays/kept_streams.ts";

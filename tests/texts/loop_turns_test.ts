@@ -1,7 +1,7 @@
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ReplyEvent } from "../../src/conversation/events.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../../src/lib/loop_turns.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { KeptStreams } from "../../src/replays/kept_streams.ts";

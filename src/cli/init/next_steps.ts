@@ -1,6 +1,6 @@
-import { CONSOLE_ROOT } from "../../endpoints/service.ts";
-import { CALLER_ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Model } from "../../catalog/model.ts";
+import { CALLER_ENDPOINTS } from "../../endpoints/callers.ts";
+import { CONSOLE_ROOT } from "../../endpoints/service.ts";
 import { CALLER_KEY } from "./files.ts";
 
 /** What a first request needs. */

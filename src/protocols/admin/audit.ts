@@ -40,12 +40,15 @@ export function adminAuditRoutes({ audit, keys, readJson }: AdminAuditOptions): 
       const { entries, next } = await audit.list(filter, readPage(query));
       return answerJson({ data: entries.map(writeAuditEntry), next });
     }, { parameters: [...PAGE_PARAMETERS, "from", "to", "actor", "account"] }),
-    adminRoute(OPERATOR_ENDPOINTS.listAdminKeys, async () => answerJson({ data: (await keys.list()).map(writeKey) }), { role }),
+    adminRoute(OPERATOR_ENDPOINTS.listAdminKeys, async () => answerJson({ data: (await keys.list()).map(writeKey) }), {
+      role,
+    }),
     adminRoute(OPERATOR_ENDPOINTS.createAdminKey, async (inbound) => {
       const { record, secret } = await keys.create(readFields(NewAdminKey, await readJson(inbound)));
       return answerJson({ ...writeKey(record), secret }, 201);
     }, { role }),
-    adminRoute(OPERATOR_ENDPOINTS.revokeAdminKey,
+    adminRoute(
+      OPERATOR_ENDPOINTS.revokeAdminKey,
       async ({ params }) => answerJson({ ...writeKey(await keys.revoke(pathParam(params, "id"))), revoked: true }),
       { role },
     ),

@@ -56,7 +56,10 @@ export interface AdminConfigOptions {
 export function adminConfigRoutes({ admin, readJson }: AdminConfigOptions): AdminRoute[] {
   return [
     ...adminShownConfigRoutes(() => admin.show()),
-    adminRoute(CONFIG_ENDPOINTS.replaceConfig, async (inbound) => answer(await admin.replaceAll(await readJson(inbound), optionsOf(inbound)))),
+    adminRoute(
+      CONFIG_ENDPOINTS.replaceConfig,
+      async (inbound) => answer(await admin.replaceAll(await readJson(inbound), optionsOf(inbound))),
+    ),
     adminRoute(CONFIG_ENDPOINTS.reloadConfig, reloadHandler(admin)),
     adminRoute(CONFIG_ENDPOINTS.listConfigVersions, versionsHandler(admin)),
     adminRoute(CONFIG_ENDPOINTS.restoreConfigVersion, restoreHandler(admin)),

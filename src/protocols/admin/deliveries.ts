@@ -35,7 +35,9 @@ export const RedeliveredRange = z.strictObject({
 /** The delivery endpoints of the admin API. */
 export function adminDeliveryRoutes({ admin, readJson }: AdminDeliveryOptions): AdminRoute[] {
   return [
-    adminRoute(OPERATOR_ENDPOINTS.listDeliveries, listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "state"] }),
+    adminRoute(OPERATOR_ENDPOINTS.listDeliveries, listHandler(admin), {
+      parameters: [...TIME_PAGE_PARAMETERS, "state"],
+    }),
     adminRoute(OPERATOR_ENDPOINTS.redeliverRange, redeliverRangeHandler(admin, readJson)),
     adminRoute(OPERATOR_ENDPOINTS.readDelivery, getHandler(admin)),
     adminRoute(OPERATOR_ENDPOINTS.readDeliveryRequest, requestHandler(admin), PRIVATE_READ),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { Handler, Inbound } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
@@ -7,7 +8,6 @@ import { newTaskId } from "../../videos/tasks/task_id.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { EventFeed, FeedEvent } from "../../webhooks/event_feed.ts";
 import { TERMINAL_STATUSES } from "../../calls/ended_task.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
 import type { ReadJson } from "./accounts.ts";
 import { answerJson } from "./answer.ts";
@@ -37,7 +37,11 @@ export const NewTestEvent = z.strictObject({
 export function adminEventRoutes(options: AdminEventOptions): AdminRoute[] {
   const isAudited = onceInAWhile(options.now);
   return [
-    adminRoute(OPERATOR_ENDPOINTS.readEvents, listHandler(options), { ...PRIVATE_READ, isAudited, parameters: ["from"] }),
+    adminRoute(OPERATOR_ENDPOINTS.readEvents, listHandler(options), {
+      ...PRIVATE_READ,
+      isAudited,
+      parameters: ["from"],
+    }),
     adminRoute(OPERATOR_ENDPOINTS.createTestEvent, testHandler(options)),
   ];
 }

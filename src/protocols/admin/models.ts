@@ -8,10 +8,10 @@ import {
   writeRedirect,
   writeVideo,
 } from "../../catalog/written.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { factLayers, type StatedFacts } from "../../conversation/known_models.ts";
 import { writeFacts } from "../../conversation/fact_names.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { ownValue } from "../../lib/own_value.ts";
 import { type AdminRoute, adminRoute } from "./admin_route.ts";
@@ -40,7 +40,10 @@ export function adminModelRoutes(
   { catalog, aliases, providers, answering, readJson }: AdminModelOptions,
 ): AdminRoute[] {
   return [
-    adminRoute(OPERATOR_ENDPOINTS.calculatePrice, priceHandler({ catalog, readJson }), { role: "read", isAudited: false }),
+    adminRoute(OPERATOR_ENDPOINTS.calculatePrice, priceHandler({ catalog, readJson }), {
+      role: "read",
+      isAudited: false,
+    }),
     adminRoute(OPERATOR_ENDPOINTS.listAdminModels, ({ query, receivedAt }) => {
       const { limit, after = "0" } = readPage(query);
       if (!/^\d{1,9}$/.test(after)) throw invalidField("after", 'expected the "next" of an earlier page');

@@ -1,5 +1,5 @@
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import * as z from "zod";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";

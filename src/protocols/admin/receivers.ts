@@ -53,7 +53,11 @@ export function adminReceiverRoutes(options: AdminReceiverOptions): AdminRoute[]
       return answerJson(writeReceiver(await (await receivers()).open(account, minutes)), 201);
     }, { isResultAudited: false }),
     // Whoever has the address of a receiver can send to it, and its events are signed: not for the role "read".
-    adminRoute(OPERATOR_ENDPOINTS.listReceivers, async () => answerJson({ data: (await receivers()).list().map(writeReceiver) }), WRITE),
+    adminRoute(
+      OPERATOR_ENDPOINTS.listReceivers,
+      async () => answerJson({ data: (await receivers()).list().map(writeReceiver) }),
+      WRITE,
+    ),
     adminRoute(OPERATOR_ENDPOINTS.readReceiver, async ({ params }) => {
       const { receiver, events } = (await receivers()).read(pathParam(params, "id"));
       return answerJson({ ...writeReceiver(receiver), data: events.map(writeEvent) });

@@ -1,5 +1,5 @@
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import * as z from "zod";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { Handler, Inbound } from "../../http/inbound.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import { MAX_INVOICE_CHARACTERS } from "../../reconciliation/invoice.ts";

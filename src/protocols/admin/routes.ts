@@ -57,7 +57,9 @@ export function adminRoutes(options: AdminOptions): AdminRoute[] {
   const paged = { parameters: PAGE_PARAMETERS };
   const ordered = { parameters: [...PAGE_PARAMETERS, "order"] };
   return [
-    adminRoute(OPERATOR_ENDPOINTS.createAccount, createAccountHandler({ store, readJson, declared, noBodiesReason }), { createsAccount: true }),
+    adminRoute(OPERATOR_ENDPOINTS.createAccount, createAccountHandler({ store, readJson, declared, noBodiesReason }), {
+      createsAccount: true,
+    }),
     adminRoute(OPERATOR_ENDPOINTS.listAccounts, listAccountsHandler(store), paged),
     adminRoute(OPERATOR_ENDPOINTS.readAccount, getAccountHandler(store, meter)),
     adminRoute(OPERATOR_ENDPOINTS.changeAccount, changeAccountHandler({ ...changes, meter }), ofAccount),

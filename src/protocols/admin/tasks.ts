@@ -25,12 +25,17 @@ export interface AdminTaskOptions {
 export function adminTaskRoutes({ admin, videos }: AdminTaskOptions): AdminRoute[] {
   const changes = { admin, videos, writeTask };
   return [
-    adminRoute(OPERATOR_ENDPOINTS.listTasks, listHandler(admin), { parameters: [...TIME_PAGE_PARAMETERS, "account", "status", "model"] }),
+    adminRoute(OPERATOR_ENDPOINTS.listTasks, listHandler(admin), {
+      parameters: [...TIME_PAGE_PARAMETERS, "account", "status", "model"],
+    }),
     adminRoute(OPERATOR_ENDPOINTS.readTask, getHandler(admin)),
     adminRoute(OPERATOR_ENDPOINTS.mirrorTask, mirrorHandler(admin)),
     adminRoute(OPERATOR_ENDPOINTS.cancelTask, cancelTaskHandler(changes)),
     // Results are private: only owners get their addresses, and the audit log tells who did.
-    adminRoute(OPERATOR_ENDPOINTS.readTaskResults, taskResultsHandler(changes), { role: "owner", isResultAudited: false }),
+    adminRoute(OPERATOR_ENDPOINTS.readTaskResults, taskResultsHandler(changes), {
+      role: "owner",
+      isResultAudited: false,
+    }),
   ];
 }
 

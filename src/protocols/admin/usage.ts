@@ -1,6 +1,6 @@
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import { USAGE_DIMENSIONS } from "../../billing/usage/usage_group.ts";
 import type { UsageReports } from "../../billing/usage/usage_report.ts";
+import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
 import type { Route } from "../../http/inbound.ts";
 import { usageAnswer } from "../usage_answer.ts";
 import { readUsageRequest } from "../usage_query.ts";

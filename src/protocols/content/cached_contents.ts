@@ -1,8 +1,7 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
 import { type CachedContent, cacheNameOf } from "../../caches/cached_content.ts";
 import type { Caches } from "../../caches/caches.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { isDryRun } from "../../http/dry_run.ts";
@@ -11,6 +10,7 @@ import { invalidField } from "../../lib/gateway_error.ts";
 import { providerNameOf } from "../../lib/provider_name.ts";
 import { readHeaderPin } from "../../routing/pin.ts";
 import { droppedHeader, dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
+import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the cached content endpoints. */
 export interface CachedContentParts {

@@ -1,13 +1,13 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readBatchEmbedContents, readEmbedContent } from "../../embeddings/content_request.ts";
 import { embeddingCall } from "../../embeddings/embedding_call.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { type Handler, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { bareModelName } from "../../lib/bare_model_name.ts";
+import { routesAt } from "../route_at.ts";
 import { framedVectors, type VectorFrame } from "../vector_frame.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";

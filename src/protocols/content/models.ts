@@ -1,5 +1,3 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
@@ -11,9 +9,11 @@ import {
   writeRedirect,
   writeTopProvider,
 } from "../../catalog/written.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Route } from "../../http/inbound.ts";
 import { elementAt } from "../../lib/element_at.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
+import { routesAt } from "../route_at.ts";
 
 const MAX_PAGE_SIZE = 1000;
 

@@ -1,6 +1,5 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -8,6 +7,7 @@ import type { Videos } from "../../videos/videos.ts";
 import type { Attempt, Delivery } from "../../webhooks/delivery.ts";
 import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import { routesAt } from "../route_at.ts";
 
 /** The dependencies of a task's delivery endpoints. */
 export interface DeliveryRouteParts {

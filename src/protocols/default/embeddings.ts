@@ -1,12 +1,12 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { readEmbeddingRequest } from "../../embeddings/default_request.ts";
 import { embeddingCall, type MadeEmbeddings } from "../../embeddings/embedding_call.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
+import { routesAt } from "../route_at.ts";
 import { framedVectors } from "../vector_frame.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";

@@ -1,5 +1,4 @@
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { isValidSignature, type SigningKeys } from "../../files/signed_url.ts";
 import { type FileStore, FilesUnavailableError, isFileName, type StoredFile } from "../../files/files.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
@@ -7,6 +6,7 @@ import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Log } from "../../lib/log.ts";
 import type { StreamedResult } from "../../videos/results/result_streamer.ts";
 import type { Videos } from "../../videos/videos.ts";
+import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the file endpoint. */
 export interface FileRouteParts {

@@ -1,5 +1,3 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
@@ -7,6 +5,7 @@ import type { Catalog, DatedCatalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Spool } from "../../files/spool.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { isDryRun } from "../../http/dry_run.ts";
@@ -22,6 +21,7 @@ import type { ImageCalls } from "../../images/image_call.ts";
 import type { ImageCaller, ImageRequest } from "../../images/image_request.ts";
 import { readBodyPin } from "../../routing/pin.ts";
 import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
+import { routesAt } from "../route_at.ts";
 import { wholeCallerOf } from "../whole_call_parts.ts";
 
 const encoder = new TextEncoder();

@@ -1,10 +1,9 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { readAccount } from "../../billing/account.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
 import { readKey } from "../../billing/issued_key.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { LedgerMeter } from "../../billing/meter.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -12,6 +11,7 @@ import { writeMoney } from "../../lib/money.ts";
 import { writeLimits } from "../../limits/limit_changes.ts";
 import { writeLeft } from "../../limits/written_left.ts";
 import type { Store } from "../../store/store.ts";
+import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the endpoints about a caller's own key. */
 export interface KeyRouteParts {
@@ -22,11 +22,11 @@ export interface KeyRouteParts {
 
 /** `GET /v1/key` and `GET /v1/credits`. Source: docs/api/limits.md#own-limits-and-credits. */
 export function keyRoutes(parts: KeyRouteParts): Route[] {
-  const shown = (show: (credential: Credential, parts: KeyRouteParts) => Promise<JsonObject>): Handler =>
-  async (inbound) => {
-    const body = await show(await parts.authenticate(inbound), parts);
-    return Response.json(body, { headers: { "cache-control": "private, no-store" } });
-  };
+  const shown =
+    (show: (credential: Credential, parts: KeyRouteParts) => Promise<JsonObject>): Handler => async (inbound) => {
+      const body = await show(await parts.authenticate(inbound), parts);
+      return Response.json(body, { headers: { "cache-control": "private, no-store" } });
+    };
   return [
     ...routesAt(ENDPOINTS.readOwnKey, shown(showKey)),
     ...routesAt(ENDPOINTS.readOwnCredits, shown(showCredits)),

@@ -1,5 +1,3 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { writeSections } from "../../catalog/capability_sections.ts";
 import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
@@ -12,7 +10,9 @@ import {
   writeTopProvider,
   writeVideo,
 } from "../../catalog/written.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Route } from "../../http/inbound.ts";
+import { routesAt } from "../route_at.ts";
 
 /** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */
 export function defaultModelRoutes(

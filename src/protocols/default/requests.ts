@@ -1,12 +1,12 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { Authenticate } from "../../billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import { pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { OWNER_PARAMETERS, readRequestQuery } from "../../request_log/read_query.ts";
 import type { RequestLog } from "../../request_log/request_log.ts";
 import { writeOwnRequest, writePage } from "../../request_log/written_request.ts";
+import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the endpoints of an account's own requests. */
 export interface OwnRequestOptions {
@@ -19,23 +19,23 @@ export interface OwnRequestOptions {
 export function ownRequestRoutes({ authenticate, requests }: OwnRequestOptions): Route[] {
   return [
     ...routesAt(ENDPOINTS.listOwnRequests, async (inbound) => {
-        const { accountId, keyId } = await authenticate(inbound);
-        const asked = readRequestQuery(inbound.query, OWNER_PARAMETERS);
-        if (requests === null) throw isOff();
-        const reader = { accountId, keyId, signal: inbound.request.signal };
-        return answer(writePage(await requests.list({ ...asked, account: accountId }, reader), writeOwnRequest));
-      }),
+      const { accountId, keyId } = await authenticate(inbound);
+      const asked = readRequestQuery(inbound.query, OWNER_PARAMETERS);
+      if (requests === null) throw isOff();
+      const reader = { accountId, keyId, signal: inbound.request.signal };
+      return answer(writePage(await requests.list({ ...asked, account: accountId }, reader), writeOwnRequest));
+    }),
     ...routesAt(ENDPOINTS.readOwnRequest, async (inbound) => {
-        const { accountId, keyId } = await authenticate(inbound);
-        if (requests === null) throw isOff();
-        const id = pathParam(inbound.params, "id");
-        const found = await requests.get(id, { accountId, keyId, signal: inbound.request.signal });
-        // A request of another account is not distinguished from a missing one.
-        if (found?.accountId !== accountId) {
-          throw new GatewayError("not_found", `No request of this account has the id "${id.slice(0, 100)}"`);
-        }
-        return answer(writeOwnRequest(found));
-      }),
+      const { accountId, keyId } = await authenticate(inbound);
+      if (requests === null) throw isOff();
+      const id = pathParam(inbound.params, "id");
+      const found = await requests.get(id, { accountId, keyId, signal: inbound.request.signal });
+      // A request of another account is not distinguished from a missing one.
+      if (found?.accountId !== accountId) {
+        throw new GatewayError("not_found", `No request of this account has the id "${id.slice(0, 100)}"`);
+      }
+      return answer(writeOwnRequest(found));
+    }),
   ];
 }
 

@@ -1,13 +1,13 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { rankCall, type Ranking } from "../../ranks/rank_call.ts";
 import { type RankRequest, readRankRequest } from "../../ranks/rank_request.ts";
+import { routesAt } from "../route_at.ts";
 import { servedJson, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
 

@@ -1,13 +1,13 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { speechCall } from "../../audio/speech_call.ts";
 import { readSpeechRequest } from "../../audio/speech_request.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import { UNBUFFERED } from "../../http/headers.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
+import { routesAt } from "../route_at.ts";
 import { servedHeaders, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
 

@@ -1,14 +1,14 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { measureTranscript, transcriptCall, type TranscriptParts } from "../../audio/transcript_call.ts";
 import { readTranscriptRequest } from "../../audio/transcript_request.ts";
 import type { UploadFormLimits } from "../../calls/upload_form.ts";
 import { runWholeCall } from "../../calls/run_whole_call.ts";
 import { permittedCatalog } from "../../catalog/permitted_catalog.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Spool } from "../../files/spool.ts";
 import { isDryRun } from "../../http/dry_run.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import type { TranscriptFormat } from "../../upstreams/transcript_upstream.ts";
+import { routesAt } from "../route_at.ts";
 import { servedResponse, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
 

@@ -1,11 +1,11 @@
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { BodyLimits } from "../../http/body.ts";
 import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { readJsonObject } from "../../http/json_body.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { isTaskId } from "../../videos/tasks/task_id.ts";
 import type { Videos } from "../../videos/videos.ts";
+import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the vendor callback endpoint. */
 export interface VideoCallbackParts {

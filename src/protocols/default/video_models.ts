@@ -1,10 +1,10 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { Catalog, DatedCatalog } from "../../catalog/catalog.ts";
 import { type CatalogFor, type PreparedResponse, preparedResponse } from "../../catalog/listing.ts";
 import { pricePerSecondOf, type VideoSection } from "../../catalog/media_sections.ts";
 import type { Model } from "../../catalog/model.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Route } from "../../http/inbound.ts";
+import { routesAt } from "../route_at.ts";
 
 /** Larger ranges of seconds are not listed individually. */
 const MAX_LISTED_DURATIONS = 120;
@@ -19,15 +19,15 @@ export function videoModelRoutes(
 ): Route[] {
   let made: { readonly catalog: Catalog; readonly answer: PreparedResponse } | null = null;
   return routesAt(ENDPOINTS.listVideoModels, async (inbound) => {
-      const permitted = await catalogFor(inbound);
-      const whole = catalog.at(inbound.receivedAt);
-      if (permitted !== whole) {
-        return await preparedResponse({ data: videoModelsOf(permitted) }, "private, no-cache")(inbound);
-      }
-      if (made?.catalog !== whole) {
-        made = { catalog: whole, answer: preparedResponse({ data: videoModelsOf(whole) }) };
-      }
-      return await made.answer(inbound);
+    const permitted = await catalogFor(inbound);
+    const whole = catalog.at(inbound.receivedAt);
+    if (permitted !== whole) {
+      return await preparedResponse({ data: videoModelsOf(permitted) }, "private, no-cache")(inbound);
+    }
+    if (made?.catalog !== whole) {
+      made = { catalog: whole, answer: preparedResponse({ data: videoModelsOf(whole) }) };
+    }
+    return await made.answer(inbound);
   });
 }
 

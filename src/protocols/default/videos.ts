@@ -10,8 +10,8 @@ import { type CountedRequest, rateExceeded } from "../../limits/request_rate.ts"
 import type { DryRunResult } from "../../videos/create/dry_run.ts";
 import { estimateOf } from "../../videos/tasks/task_object.ts";
 import type { Videos } from "../../videos/videos.ts";
-import { routesAt } from "../route_at.ts";
 import { droppedHeader, dryRunResponse } from "../dry_run_response.ts";
+import { routesAt } from "../route_at.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";
 import { dialectOf } from "./video_dialects.ts";

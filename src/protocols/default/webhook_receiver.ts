@@ -1,9 +1,9 @@
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import { readBody } from "../../http/body.ts";
 import { pathParam, type Route } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import { MAX_RECEIVED_BYTES, type TestReceivers } from "../../webhooks/test_receivers.ts";
+import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the endpoint of receivers. */
 export interface WebhookReceiverParts {

@@ -1,5 +1,3 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { routesAt } from "../route_at.ts";
 import type { DatedCatalog } from "../../catalog/catalog.ts";
 import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
@@ -10,7 +8,9 @@ import {
   writeRedirect,
   writeTopProvider,
 } from "../../catalog/written.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Route } from "../../http/inbound.ts";
+import { routesAt } from "../route_at.ts";
 import { capabilitiesOf, claudeFamilyOf, type MessageService } from "./capabilities.ts";
 
 const MAX_PAGE_SIZE = 1000;
