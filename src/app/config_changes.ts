@@ -17,6 +17,7 @@ import {
 } from "../config/stored_config.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { errorName, type Log } from "../lib/log.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
 import { ensureAuditedAccounts } from "./audited_accounts.ts";
@@ -140,7 +141,7 @@ export class ConfigChanges {
     return this.#gateway.services.store;
   }
 
-  #load(content: StoredConfig): LoadedConfig | Promise<LoadedConfig> {
+  #load(content: StoredConfig): MaybePromise<LoadedConfig> {
     return this.#started.source.load(content);
   }
 

@@ -6,6 +6,7 @@ import { createRequestHandler, type RequestHandlerOptions } from "../http/reques
 import type { Relay } from "../isolates/relay.ts";
 import { isSurelySmall } from "../large_requests/large_route.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 
 /** Options of {@linkcode createIsolateHandler}. */
 export interface IsolateHandlerOptions extends RequestHandlerOptions {
@@ -19,7 +20,7 @@ export interface IsolateHandlerOptions extends RequestHandlerOptions {
 export type IsolateHandler = (
   request: Request,
   info: Deno.ServeHandlerInfo<Deno.NetAddr>,
-) => Response | Promise<Response>;
+) => MaybePromise<Response>;
 
 /**
  * Creates the handler of an isolate. It answers small text requests, and sends all other requests to the main thread,

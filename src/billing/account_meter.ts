@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { Money } from "../lib/money.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
 import { NO_SLOT, type SlotMember, SlotSet } from "../lib/slot_set.ts";
@@ -403,14 +404,14 @@ export class AccountMeter {
   }
 
   /** Charges a call; see {@linkcode ChargeQueue.add}. */
-  charge(row: ChargeRow): void | Promise<void> {
+  charge(row: ChargeRow): MaybePromise<void> {
     const charged = this.#charges.add(row);
     this.#endIfOverdrawn();
     return charged;
   }
 
   /** Writes all charges to the ledger; see {@linkcode ChargeQueue.settle}. */
-  settle(): void | Promise<void> {
+  settle(): MaybePromise<void> {
     return this.#charges.settle();
   }
 

@@ -4,6 +4,7 @@ import { readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { EffectiveLimits } from "../limits/access_limits.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
 import { addDefaultRateFields, addMessageRateFields } from "../limits/rate_fields.ts";
@@ -19,7 +20,7 @@ import type { LedgerMeter } from "./meter.ts";
  * @throws {GatewayError} `unauthorized` without a key, `invalid_api_key` with an invalid one; `permission_denied` if
  * the key or the account may not be used from the caller's address or at this endpoint.
  */
-export type Authenticate = (inbound: Inbound) => Credential | Promise<Credential>;
+export type Authenticate = (inbound: Inbound) => MaybePromise<Credential>;
 
 /** The dependencies of authentication. */
 export interface AuthenticateParts {
@@ -69,7 +70,7 @@ export function createAuthenticate(
 
   return (inbound) => {
     const { request, headers = request.headers, query, path } = inbound;
-    let found: Credential | Promise<Credential>;
+    let found: MaybePromise<Credential>;
     try {
       found = ring.resolve(readCredential(headers, query, protocolAt(path)?.keyLocations));
     } catch (failure) {

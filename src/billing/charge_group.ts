@@ -1,5 +1,6 @@
 import { appendAll } from "../lib/append_all.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { Money } from "../lib/money.ts";
 import type { Journal } from "../store/journal/journal.ts";
 import type { StoreLimits } from "../store/store.ts";
@@ -68,7 +69,7 @@ export class ChargeGroup implements WrittenCharge {
    *
    * @returns Nothing if the row is durable, a promise if it will be, null if the append failed.
    */
-  appendTo(journal: Journal, row: string): void | Promise<void> | null {
+  appendTo(journal: Journal, row: string): MaybePromise<void> | null {
     try {
       return journal.append(journalRecordOf(this, row));
     } catch {

@@ -3,6 +3,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { holdState } from "../lib/held.ts";
 import { newSortableId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import type { Journal } from "../store/journal/journal.ts";
 import type { CommitResult, Store } from "../store/store.ts";
@@ -80,7 +81,7 @@ export class ChargeQueue {
    * charge cannot be written now: it is written later. It rejects with `internal_error` if the store refuses it for
    * good; it is logged as `charge_lost`.
    */
-  add(row: ChargeRow): void | Promise<void> {
+  add(row: ChargeRow): MaybePromise<void> {
     const { journal, schedule } = this.options;
     const written = writeRow(row);
     const group = this.#groupFor(written);
@@ -117,7 +118,7 @@ export class ChargeQueue {
    * Writes all charges to the ledger that were made before this call. Returns nothing if all are there already,
    * otherwise a promise, which rejects if the store cannot write them now.
    */
-  settle(): void | Promise<void> {
+  settle(): MaybePromise<void> {
     if (this.#unwritten.size === 0) return;
     const written = Promise.all([...this.#unwritten].map((group) => group.whenWritten()));
     this.#isRetryDue ||= this.#delayed.length > 0;

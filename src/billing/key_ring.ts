@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CaptureMode } from "../http/body_capture.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { captureOf, type EffectiveLimits, effectiveLimitsOf } from "../limits/access_limits.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Entry, Store } from "../store/store.ts";
@@ -29,7 +30,7 @@ export interface KeyRing {
    * @throws {GatewayError} `invalid_api_key`, thrown or as a rejection. The message tells a revoked or expired key and
    * a suspended account, and an admin key, from an unknown key: whoever has the secret may know.
    */
-  resolve(secret: string): Credential | Promise<Credential>;
+  resolve(secret: string): MaybePromise<Credential>;
   /**
    * Revokes a key. This key ring refuses it once this resolves; other nodes refuse it within five seconds.
    *

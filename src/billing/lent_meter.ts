@@ -1,4 +1,5 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { LedgerMeter } from "./meter.ts";
 
@@ -8,7 +9,7 @@ export interface Borrowers {
    * Ends the leases of an account, or of one of its keys, and then does something with what they gave back. Null if
    * there are no such leases.
    */
-  recalled<T>(accountId: string, keyId: string | null, act: () => T | Promise<T>): Promise<T> | null;
+  recalled<T>(accountId: string, keyId: string | null, act: () => MaybePromise<T>): Promise<T> | null;
   /** Resolves when all charges of an account are with this thread. Null if threads have no lease of it. */
   reported(accountId: string): Promise<void> | null;
   /** Resolves when all charges are with this thread. */
@@ -21,15 +22,15 @@ export interface Borrowers {
  */
 export function lentMeter(meter: LedgerMeter, borrowers: Borrowers): LedgerMeter {
   /** Does something again after a refusal, with what threads gave back. */
-  function again<T>(caller: LimitedCaller, act: () => T | Promise<T>): T | Promise<T> {
-    const afterRefusal = (failure: unknown): T | Promise<T> => {
+  function again<T>(caller: LimitedCaller, act: () => MaybePromise<T>): MaybePromise<T> {
+    const afterRefusal = (failure: unknown): MaybePromise<T> => {
       const recalled = isRefusal(failure)
         ? borrowers.recalled(caller.accountId, keyOfRefusal(caller, failure), act)
         : null;
       if (recalled === null) throw failure;
       return recalled;
     };
-    let done: T | Promise<T>;
+    let done: MaybePromise<T>;
     try {
       done = act();
     } catch (failure) {
@@ -38,7 +39,7 @@ export function lentMeter(meter: LedgerMeter, borrowers: Borrowers): LedgerMeter
     return done instanceof Promise ? done.catch(afterRefusal) : done;
   }
 
-  function exactly<T>(accountId: string, act: () => T | Promise<T>): T | Promise<T> {
+  function exactly<T>(accountId: string, act: () => MaybePromise<T>): MaybePromise<T> {
     return borrowers.recalled(accountId, null, act) ?? act();
   }
 

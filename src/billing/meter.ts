@@ -1,4 +1,5 @@
 import { GatewayError } from "../lib/gateway_error.ts";
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { NO_SLOT } from "../lib/slot_set.ts";
 import type { LimitsLeft, RatesLeft, SharedDemand } from "../limits/account_limiter.ts";
@@ -47,7 +48,7 @@ export interface Admission {
    * @throws {GatewayError} `storage_unavailable` if the store cannot write the charge after several attempts: it is
    * logged as `charge_delayed` and written later. `internal_error` if the store refuses it; logged as `charge_lost`.
    */
-  charge(charge: Charge): void | Promise<void>;
+  charge(charge: Charge): MaybePromise<void>;
   /**
    * Ends the call without a charge of this admission.
    *
@@ -80,9 +81,9 @@ export interface Meter {
    * reservation exceeds the credit or a budget less the other reservations, or if the credit is used up. The credit is
    * the balance and the overdraft of the account. `rate_limited` if a limit of the key or the account is reached.
    */
-  admit(caller: LimitedCaller, reservation: Money | ReservationRule): Admission | Promise<Admission>;
+  admit(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission>;
   /** Admits a request that costs nothing, whatever the balance, by the limits of rate and concurrency alone. */
-  admitFree(caller: LimitedCaller): Admission | Promise<Admission>;
+  admitFree(caller: LimitedCaller): MaybePromise<Admission>;
   /**
    * Checks a request as {@linkcode Meter.admit} does, and takes nothing.
    *
@@ -92,13 +93,13 @@ export interface Meter {
    */
   probe(caller: LimitedCaller, reservation: Money | ReservationRule | null): Promise<Reservation>;
   /** Reserves money, as {@linkcode Meter.admit}, for work that is no request: it takes no rate and is always open. */
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): Admission | Promise<Admission>;
+  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission>;
   /**
    * Returns what a caller can reserve now.
    *
    * @throws {GatewayError} As {@linkcode Meter.admit}, without a refusal for a reservation.
    */
-  allowance(caller: LimitedCaller): Allowance | Promise<Allowance>;
+  allowance(caller: LimitedCaller): MaybePromise<Allowance>;
   /** Must be called after an account's balance was changed elsewhere: the next call reads it. */
   invalidate(accountId: string): void;
   /**
@@ -127,14 +128,14 @@ export interface LedgerMeter extends Meter {
    * rejects with `storage_unavailable` if the store cannot write them now. Charges that are made meanwhile may not be
    * included.
    */
-  settle(accountId: string): void | Promise<void>;
+  settle(accountId: string): MaybePromise<void>;
   /** Writes the charges of all accounts to the ledger, as {@linkcode LedgerMeter.settle}. */
   settleAll(): Promise<void>;
   /**
    * Takes back what threads have leased of an account and do not use, so that what is reserved and open is exact.
    * Returns nothing if they have no lease.
    */
-  recall(accountId: string): void | Promise<void>;
+  recall(accountId: string): MaybePromise<void>;
   /** Whether other processes lease money, or of the limit, that refused a call of a caller. */
   isHeldElsewhere(caller: LimitedCaller, refusal: GatewayError): boolean;
   /** Must be called before a refused call is tried again, since others may have returned what it needs. */
@@ -214,7 +215,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     }
   }
 
-  function withMoney<T>(caller: LimitedCaller, use: (meter: AccountMeter) => T): T | Promise<T> {
+  function withMoney<T>(caller: LimitedCaller, use: (meter: AccountMeter) => T): MaybePromise<T> {
     const meter = meterOf(caller.accountId);
     if (maxLedgerLagMs !== null && meter.ledgerLagMs > maxLedgerLagMs) throw storageUnavailable();
     const { balanceAgeMs: ageMs } = meter;
@@ -234,12 +235,11 @@ export function createMeter(options: MeterOptions): LedgerMeter {
   }
 
   /** Checks that the store takes writes first. */
-  function guarded<T>(act: () => T | Promise<T>): T | Promise<T> {
-    const checked = options.writeGuard?.check();
-    return checked instanceof Promise ? checked.then(act) : act();
+  function guarded<T>(act: () => MaybePromise<T>): MaybePromise<T> {
+    return chain(options.writeGuard?.check(), act);
   }
 
-  function admitNow(caller: LimitedCaller, rule: ReservationRule, purpose: Purpose): Admission | Promise<Admission> {
+  function admitNow(caller: LimitedCaller, rule: ReservationRule, purpose: Purpose): MaybePromise<Admission> {
     const isRequest = purpose !== "work";
     let demand: SharedDemand | null = null;
     const admit = (meter: AccountMeter): Admission | null => {
@@ -253,14 +253,14 @@ export function createMeter(options: MeterOptions): LedgerMeter {
       return admission(meter, reserved, { keyId: caller.keyId, tokenLeases }, options);
     };
     const admitted = withMoney(caller, admit);
-    if (!isShared) return admitted as Admission | Promise<Admission>;
+    if (!isShared) return admitted as MaybePromise<Admission>;
     const lease = async (meter: AccountMeter) => {
       if (demand === null) return;
       if (!meter.covers(demand.amount)) await meter.lease(demand.amount);
       await meter.leaseShares(caller, demand);
     };
     const orLeased = (one: Admission | null) => one ?? leased(caller, lease, () => withMoney(caller, admit));
-    return admitted instanceof Promise ? admitted.then(orLeased) : orLeased(admitted);
+    return chain(admitted, orLeased);
   }
 
   /**
@@ -500,7 +500,7 @@ function admission(
   { store, log }: Pick<MeterOptions, "store" | "log">,
 ): Admission {
   let isEnded = false;
-  let charged: void | Promise<void>;
+  let charged: MaybePromise<void>;
   const call: OpenCall = { amount: reserved.amount, keyId, tokenLeases, onOverdrawn: null, slot: NO_SLOT };
   meter.userCount++;
   meter.open(call);

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { ShareRecall } from "../store/share_recall.ts";
 import { isRefusal } from "./lent_meter.ts";
@@ -13,7 +14,7 @@ export function recallingMeter(meter: LedgerMeter, recall: ShareRecall): LedgerM
     await meter.giveBack(accountId, keyId);
   });
 
-  function again<T>(caller: LimitedCaller, act: () => T | Promise<T>): T | Promise<T> {
+  function again<T>(caller: LimitedCaller, act: () => MaybePromise<T>): MaybePromise<T> {
     const afterRefusal = (refusal: unknown): Promise<T> => {
       if (!isRefusal(refusal) || !meter.isHeldElsewhere(caller, refusal)) throw refusal;
       return recall.retried(caller, {
@@ -25,7 +26,7 @@ export function recallingMeter(meter: LedgerMeter, recall: ShareRecall): LedgerM
         },
       });
     };
-    let done: T | Promise<T>;
+    let done: MaybePromise<T>;
     try {
       done = act();
     } catch (refusal) {

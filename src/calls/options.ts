@@ -1,5 +1,6 @@
 import { elementAt } from "../lib/element_at.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import { type Candidate, openCircuitsLast, type RoutingContext } from "../routing/candidates.ts";
 import { HaltedProvidersError } from "../routing/halted_providers.ts";
 
@@ -25,16 +26,15 @@ export interface CallOptions<O extends CallOption> {
  */
 export function makeOptions<T, O extends CallOption>(
   items: readonly T[],
-  make: (item: T) => O | Promise<O>,
-): readonly O[] | Promise<readonly O[]> {
+  make: (item: T) => MaybePromise<O>,
+): MaybePromise<readonly O[]> {
   if (items.length > 1) return makeSeveral(items, make);
-  const only = make(elementAt(items, 0));
-  return only instanceof Promise ? only.then((option) => [option]) : [only];
+  return chain(make(elementAt(items, 0)), (only) => [only]);
 }
 
 async function makeSeveral<T, O extends CallOption>(
   items: readonly T[],
-  make: (item: T) => O | Promise<O>,
+  make: (item: T) => MaybePromise<O>,
 ): Promise<readonly O[]> {
   const options: O[] = [];
   let unusable: unknown = null;

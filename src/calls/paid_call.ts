@@ -3,6 +3,7 @@ import type { Model } from "../catalog/model.ts";
 import type { RequestRecord } from "../http/request_record.ts";
 import type { FormatAuthor } from "../conversation/caller_format.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import { type Candidate, candidatesFor, recordRoute } from "../routing/candidates.ts";
 import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
@@ -92,7 +93,7 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   /** Calculates the amount to reserve: the maximum cost of the call. */
   readonly reserve: ReservationRule;
   /** Runs once after the admission and returns the attempt function. Attempts charge through the settlement. */
-  readonly begin: (settlement: Settlement) => Attempt<T> | Promise<Attempt<T>>;
+  readonly begin: (settlement: Settlement) => MaybePromise<Attempt<T>>;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { AttemptSlots } from "../routing/attempt_slots.ts";
 import type { Candidate } from "../routing/candidates.ts";
@@ -31,11 +32,10 @@ export class SlotGate implements AttemptGate {
   constructor(readonly slots: AttemptSlots, readonly holder: SlotHolder, readonly request: SlotRequest) {}
 
   /** Takes a slot of the candidate's provider. Waits for one only at the last of the provider's credentials. */
-  enter({ provider }: Candidate, next: Candidate | undefined): Promise<void> | void {
+  enter({ provider }: Candidate, next: Candidate | undefined): MaybePromise<void> {
     const mayWait = next === undefined || providerNameOf(next.provider) !== providerNameOf(provider);
     const taken = this.slots.take(provider, mayWait ? this.request : { ...this.request, mayWait });
-    if (taken instanceof Promise) return taken.then((slot) => this.#keep(slot));
-    this.#keep(taken);
+    return chain(taken, (slot) => this.#keep(slot));
   }
 
   /** Returns the slot of a failed attempt. */

@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
 import { afterTurn, MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../lib/loop_turns.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { markWork } from "../lib/own_heartbeat.ts";
 import type { ThreadUse } from "../lib/thread_use.ts";
@@ -24,7 +25,7 @@ export interface StreamSource {
   /**
    * The caller disconnected: cancels the vendor's work, at once or later. Resolves when it has ended; never rejects.
    */
-  abandon(): void | Promise<void>;
+  abandon(): MaybePromise<void>;
   /** The relay finished before the stream: nothing more is read for the caller. */
   finish(): void;
 }
@@ -32,7 +33,7 @@ export interface StreamSource {
 /** Transforms a vendor's stream for the caller. Each function returns the bytes to send, or null for none. */
 export interface Relay {
   /** Handles bytes, split anywhere. Waits if a charge must be durable before the result is sent. */
-  take(came: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes>;
+  take(came: Uint8Array<ArrayBuffer>): MaybePromise<Bytes>;
   /** The vendor's stream ended. */
   end(): Promise<Bytes>;
   /** Reading or translating failed. The failure becomes an error event of the caller's protocol. Never rejects. */
@@ -276,7 +277,7 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
     const slice = bytes.length < MIN_SLICED_BYTES ? bytes : this.#sliceOf(bytes);
     this.#unread = slice.length < bytes.length ? bytes.subarray(slice.length) : null;
     this.#work += slice.length * BYTE_WORK;
-    let taken: Bytes | Promise<Bytes>;
+    let taken: MaybePromise<Bytes>;
     try {
       taken = this.#relay.take(slice);
     } catch (thrown) {

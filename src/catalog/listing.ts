@@ -1,6 +1,7 @@
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { type Handler, type Inbound, pathParam } from "../http/inbound.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import { type Catalog, type CatalogProtocol, type DatedCatalog, providerPartOf } from "./catalog.ts";
 import { displayName, modelNotFound, nearestHint } from "./model_not_found.ts";
 import type { Model } from "./model.ts";
@@ -24,7 +25,7 @@ export type PreparedResponse = (inbound: Inbound) => Promise<Response>;
  * The part of the catalog that the caller of a request may use, with the prices of the moment at which the request
  * began: the catalog of that moment itself for a caller without a key or limits.
  */
-export type CatalogFor = (inbound: Inbound) => Catalog | Promise<Catalog>;
+export type CatalogFor = (inbound: Inbound) => MaybePromise<Catalog>;
 
 /** The prepared responses of one revision of the catalog. */
 interface Answers {
@@ -77,10 +78,8 @@ export function catalogHandlers(
     const written = style.writeModel({ ...named.model, id: name });
     return preparedResponse(written, cacheControlFor(inbound, catalog))(inbound);
   };
-  const withCatalog = (answer: (inbound: Inbound, catalog: Catalog) => Promise<Response>): Handler => (inbound) => {
-    const catalog = catalogFor(inbound);
-    return catalog instanceof Promise ? catalog.then((found) => answer(inbound, found)) : answer(inbound, catalog);
-  };
+  const withCatalog = (answer: (inbound: Inbound, catalog: Catalog) => Promise<Response>): Handler => (inbound) =>
+    chain(catalogFor(inbound), (catalog) => answer(inbound, catalog));
   return {
     list: withCatalog((inbound, catalog) => answersFor(inbound, catalog).all(inbound)),
     one: withCatalog(listOrModel),

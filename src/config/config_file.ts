@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config_error.ts";
 import type { Environment } from "./expansion.ts";
@@ -33,7 +34,7 @@ export interface ConfigSource {
    *
    * @throws {ConfigError} With all problems.
    */
-  load(stored: StoredConfig): LoadedConfig | Promise<LoadedConfig>;
+  load(stored: StoredConfig): MaybePromise<LoadedConfig>;
 }
 
 /** The text of a configuration. */

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { GatewayError } from "../lib/gateway_error.ts";
 import type { JsonScan } from "../lib/json.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { RequestRecord } from "./request_record.ts";
 
@@ -102,7 +103,7 @@ export function pathParam(params: Inbound["params"], name: string): string {
 }
 
 /** Handles one endpoint. A failure is thrown as a {@linkcode GatewayError} and rendered in the route's protocol. */
-export type Handler = (inbound: Inbound) => Response | Promise<Response>;
+export type Handler = (inbound: Inbound) => MaybePromise<Response>;
 
 /**
  * Renders an error in a protocol: status, headers and body. `asked` are the request's header fields, for formats that

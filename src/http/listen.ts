@@ -2,6 +2,7 @@ import { type Clock, sleep, systemClock } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import { descriptorLimit } from "../lib/descriptors.ts";
 import { errorName, type Log } from "../lib/log.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { AbortedResponse } from "./abort_after.ts";
 
 /** Options of {@linkcode listen}. */
@@ -150,7 +151,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 /** The response, after which its connection closes. */
-async function closed(answered: Response | Promise<Response>): Promise<Response> {
+async function closed(answered: MaybePromise<Response>): Promise<Response> {
   const response = await answered;
   try {
     response.headers.set("connection", "close");

@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import { newRequestId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { markWork } from "../lib/own_heartbeat.ts";
 import { type Money, writeMoney } from "../lib/money.ts";
 import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/memory_budget.ts";
@@ -105,7 +106,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     return left;
   };
 
-  function answer(arrival: Arrival): Response | Promise<Response> {
+  function answer(arrival: Arrival): MaybePromise<Response> {
     const { request } = arrival;
     checkHost(request, arrival.headers);
     readAddress(arrival, addressOf(request));

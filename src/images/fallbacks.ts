@@ -1,6 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { ImageRequest } from "./image_request.ts";
 
 /**
@@ -12,7 +13,7 @@ import type { ImageRequest } from "./image_request.ts";
 export async function withFallbacks(
   first: ImageRequest,
   catalog: Catalog,
-  read: (model: Model) => ImageRequest | Promise<ImageRequest>,
+  read: (model: Model) => MaybePromise<ImageRequest>,
 ): Promise<readonly ImageRequest[]> {
   const requests = [first];
   for (const model of catalog.named(first.modelName)?.fallbacks ?? []) {

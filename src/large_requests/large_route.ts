@@ -4,6 +4,7 @@ import type { TextFormatName } from "../endpoints/endpoint.ts";
 import { type BodyLimits, readBody } from "../http/body.ts";
 import { changedInbound, type Inbound, type Route } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR, receivedBodyOf } from "../http/json_body.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { LargeRequests } from "./large_requests.ts";
 
 /** Determines which requests are large. */
@@ -50,7 +51,7 @@ function answer(
   inbound: Inbound,
   load: LoadFormat,
   options: LargeRouteOptions,
-): Response | Promise<Response> {
+): MaybePromise<Response> {
   const { request, headers = request.headers } = inbound;
   const isSmall = isSurelySmall(headers.get("content-length"), options.largeBytes);
   return isSmall ? route.handler(inbound) : answerBySize(route, inbound, load, options);

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "./maybe_promise.ts";
 import { TurnPace } from "./turn_pace.ts";
 
 /**
@@ -8,11 +9,11 @@ import { TurnPace } from "./turn_pace.ts";
 /** What a stream is made of. Its functions may throw: the stream then ends, and the failure is logged. */
 export interface OutputSource<T> {
   /** Called once, at the start. */
-  start?(output: StreamOutput<T>): void | Promise<void>;
+  start?(output: StreamOutput<T>): MaybePromise<void>;
   /** Called when the reader takes more. It is not called again before its promise resolves. */
-  pull?(output: StreamOutput<T>): void | Promise<void>;
+  pull?(output: StreamOutput<T>): MaybePromise<void>;
   /** Called once if the reader leaves before the end. */
-  cancel?(reason: unknown): void | Promise<void>;
+  cancel?(reason: unknown): MaybePromise<void>;
   /**
    * Returns what a stream sends last if a function of its source fails: the error in its format. Null, or no function,
    * breaks the stream, and a connection that carries it is cut.
@@ -192,7 +193,7 @@ class GuardedSource<T> implements UnderlyingDefaultSource<T> {
     this.#source = source;
   }
 
-  start(controller: ReadableStreamDefaultController<T>): void | Promise<void> {
+  start(controller: ReadableStreamDefaultController<T>): MaybePromise<void> {
     const output = this.#output = new StreamOutput(this.#source, controller);
     try {
       return guarded(this.#source.start?.(output), output.fail);
@@ -201,7 +202,7 @@ class GuardedSource<T> implements UnderlyingDefaultSource<T> {
     }
   }
 
-  pull(): void | Promise<void> {
+  pull(): MaybePromise<void> {
     const output = this.#output;
     if (output === null) return;
     try {
@@ -211,7 +212,7 @@ class GuardedSource<T> implements UnderlyingDefaultSource<T> {
     }
   }
 
-  cancel(reason: unknown): void | Promise<void> {
+  cancel(reason: unknown): MaybePromise<void> {
     this.#output?.onCancel();
     try {
       return guarded(this.#source.cancel?.(reason), reportStreamFailure);
@@ -221,6 +222,6 @@ class GuardedSource<T> implements UnderlyingDefaultSource<T> {
   }
 }
 
-function guarded(result: void | Promise<void>, onFailure: (failure: unknown) => void): void | Promise<void> {
+function guarded(result: MaybePromise<void>, onFailure: (failure: unknown) => void): MaybePromise<void> {
   return result instanceof Promise ? result.catch(onFailure) : result;
 }

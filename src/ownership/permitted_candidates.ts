@@ -7,6 +7,7 @@ import type { ContextReference, ReferenceKind } from "../conversation/context_re
 import { referencesIn } from "../conversation/references.ts";
 import type { RequestGrammar } from "../conversation/request_grammar.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Store } from "../store/store.ts";
@@ -63,7 +64,7 @@ export function permittedCandidates<C extends RoutedModel>(
   request: StateRequest,
   candidates: readonly C[],
   parts: StateParts,
-): readonly C[] | Promise<readonly C[]> {
+): MaybePromise<readonly C[]> {
   const { grammar, body, wholeText } = request;
   const references = referencesIn(grammar, body, wholeText).filter((reference) => !isOpenToAll(grammar, reference));
   const tools = hostedToolsIn(grammar, body);

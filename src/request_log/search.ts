@@ -1,5 +1,6 @@
 import { appendAll } from "../lib/append_all.ts";
 import { isRequestId } from "../lib/ids.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { type Condition, condition, type Dialect, factConditions } from "./fact_conditions.ts";
 import type { ListAnswer } from "./messages.ts";
 import type { RequestQuery } from "./request_log.ts";
@@ -20,7 +21,7 @@ export interface SearchedRows {
   /** The position of the row that `offset` rows precede; null if there are fewer. */
   positionAt(rows: VisitedRows, offset: number): number | null | Promise<number | null>;
   /** The rows that match. */
-  select(rows: VisitedRows, limit: number): readonly StoredRow[] | Promise<readonly StoredRow[]>;
+  select(rows: VisitedRows, limit: number): MaybePromise<readonly StoredRow[]>;
 }
 
 /** Rows in an order. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import type { WaitingLimits } from "../upstreams/provider_limits.ts";
 import { type Slot, SlotQueue, type SlotRequest } from "./slot_queue.ts";
@@ -19,7 +20,7 @@ export interface AttemptSlots {
    * A promise rejects with an `UpstreamFailure`: `rate_limited` if no slot is free in time or too many attempts wait,
    * so that the next candidate is tried, and `cancelled` if the caller disconnects.
    */
-  take(id: string, request: SlotRequest): Slot | Promise<Slot> | null;
+  take(id: string, request: SlotRequest): MaybePromise<Slot> | null;
   /** The numbers of open and waiting attempts of a provider or a credential; null if it has no limits. */
   loadOf(id: string): SlotLoad | null;
 }
@@ -111,16 +112,12 @@ export function createAttemptSlots(
 }
 
 /** Takes a slot of the credential, then one of its provider. All wait in this order, so none blocks another. */
-function takeBoth(own: SlotQueue, shared: SlotQueue, request: SlotRequest): Slot | Promise<Slot> {
-  const first = own.take(request);
-  if (first instanceof Promise) return first.then((slot) => takeSecond(slot, shared, request));
-  return takeSecond(first, shared, request);
+function takeBoth(own: SlotQueue, shared: SlotQueue, request: SlotRequest): MaybePromise<Slot> {
+  return chain(own.take(request), (first) => takeSecond(first, shared, request));
 }
 
-function takeSecond(first: Slot, shared: SlotQueue, request: SlotRequest): Slot | Promise<Slot> {
-  const second = shared.take(request);
-  if (!(second instanceof Promise)) return joined(first, second);
-  return second.then((slot) => joined(first, slot), (error) => {
+function takeSecond(first: Slot, shared: SlotQueue, request: SlotRequest): MaybePromise<Slot> {
+  return chain(shared.take(request), (second) => joined(first, second), (error) => {
     first.end(0);
     throw error;
   });

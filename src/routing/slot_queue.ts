@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair_queue.ts";
 import { holdState } from "../lib/held.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { providerNameOf } from "../lib/provider_name.ts";
 import { gcra } from "../store/gcra.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
@@ -127,7 +128,7 @@ export class SlotQueue {
   }
 
   /** Takes a slot, see `AttemptSlots.take`. */
-  take(request: SlotRequest): Slot | Promise<Slot> {
+  take(request: SlotRequest): MaybePromise<Slot> {
     const isFirst = this.#waiting.size === 0;
     const blockage = isFirst ? this.#blockageOf(request.tokens) : this.#blockageOfNext();
     if (isFirst && blockage === null) return this.#grant(request);

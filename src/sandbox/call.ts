@@ -1,5 +1,6 @@
 import type { JsonObject } from "../lib/json_object.ts";
 import { isObject, parsedOrNull } from "../conversation/wire_value.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { SimulatedError } from "./simulated_error.ts";
 import type { SimulatedVendors } from "./simulated_vendors.ts";
 
@@ -29,7 +30,7 @@ export interface VendorApi {
   /** The first segment of its paths: `/openai`. */
   readonly prefix: string;
   /** @throws {SimulatedError} With the vendor's own message. */
-  handle(call: Call): Response | Promise<Response>;
+  handle(call: Call): MaybePromise<Response>;
   /** Writes an error in the vendor's format. */
   writeError(error: SimulatedError, call: Call): Response;
 }

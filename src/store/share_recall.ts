@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { StoreEngine } from "./engine.ts";
 
 /** What {@linkcode ShareRecall} needs. */
@@ -71,7 +72,7 @@ export class ShareRecall {
     { refusal, isRefusal, call }: {
       readonly refusal: unknown;
       readonly isRefusal: (error: unknown) => boolean;
-      readonly call: () => T | Promise<T>;
+      readonly call: () => MaybePromise<T>;
     },
   ): Promise<T> {
     const name = `${keyId} ${accountId}`;

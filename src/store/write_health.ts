@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdState } from "../lib/held.ts";
 import type { Log } from "../lib/log.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { StoreReadError, StoreWriteError } from "./store_errors.ts";
 
 /** Tells whether a store takes writes, and refuses new paid work while it does not. */
@@ -14,7 +15,7 @@ export interface WriteGuard {
    *
    * @throws {GatewayError} `storage_unavailable` with `Retry-After`, thrown or as a rejection.
    */
-  check(): void | Promise<void>;
+  check(): MaybePromise<void>;
 }
 
 /** The dependencies and settings of {@linkcode WriteHealth}. */
@@ -60,7 +61,7 @@ export class WriteHealth implements WriteGuard {
     return this.#writeError ?? this.#spaceShortage();
   }
 
-  check(): void | Promise<void> {
+  check(): MaybePromise<void> {
     const { failure } = this;
     if (failure !== null) throw storageUnavailable();
     const age = this.#options.clock.monotonicMs() - this.#writtenAt;

@@ -3,6 +3,7 @@ import type { Model } from "../catalog/model.ts";
 import type { OtherAnswer } from "../conversation/answering_models.ts";
 import { unversionedName } from "../conversation/model_families/fact_entry.ts";
 import type { Usage } from "../conversation/usage.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
@@ -17,7 +18,7 @@ export function withAnswer(
   attempt: TextAttempt,
   name: string | null,
   usage: Usage | null,
-): TextAttempt | Promise<TextAttempt> {
+): MaybePromise<TextAttempt> {
   const { provider: { answering }, candidate: { model: asked }, model } = attempt;
   if (name === null || answering === undefined) return attempt;
   if (name === asked || answering.isOwn(asked, name, model.id)) {

@@ -1,3 +1,4 @@
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/issued_ids.ts";
@@ -43,7 +44,7 @@ export function keepIssuedIds(
   ids: readonly IssuedId[],
   attempt: TextAttempt,
   parts: IssuedIdsParts,
-): Promise<void> | void {
+): MaybePromise<void> {
   if (ids.length > 0) return parts.vendorState.keep(ownerOf(attempt), ids);
 }
 
@@ -90,9 +91,8 @@ class IssuedIdsRelay implements Relay {
     return this.inner.awaitsUsage ?? false;
   }
 
-  take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
-    const taken = this.inner.take(bytes);
-    return taken instanceof Promise ? taken.then((out) => this.#held(out)) : this.#held(taken);
+  take(bytes: Uint8Array<ArrayBuffer>): MaybePromise<Bytes> {
+    return chain(this.inner.take(bytes), (taken) => this.#held(taken));
   }
 
   async end(): Promise<Bytes> {
@@ -111,7 +111,7 @@ class IssuedIdsRelay implements Relay {
     return this.inner.heartbeat(silentMs);
   }
 
-  #held(out: Bytes): Bytes | Promise<Bytes> {
+  #held(out: Bytes): MaybePromise<Bytes> {
     if (out === null) return null;
     const lines = this.inner.lastText;
     const ids = this.reader.mayIssue(lines, this.#policy) ? this.#newIn(textOfLatin1(lines)) : [];

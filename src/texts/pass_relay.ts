@@ -4,6 +4,7 @@ import type { Bytes, Relay } from "../calls/stream_relay.ts";
 import type { EventWriter } from "../conversation/caller_format.ts";
 import type { PassThrough, StreamRestorer, StreamWatcher } from "../conversation/pass_through.ts";
 import type { Usage } from "../conversation/usage.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { encodeFrames } from "../lib/sse.ts";
@@ -82,7 +83,7 @@ export class PassRelay implements Relay {
     return this.#state.phase !== "charged" && isUsageAwaited(this.attempt, this.#watcher.usage());
   }
 
-  take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
+  take(bytes: Uint8Array<ArrayBuffer>): MaybePromise<Bytes> {
     this.#sample.add(bytes);
     const text = latin1Of(bytes);
     const frames = this.#buffer.push(text);
@@ -148,7 +149,7 @@ export class PassRelay implements Relay {
   }
 
   /** Handles text after which a frame with usage is held or can get the cost. */
-  #takeUsage(shown: string): Bytes | Promise<Bytes> {
+  #takeUsage(shown: string): MaybePromise<Bytes> {
     const text = this.#held + shown;
     this.#held = "";
     switch (this.#state.phase) {

@@ -4,6 +4,7 @@ import { statePolicyOf } from "../conversation/issued_ids.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { responseHeaders, streamHeaders, wholeResponse } from "./response_headers.ts";
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
@@ -207,7 +208,7 @@ function usageOfWhole(
   { text, value }: ParsedReply,
   response: Pick<OutboundResponse, "cancel">,
   attempt: TextAttempt,
-): Usage | Promise<Usage> {
+): MaybePromise<Usage> {
   const { request, endpoint: { format }, measure } = attempt;
   const failed = (cause: unknown): never => {
     response.cancel();

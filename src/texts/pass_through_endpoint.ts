@@ -1,3 +1,4 @@
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
@@ -34,7 +35,7 @@ export function candidatesPermittedFor(
   model: Model,
   candidates: readonly Candidate[],
   parts: TextParts,
-): readonly Candidate[] | Promise<readonly Candidate[]> {
+): MaybePromise<readonly Candidate[]> {
   const query = {
     accountId: request.accountId,
     grammar: request.format.grammar,
@@ -47,8 +48,7 @@ export function candidatesPermittedFor(
   };
   const permitted = permittedCandidates(query, threadCandidates(request, model, candidates, parts), parts);
   if (!offersSearch(request)) return permitted;
-  const ableToSearch = (found: readonly Candidate[]) => searchingAmong(found, request, model, parts);
-  return permitted instanceof Promise ? permitted.then(ableToSearch) : ableToSearch(permitted);
+  return chain(permitted, (found) => searchingAmong(found, request, model, parts));
 }
 
 function searchingAmong(

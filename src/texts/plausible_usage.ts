@@ -1,12 +1,13 @@
 import { type CheckedUsage, checkUsage, type UsageLimits } from "../calls/plausible_usage.ts";
 import { promptTokensOf, type Usage } from "../conversation/usage.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { TextAttempt } from "./attempt.ts";
 import { estimatedUsageOf, usageSoFar } from "./request_usage.ts";
 
 /** What the gateway observed of a reply. */
 export interface ObservedReply {
   /** Counts the tokens of the text. Called only if the vendor's own count is implausible. */
-  readonly countOutput: () => number | Promise<number>;
+  readonly countOutput: () => MaybePromise<number>;
   /** The number of hosted tool calls. */
   readonly hostedCalls: number;
 }
@@ -16,7 +17,7 @@ export interface ObservedReply {
  * the ceiling. A missing or unreadable count is replaced by the gateway's own. Both cases are logged as
  * `usage_implausible`. The result is immediate if nothing has to be counted.
  */
-export function plausibleUsage(attempt: TextAttempt, reported: Usage, seen: ObservedReply): Usage | Promise<Usage> {
+export function plausibleUsage(attempt: TextAttempt, reported: Usage, seen: ObservedReply): MaybePromise<Usage> {
   const { model, measure } = attempt;
   const limits = {
     contextTokens: model.contextLength,

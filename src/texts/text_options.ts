@@ -3,6 +3,7 @@ import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../
 import { routeOf } from "../calls/paid_call.ts";
 import type { Model } from "../catalog/model.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import { type Candidate, openCircuitsLast, recordWarm, usableCandidates } from "../routing/candidates.ts";
 import { textEndpointsOf } from "../upstreams/provider.ts";
 import type { TextParts, TextRequest } from "./attempt.ts";
@@ -39,18 +40,16 @@ export interface TextOption extends MeasuredText, CallOption {
 export function textOptionsOf(
   request: TextRequest,
   parts: TextParts,
-): CallOptions<TextOption> | Promise<CallOptions<TextOption>> {
+): MaybePromise<CallOptions<TextOption>> {
   const catalog = permittedCatalog(parts.catalog.at(request.receivedAt), request.limits);
   const { model, fallbacks } = namedTextModel(catalog, request.model, request.format);
   const models = request.cache ? [model] : [model, ...fallbacks];
   const options = makeOptions(models, (each) => optionOf(request, each, parts));
   const context = { breaker: parts.breaker, accountId: request.accountId };
-  return options instanceof Promise
-    ? options.then((made) => joinOptions(made, context))
-    : joinOptions(options, context);
+  return chain(options, (made) => joinOptions(made, context));
 }
 
-function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOption | Promise<TextOption> {
+function optionOf(original: TextRequest, model: Model, parts: TextParts): MaybePromise<TextOption> {
   const request = withClampedLimit(original, model);
   const routed = routeTo(request, model, parts);
   const served = () => routed.map((to) => ({ provider: parts.providers.get(to.provider)!, model, name: to.model }));
@@ -74,9 +73,7 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): TextOp
       breaker: parts.breaker,
       accountId: request.accountId,
     });
-  return permitted instanceof Promise
-    ? permitted.then((each) => optionFor(ordered(each)))
-    : optionFor(ordered(permitted));
+  return chain(permitted, (each) => optionFor(ordered(each)));
 }
 
 /** The candidates with the one first whose vendor may still have the conversation in its cache, which is recorded. */

@@ -9,6 +9,7 @@ import { parseWithExactValues } from "../conversation/exact_values.ts";
 import { FailedReply, failureOfStop } from "../conversation/failed_reply.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import { idOf } from "../upstreams/provider.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
@@ -131,7 +132,7 @@ export async function shownTranslation(attempt: TextAttempt, parts: TextParts): 
 }
 
 /** Returns the translation of a request, immediately if nothing has to be fetched or opened for it. */
-function translated(attempt: TextAttempt, parts: TextParts): Translation | Promise<Translation> {
+function translated(attempt: TextAttempt, parts: TextParts): MaybePromise<Translation> {
   const conversation = conversationOf(attempt, parts);
   const needsPrefix = attempt.request.cache?.kind === "emulated";
   return conversation instanceof Promise || needsPrefix
@@ -140,7 +141,7 @@ function translated(attempt: TextAttempt, parts: TextParts): Translation | Promi
 }
 
 async function translatedLater(
-  reading: Conversation | Promise<Conversation>,
+  reading: MaybePromise<Conversation>,
   { needsPrefix, attempt }: { readonly needsPrefix: boolean; readonly attempt: TextAttempt },
   parts: TextParts,
 ): Promise<Translation> {
@@ -206,7 +207,7 @@ function limited(conversation: Conversation, attempt: TextAttempt): Conversation
 }
 
 /** Returns the caller's request in the neutral format, ready to be written for the attempt's vendor. */
-function conversationOf(attempt: TextAttempt, parts: TextParts): Conversation | Promise<Conversation> {
+function conversationOf(attempt: TextAttempt, parts: TextParts): MaybePromise<Conversation> {
   const { request } = attempt;
   const whole = request.exactOf(request.wholeBody());
   const body = request.format.replay.items ? parts.items.resolve(request.accountId, whole) : whole;
@@ -221,7 +222,7 @@ function inlined(
   restored: Conversation,
   { request, endpoint }: TextAttempt,
   parts: TextParts,
-): Conversation | Promise<Conversation> {
+): MaybePromise<Conversation> {
   return isTextOnly(restored) ? restored : inlineMedia(restored, endpoint.mustInline, parts.mediaInliner, request);
 }
 

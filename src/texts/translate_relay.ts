@@ -9,6 +9,7 @@ import { failureOfStop, type ReportedFailure } from "../conversation/failed_repl
 import type { ReplyEvent } from "../conversation/events.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { holdState } from "../lib/held.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { writeFrames } from "../lib/sse.ts";
 import { countHostedCalls, plausibleUsage } from "./plausible_usage.ts";
@@ -86,7 +87,7 @@ export class TranslateRelay implements Relay {
     return this.attempt.request.memory;
   }
 
-  take(bytes: Uint8Array<ArrayBuffer>): Bytes | Promise<Bytes> {
+  take(bytes: Uint8Array<ArrayBuffer>): MaybePromise<Bytes> {
     try {
       this.#reader.push(bytes, this.#onEvent);
     } catch (thrown) {

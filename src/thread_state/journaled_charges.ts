@@ -2,6 +2,7 @@ import { type ChargeRow, writeRow } from "../billing/charge.ts";
 import { ChargeGroup } from "../billing/charge_group.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newSortableId } from "../lib/ids.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { Journal } from "../store/journal/journal.ts";
 import type { StoreLimits } from "../store/store.ts";
 import { type ChargedRows, type PlainError, ROW_SEPARATOR } from "./messages.ts";
@@ -33,7 +34,7 @@ export class JournaledCharges {
   constructor(private readonly options: JournaledChargesOptions) {}
 
   /** Adds a charge. Returns nothing if it is durable, otherwise a promise, as `Admission.charge` does. */
-  add(accountId: string, row: ChargeRow): void | Promise<void> {
+  add(accountId: string, row: ChargeRow): MaybePromise<void> {
     const { journal, onCharged } = this.options;
     const written = writeRow(row);
     const group = this.#groupFor(accountId, written);

@@ -10,6 +10,7 @@ import { allTokensOf } from "../conversation/usage.ts";
 import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Log } from "../lib/log.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { JournaledCharges } from "./journaled_charges.ts";
@@ -52,7 +53,7 @@ export class LeasedMeter implements Meter {
   constructor(private readonly options: LeasedMeterOptions) {}
 
   /** See {@linkcode Meter.admit}. */
-  admit(...[caller, reservation]: Parameters<Meter["admit"]>): Admission | Promise<Admission> {
+  admit(...[caller, reservation]: Parameters<Meter["admit"]>): MaybePromise<Admission> {
     const lease = this.#byKey.get(caller.keyId);
     if (lease !== undefined && this.options.isWritable()) {
       if (lease.caller.limitsId !== limitsIdOf(caller.limits)) this.#end(lease); // they have changed
@@ -64,7 +65,7 @@ export class LeasedMeter implements Meter {
   }
 
   /** See {@linkcode Meter.admitFree}. */
-  admitFree(caller: LimitedCaller): Admission | Promise<Admission> {
+  admitFree(caller: LimitedCaller): MaybePromise<Admission> {
     return this.options.remote.admitFree(caller);
   }
 
@@ -74,7 +75,7 @@ export class LeasedMeter implements Meter {
   }
 
   /** See {@linkcode Meter.reserve}. */
-  reserve(...request: Parameters<Meter["reserve"]>): Admission | Promise<Admission> {
+  reserve(...request: Parameters<Meter["reserve"]>): MaybePromise<Admission> {
     return this.options.remote.reserve(...request);
   }
 
@@ -164,7 +165,7 @@ export class LeasedMeter implements Meter {
     const { now, log, charges } = this.options;
     const { caller: { accountId } } = lease;
     let isEnded = false;
-    let charged: void | Promise<void>;
+    let charged: MaybePromise<void>;
     this.onCharged(true);
     return {
       reserved,

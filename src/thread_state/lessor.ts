@@ -3,6 +3,7 @@ import type { CallLease, LeaseNeed, LeaseUnits, Lender } from "../billing/call_l
 import type { LedgerMeter } from "../billing/meter.ts";
 import type { Clock } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import {
   type ChargedRows,
@@ -24,7 +25,7 @@ export interface Recalls {
    * @param keyId The key whose leases end; null for all keys of the account.
    * @returns Null if there are no such leases.
    */
-  recalled<T>(accountId: string, keyId: string | null, act: () => T | Promise<T>): Promise<T> | null;
+  recalled<T>(accountId: string, keyId: string | null, act: () => MaybePromise<T>): Promise<T> | null;
 }
 
 /** The dependencies of a {@linkcode Lessor}. */

@@ -1,4 +1,5 @@
 import { type Clock, waitAtMost } from "../lib/clock.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { Lessor, Recalls } from "./lessor.ts";
 
 /** The longest wait for the report of a thread. What it leases is refused to others then. */
@@ -29,12 +30,12 @@ export class Lessors implements Recalls {
   }
 
   /** See {@linkcode Recalls.recalled}. */
-  recalled<T>(accountId: string, keyId: string | null, act: () => T | Promise<T>): Promise<T> | null {
+  recalled<T>(accountId: string, keyId: string | null, act: () => MaybePromise<T>): Promise<T> | null {
     if (!this.#has(accountId, keyId) && !this.isRecalling(accountId)) return null;
     return this.#recalled(accountId, keyId, act);
   }
 
-  async #recalled<T>(accountId: string, keyId: string | null, act: () => T | Promise<T>): Promise<T> {
+  async #recalled<T>(accountId: string, keyId: string | null, act: () => MaybePromise<T>): Promise<T> {
     this.#recalling.set(accountId, (this.#recalling.get(accountId) ?? 0) + 1);
     try {
       await this.#ask(accountId, { keyId, ends: true });

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { HeaderFields } from "./authorization.ts";
 
 /** A token as issued. */
@@ -15,7 +16,7 @@ export interface AccessTokens {
    * Returns header fields with a valid token: at once while there is one, else as a promise. The object is the same for
    * the same token. Rejects with the error of the fetch.
    */
-  fields(): HeaderFields | Promise<HeaderFields>;
+  fields(): MaybePromise<HeaderFields>;
   /**
    * The vendor answered 401 to these fields. Returns whether a request has a chance with the fields that follow: false
    * for a token that was issued less than a minute ago.

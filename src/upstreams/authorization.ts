@@ -1,3 +1,5 @@
+import type { MaybePromise } from "../lib/maybe_promise.ts";
+
 /** The parts of a vendor request that a signature can cover. */
 export interface RequestToAuthorize {
   /** `GET`, `POST` and so on. */
@@ -32,7 +34,7 @@ export type HeaderFields = Readonly<Record<string, string>>;
  * must be fetched. Called for every request, so that a signature can cover it. Rejects with an `UpstreamFailure` of
  * kind `auth` if no token is available.
  */
-export type Authorize = (request: RequestToAuthorize, credentials: Credentials) => HeaderFields | Promise<HeaderFields>;
+export type Authorize = (request: RequestToAuthorize, credentials: Credentials) => MaybePromise<HeaderFields>;
 
 /** A request whose authorization the vendor rejected: with status 401 or 403, before any work. */
 export interface Rejection {

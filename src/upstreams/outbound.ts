@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { essenceOf } from "../lib/content_type.ts";
 import { GatewayError, gatewayErrorOf } from "../lib/gateway_error.ts";
 import type { JoinedBytes } from "../lib/joined_bytes.ts";
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { traceLines } from "../lib/trace_scope.ts";
 import { TurnPace } from "../lib/turn_pace.ts";
@@ -32,7 +33,7 @@ export interface OutboundOptions {
   /** Sent with every request that replaces them with no other value. Default: none. */
   readonly defaults?: HeaderFields;
   /** Returns the header fields that authorize a request. Default: none. */
-  readonly authorize?: (request: RequestToAuthorize) => HeaderFields | Promise<HeaderFields>;
+  readonly authorize?: (request: RequestToAuthorize) => MaybePromise<HeaderFields>;
   /**
    * Called when the vendor answers with 401 or 403. Returns whether the request is authorized and sent once more.
    * Default: it is not.
@@ -74,7 +75,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const wheel = wheelOf(options.clock);
   const host = hostFieldOf(options.origin);
 
-  const authorized = (call: OutboundCall, now: number): Authorization | Promise<Authorization> =>
+  const authorized = (call: OutboundCall, now: number): MaybePromise<Authorization> =>
     authorizationFor?.({
       method: call.method,
       path: prefix + call.path,
@@ -154,10 +155,7 @@ function authorizer(authorize: NonNullable<OutboundOptions["authorize"]>) {
     if (last.fields !== fields) last = { fields, lines: headerLinesOf(fields) };
     return last;
   };
-  return (request: RequestToAuthorize): Authorization | Promise<Authorization> => {
-    const fields = authorize(request);
-    return fields instanceof Promise ? fields.then(authorizationWith) : authorizationWith(fields);
-  };
+  return (request: RequestToAuthorize): MaybePromise<Authorization> => chain(authorize(request), authorizationWith);
 }
 
 /** The rejection that a failed request reports; null for another failure. */

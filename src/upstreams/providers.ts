@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { AnsweringModels, type OtherAnswer } from "../conversation/answering_models.ts";
 import type { Clock } from "../lib/clock.ts";
+import { chain } from "../lib/maybe_promise.ts";
 import { createRedactor, type Redactor } from "../lib/redact.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { originOf } from "../net/http1/wire_request.ts";
@@ -232,10 +233,7 @@ function byCredentials(kind: UpstreamKind, config: OpenedConfig): Authorization 
   };
   const { retriesRejected } = kind;
   return {
-    authorize: (request) => {
-      const fields = kind.authorize(request, credentials);
-      return fields instanceof Promise ? fields.then(ours) : ours(fields);
-    },
+    authorize: (request) => chain(kind.authorize(request, credentials), ours),
     ...(retriesRejected && { onRejected: (rejection) => retriesRejected(rejection, credentials) }),
   };
 }

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import type { Terminal } from "../terminal.ts";
 import { UsageError } from "../usage_error.ts";
 
@@ -7,7 +8,7 @@ export class AnswerError extends Error {
 }
 
 /** Reads an answer. Throws {@linkcode AnswerError} for one that is not valid. */
-export type ReadAnswer<T> = (text: string) => T | Promise<T>;
+export type ReadAnswer<T> = (text: string) => MaybePromise<T>;
 
 /** A question with its option. */
 export interface Question<T> {

@@ -1,5 +1,6 @@
 import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import {
   bodyOf,
   type Call,
@@ -71,7 +72,7 @@ export const alibaba: VendorApi = {
   },
 };
 
-function answerText(call: Call): Response | Promise<Response> {
+function answerText(call: Call): MaybePromise<Response> {
   const inner = asOpenai(call);
   const body = parsedOrNull(call.text);
   const isQwen = inner.path === "/v1/chat/completions" && isObject(body) && String(body.model).startsWith("qwen");

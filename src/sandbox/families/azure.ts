@@ -1,4 +1,5 @@
 import { isObject, parsedOrNull } from "../../conversation/wire_value.ts";
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import { type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { openai } from "./openai.ts";
@@ -48,7 +49,7 @@ function authorizedHeaders({ headers }: Call): Headers {
 }
 
 /** The model in the body does not count. */
-function callDeployment(call: Call, name: string, endpoint: string): Response | Promise<Response> {
+function callDeployment(call: Call, name: string, endpoint: string): MaybePromise<Response> {
   const model = decodeURIComponent(name);
   if (!OF_DEPLOYMENTS.test(endpoint)) throw notFound();
   if (isMissingModel(model)) {

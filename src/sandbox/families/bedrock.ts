@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { readCountRequest } from "../../conversation/codecs/messages/mod.ts";
 import { isObject, objectOf, parsedOrNull, textOrNull } from "../../conversation/wire_value.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { generate, readWith, type SimulatedEndpoint } from "../generate.ts";
 import { SimulatedError } from "../simulated_error.ts";
@@ -47,7 +48,7 @@ export const bedrock: VendorApi = {
   },
 };
 
-type Operation = (call: Call, model: string) => Response | Promise<Response>;
+type Operation = (call: Call, model: string) => MaybePromise<Response>;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   "invoke": (call, model) => isEmbeddingModel(model) ? embed(call, model) : invoke(call, model, false),

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { listOf } from "../../conversation/wire_value.ts";
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import {
   bodyOf,
   type Call,
@@ -123,7 +124,7 @@ async function resultOf(call: Call, job: VideoJob): Promise<Response> {
   return jsonResponse({ images: [image], seed: 1, has_nsfw_concepts: [false], prompt: body.prompt });
 }
 
-function fileOf(call: Call, job: VideoJob | undefined, what: string): Response | Promise<Response> {
+function fileOf(call: Call, job: VideoJob | undefined, what: string): MaybePromise<Response> {
   return what === "video" ? videoOf(call.vendors, job) : pictureOf(call, job, 0, shapeOf);
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf } from "../../conversation/wire_value.ts";
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import { delay } from "../chunk_stream.ts";
 import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
@@ -143,7 +144,7 @@ function predictionOf(call: Call, job: VideoJob): JsonObject {
   };
 }
 
-function fileOf(call: Call, job: VideoJob | undefined, what: string): Response | Promise<Response> {
+function fileOf(call: Call, job: VideoJob | undefined, what: string): MaybePromise<Response> {
   return what === "video" ? videoOf(call.vendors, job) : pictureOf(call, job, 0, (body) => shapeOf(body, call.vendors));
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../lib/json_object.ts";
 import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
@@ -42,7 +43,7 @@ export const xai: VendorApi = {
 
 const REFUSED = "content_moderation";
 
-function answerText(call: Call): Response | Promise<Response> {
+function answerText(call: Call): MaybePromise<Response> {
   const body = call.method === "POST" ? parsedOrNull(call.text) : null;
   const isChat = call.path === "/v1/chat/completions" && isObject(body) && GROK.test(String(body.model));
   if (isChat) return completeAtXai(call);

@@ -1,4 +1,5 @@
 import type { Log } from "../../lib/log.ts";
+import type { MaybePromise } from "../../lib/maybe_promise.ts";
 import { JournalWriteError } from "../store_errors.ts";
 import { RecordEncoder } from "./record.ts";
 
@@ -10,7 +11,7 @@ export interface JournalSink {
    * @param bytes Valid during the call only.
    * @throws {Error} If they cannot be written, thrown or as a rejection. A part of them may be written then.
    */
-  append(segment: number, bytes: Uint8Array): void | Promise<void>;
+  append(segment: number, bytes: Uint8Array): MaybePromise<void>;
   /** Removes a segment. A failure is ignored: its records are found in the store when they are replayed. */
   remove(segment: number): void;
   /** Resolves when all earlier calls have taken effect and no file is open. */
@@ -75,14 +76,14 @@ export class Journal {
    *
    * @throws {JournalWriteError} If it cannot be written, thrown or as a rejection. The record may exist nevertheless.
    */
-  append(text: string): void | Promise<void> {
+  append(text: string): MaybePromise<void> {
     const sink = this.#sink;
     if (sink === NO_SINK) return;
     if (sink === null) throw new JournalWriteError("it is not open");
     if (this.#bytes >= (this.#options.maxSegmentBytes ?? MAX_SEGMENT_BYTES)) this.#startSegment();
     const bytes = this.#encoder.encode(text);
     this.#bytes += bytes.length;
-    let written: void | Promise<void>;
+    let written: MaybePromise<void>;
     try {
       written = sink.append(this.#segment, bytes);
     } catch (error) {
