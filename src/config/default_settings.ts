@@ -1,13 +1,15 @@
 import type { RateTerms } from "../limits/request_rate.ts";
 import type { Config } from "./config.ts";
 
+const DAY_MS = 86_400_000;
+
 /**
- * The settings with a default, by section, as an operator would write them. Times are in seconds, sizes in bytes. Used
- * to show the values of settings that no one set.
+ * All settings but those of named entries, by section, as an operator would write them. Times are in seconds, sizes in
+ * bytes. Used to show the values of settings that no one set, so secrets are null.
  */
-export function defaultSettings(
-  { server, store, files, prices, limits, retention, billing, webhooks, notifications, egress, logs, catalog }: Config,
-): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+export function defaultSettings(config: Config): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  const { server, store, files, prices, limits, retention, billing, webhooks, notifications, egress, logs } = config;
+  const { catalog, requestLog, tracing, bucket } = config;
   return {
     server: {
       host: server.host,
@@ -16,12 +18,20 @@ export function defaultSettings(
       docs_url: server.docsUrl,
       peer_url: server.peerUrl,
       vendor_callbacks: server.vendorCallbacks,
+      trusted_proxies: server.trustedProxies,
+      admin_key: null,
+      admin_keys: [],
+      admin_listen: server.adminListen,
+      isolates: server.isolates,
       shutdown_grace: seconds(server.shutdownGraceMs),
       stall_limit: seconds(server.stallLimitMs),
     },
     store: { "": store },
     catalog: { "": catalog },
     files: { "": files },
+    files_folder: { "": files },
+    files_serve: { "": bucket?.serve ?? "proxy" },
+    files_credentials: { access_key_id: null, secret_access_key: null, session_token: null },
     prices: {
       source: prices.source,
       every: seconds(prices.everyMs),
@@ -32,6 +42,7 @@ export function defaultSettings(
       memory: limits.memoryBytes,
       min_free_disk: limits.minFreeDiskBytes,
       files_quota: limits.filesQuotaBytes,
+      account_concurrency: limits.accountConcurrency,
       cached_contents: limits.cachedContents,
       idempotency: {
         enabled: limits.idempotency.isEnabled,
@@ -76,6 +87,7 @@ export function defaultSettings(
       deliveries: seconds(retention.deliveriesMs),
       files: seconds(retention.filesMs),
       cached_contents: seconds(retention.cachedContentsMs),
+      audit: seconds(retention.auditMs),
     },
     billing: {
       preauthorize: billing.preauthorize,
@@ -83,9 +95,23 @@ export function defaultSettings(
       durability: billing.durability,
     },
     webhooks: { timeout: seconds(webhooks.timeoutMs) },
-    notifications: { url: notifications.url, balance_low: notifications.balanceLow.map(({ text }) => text) },
+    notifications: { url: notifications.url, secret: null, balance_low: notifications.balanceLow.map(({ text }) => text) },
     egress: { allow: egress.allow, ca_file: egress.caFile },
     logs: { level: logs.level },
+    request_log: {
+      enabled: requestLog.isEnabled,
+      path: requestLog.path,
+      days: requestLog.retentionMs / DAY_MS,
+      max_bytes: requestLog.maxBytes,
+      capture: null,
+    },
+    tracing: {
+      endpoint: null,
+      headers: {},
+      ratio: tracing?.ratio ?? 1,
+      service_name: tracing?.serviceName ?? "switchyard",
+    },
+    console: { "": config.console },
   };
 }
 
