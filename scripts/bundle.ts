@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildConsoleBundle, CONSOLE_BUNDLE } from "../src/console/bundle.ts";
+import { readConfigSchema, SCHEMA_FILE } from "../src/cli/config_schema.ts";
 import { DESCRIPTION_FILE, readDescription } from "../src/documentation/api_description.ts";
 import { PAGES_FILE, readPageTexts } from "../src/documentation/texts.ts";
 import { THREAD_MODULES } from "../src/lib/program_files.ts";
@@ -43,6 +44,7 @@ export async function writeBundle(folder: string): Promise<void> {
   files.set(CONSOLE_BUNDLE, encoder.encode(JSON.stringify(await buildConsoleBundle())));
   files.set(PAGES_FILE, encoder.encode(JSON.stringify(Object.fromEntries(await readPageTexts()))));
   files.set(DESCRIPTION_FILE, encoder.encode(JSON.stringify(await readDescription())));
+  files.set(SCHEMA_FILE, encoder.encode(await readConfigSchema()));
   files.set(BUILD_FILE, encoder.encode(JSON.stringify({ commit: await commitOf() })));
   for (const [place, contents] of files) {
     const path = join(folder, place);

@@ -35,7 +35,7 @@ export interface Setting {
 }
 
 /** Each section of the configuration file with its schema. A schema of entries is that of one of them. */
-const SECTIONS: readonly (readonly [path: string, schema: z.ZodType])[] = [
+export const SECTIONS: readonly (readonly [path: string, schema: z.ZodType])[] = [
   ["server", serverSchema],
   ["store", storeSchema],
   ["files", filesSchema],
@@ -61,7 +61,7 @@ const SECTIONS: readonly (readonly [path: string, schema: z.ZodType])[] = [
 ];
 
 /** The fields that a pattern of models has besides those of a model. */
-const PATTERN_FIELDS = ["refresh"];
+export const PATTERN_FIELDS: readonly string[] = ["refresh"];
 
 /** All settings in the order of the schemas. */
 export function allSettings(): Setting[] {

@@ -42,7 +42,7 @@ const CHANGES: ReadonlySet<string> = new Set(["reload", "apply", "diff", "restor
 export async function configCommand(args: readonly string[]): Promise<number> {
   const { config: path, gateway, subcommand, rest } = readAdminArguments("config", args);
   if (!Object.hasOwn(COMMANDS, subcommand)) {
-    const known = ["check", ...Object.keys(COMMANDS)].join(", ");
+    const known = ["check", "schema", ...Object.keys(COMMANDS)].join(", ");
     throw new UsageError(`switchyard config: expected one of the subcommands ${known}`);
   }
   const call = COMMANDS[subcommand]?.(rest);

@@ -73,6 +73,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
     case "dev":
       return await (await import("./dev.ts")).dev(rest);
     case "config":
+      if (rest[0] === "schema") return await (await import("./config_schema.ts")).configSchemaCommand(rest.slice(1));
       return rest[0] === "check"
         ? (await import("./check.ts")).checkCommand(rest)
         : await (await import("./config_command.ts")).configCommand(rest);

@@ -40,6 +40,9 @@ export const GATEWAY_COMMANDS: readonly CommandHelp[] = [
     options: [CONFIG],
     examples: ["config check", "config check new.yaml"],
   }),
+  command("config schema", "", "print a JSON Schema of configuration files, by which editors complete and check them", {
+    examples: ["config schema > switchyard.schema.json"],
+  }),
   command(
     "config apply",
     "FILE",
