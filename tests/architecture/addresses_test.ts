@@ -5,8 +5,8 @@ import { ROOT, sourceFiles } from "./source_files.ts";
 const ADDRESS =
   /["'`}](?:\/(?:msgcompat|gencompat|admin|files|console|docs|webhook-receivers)(?=[/"'`?#])|\/v1\/\w|\/(?:healthz|readyz|metrics|openapi\.json)["'`?])/;
 /**
- * The tables themselves; addresses of vendors, also of simulated ones, and of clients that files of others name; and the
- * console, a client in a browser. What clients send in the place of an address is in the rules of rewriting.
+ * The tables themselves; addresses of vendors, also of simulated ones, and of clients that files of others name; the
+ * console, which is a client in a browser; and what clients send in the place of an address, which is rewritten.
  */
 const OTHERS =
   /^src\/(?:endpoints\/|upstreams\/|sandbox\/|reconciliation\/|console\/client\/|cli\/import\/|app\/rewrite_rules\.ts)/;
