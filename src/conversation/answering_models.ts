@@ -43,6 +43,7 @@ export class AnsweringModels {
   /** Whether a name in a reply is that of the requested model, with or without a date or a version. */
   isOwn(asked: string, name: string, id: string): boolean {
     if (this.#own.get(asked) === name) return true;
+    if (this.#names.get(asked)?.has(name)) return false;
     if (!isSameModel(asked, name) && !isSameModel(id, name)) return false;
     this.#own.set(asked, name);
     return true;

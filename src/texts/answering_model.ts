@@ -95,12 +95,40 @@ function hasOnlyOwn({ provider, model }: Candidate, providers: TextParts["provid
   return providers.get(provider)?.answering?.hasOthers(model) !== true;
 }
 
+/** What was found for one revision of a catalog: a vendor may answer every request with another name. */
+interface FoundModels {
+  readonly revision: number;
+  /** By provider and name. */
+  readonly models: Map<string, Model | null>;
+}
+
+const foundModels = new WeakMap<Catalog, FoundModels>();
+const MAX_FOUND = 1_000;
+
 /** The text model of a vendor's name: the catalog's at that provider, else the vendor's built-in one; else null. */
-function answeringModel(
+function answeringModel(name: string, at: { readonly provider: Provider; readonly catalog: Catalog }): Model | null {
+  const { catalog, provider } = at;
+  let known = foundModels.get(catalog);
+  if (known?.revision !== catalog.revision) {
+    known = { revision: catalog.revision, models: new Map() };
+    foundModels.set(catalog, known);
+  }
+  const key = `${provider.name} ${name}`;
+  let model = known.models.get(key);
+  if (model === undefined) {
+    model = findAnsweringModel(name, at);
+    if (known.models.size >= MAX_FOUND) known.models.clear();
+    // Without the built-in models another search can find more.
+    if (!mustLoad(provider)) known.models.set(key, model);
+  }
+  return model;
+}
+
+function findAnsweringModel(
   name: string,
   { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
 ): Model | null {
-  const found = catalog.servedAs(provider.name, name) ?? catalog.servedAs(provider.name, unversionedName(name)) ??
+  const model = catalog.servedAs(provider.name, name) ?? catalog.servedAs(provider.name, unversionedName(name)) ??
     builtIn?.builtInAnswer(provider, name) ?? null;
-  return found?.text === true ? found : null;
+  return model?.text === true ? model : null;
 }

@@ -76,7 +76,7 @@ Deno.test("GET /config names the file and the path of settings without fields, o
     assertStringIncludes(owner, "live.json");
     assertEquals(store?.[""], { value: "kv::memory:", owner, path: "store" });
     assertEquals(files?.[""], { value: "./files", owner, path: "files" });
-    assertEquals(console, undefined);
+    assertEquals(console?.[""], { value: null, owner: "default" });
     gateway.env.SWITCHYARD_FILES = "./others";
     await gateway.admin("POST", RELOAD);
     assertEquals((await settingsOf(gateway)).files?.[""], { value: "./others", owner: "environment" });
