@@ -6,7 +6,7 @@ Deno.test("console: the link that dev prints signs in exactly once, and shows wh
   const folder = await Deno.makeTempDir();
   const process = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
   try {
-    const [, address = "", link] = await process.until(/by this link: (http:\S+)\/console#link=(\w+)\n/);
+    const [, address = "", link] = await process.until(/once within 15 minutes: (http:\S+)\/console#link=(\w+)\n/);
     const visitor = new ConsoleBrowser(address);
     assertMatch((await visitor.send("GET", "/console")).text, /<!doctype html>/i);
     const first = await visitor.signIn({ link });

@@ -67,16 +67,27 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
     output: output.text,
     log: log.text,
     async until(pattern) {
-      for (;;) {
-        const match = pattern.exec(output.text());
-        if (match) return match;
-        if (!await output.more()) throw new Error(`It ended without saying ${pattern}: ${log.text()}`);
+      const limit = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => limit.resolve(false), PATIENCE_MS);
+      try {
+        // Ends at the time limit.
+        for (;;) {
+          const match = pattern.exec(output.text());
+          if (match) return match;
+          if (await Promise.race([output.more(), limit.promise])) continue;
+          throw new Error(`It does not say ${pattern}, but: ${output.text()}${log.text()}`);
+        }
+      } finally {
+        clearTimeout(timer);
       }
     },
     kill: (signal) => child.kill(signal),
     ended,
   };
 }
+
+/** How long a text is waited for. A machine that runs other tests, too, starts a process late. */
+const PATIENCE_MS = 180_000;
 
 /** Collects a stream's text. */
 function collected(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
