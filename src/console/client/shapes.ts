@@ -419,6 +419,8 @@ export interface Account extends Limits {
   readonly balance: string;
   readonly held: string;
   readonly overdraft: string;
+  /** Whether the account is charged whatever its balance is. */
+  readonly unlimited: boolean;
   /** Gets the notifications about the account. */
   readonly notification_url: string | null;
 }
@@ -527,6 +529,8 @@ export interface OwnCredits {
   readonly balance: string;
   readonly held: string;
   readonly reserved: string;
+  /** Whether the account is charged whatever its balance is. */
+  readonly unlimited: boolean;
 }
 
 /** Sums of one side of a bill; null for what is not known. */
