@@ -4,17 +4,20 @@ import { REQUEST_SECONDS } from "../../lib/histogram.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import {
+  KEPT_TRAFFIC_MS,
   TRAFFIC_SPANS,
   type TrafficHistory,
   type TrafficSpan,
   type TrafficStep,
 } from "../../metrics/traffic_history.ts";
 import type { UnpricedCount } from "../../metrics/request_counts.ts";
-import { quantileOf } from "../../metrics/traffic_totals.ts";
+import { quantileOf, type TrafficTotals } from "../../metrics/traffic_totals.ts";
 import type { EndingAccount } from "../../notifications/summary.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { writeForecast } from "./shown_account.ts";
+import { instantIn, type TimeRange } from "./time_page.ts";
+import { groupTraffic, type LoggedTraffic, textOf, TRAFFIC_GROUPS, type TrafficGroup } from "./traffic_groups.ts";
 
 /** What is under way at the moment. */
 export interface TrafficNow {
@@ -27,7 +30,7 @@ export interface TrafficNow {
 
 /** The dependencies of {@linkcode trafficReader}. */
 export interface AdminTrafficOptions {
-  readonly history: () => Promise<Pick<TrafficHistory, "read">>;
+  readonly history: () => Promise<Pick<TrafficHistory, "read" | "between">>;
   readonly now: () => TrafficNow;
   /** Counts the jobs of the store that wait, by their kind. */
   readonly countJobs: () => Promise<Readonly<Record<string, number>>>;
@@ -35,8 +38,14 @@ export interface AdminTrafficOptions {
   readonly ending: () => Promise<readonly EndingAccount[]>;
 }
 
-/** Reads what `GET /admin/v1/traffic` answers. */
-export type ReadTraffic = (span: TrafficSpan) => Promise<JsonObject>;
+/** Reads what `GET /admin/v1/traffic` answers of a span that ends now, or of a time range. */
+export type ReadTraffic = (of: TrafficSpan | TimeRange) => Promise<ReadAnswer>;
+
+/** The traffic of a span or a time range, as it is shown. */
+export type ReadAnswer = JsonObject & {
+  /** All steps as one. Unix seconds. */
+  readonly total: JsonObject & { readonly from: number; readonly to: number };
+};
 
 /** Jobs and ending balances are read at most this often, as they are in the store. */
 const STORED_MS = 5_000;
@@ -52,16 +61,18 @@ export function trafficReader(
     readonly ending: readonly EndingAccount[];
     readonly until: number;
   } | null = null;
-  return async (span) => {
+  return async (of) => {
     if (stored === null || clock.monotonicMs() >= stored.until) {
       const [jobs, ending] = await Promise.all([countJobs(), readEnding()]);
       stored = { jobs, ending, until: clock.monotonicMs() + STORED_MS };
     }
     const { jobs, ending } = stored;
-    const { steps, total } = (await history()).read(span);
+    const kept = await history();
+    const isSpan = typeof of === "string";
+    const { steps, total } = isSpan ? kept.read(of) : kept.between(of);
     const { openStreams, memory, unpriced } = now();
     return {
-      span,
+      span: isSpan ? of : null,
       data: steps.map(writeStep),
       total: writeStep(total),
       now: {
@@ -79,16 +90,71 @@ export function trafficReader(
   };
 }
 
-/** `GET /admin/v1/traffic?span`: requests, errors, tokens, cost and latencies in steps of the last hour, day, … */
-export function adminTrafficRoutes(read: ReadTraffic): AdminRoute[] {
+/** The dependencies of {@linkcode adminTrafficRoutes}. */
+export interface TrafficRouteOptions {
+  readonly read: ReadTraffic;
+  readonly logged: LoggedTraffic;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/**
+ * `GET /admin/v1/traffic?span&from&to&group_by`: requests, errors, tokens, cost and latencies in steps of the last hour,
+ * day, … or of a time range, and by model, provider, account or key.
+ */
+export function adminTrafficRoutes({ read, logged, clock }: TrafficRouteOptions): AdminRoute[] {
   return [
-    adminRoutesBelow("/admin/v1/traffic")(
-      "GET",
-      "",
-      async ({ query }) => answerJson(await read(spanIn(new URLSearchParams(query)))),
-      { parameters: ["span"] },
-    ),
+    adminRoutesBelow("/admin/v1/traffic")("GET", "", async ({ query }) => {
+      const parameters = new URLSearchParams(query);
+      const now = clock.now();
+      const by = groupIn(parameters);
+      const answer = await read(rangeIn(parameters, now) ?? spanIn(parameters));
+      if (by === null) return answerJson(answer);
+      const range = { from: Math.round(answer.total.from * MS), to: Math.round(answer.total.to * MS) };
+      const { from, groups, omitted } = await groupTraffic(logged, { by, range, now });
+      return answerJson({
+        ...answer,
+        groups: {
+          by,
+          from: from / MS,
+          to: answer.total.to,
+          omitted,
+          data: groups.map(({ name, traffic }) => ({ name, ...writeTotals(traffic) })),
+        },
+      });
+    }, { parameters: ["span", "from", "to", "group_by"] }),
   ];
+}
+
+const MS = 1_000;
+/** A start that was exactly in time when it was sent is not too early when it arrives. */
+const LATE_MS = 60_000;
+
+/** The time range of a query; null if it has none. */
+function rangeIn(parameters: URLSearchParams, now: number): TimeRange | null {
+  const [from, to] = [instantIn(parameters, "from"), instantIn(parameters, "to") ?? now];
+  if (from === null && !parameters.has("to")) return null;
+  if (from === null) throw invalidField("from", 'expected the start of the time range that "to" ends');
+  if (parameters.has("span")) throw invalidField("span", 'expected none, as "from" is given');
+  const earliest = now - KEPT_TRAFFIC_MS;
+  if (from < earliest - LATE_MS) {
+    const days = KEPT_TRAFFIC_MS / 86_400_000;
+    throw invalidField(
+      "from",
+      `expected ${Math.ceil(earliest / MS)} (${textOf(earliest)}) or later, as the traffic of the last ${days} days is ` +
+        "kept; GET /admin/v1/usage has what was charged before",
+    );
+  }
+  if (from >= now) throw invalidField("from", "expected a time before now");
+  if (from >= to) throw invalidField("to", 'expected a time after "from"');
+  return { from, to };
+}
+
+function groupIn(parameters: URLSearchParams): TrafficGroup | null {
+  const text = parameters.get("group_by");
+  if (text === null) return null;
+  const group = TRAFFIC_GROUPS.find((each) => each === text);
+  if (group === undefined) throw invalidField("group_by", `expected one of ${TRAFFIC_GROUPS.join(", ")}`);
+  return group;
 }
 
 /**
@@ -103,11 +169,13 @@ export function spanIn(parameters: URLSearchParams): TrafficSpan {
   return span;
 }
 
-function writeStep({ from, to, traffic }: TrafficStep): JsonObject {
+function writeStep({ from, to, traffic }: TrafficStep): ReadAnswer["total"] {
+  return { from: from / MS, to: to / MS, ...writeTotals(traffic) };
+}
+
+function writeTotals(traffic: TrafficTotals): JsonObject {
   const { requests, errors, inputTokens, outputTokens, costUnits, durations, firstBytes } = traffic;
   return {
-    from: from / 1_000,
-    to: to / 1_000,
     requests,
     errors: { ...errors },
     input_tokens: inputTokens,
