@@ -187,6 +187,12 @@ export const ProviderTest = written<ConsoleProviderTest>()(z.object({
 
 const quantiles = () => z.object({ p50: z.number(), p95: z.number(), p99: z.number() }).nullable();
 
+const holder = {
+  account: z.string(),
+  key: about(z.string().nullable(), "Null for the account itself."),
+  name: z.string().nullable(),
+};
+
 const TRAFFIC_TOTALS = {
   requests: z.int(),
   errors: about(z.record(z.string(), z.int()), "By code."),
@@ -240,6 +246,20 @@ export const Traffic = written<TrafficAnswer>()(z.object({
         lasts_until: seconds(),
       })),
       "The accounts whose balances end within a month at the present rate, the first one first.",
+    ),
+    budgets: about(
+      z.array(z.object({
+        ...holder,
+        amount: usd(),
+        per: z.enum(["day", "week", "month", "total"]),
+        spent: usd("With what is held for videos"),
+        resets_at: about(z.int().nullable(), "Unix seconds."),
+      })),
+      "The budgets of which at least 80 % are spent, the most spent one first.",
+    ),
+    expiring: about(
+      z.array(z.object({ ...holder, expires_at: seconds() })),
+      "The keys and accounts that expire within a week, the first one first.",
     ),
   }),
 })).meta({ id: "Traffic" });

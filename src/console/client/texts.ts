@@ -93,6 +93,13 @@ export const TEXTS = {
     endingLeft: "Remaining",
     endingRate: "Spend per day",
     endingAt: "Lasts until",
+    budgets: "Budgets nearly spent",
+    budgetHolder: "Account or key",
+    budgetSpent: "Spent",
+    budgetShare: (percent: number) => `${percent} %`,
+    budgetOf: "Budget",
+    resets: "Starts again",
+    expiring: "Keys that expire soon",
     unpriced: "Usage without a price",
     unpricedText:
       "Vendors reported this usage, but the models have no price for it, so nothing was charged. Add these prices.",

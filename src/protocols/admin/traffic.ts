@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, secondsOf } from "../../lib/clock.ts";
 import { invalidField } from "../../lib/gateway_error.ts";
 import { REQUEST_SECONDS } from "../../lib/histogram.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -12,7 +12,7 @@ import {
 } from "../../metrics/traffic_history.ts";
 import type { UnpricedCount } from "../../metrics/request_counts.ts";
 import { quantileOf, type TrafficTotals } from "../../metrics/traffic_totals.ts";
-import type { EndingAccount } from "../../notifications/summary.ts";
+import type { NearEnds } from "../../notifications/summary.ts";
 import { type AdminRoute, adminRoutesBelow } from "./admin_route.ts";
 import { answerJson } from "./answer.ts";
 import { writeForecast } from "./shown_account.ts";
@@ -34,8 +34,8 @@ export interface AdminTrafficOptions {
   readonly now: () => TrafficNow;
   /** Counts the jobs of the store that wait, by their kind. */
   readonly countJobs: () => Promise<Readonly<Record<string, number>>>;
-  /** Reads the accounts whose balances end soon, as the last pass found them. */
-  readonly ending: () => Promise<readonly EndingAccount[]>;
+  /** Reads what is near its end, as the last pass found it. */
+  readonly nearEnds: () => Promise<NearEnds>;
 }
 
 /** Reads what `GET /admin/v1/traffic` answers of a span that ends now, or of a time range. */
@@ -47,26 +47,26 @@ export type ReadAnswer = JsonObject & {
   readonly total: JsonObject & { readonly from: number; readonly to: number };
 };
 
-/** Jobs and ending balances are read at most this often, as they are in the store. */
+/** Jobs and what is near its end are read at most this often, as they are in the store. */
 const STORED_MS = 5_000;
 
 /** Returns a function that reads the traffic of a span, and what is under way. */
 export function trafficReader(
-  { history, now, countJobs, ending: readEnding, clock }: AdminTrafficOptions & {
+  { history, now, countJobs, nearEnds: readNearEnds, clock }: AdminTrafficOptions & {
     readonly clock: Pick<Clock, "monotonicMs">;
   },
 ): ReadTraffic {
   let stored: {
     readonly jobs: Readonly<Record<string, number>>;
-    readonly ending: readonly EndingAccount[];
+    readonly nearEnds: NearEnds;
     readonly until: number;
   } | null = null;
   return async (of) => {
     if (stored === null || clock.monotonicMs() >= stored.until) {
-      const [jobs, ending] = await Promise.all([countJobs(), readEnding()]);
-      stored = { jobs, ending, until: clock.monotonicMs() + STORED_MS };
+      const [jobs, nearEnds] = await Promise.all([countJobs(), readNearEnds()]);
+      stored = { jobs, nearEnds, until: clock.monotonicMs() + STORED_MS };
     }
-    const { jobs, ending } = stored;
+    const { jobs, nearEnds } = stored;
     const kept = await history();
     const isSpan = typeof of === "string";
     const { steps, total } = isSpan ? kept.read(of) : kept.between(of);
@@ -80,11 +80,7 @@ export function trafficReader(
         memory: { in_use: memory.inUse, limit: memory.limitBytes },
         jobs,
         unpriced: unpriced.map((each) => ({ ...each })),
-        ending: ending.map(({ account, left, ...forecast }) => ({
-          account,
-          left: writeMoney(left),
-          ...writeForecast(forecast),
-        })),
+        ...writeNearEnds(nearEnds),
       },
     };
   };
@@ -98,8 +94,8 @@ export interface TrafficRouteOptions {
 }
 
 /**
- * `GET /admin/v1/traffic?span&from&to&group_by`: requests, errors, tokens, cost and latencies in steps of the last hour,
- * day, … or of a time range, and by model, provider, account or key.
+ * `GET /admin/v1/traffic?span&from&to&group_by`: requests, errors, tokens, cost and latencies in steps of the last
+ * hour, day, … or of a time range, and by model, provider, account or key.
  */
 export function adminTrafficRoutes({ read, logged, clock }: TrafficRouteOptions): AdminRoute[] {
   return [
@@ -167,6 +163,31 @@ export function spanIn(parameters: URLSearchParams): TrafficSpan {
   const span = TRAFFIC_SPANS.find((each) => each === text);
   if (span === undefined) throw invalidField("span", `expected one of ${TRAFFIC_SPANS.join(", ")}`);
   return span;
+}
+
+function writeNearEnds({ accounts, budgets, keys }: NearEnds): JsonObject {
+  return {
+    ending: accounts.map(({ account, left, ...forecast }) => ({
+      account,
+      left: writeMoney(left),
+      ...writeForecast(forecast),
+    })),
+    budgets: budgets.map(({ account, key, name, amount, per, spent, resetsAt }) => ({
+      account,
+      key,
+      name,
+      amount: writeMoney(amount),
+      per,
+      spent: writeMoney(spent),
+      resets_at: resetsAt === null ? null : secondsOf(resetsAt),
+    })),
+    expiring: keys.map(({ account, key, name, expiresAt }) => ({
+      account,
+      key,
+      name,
+      expires_at: secondsOf(expiresAt),
+    })),
+  };
 }
 
 function writeStep({ from, to, traffic }: TrafficStep): ReadAnswer["total"] {
