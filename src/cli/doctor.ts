@@ -72,7 +72,9 @@ export async function doctor(args: readonly string[]): Promise<number> {
     );
     report(await checkDescriptors());
   } else {
-    const text = dev === null ? `${source} is valid` : 'that of "dev", which runs in this folder with simulated vendors';
+    const text = dev === null
+      ? `${source} is valid`
+      : 'that of "dev", which runs in this folder with simulated vendors';
     report(ok("configuration", text), checkAdmin(config));
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
     report(await checkStore(config));

@@ -63,7 +63,7 @@ Deno.test("GET /admin/v1/traffic says which time range it keeps, and refuses wha
     return `${json.error.field}: ${json.error.message}`;
   };
   const early = await refusal(`from=${now - 32 * DAY_SECONDS}`);
-  assertStringIncludes(early, "or later, as the traffic of the last 31 days is kept; GET /admin/v1/usage has");
+  assertStringIncludes(early, "or later, as the last 31 days are kept; GET /admin/v1/usage has");
   assertEquals((await traffic(`from=${now - 31 * DAY_SECONDS}`)).status, 200);
   assertStringIncludes(await refusal(`to=${now}`), "from: ");
   assertStringIncludes(await refusal(`from=${now - 60}&span=day`), "span: ");

@@ -133,12 +133,9 @@ function rangeIn(parameters: URLSearchParams, now: number): TimeRange | null {
   if (parameters.has("span")) throw invalidField("span", 'expected none, as "from" is given');
   const earliest = now - KEPT_TRAFFIC_MS;
   if (from < earliest - LATE_MS) {
-    const days = KEPT_TRAFFIC_MS / 86_400_000;
-    throw invalidField(
-      "from",
-      `expected ${Math.ceil(earliest / MS)} (${textOf(earliest)}) or later, as the traffic of the last ${days} days is ` +
-        "kept; GET /admin/v1/usage has what was charged before",
-    );
+    const [first, days] = [`${Math.ceil(earliest / MS)} (${textOf(earliest)})`, KEPT_TRAFFIC_MS / 86_400_000];
+    const advice = "GET /admin/v1/usage has what was charged before";
+    throw invalidField("from", `expected ${first} or later, as the last ${days} days are kept; ${advice}`);
   }
   if (from >= now) throw invalidField("from", "expected a time before now");
   if (from >= to) throw invalidField("to", 'expected a time after "from"');

@@ -50,13 +50,22 @@ export async function groupTraffic(
   }
   const oldest = now - retentionMs;
   if (range.to <= oldest) {
-    throw invalidField("group_by", `expected a time range after ${textOf(oldest)}, up to which requests are not logged`);
+    throw invalidField(
+      "group_by",
+      `expected a time range after ${textOf(oldest)}, up to which requests are not logged`,
+    );
   }
   const sums = new Map<string | null, GroupSum>();
   const start = Math.max(range.from, oldest);
   let [from, after]: [number, number | undefined] = [start, undefined];
   for (let pages = 0, count = 0; pages < MAX_PAGES && count < MAX_REQUESTS; pages++) {
-    const query = { from: start, to: range.to, order: "desc", limit: PAGE, ...after !== undefined && { after } } as const;
+    const query = {
+      from: start,
+      to: range.to,
+      order: "desc",
+      limit: PAGE,
+      ...after !== undefined && { after },
+    } as const;
     const page = await requests.list(query);
     // A page comes from another thread or process, so that others work between pages.
     for (const request of page.requests) addTo(sums, factOf(request, by), request);
