@@ -231,7 +231,11 @@ const STORAGE: Record<string, SettingText> = {
 
 const ACCOUNTS: Record<string, SettingText> = {
   "accounts[].id": { text: "The id, which never changes", example: "acme" },
-  "accounts[].balance": { text: "Credited once, when the account is created", example: "25.00" },
+  "accounts[].balance": {
+    text: "Credited once, when the account is created; `unlimited`: charged [without a limit](money.md#unlimited)",
+    example: "25.00",
+    otherwise: "nothing",
+  },
   "accounts[].keys[].key": {
     text: "An API key; a plain text in place of the section is a key as well",
     example: "${CI_KEY}",

@@ -36,6 +36,7 @@ import { adminSigningKeyRoutes } from "../protocols/admin/signing_keys.ts";
 import type { RunningVideos } from "../protocols/admin/task_changes.ts";
 import { adminTaskRoutes } from "../protocols/admin/tasks.ts";
 import { type AdminTrafficOptions, adminTrafficRoutes, trafficReader } from "../protocols/admin/traffic.ts";
+import type { LoggedTraffic } from "../protocols/admin/traffic_groups.ts";
 import { adminUsageRoutes } from "../protocols/admin/usage.ts";
 import type { PriceFeed } from "../prices/price_feed.ts";
 import { lazyRoutesAt } from "../protocols/route_at.ts";
@@ -185,7 +186,13 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
       reconciler: reconcilerOf(options),
       readJson: async (inbound) => (await readJsonObject(inbound, { ...limits, capBytes: MAX_INVOICE_BYTES })).body,
     }),
-    ...traffic === null ? [] : overviewRoutes({ ...traffic, clock, access, ofProviders }),
+    ...traffic === null ? [] : overviewRoutes({
+      ...traffic,
+      clock,
+      access,
+      ofProviders,
+      logged: { requests: requestLog, retentionMs: config.requestLog.retentionMs },
+    }),
     ...adminSigningKeyRoutes({ signingKeys }),
     ...requestRoutes(requestLog),
     ...configChanges === null ? shownConfigRoutes(options) : configRoutes({ changes: configChanges, readJson }),
@@ -206,15 +213,16 @@ interface OverviewParts extends AdminTrafficOptions, Pick<AdminOverviewOptions, 
   readonly clock: Clock;
   readonly access: AdminAccess;
   readonly ofProviders: AdminProviderOptions;
+  readonly logged: LoggedTraffic;
 }
 
 /** The traffic, and its changes together with those of the providers. */
-function overviewRoutes({ streams, access, ofProviders, ...traffic }: OverviewParts): AdminRoute[] {
+function overviewRoutes({ streams, access, ofProviders, logged, ...traffic }: OverviewParts): AdminRoute[] {
   const readTraffic = trafficReader(traffic);
   const readProviders = () => writeProviders(ofProviders);
   const isOperator: AdminOverviewOptions["isOperator"] = (inbound) => isStillOperator(inbound, access);
   return [
-    ...adminTrafficRoutes(readTraffic),
+    ...adminTrafficRoutes({ read: readTraffic, logged, clock: traffic.clock }),
     ...adminOverviewRoutes({ streams, readTraffic, readProviders, isOperator }),
   ];
 }

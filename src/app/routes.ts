@@ -208,9 +208,9 @@ function adminRoutesOf({ services, features, state, configChanges, prices, acces
           unpriced: services.counts.requests.unpriced(),
         }),
         countJobs: () => countJobs(services),
-        ending: async () => {
-          const { readSummary } = await import("../notifications/summary.ts");
-          return (await readSummary(services.store))?.ending ?? [];
+        nearEnds: async () => {
+          const { readNearEnds } = await import("../notifications/summary.ts");
+          return await readNearEnds(services.store);
         },
       },
       otherGateways: () => otherGatewaysOn(services.store, services.clock),

@@ -16,6 +16,7 @@ import {
 } from "./records.ts";
 import { newWebhookSecret } from "./webhook_secret.ts";
 import { missingAccount } from "./missing_account.ts";
+import { changedOverdraft } from "./unlimited_balance.ts";
 
 const SCAN_PAGE = 500;
 /** Accounts whose records are read together while their balances are read one by one. */
@@ -25,7 +26,7 @@ const BALANCE_PAGE = 100;
 export interface Account extends AccountRecord {
   /** Can be spent; below minus `overdraft` if calls cost more than they reserved. */
   readonly available: Money;
-  /** How far the balance may fall below zero. Absent: not at all. */
+  /** How far the balance may fall below zero; see {@linkcode isUnlimited}. Absent: not at all. */
   readonly overdraft?: Money;
   /** Reserved by holds for work in progress. */
   readonly held: Money;
@@ -48,7 +49,8 @@ export interface NewAccount {
  * Creates an account, its opening credit and its webhook secret in one commit.
  *
  * @returns The account and its webhook secret, which is not shown again.
- * @throws {GatewayError} `invalid_request` naming `id`; `conflict` if the account exists.
+ * @throws {GatewayError} `invalid_request` naming `id`, or as {@linkcode changedOverdraft}; `conflict` if the account
+ * exists.
  */
 export async function createAccount(
   store: Store,
@@ -63,12 +65,12 @@ export async function createAccount(
     ...bucketsOf(allowBuckets),
     ...changedAccountSettings({}, settings),
   };
-  const commit = withOverdraft(openingCommit(record, balance, webhookSecret), id, settings);
+  const overdraft = changedOverdraft(0n, settings);
+  const commit = withOverdraft(openingCommit(record, balance, webhookSecret), id, overdraft);
   const result = await store.commit(null, commit);
   if (!result.ok) {
     throw new GatewayError("conflict", `Cannot create the account "${id}": there is one with this id`, { field: "id" });
   }
-  const { overdraft } = settings;
   return { account: { ...record, available: balance, held: 0n, ...overdraft && { overdraft } }, webhookSecret };
 }
 
@@ -173,22 +175,24 @@ export function setAllowedBuckets(store: Store, id: string, allowBuckets: readon
  * Changes the settings of an account and its overdraft. Call {@linkcode KeyRing.evictAccount} and `Meter.invalidate` so
  * that they take effect at once.
  *
- * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased.
+ * @throws {GatewayError} `not_found` if there is no such account; `conflict` if it was erased; as
+ * {@linkcode changedOverdraft}.
  */
-export function changeAccountSettings(store: Store, id: string, changes: AccountChanges): Promise<Account> {
-  return changeAccount(store, id, (account) => {
+export async function changeAccountSettings(store: Store, id: string, changes: AccountChanges): Promise<Account> {
+  const { overdraft = 0n } = isAccountId(id) ? await store.balance(id) : {};
+  const change = withOverdraft({}, id, changedOverdraft(overdraft, changes));
+  return await changeAccount(store, id, (account) => {
     refuseErased(account);
     const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...rest } = account;
     const { notificationUrl: _url, promptCaching: _caching, ...facts } = rest;
     const after = { ...facts, ...changedAccountSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
-  }, withOverdraft({}, id, changes));
+  }, change);
 }
 
-/** Adds the change of an overdraft to a commit, if it is given; null ends it. */
-function withOverdraft(commit: Commit, account: string, { overdraft }: AccountChanges): Commit {
-  if (overdraft === undefined) return commit;
-  return mergeCommits(commit, { setOverdrafts: [{ account, overdraft: overdraft ?? 0n }] });
+/** Adds another overdraft to a commit; null changes nothing. */
+function withOverdraft(commit: Commit, account: string, overdraft: Money | null): Commit {
+  return overdraft === null ? commit : mergeCommits(commit, { setOverdrafts: [{ account, overdraft }] });
 }
 
 async function changeAccount(

@@ -5,7 +5,9 @@ import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
 import { isWellFormedKey, KEY_EXPECTATION } from "./api_key.ts";
 import { bucketsSchema } from "./buckets_schema.ts";
 import type { ConfiguredAccount } from "./configured_accounts.ts";
+import type { BalanceKind } from "./key_settings.ts";
 import { ACCOUNT_FIELDS, KEY_FIELDS } from "./setting_fields.ts";
+import { hasTwoLimits, NO_OVERDRAFT, PREPAID, UNLIMITED } from "./unlimited_balance.ts";
 import { MIN_SECRET_CHARACTERS } from "./webhook_secret.ts";
 
 const KEY_SECRET = z.string("a key, or a section with it").refine(isWellFormedKey, KEY_EXPECTATION);
@@ -22,29 +24,46 @@ const KEY = z.union([
 const Accounts = z.array(
   z.strictObject({
     id: z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION),
-    balance: z.string().default("0").transform(readBalance),
+    balance: z.string().transform(readBalance).optional(),
     keys: z.array(KEY).default([]),
     webhook_secret: optional(secret(MIN_SECRET_CHARACTERS)),
     allow_buckets: bucketsSchema().optional(),
     ...ACCOUNT_FIELDS,
-  }).transform(({ id, balance, keys, webhook_secret: given, allow_buckets: allowBuckets, ...settings }) => ({
-    id,
-    balance,
-    keys,
-    ...given === null ? {} : { webhookSecret: given },
-    ...allowBuckets === undefined ? {} : { allowBuckets },
-    ...Object.keys(settings).length === 0 ? {} : { settings },
-  })),
+  }).transform((
+    { id, balance: { amount, kind } = NO_BALANCE, keys, webhook_secret: given, allow_buckets: allowBuckets, ...rest },
+    context,
+  ) => {
+    const settings = { ...kind !== undefined && { balance: kind }, ...rest };
+    if (hasTwoLimits(settings)) context.addIssue({ code: "custom", path: ["overdraft"], message: NO_OVERDRAFT });
+    return {
+      id,
+      balance: amount,
+      keys,
+      ...given === null ? {} : { webhookSecret: given },
+      ...allowBuckets === undefined ? {} : { allowBuckets },
+      ...Object.keys(settings).length === 0 ? {} : { settings },
+    };
+  }),
 );
+
+/** An opening balance. An account whose amount the file declares is prepaid. */
+interface OpeningBalance {
+  readonly amount: Money;
+  /** Absent if the file declares no balance. */
+  readonly kind?: BalanceKind;
+}
+
+const NO_BALANCE: OpeningBalance = { amount: 0n };
 
 /** The `accounts` section of the configuration, read strictly. Its messages continue after "expected". */
 export const configuredAccountsSchema: z.ZodType<ConfiguredAccount[]> = Accounts;
 
-function readBalance(text: string, context: z.RefinementCtx): Money {
+function readBalance(text: string, context: z.RefinementCtx): OpeningBalance {
+  if (text === UNLIMITED) return { amount: 0n, kind: UNLIMITED };
   try {
-    const balance = readMoney(text);
-    if (balance >= 0n) return balance;
+    const amount = readMoney(text);
+    if (amount >= 0n) return { amount, kind: PREPAID };
   } catch { /* reported below */ }
-  context.addIssue('a decimal amount in USD, such as "25.00"');
+  context.addIssue('a decimal amount in USD, such as "25.00", or "unlimited"');
   return z.NEVER;
 }

@@ -2,7 +2,9 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
 import { hashOfKey } from "./api_key.ts";
 import type { ConfiguredAccount, ConfiguredKey } from "./configured_accounts.ts";
+import type { AccountChanges } from "./key_settings.ts";
 import { keyKey, type KeyRecord } from "./records.ts";
+import { PREPAID, UNLIMITED } from "./unlimited_balance.ts";
 
 /** Fields of an account or a key, by the names that operators use. Undefined ones are not given. */
 export type GivenFields = Readonly<Record<string, unknown>>;
@@ -27,8 +29,8 @@ export class DeclaredAccounts {
   refuseAccountFields(id: string, given: GivenFields): void {
     const account = this.#accounts.get(id);
     if (account?.declaredAt === undefined) return;
-    const { declaredAt, allowBuckets, settings } = account;
-    refuseFields(given, { ...settings, allow_buckets: allowBuckets }, declaredAt);
+    const { declaredAt, allowBuckets, settings = {} } = account;
+    refuseFields(withReplaced(given, settings), { ...settings, allow_buckets: allowBuckets }, declaredAt);
   }
 
   /**
@@ -81,6 +83,12 @@ export class DeclaredAccounts {
     if (key === undefined) return null;
     return { settings: typeof key === "string" ? {} : key.settings, declaredAt: `${declaredAt}.keys[${index}]` };
   }
+}
+
+/** An overdraft ends a balance without a limit, and such a balance ends an overdraft. */
+function withReplaced(given: GivenFields, declared: AccountChanges): GivenFields {
+  if (given.balance === UNLIMITED) return { overdraft: UNLIMITED, ...given };
+  return declared.balance === UNLIMITED && given.overdraft !== undefined ? { balance: PREPAID, ...given } : given;
 }
 
 function refuseFields(given: GivenFields, declared: GivenFields, declaredAt: string): void {

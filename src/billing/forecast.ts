@@ -1,6 +1,7 @@
 import type { Money } from "../lib/money.ts";
 import type { Store } from "../store/store.ts";
 import type { Account } from "./account.ts";
+import { isUnlimited } from "./unlimited_balance.ts";
 import { accountSpentOf, DAY_MS } from "./usage/usage_records.ts";
 
 /** How long the balance of an account lasts. */
@@ -52,9 +53,12 @@ function meanOf(
   return sum * BigInt(DAY_MS) / BigInt(Math.ceil(elapsedMs));
 }
 
-function forecastOf({ available, overdraft = 0n }: Account, spentPerDay: Money, now: number): Forecast {
+function forecastOf(account: Account, spentPerDay: Money, now: number): Forecast {
+  const { available, overdraft = 0n } = account;
   const left = available + overdraft;
-  if (spentPerDay <= 0n || left > spentPerDay * MAX_DAYS) return { left, spentPerDay, lastsUntil: null };
+  if (isUnlimited(account) || spentPerDay <= 0n || left > spentPerDay * MAX_DAYS) {
+    return { left, spentPerDay, lastsUntil: null };
+  }
   const lastsMs = left <= 0n ? 0 : Number(left * BigInt(DAY_MS) / spentPerDay);
   return { left, spentPerDay, lastsUntil: now + lastsMs };
 }

@@ -34,8 +34,13 @@ export interface KeyChanges extends LimitChanges {
   readonly prompt_caching?: PromptCachingSetting | null | undefined;
 }
 
+/** Whether requests use up a balance, or are charged whatever it is. */
+export type BalanceKind = "prepaid" | "unlimited";
+
 /** Settings of an account as {@linkcode ACCOUNT_FIELDS} reads them. Undefined: kept. Null: removed. */
 export interface AccountChanges extends KeyChanges {
+  /** Whether the balance is limited; an opening amount is not a change. */
+  readonly balance?: BalanceKind | undefined;
   readonly overdraft?: Money | null | undefined;
   readonly notification_url?: string | null | undefined;
 }

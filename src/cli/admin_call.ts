@@ -42,7 +42,9 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
   "accounts show": (args) => ({ method: "GET", path: accountPath(args) }),
   "accounts set": (args) => {
     const path = accountPath(args);
-    return { method: "PATCH", path, body: changesIn(accountSettingsIn(args), "accounts set", "--overdraft 5") };
+    const balance = args.option("balance");
+    const fields = { ...balance !== undefined && { balance }, ...accountSettingsIn(args) };
+    return { method: "PATCH", path, body: changesIn(fields, "accounts set", "--overdraft 5") };
   },
   "accounts allow-buckets": (args) => {
     const path = `${accountPath(args)}/buckets`;

@@ -1,6 +1,6 @@
 import type { RunningApp } from "../app/app.ts";
 import type { Config } from "../config/config.ts";
-import { devConfig } from "../config/dev_config.ts";
+import { DEV_KEY_PATH, devConfig } from "../config/dev_config.ts";
 import { PORT_VARIABLE } from "../config/environment.ts";
 import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
@@ -11,9 +11,6 @@ import { runUntilSignal, startGateway } from "./gateway_process.ts";
 import { openProcessOutput } from "./process_output.ts";
 import { ensureSecret, writeSecret } from "./secret_file.ts";
 import { UsageError } from "./usage_error.ts";
-
-/** The file with the demo account's API key, which is the same at every start. */
-const DEV_KEY_PATH = "./data/dev-key";
 
 /**
  * Runs `dev`: the gateway in front of simulated vendors, with an API key that is ready to use.

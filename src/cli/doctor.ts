@@ -38,6 +38,7 @@ import { environmentOf } from "./environment.ts";
 import { findGateway, isConfigNamed, pathOf } from "./find_gateway.ts";
 import { gatewayFetch } from "./gateway_fetch.ts";
 import { print } from "./print.ts";
+import { runningDevConfig } from "./running_dev.ts";
 import { VERSION } from "./version.ts";
 import { parseOptions } from "./command_options.ts";
 
@@ -61,7 +62,9 @@ export async function doctor(args: readonly string[]): Promise<number> {
     if (!options.isJson) { for (const finding of found) print(writeFinding(finding)); }
   };
   report(checkVersion(VERSION));
-  const { source, problems, config } = checkConfig({ path: options.config, env: environmentOf(options.config) });
+  const { source, problems, config: own } = checkConfig({ path: options.config, env: environmentOf(options.config) });
+  const dev = own === null || isGiven(own, options) ? null : await runningDevConfig(own);
+  const config = dev ?? own;
   if (config === null) {
     report(
       ...problems.map((text) =>
@@ -70,24 +73,34 @@ export async function doctor(args: readonly string[]): Promise<number> {
     );
     report(await checkDescriptors());
   } else {
-    report(ok("configuration", `${source} is valid`), checkAdmin(config));
+    const text = dev === null
+      ? `${source} is valid`
+      : 'that of "dev", which runs in this folder with simulated vendors';
+    report(ok("configuration", text), checkAdmin(config));
     report(await checkDescriptors(), await checkDisk(config), await checkFiles(config), await checkRequestLog(config));
-    report(await checkStore(config, options));
+    report(await checkStore(config));
     const now = systemClock.now();
-    const prices = await readDoctorPrices(config, {
-      gateway: undefined,
-      isConfigNamed: isConfigNamed(options.config),
-    });
+    const prices = await readDoctorPrices(config, THIS_GATEWAY);
     report(checkPriceSource(config.prices, prices.state, now), checkPrices(config, now));
     report(checkExpirations(config.models, now));
     const readsLists = !options.isOffline && config.modelPatterns.length > 0;
     if (!readsLists) report(checkFacts(config));
     if (!options.isOffline) report(...await checkFilesBucket(config));
-    if (!options.isOffline) await checkVendors(config, prices.models, report);
+    const vendors = { sourced: prices.models, isSimulated: dev !== null };
+    if (!options.isOffline) await checkVendors(config, vendors, report);
   }
   if (options.isJson) print(JSON.stringify(findings, null, 2));
   return findings.some(({ level }) => level === "problem") ? 1 : 0;
 }
+
+/** Whether there is a configuration to check. Without one, `doctor` checks the gateway of `dev`, if one runs. */
+function isGiven({ providers, models, modelPatterns }: Config, { config }: DoctorOptions): boolean {
+  const isEmpty = Object.keys(providers).length + models.length + modelPatterns.length === 0;
+  return !isEmpty || isConfigNamed(config);
+}
+
+/** The gateway of the configuration that is checked; the one of `dev` has another. */
+const THIS_GATEWAY = { gateway: undefined, isConfigNamed: true } as const;
 
 function readOptions(args: readonly string[]): DoctorOptions {
   const options = { config: { type: "string" }, offline: { type: "boolean" }, json: { type: "boolean" } } as const;
@@ -112,12 +125,12 @@ function checkAdmin({ server, models, modelPatterns, providers, accounts }: Conf
 }
 
 /** The store of a running gateway is locked, so the gateway is asked. */
-async function checkStore(config: Config, { config: path }: DoctorOptions): Promise<Finding> {
+async function checkStore(config: Config): Promise<Finding> {
   const { engine } = storeAddressOf(config.store);
   const file = engine === "postgres" ? shownStore(config.store) : pathOf(config.store);
   if (file === null) return warning("store", "it is in memory, and lost at the end", 'set "store" to kv:PATH');
   try {
-    const gateway = await findGateway(config, { gateway: undefined, isConfigNamed: isConfigNamed(path) });
+    const gateway = await findGateway(config, THIS_GATEWAY);
     if (gateway !== null) return await checkRunning(gateway.address);
     const store = await openStore(config, { clock: systemClock, log: silentLog, mustExist: true });
     try {
@@ -156,9 +169,17 @@ async function checkRunning(address: string): Promise<Finding> {
   return problem("store", `the gateway at ${address} is ${text}`, "look at its log");
 }
 
+/** What is known of the vendors of a configuration. */
+interface Vendors {
+  /** The models with a price of the price source. */
+  readonly sourced: ReadonlySet<string>;
+  /** Whether they are simulated: their lists name few models, and they serve any. */
+  readonly isSimulated: boolean;
+}
+
 async function checkVendors(
   config: Config,
-  sourced: ReadonlySet<string>,
+  { sourced, isSimulated }: Vendors,
   report: (...found: readonly Finding[]) => void,
 ): Promise<void> {
   const hosts = await checkHosts(config);
@@ -176,11 +197,14 @@ async function checkVendors(
     if (config.modelPatterns.length > 0) report(checkFacts(config, listedFactsOf(config, checked)));
     const lists = checked.flatMap(({ name, models }) => models === null ? [] : [[name, new Set(models)] as const]);
     const { models } = createCatalog(config.models).at(systemClock.now());
-    report(checkListedModels(models, new Map(lists)), checkUnpricedModels(config, new Map(lists), sourced));
+    report(isSimulated ? ANY_MODEL : checkListedModels(models, new Map(lists)));
+    report(checkUnpricedModels(config, new Map(lists), sourced));
   } finally {
     openedProviders.close();
   }
 }
+
+const ANY_MODEL = ok("models", "simulated vendors serve every model");
 
 /** The facts of lists that the gateway reads: those of providers with an entry such as "anthropic/*". */
 function listedFactsOf(

@@ -11,6 +11,8 @@ const COMMAND = "dev";
 
 /** The store of `deno task dev`. */
 export const DEV_STORE = "kv:./data/dev.db";
+/** The file with the API key of the account of `dev`, which is the same at every start. */
+export const DEV_KEY_PATH = "./data/dev-key";
 /** The folder of files of `deno task dev`. */
 export const DEV_FILES = "./data/dev-files";
 

@@ -1,5 +1,7 @@
 import { readCaFile } from "../config/ca_file.ts";
 import type { Config } from "../config/config.ts";
+import { isLoopback } from "../net/proxy.ts";
+import { directHead } from "./direct_head.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /** A difference above this makes signed requests and tokens of some vendors invalid. */
@@ -29,28 +31,37 @@ export async function checkHosts(
   }
   const caCerts = egress.caFile === null ? [] : [await readCaFile(egress.caFile)];
   using client = Deno.createHttpClient({ caCerts });
+  const options = { client, caCerts, timeoutMs };
   return await Promise.all(
-    [...namesByOrigin].map(([origin, names]) => reach(origin, `host of ${names.join(", ")}`, { client, timeoutMs })),
+    [...namesByOrigin].map(([origin, names]) => reach(origin, `host of ${names.join(", ")}`, options)),
   );
 }
 
 interface ReachOptions {
   readonly client: Deno.HttpClient;
+  readonly caCerts: readonly string[];
   readonly timeoutMs: number;
 }
 
-async function reach(origin: string, check: string, { client, timeoutMs }: ReachOptions): Promise<ReachedHost> {
+async function reach(origin: string, check: string, options: ReachOptions): Promise<ReachedHost> {
   const sentAt = Date.now();
   try {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(origin, { method: "HEAD", redirect: "manual", client, signal });
-    await response.body?.cancel();
-    const date = Date.parse(response.headers.get("date") ?? "");
+    const headers = isLoopback(new URL(origin).hostname)
+      ? await directHead(origin, options)
+      : await headOf(origin, options);
+    const date = Date.parse(headers.get("date") ?? "");
     const skewMs = Number.isNaN(date) ? null : (sentAt + Date.now()) / 2 - date;
     return { finding: ok(check, `${origin} answers`), skewMs };
   } catch (error) {
-    return { finding: unreachable({ check, origin, error, timeoutMs }), skewMs: null };
+    return { finding: unreachable({ check, origin, error, timeoutMs: options.timeoutMs }), skewMs: null };
   }
+}
+
+async function headOf(origin: string, { client, timeoutMs }: ReachOptions): Promise<Headers> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(origin, { method: "HEAD", redirect: "manual", client, signal });
+  await response.body?.cancel();
+  return response.headers;
 }
 
 /** A host that a request did not reach. */

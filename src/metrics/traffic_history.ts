@@ -109,6 +109,24 @@ export class TrafficHistory {
     const steps = kept.slice(1).map((each, index) => stepBetween(kept[index] ?? each, each));
     return { steps, total: stepBetween(elementAt(kept, 0), elementAt(kept, kept.length - 1)) };
   }
+
+  /**
+   * The whole steps that overlap a time range, of the shortest length that is kept so far back, and all of them as one.
+   *
+   * @param range Unix milliseconds.
+   */
+  between(range: { readonly from: number; readonly to: number }): { steps: TrafficStep[]; total: TrafficStep } {
+    const ageMs = this.clock.now() - range.from;
+    const span = TRAFFIC_SPANS.find((each) => ageMs <= STEPS[each].stepMs * STEPS[each].count) ?? "month";
+    const steps = this.read(span).steps.filter(({ from, to }) => from < range.to && to > range.from);
+    return { steps, total: joined(steps, range) };
+  }
+}
+
+/** Steps that follow each other as one; a range without traffic if there are none. */
+function joined(steps: readonly TrafficStep[], range: { readonly from: number; readonly to: number }): TrafficStep {
+  const traffic = steps.reduce((sum, step) => addTraffic(sum, step.traffic), NO_TRAFFIC);
+  return { from: steps[0]?.from ?? range.from, to: steps.at(-1)?.to ?? range.to, traffic };
 }
 
 /** The totals at the ends of steps, and around times in which no gateway ran. */

@@ -116,6 +116,7 @@ function isExcepted(host: string, port: number, exception: ProxyException): bool
   return exception.name === null || host === exception.name || host.endsWith(`.${exception.name}`);
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
+/** Whether a host, as it is in an address, is this machine. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

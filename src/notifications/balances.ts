@@ -1,5 +1,6 @@
 import type { Account } from "../billing/account.ts";
 import { type Forecast, readForecast } from "../billing/forecast.ts";
+import { shownOverdraft } from "../billing/unlimited_balance.ts";
 import { type BalanceThreshold, thresholdIn } from "./notifications_section.ts";
 import { secondsOf } from "../lib/clock.ts";
 import type { JsonObject } from "../lib/json_object.ts";
@@ -58,10 +59,10 @@ function isAbove({ left, lastsUntil }: Forecast, threshold: BalanceThreshold, no
   return lastsUntil === null || lastsUntil - now >= threshold.days * DAY_MS * DAYS_OVER;
 }
 
-function writeForecast({ available, overdraft = 0n }: Account, { spentPerDay, lastsUntil }: Forecast): JsonObject {
+function writeForecast(account: Account, { spentPerDay, lastsUntil }: Forecast): JsonObject {
   return {
-    balance: writeMoney(available),
-    overdraft: writeMoney(overdraft),
+    balance: writeMoney(account.available),
+    overdraft: writeMoney(shownOverdraft(account)),
     spent_per_day: writeMoney(spentPerDay),
     lasts_until: lastsUntil === null ? null : secondsOf(lastsUntil),
   };

@@ -2,16 +2,9 @@ import { secondsOf } from "../lib/clock.ts";
 import { writeMoney } from "../lib/money.ts";
 import type { Budget } from "../limits/access_limits.ts";
 import { budgetPeriodAt } from "../limits/budget_state.ts";
+import type { Holder } from "./holder.ts";
 import type { Pass } from "./pass.ts";
 import { BUDGET_LEVELS } from "./summary.ts";
-
-/** An account, or one of its keys. */
-export interface Holder {
-  readonly account: string;
-  /** Null for the account itself. */
-  readonly key: string | null;
-  readonly name: string | null;
-}
 
 /**
  * Sends `budget.reached` for the levels that a budget has reached in its present period, each once in a period. What is
@@ -22,6 +15,7 @@ export async function checkBudget(pass: Pass, { account, key, name }: Holder, bu
   const { since, until } = budgetPeriodAt(per, pass.now);
   const { charged, held } = await pass.spentSince(account, key, since);
   const spent = charged + held;
+  pass.summary.addSpent({ account, key, name, amount, per, spent, resetsAt: until });
   for (const level of BUDGET_LEVELS) {
     const cause = [account, key ?? "", per, String(since), String(level)];
     const isSent = pass.causes["budget.reached"].keep(cause);

@@ -1,5 +1,5 @@
 import { secondsOf } from "../lib/clock.ts";
-import type { Holder } from "./budgets.ts";
+import type { Holder } from "./holder.ts";
 import type { Pass } from "./pass.ts";
 
 /** How long before its expiry `key.expiring` is sent. */
@@ -25,7 +25,7 @@ export async function checkExpiry(
   const isSent = pass.causes["key.expiring"].keep(cause);
   const isSoon = expiresAt > pass.now && expiresAt - pass.now <= EXPIRING_MS;
   if (!isSoon || expiresAt - createdAt <= EXPIRING_MS) return;
-  pass.summary.addExpiring();
+  pass.summary.addExpiring({ account, key, name, expiresAt });
   if (isSent) return;
   const at = new Date(expiresAt).toISOString();
   await pass.announce({

@@ -1,4 +1,6 @@
 import type { Forecast } from "../billing/forecast.ts";
+import type { Budget } from "../limits/access_limits.ts";
+import type { Holder } from "./holder.ts";
 import { type MetricFamily, single } from "../lib/metric_family.ts";
 import type { Money } from "../lib/money.ts";
 import type { Key, Store } from "../store/store.ts";
@@ -16,6 +18,31 @@ export interface PassSummary {
   readonly expiring: number;
   /** The accounts whose balances last the shortest, the first one first. */
   readonly ending: readonly EndingAccount[];
+  /** The most spent budgets, the most spent one first. Absent in records of earlier versions. */
+  readonly spentBudgets?: readonly SpentBudget[];
+  /** Keys and accounts that expire soon, the first one first. Absent in records of earlier versions. */
+  readonly expiringKeys?: readonly ExpiringKey[];
+}
+
+/** What is near its end, as the last pass found it. */
+export interface NearEnds {
+  readonly accounts: readonly EndingAccount[];
+  readonly budgets: readonly SpentBudget[];
+  readonly keys: readonly ExpiringKey[];
+}
+
+/** A budget of which at least four fifths are spent in its present period. */
+export interface SpentBudget extends Holder, Budget {
+  /** With what is held for videos. */
+  readonly spent: Money;
+  /** Unix milliseconds; null if the period is the whole life. */
+  readonly resetsAt: number | null;
+}
+
+/** A key, or an account with all its keys, that expires within a week. */
+export interface ExpiringKey extends Holder {
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
 }
 
 /** An account whose balance ends within a month at the present rate. */
@@ -30,6 +57,8 @@ export interface EndingAccount {
 const SUMMARY: Key = ["notification", "summary"];
 const MAX_ENDING = 10;
 const ENDING_MS = 30 * 86_400_000;
+/** The part of a budget in percent from which on it is near its end. */
+const SPENT_PERCENT = 80n;
 
 /** Counts what a pass finds. */
 export class SummaryBuilder {
@@ -37,6 +66,8 @@ export class SummaryBuilder {
   readonly #budgets: Record<string, number> = Object.fromEntries(BUDGET_LEVELS.map((level) => [level, 0]));
   #expiring = 0;
   #ending: EndingAccount[] = [];
+  #spentBudgets: SpentBudget[] = [];
+  #expiringKeys: ExpiringKey[] = [];
 
   /** @param now Unix milliseconds. */
   constructor(private readonly now: number, thresholds: readonly { readonly text: string }[]) {
@@ -46,8 +77,13 @@ export class SummaryBuilder {
   /** Notes how long a balance lasts. */
   addForecast(account: string, { left, spentPerDay, lastsUntil }: Forecast): void {
     if (lastsUntil === null || lastsUntil - this.now > ENDING_MS) return;
-    this.#ending.push({ account, left, spentPerDay, lastsUntil });
-    if (this.#ending.length >= 2 * MAX_ENDING) this.#ending = firstOf(this.#ending);
+    this.#ending = withOne(this.#ending, { account, left, spentPerDay, lastsUntil }, byEnd);
+  }
+
+  /** Notes what is spent of a budget. */
+  addSpent(budget: SpentBudget): void {
+    if (budget.spent * 100n < budget.amount * SPENT_PERCENT) return;
+    this.#spentBudgets = withOne(this.#spentBudgets, budget, bySpent);
   }
 
   /** Counts an account below a threshold. */
@@ -60,9 +96,10 @@ export class SummaryBuilder {
     this.#budgets[level] = (this.#budgets[level] ?? 0) + 1;
   }
 
-  /** Counts a key or an account that expires soon. */
-  addExpiring(): void {
+  /** Notes a key or an account that expires soon. */
+  addExpiring(key: ExpiringKey): void {
     this.#expiring++;
+    this.#expiringKeys = withOne(this.#expiringKeys, key, (one, other) => one.expiresAt - other.expiresAt);
   }
 
   /** Stores the result for all processes. */
@@ -71,14 +108,33 @@ export class SummaryBuilder {
       low: this.#low,
       budgets: this.#budgets,
       expiring: this.#expiring,
-      ending: firstOf(this.#ending),
+      ending: this.#ending,
+      spentBudgets: this.#spentBudgets,
+      expiringKeys: this.#expiringKeys,
     };
     await store.commit(null, { set: [{ key: SUMMARY, value }] });
   }
 }
 
-function firstOf(ending: readonly EndingAccount[]): EndingAccount[] {
-  return ending.toSorted((one, other) => one.lastsUntil - other.lastsUntil).slice(0, MAX_ENDING);
+/** A sorted list with one more item, without those after the tenth. */
+function withOne<T>(list: readonly T[], item: T, compare: (one: T, other: T) => number): T[] {
+  return [...list, item].toSorted(compare).slice(0, MAX_ENDING);
+}
+
+function byEnd(one: EndingAccount, other: EndingAccount): number {
+  return one.lastsUntil - other.lastsUntil;
+}
+
+/** The larger part first: `a / b > c / d` if `a * d > c * b`. */
+function bySpent(one: SpentBudget, other: SpentBudget): number {
+  const [first, second] = [one.spent * other.amount, other.spent * one.amount];
+  return first === second ? 0 : first > second ? -1 : 1;
+}
+
+/** Reads what the last pass found near its end. */
+export async function readNearEnds(store: Pick<Store, "get">): Promise<NearEnds> {
+  const { ending = [], spentBudgets = [], expiringKeys = [] } = await readSummary(store) ?? {};
+  return { accounts: ending, budgets: spentBudgets, keys: expiringKeys };
 }
 
 /** Reads the result of the last pass; null before the first one. */

@@ -150,38 +150,43 @@ export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const server = Deno.serve({ port, hostname, signal: stopped.signal, onListen() {}, onError }, handler);
   const origin = `http://${hostname}:${server.addr.port}`;
   return Promise.resolve({
-    baseUrls: {
-      openai: `${origin}/openai/v1`,
-      anthropic: `${origin}/anthropic`,
-      google: `${origin}/google`,
-      ark: `${origin}/ark/api/v3`,
-      xai: `${origin}/xai/v1`,
-      alibaba: `${origin}/alibaba`,
-      bedrock: `${origin}/bedrock`,
-      bfl: `${origin}/bfl/v1`,
-      kling: `${origin}/kling`,
-      vertex: `${origin}/vertex`,
-      openrouter: `${origin}/openrouter/api/v1`,
-      runway: `${origin}/runway`,
-      vidu: `${origin}/vidu`,
-      luma: `${origin}/luma/v1`,
-      dreamMachine: `${origin}/dream-machine/v1`,
-      fal: `${origin}/fal`,
-      replicate: `${origin}/replicate/v1`,
-      azure: `${origin}/azure`,
-      deepseek: `${origin}/deepseek/v1`,
-      moonshot: `${origin}/moonshot/v1`,
-      zai: `${origin}/zai/v1`,
-      groq: `${origin}/groq/v1`,
-      mistral: `${origin}/mistral/v1`,
-      cohere: `${origin}/cohere/v1`,
-    },
+    baseUrls: simulatedAddresses(origin),
     requests: log.entries,
     async stop() {
       stopped.abort();
       await server.finished;
     },
   });
+}
+
+/** The base addresses of the simulated vendors of a sandbox, from its own: `http://127.0.0.1:8788`. */
+export function simulatedAddresses(origin: string): Sandbox["baseUrls"] {
+  return {
+    openai: `${origin}/openai/v1`,
+    anthropic: `${origin}/anthropic`,
+    google: `${origin}/google`,
+    ark: `${origin}/ark/api/v3`,
+    xai: `${origin}/xai/v1`,
+    alibaba: `${origin}/alibaba`,
+    bedrock: `${origin}/bedrock`,
+    bfl: `${origin}/bfl/v1`,
+    kling: `${origin}/kling`,
+    vertex: `${origin}/vertex`,
+    openrouter: `${origin}/openrouter/api/v1`,
+    runway: `${origin}/runway`,
+    vidu: `${origin}/vidu`,
+    luma: `${origin}/luma/v1`,
+    dreamMachine: `${origin}/dream-machine/v1`,
+    fal: `${origin}/fal`,
+    replicate: `${origin}/replicate/v1`,
+    azure: `${origin}/azure`,
+    deepseek: `${origin}/deepseek/v1`,
+    moonshot: `${origin}/moonshot/v1`,
+    zai: `${origin}/zai/v1`,
+    groq: `${origin}/groq/v1`,
+    mistral: `${origin}/mistral/v1`,
+    cohere: `${origin}/cohere/v1`,
+  };
 }
 
 async function handle(

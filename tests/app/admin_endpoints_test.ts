@@ -41,7 +41,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
       history: () => Promise.reject(new Error("No traffic is counted here")),
       streams: () => Promise.reject(new Error("No stream is opened here")),
       now: () => ({ openStreams: 0, memory: { inUse: 0, limitBytes: 0 }, unpriced: [] }),
-      ending: () => Promise.resolve([]),
+      nearEnds: () => Promise.resolve({ accounts: [], budgets: [], keys: [] }),
       countJobs: () => Promise.resolve({}),
     },
     clock,

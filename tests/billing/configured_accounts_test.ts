@@ -5,6 +5,7 @@ import { ensureConfiguredAccounts } from "../../src/billing/configured_accounts.
 import { configuredAccountsSchema } from "../../src/billing/accounts_section.ts";
 import { changeKey, listKeys, readKey } from "../../src/billing/issued_key.ts";
 import { createKeyRing } from "../../src/billing/key_ring.ts";
+import { isUnlimited, shownOverdraft } from "../../src/billing/unlimited_balance.ts";
 import { readWebhookSecrets } from "../../src/billing/webhook_secret.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
@@ -59,7 +60,7 @@ Deno.test("the accounts section reads an account as the operator writes it", () 
     webhook_secret: "",
   }];
   assertEquals(configuredAccountsSchema.parse(section), [
-    { ...DEMO, balance: 250_000_000_000n },
+    { ...DEMO, balance: 250_000_000_000n, settings: { balance: "prepaid" } },
     { id: "bare", balance: 0n, keys: [] },
   ]);
 });
@@ -71,6 +72,7 @@ Deno.test("the accounts section refuses mistakes by their path and prints no key
     [[{ id: "a", balance: "-1" }], "0.balance"],
     [[{ id: "a", balance: 25 }], "0.balance"],
     [[{ id: "a", balance: "abc" }], "0.balance"],
+    [[{ id: "a", balance: "unlimited", overdraft: "5" }], "0.overdraft"],
     [[{ id: "a", keys: ["short"] }], "0.keys.0"],
     [[{ id: "a", keys: [forged] }], "0.keys.0"],
     [[{ id: "a", webhook_secret: "short" }], "0.webhook_secret"],
@@ -95,6 +97,20 @@ Deno.test("the accounts section reads limits of accounts and keys, and keys as t
     secret: `${KEY}-2`,
     settings: { name: "ci", models: ["openai/*"], expires_at: Date.UTC(2027, 0, 1) },
   }]);
+});
+
+Deno.test("ensureConfiguredAccounts() makes a balance unlimited, and prepaid once the file has an amount", async () => {
+  const store = await openMemoryStore({ clock: manualClock() });
+  const read = async (account: Record<string, unknown>) => {
+    await ensureConfiguredAccounts(store, configuredAccountsSchema.parse([{ id: "acme", ...account }]));
+    const { available, ...balance } = await readAccount(store, "acme");
+    return [available, isUnlimited(balance), shownOverdraft(balance)];
+  };
+  assertEquals(await read({ balance: "unlimited" }), [0n, true, 0n]);
+  assertEquals(await read({}), [0n, true, 0n]);
+  assertEquals(await read({ balance: "25.00" }), [0n, false, 0n]);
+  assertEquals(await read({ balance: "25.00", overdraft: "0.0000000007" }), [0n, false, 7n]);
+  assertEquals(await read({ balance: "25.00" }), [0n, false, 7n]);
 });
 
 Deno.test("ensureConfiguredAccounts() sets the declared settings at every start and keeps the others", async () => {

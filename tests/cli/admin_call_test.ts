@@ -41,6 +41,8 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     overdraft: "5",
     rpm: null,
   }],
+  ["accounts create ops --balance unlimited", "POST /accounts", { id: "ops", balance: "unlimited" }],
+  ["accounts set ops --balance prepaid", "PATCH /accounts/ops", { balance: "prepaid" }],
   ["keys create acme", "POST /accounts/acme/keys", {}],
   [
     "keys create acme --name ci --expires 2027-01-01 --models openai/*,fast --endpoints videos --providers openai " +

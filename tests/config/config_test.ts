@@ -54,6 +54,7 @@ Deno.test("readConfig() reads every section of the documented sample", () => {
       id: "demo",
       declaredAt: "switchyard.yaml: accounts[0]",
       balance: readMoney("25"),
+      settings: { balance: "prepaid" },
       keys: ["sk-demo-0123456789abcdef"],
       webhookSecret: "hook-secret-0123",
     },

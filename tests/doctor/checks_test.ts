@@ -12,6 +12,7 @@ import {
   checkVersion,
 } from "../../src/doctor/host_checks.ts";
 import { checkClock, checkHosts, unreachable } from "../../src/doctor/network_checks.ts";
+import { closedOrigin } from "../support/video_gateway.ts";
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../support/loopback_certificate.ts";
 
 /** Before the first change of a built-in price that the tests use. */
@@ -200,6 +201,20 @@ Deno.test("a host with an untrusted certificate, and one that does not answer in
   held.resolve(new Response());
   assertStringIncludes(late?.text ?? "", "did not answer within 0.05 s");
   assertStringIncludes(late?.advice ?? "", "HTTPS_PROXY");
+});
+
+Deno.test("a host on this machine is contacted without a proxy, as the gateway contacts it", async () => {
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response("it"));
+  const { origin } = new URL(`http://127.0.0.1:${server.addr.port}`);
+  const program = `
+    import { checkHosts } from "${new URL("../../src/doctor/network_checks.ts", import.meta.url)}";
+    const providers = { one: { baseUrl: "${origin}/v1" } };
+    const [host] = await checkHosts({ providers, egress: { caFile: null } });
+    console.log(JSON.stringify([host.finding.level, host.finding.text, host.skewMs !== null]));`;
+  const env = { HTTP_PROXY: closedOrigin(), http_proxy: closedOrigin(), NO_PROXY: "", no_proxy: "" };
+  const args = ["eval", "--no-check", program];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args, env, stderr: "inherit" }).output();
+  assertEquals(JSON.parse(new TextDecoder().decode(stdout)), ["ok", `${origin} answers`, true]);
 });
 
 Deno.test("a name that cannot be resolved is named as such, and other failures have an advice of their own", () => {

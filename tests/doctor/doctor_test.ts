@@ -1,5 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Finding } from "../../src/doctor/finding.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
+import { startGatewayProcess } from "../support/gateway_process.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
 import { startStubVendor } from "../images/stub_vendor.ts";
 import { makePlace } from "../cli/gateway_folder.ts";
@@ -49,6 +51,44 @@ Deno.test("doctor says what works and what to do, and ends with 1 if there is a 
   } finally {
     await place.remove();
     await sandbox.stop();
+  }
+});
+
+/** Runs doctor as a process in a folder. */
+async function runDoctor(folder: string, ...options: string[]): Promise<{ code: number; said: string }> {
+  const doctor = startGatewayProcess({ args: ["doctor", ...options], folder });
+  const { code } = await doctor.ended;
+  return { code, said: doctor.output() };
+}
+
+Deno.test("doctor finds nothing to mend at a gateway with its own simulated vendors", async () => {
+  const folder = await Deno.makeTempDir();
+  const dev = startGatewayProcess({ args: ["dev"], folder, env: { PORT: "0" } });
+  try {
+    const [, address = ""] = await dev.until(/is ready at (\S+)/);
+    for (const options of [[], ["--offline"]]) {
+      const { code, said } = await runDoctor(folder, "--json", ...options);
+      const findings = JSON.parse(said) as Finding[];
+      // The limit of open files and the disk are those of the machine, not of the vendors.
+      const faults = findings.filter(({ level, check }) =>
+        level !== "ok" && check !== "descriptors" && check !== "disk"
+      );
+      assertEquals([code, faults], [0, []]);
+      const textOf = (name: string) => findings.find(({ check }) => check === name)?.text;
+      assertEquals(textOf("store"), `in use by the gateway at ${address}, which is ready`);
+      assertStringIncludes(textOf("configuration") ?? "", 'that of "dev"');
+      assertMatch(textOf("admin API") ?? "", /^on, with 1 accounts and \d+ models/);
+    }
+    // A configuration in the same folder is the one that is checked.
+    await Deno.writeTextFile(`${folder}/switchyard.json`, '{"server": {"port": 1}}');
+    const own = await runDoctor(folder, "--config", "switchyard.json");
+    assertEquals(own.code, 1);
+    assertStringIncludes(own.said, "there are no models");
+    assertStringIncludes(own.said, "does not exist yet; the start creates it");
+  } finally {
+    dev.kill("SIGTERM");
+    await dev.ended;
+    await Deno.remove(folder, { recursive: true });
   }
 });
 

@@ -238,6 +238,7 @@ Deno.test("GET /v1/key and /v1/credits show the caller's limits, what is left, a
     held: "0.0000000000",
     reserved: "0.0000000000",
     overdraft: "2.0000000000",
+    unlimited: false,
   });
   assertEquals(readMoney("1") - readMoney(key.left.budget.left), readMoney("5") - readMoney(balance));
   assertEquals(JSON.stringify(key).includes("private"), false);

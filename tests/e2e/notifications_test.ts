@@ -255,6 +255,17 @@ Deno.test("budget.reached is sent once for each level and period, of keys and ac
           [key.id, "total", 80],
         ].toSorted(),
       );
+      const { now: { budgets } } = await admin("GET", "/traffic");
+      assertEquals(budgets.map(({ spent, ...each }: { spent: string }) => [Number(spent), each]), [
+        [cost, {
+          account: "demo",
+          key: key.id,
+          name: null,
+          amount: `${cost.toFixed(4)}000000`,
+          per: "total",
+          resets_at: null,
+        }],
+      ]);
       stage.clock.stall(DAY_MS);
       await pass();
       await admin("PATCH", "/accounts/demo", { budget: { amount: "100", per: "day" } });
@@ -283,6 +294,8 @@ Deno.test("key.expiring is sent a week before, once for each time of expiry, and
     assertEquals(eventsAt(customer).map(({ event, data }) => [event, data.key, data.name]), [
       ["key.expiring", key.id, "ci"],
     ]);
+    const { now: { expiring } } = await admin("GET", "/traffic");
+    assertEquals(expiring, [{ account: "acme", key: key.id, name: "ci", expires_at: key.expires_at }]);
     await admin("PATCH", `/accounts/acme/keys/${key.id}`, { expires_at: at(5) });
     await pass();
     await received(customer, 2);

@@ -41,6 +41,33 @@ Deno.test("TrafficHistory: a step has the requests of its minute, and the last o
   assertEquals(clock.waiting, 0);
 });
 
+Deno.test("TrafficHistory: a time range has the whole steps that overlap it, as short as they are kept", () => {
+  const clock = new ManualClock();
+  const start = clock.now();
+  const { history, add } = historyWith(clock);
+  history.start();
+  for (let minute = 0; minute < 3 * 60; minute++) {
+    add(1);
+    clock.advance(MINUTE_MS);
+  }
+  const now = clock.now();
+  const shapeOf = ({ steps, total }: ReturnType<TrafficHistory["between"]>) => [
+    steps.length,
+    (steps[0]?.to ?? 0) - (steps[0]?.from ?? 0),
+    total.from - start,
+    total.to - start,
+    total.traffic.requests,
+  ];
+  const minutesOf = (from: number, to: number) => ({ from: start + from * MINUTE_MS, to: start + to * MINUTE_MS });
+  const between = (from: number, to: number) => shapeOf(history.between(minutesOf(from, to)));
+  assertEquals(between(150, 152), [2, MINUTE_MS, 150 * MINUTE_MS, 152 * MINUTE_MS, 2]);
+  assertEquals(between(150.5, 151.5), [2, MINUTE_MS, 150 * MINUTE_MS, 152 * MINUTE_MS, 2]);
+  assertEquals(between(40, 70), [2, 30 * MINUTE_MS, 30 * MINUTE_MS, 90 * MINUTE_MS, 60]);
+  assertEquals(between(-90, -60), [0, 0, -90 * MINUTE_MS, -60 * MINUTE_MS, 0]);
+  assertEquals(shapeOf(history.between({ from: start, to: now + MINUTE_MS })).at(-1), 180);
+  history.stop();
+});
+
 Deno.test("TrafficHistory: each span has a limited number of steps, and the last month is kept", () => {
   const clock = new ManualClock();
   const { history, add } = historyWith(clock);

@@ -9,6 +9,7 @@ const KEY = {
   held: "0.0000000000",
   reserved: "0.0000000000",
   overdraft: "0.0000000000",
+  unlimited: false,
 };
 
 /** A server whose reply to everything is set by the test. */

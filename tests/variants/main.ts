@@ -15,6 +15,7 @@ const SUITES: readonly string[] = [
   "tests/e2e/limits_test.ts",
   "tests/e2e/money_walk",
   "tests/e2e/reconcile_test.ts",
+  "tests/e2e/unlimited_balance_test.ts",
   "tests/e2e/usage_test.ts",
   "tests/e2e/webhooks_test.ts",
   "tests/e2e/videos/create_test.ts",

@@ -242,9 +242,14 @@ const OVERVIEW: readonly Operation[] = [
   {
     id: "readTraffic",
     tag: "Overview",
-    summary: "Read requests, errors, cost and latencies of a span",
+    summary: "Read requests, errors, cost and latencies of a span or a time range",
     face,
-    parameters: [SPAN],
+    parameters: [
+      SPAN,
+      inQuery("from", "The start of a time range, in Unix seconds, in place of `span`.", z.int()),
+      inQuery("to", "The end of the time range, in Unix seconds. Default: now.", z.int()),
+      inQuery("group_by", "Also sums by this fact of the requests.", replies.GROUPS),
+    ],
     replies: { 200: { description: "The traffic", json: replies.Traffic } },
     errors: [400],
   },

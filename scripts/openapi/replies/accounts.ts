@@ -17,6 +17,7 @@ const account = {
   balance: usd("What can be spent"),
   held: usd("Set aside for videos"),
   overdraft: usd("How far the balance may fall below zero"),
+  unlimited: about(z.boolean(), "Whether requests are charged whatever the balance is."),
   expires_at: about(z.int().nullable(), "Unix seconds."),
   ...LIMITS,
   metadata: z.record(z.string(), z.string()),

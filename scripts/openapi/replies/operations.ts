@@ -11,6 +11,7 @@ import type {
   VideoResult as ConsoleResult,
   VideoTask as ConsoleTask,
 } from "../../../src/console/client/shapes.ts";
+import { TRAFFIC_GROUPS } from "../../../src/protocols/admin/traffic_groups.ts";
 import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/metrics/traffic_history.ts";
 import { REASON_KINDS } from "../../../src/reconciliation/reason.ts";
 import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
@@ -186,9 +187,13 @@ export const ProviderTest = written<ConsoleProviderTest>()(z.object({
 
 const quantiles = () => z.object({ p50: z.number(), p95: z.number(), p99: z.number() }).nullable();
 
-const TrafficStep = z.object({
-  from: about(z.number(), "Unix seconds."),
-  to: about(z.number(), "Unix seconds."),
+const holder = {
+  account: z.string(),
+  key: about(z.string().nullable(), "Null for the account itself."),
+  name: z.string().nullable(),
+};
+
+const TRAFFIC_TOTALS = {
   requests: z.int(),
   errors: about(z.record(z.string(), z.int()), "By code."),
   input_tokens: z.int(),
@@ -196,16 +201,35 @@ const TrafficStep = z.object({
   cost: usd(),
   first_byte_ms: quantiles(),
   duration_ms: quantiles(),
+};
+
+const TrafficStep = z.object({
+  from: about(z.number(), "Unix seconds."),
+  to: about(z.number(), "Unix seconds."),
+  ...TRAFFIC_TOTALS,
 }).meta({ id: "TrafficStep" });
 
 /** The spans of traffic. */
 export const SPANS = z.enum(TRAFFIC_SPANS as [TrafficSpan, ...TrafficSpan[]]);
 
+/** What traffic can be broken down by. */
+export const GROUPS = z.enum(TRAFFIC_GROUPS);
+
 /** The traffic of a span. */
 export const Traffic = written<TrafficAnswer>()(z.object({
-  span: SPANS,
+  span: about(SPANS.nullable(), "Null for a time range."),
   data: z.array(TrafficStep),
   total: TrafficStep,
+  groups: about(
+    z.object({
+      by: GROUPS,
+      from: about(z.number(), "Unix seconds from which on every request is counted."),
+      to: about(z.number(), "Unix seconds."),
+      omitted: about(z.int(), "Further groups, with fewer requests."),
+      data: z.array(z.object({ name: about(z.string().nullable(), "Null for none."), ...TRAFFIC_TOTALS })),
+    }),
+    "The same time by `group_by`, from the log of requests.",
+  ).exactOptional(),
   now: z.object({
     open_streams: z.int(),
     memory: about(z.object({ in_use: z.int(), limit: z.int() }), "Bytes."),
@@ -222,6 +246,20 @@ export const Traffic = written<TrafficAnswer>()(z.object({
         lasts_until: seconds(),
       })),
       "The accounts whose balances end within a month at the present rate, the first one first.",
+    ),
+    budgets: about(
+      z.array(z.object({
+        ...holder,
+        amount: usd(),
+        per: z.enum(["day", "week", "month", "total"]),
+        spent: usd("With what is held for videos"),
+        resets_at: about(z.int().nullable(), "Unix seconds."),
+      })),
+      "The budgets of which at least 80 % are spent, the most spent one first.",
+    ),
+    expiring: about(
+      z.array(z.object({ ...holder, expires_at: seconds() })),
+      "The keys and accounts that expire within a week, the first one first.",
     ),
   }),
 })).meta({ id: "Traffic" });

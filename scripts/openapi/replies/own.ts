@@ -56,6 +56,7 @@ export const Credits = z.object({
   held: usd("Set aside for videos"),
   reserved: usd("Reserved by open requests"),
   overdraft: usd("How far the balance may fall below zero"),
+  unlimited: about(z.boolean(), "Whether requests are charged whatever the balance is."),
 }).meta({ id: "Credits" });
 
 const counts = {

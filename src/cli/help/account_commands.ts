@@ -32,12 +32,16 @@ const KEY_SETTINGS: readonly OptionHelp[] = [
 /** Commands for accounts, keys, operators and money. */
 export const ACCOUNT_COMMANDS: readonly CommandHelp[] = [
   command("accounts create", "ID", "create an account", {
-    options: [...ADMIN, option("balance", "USD", "the first credit"), ...ACCOUNT_SETTINGS],
+    options: [...ADMIN, option("balance", "USD", 'the first credit, or "unlimited"'), ...ACCOUNT_SETTINGS],
     examples: ["accounts create acme --balance 50", "accounts create acme --budget 100/month --rpm 600"],
   }),
   command("accounts set", "ID", 'change settings; "none" removes one', {
-    options: [...ADMIN, ...ACCOUNT_SETTINGS],
-    examples: ["accounts set acme --overdraft 5", "accounts set acme --budget none"],
+    options: [
+      ...ADMIN,
+      option("balance", "KIND", "whether the balance limits requests", ["prepaid", "unlimited"]),
+      ...ACCOUNT_SETTINGS,
+    ],
+    examples: ["accounts set acme --overdraft 5", "accounts set ops --balance unlimited"],
   }),
   command("accounts list", "", "list accounts", { options: [...ADMIN, ...PAGES], examples: ["accounts list"] }),
   command("accounts show", "ID", "show an account", { options: ADMIN, examples: ["accounts show acme"] }),

@@ -47,6 +47,29 @@ export interface EndingAccount {
   readonly lasts_until: number;
 }
 
+/** An account, or one of its keys. */
+interface Holder {
+  readonly account: string;
+  /** Null for the account itself. */
+  readonly key: string | null;
+  readonly name: string | null;
+}
+
+/** A budget that is nearly spent. */
+export interface SpentBudget extends Holder {
+  readonly amount: string;
+  readonly per: "day" | "week" | "month" | "total";
+  readonly spent: string;
+  /** Unix seconds. */
+  readonly resets_at: number | null;
+}
+
+/** A key, or an account, that expires soon. */
+export interface ExpiringKey extends Holder {
+  /** Unix seconds. */
+  readonly expires_at: number;
+}
+
 /** The answer of `GET /admin/v1/traffic`. */
 export interface TrafficAnswer {
   readonly data: readonly Traffic[];
@@ -60,6 +83,10 @@ export interface TrafficAnswer {
     readonly unpriced?: readonly { readonly model: string; readonly dimension: string; readonly count: number }[];
     /** The accounts whose balances end within a month. Absent in answers of earlier versions. */
     readonly ending?: readonly EndingAccount[];
+    /** The budgets that are nearly spent. Absent in answers of earlier versions. */
+    readonly budgets?: readonly SpentBudget[];
+    /** The keys and accounts that expire soon. Absent in answers of earlier versions. */
+    readonly expiring?: readonly ExpiringKey[];
   };
 }
 
@@ -419,6 +446,8 @@ export interface Account extends Limits {
   readonly balance: string;
   readonly held: string;
   readonly overdraft: string;
+  /** Whether the account is charged whatever its balance is. */
+  readonly unlimited: boolean;
   /** Gets the notifications about the account. */
   readonly notification_url: string | null;
 }
@@ -527,6 +556,8 @@ export interface OwnCredits {
   readonly balance: string;
   readonly held: string;
   readonly reserved: string;
+  /** Whether the account is charged whatever its balance is. */
+  readonly unlimited: boolean;
 }
 
 /** Sums of one side of a bill; null for what is not known. */

@@ -15,8 +15,10 @@ import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
 import { creditAccount, isCreditReference } from "../../billing/credit.ts";
 import { ACCOUNT_FIELDS } from "../../billing/setting_fields.ts";
 import { readForecast } from "../../billing/forecast.ts";
+import type { BalanceKind } from "../../billing/key_settings.ts";
 import type { KeyRing } from "../../billing/key_ring.ts";
 import type { LedgerMeter, Meter } from "../../billing/meter.ts";
+import { PREPAID, UNLIMITED } from "../../billing/unlimited_balance.ts";
 import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
 import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
 import { effectiveLimitsOf } from "../../limits/access_limits.ts";
@@ -43,7 +45,10 @@ export const NewAccount = z.strictObject({
 });
 
 /** The body of `PATCH /admin/v1/accounts/:account`. */
-export const AccountChange = z.strictObject(ACCOUNT_FIELDS);
+export const AccountChange = z.strictObject({
+  balance: z.enum([UNLIMITED, PREPAID], "unlimited or prepaid; credits and adjustments change the amount").optional(),
+  ...ACCOUNT_FIELDS,
+});
 
 /** The body of `POST …/:account/buckets`. */
 export const NewBuckets = z.strictObject({ allow_buckets: bucketsSchema() });
@@ -76,12 +81,13 @@ export function createAccountHandler({ store, readJson, declared, noBodiesReason
     refuseUnkeptCapture(fields.capture, noBodiesReason);
     const { id, balance, webhook_secret: given, allow_buckets: allowBuckets, ...settings } = fields;
     declared.refuseAccountFields(id, fields);
+    const kind: BalanceKind | undefined = balance === UNLIMITED ? UNLIMITED : undefined;
     const opening = {
       id,
-      balance: balance === undefined ? 0n : readAmount("balance", balance, 0n),
+      balance: balance === undefined || kind !== undefined ? 0n : readAmount("balance", balance, 0n),
       ...(given === undefined ? {} : { webhookSecret: given }),
       ...(allowBuckets === undefined ? {} : { allowBuckets }),
-      settings,
+      settings: { balance: kind, ...settings },
     };
     const { account, webhookSecret } = await createAccount(store, opening);
     return answerJson({ ...writeAccount(account), webhook_secret: webhookSecret }, 201);

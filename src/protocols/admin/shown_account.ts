@@ -1,5 +1,6 @@
 import { type Account, readAccount } from "../../billing/account.ts";
 import type { Forecast } from "../../billing/forecast.ts";
+import { isUnlimited, shownOverdraft } from "../../billing/unlimited_balance.ts";
 import { writeLimits } from "../../limits/limit_changes.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
@@ -13,7 +14,7 @@ export async function shownAccount(store: Store, id: string): Promise<JsonObject
 
 /** An account as the admin API shows it. */
 export function writeAccount(account: Account): JsonObject {
-  const { id, name, createdAt, allowBuckets = [], available, held, overdraft = 0n, limits, erasure } = account;
+  const { id, name, createdAt, allowBuckets = [], available, held, limits, erasure } = account;
   const { expiresAt, metadata = {}, capture = "none", promptCaching = "auto", notificationUrl = null } = account;
   return {
     id,
@@ -24,7 +25,8 @@ export function writeAccount(account: Account): JsonObject {
     allow_buckets: allowBuckets,
     balance: writeMoney(available),
     held: writeMoney(held),
-    overdraft: writeMoney(overdraft),
+    overdraft: writeMoney(shownOverdraft(account)),
+    unlimited: isUnlimited(account),
     expires_at: expiresAt === undefined ? null : secondsOf(expiresAt),
     ...writeLimits(limits),
     metadata,

@@ -21,7 +21,12 @@ export function readRange(query: string): TimeRange {
   return { from: instantIn(parameters, "from") ?? 0, to: instantIn(parameters, "to") ?? END_OF_TIME };
 }
 
-function instantIn(parameters: URLSearchParams, name: string): number | null {
+/**
+ * Reads an instant of a query in whole Unix seconds; null if it is missing.
+ *
+ * @throws {GatewayError} `invalid_request` that names the parameter.
+ */
+export function instantIn(parameters: URLSearchParams, name: string): number | null {
   const text = parameters.get(name);
   if (text === null) return null;
   if (!/^\d{1,12}$/.test(text)) throw invalidField(name, "expected whole Unix seconds");

@@ -3,6 +3,7 @@ import type { Authenticate } from "../../billing/authenticate.ts";
 import { readKey } from "../../billing/issued_key.ts";
 import type { Credential } from "../../billing/key_ring.ts";
 import type { LedgerMeter } from "../../billing/meter.ts";
+import { isUnlimited, shownOverdraft } from "../../billing/unlimited_balance.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
 import type { Handler, Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
@@ -67,13 +68,14 @@ function writeExpiry({ expiresAt }: { readonly expiresAt?: number }): number | n
 
 async function showCredits({ accountId }: Credential, { store, meter }: KeyRouteParts): Promise<JsonObject> {
   await meter.recall(accountId);
-  const { available, held, overdraft = 0n } = await store.balance(accountId);
+  const balance = await store.balance(accountId);
   return {
     object: "credits",
     account: accountId,
-    balance: writeMoney(available),
-    held: writeMoney(held),
+    balance: writeMoney(balance.available),
+    held: writeMoney(balance.held),
     reserved: writeMoney(meter.reserved(accountId)),
-    overdraft: writeMoney(overdraft),
+    overdraft: writeMoney(shownOverdraft(balance)),
+    unlimited: isUnlimited(balance),
   };
 }

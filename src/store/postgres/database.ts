@@ -24,7 +24,8 @@ export interface ConnectOptions {
   readonly isLasting?: boolean;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a new connection may take. */
+export const CONNECT_TIMEOUT_MS = 5_000;
 /** The part of the time of a statement for which it waits for a lock. */
 const LOCK_PART = 0.8;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
@@ -56,7 +57,7 @@ function openPool(options: ConnectOptions): Database {
       application_name: "switchyard",
       ...(schema !== undefined && { search_path: schema }),
       statement_timeout: statementTimeoutMs,
-      lock_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs * LOCK_PART,
+      lock_timeout: lockTimeoutOf(statementTimeoutMs),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       default_transaction_isolation: "read committed",
       // A gateway whose machine failed loses its connections, and their locks, within half a minute.
@@ -70,6 +71,11 @@ function openPool(options: ConnectOptions): Database {
       jit: "off",
     },
   });
+}
+
+/** How long a statement waits for a lock, in milliseconds; 0, for no limit, if it has none itself. */
+export function lockTimeoutOf(statementTimeoutMs: number): number {
+  return statementTimeoutMs * LOCK_PART;
 }
 
 /**

@@ -3,6 +3,7 @@ import { holdState } from "../../lib/held.ts";
 import type { Log } from "../../lib/log.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 import type { Database } from "./database.ts";
+import { type LoggedWait, loggedWait } from "./logged_wait.ts";
 import { PrimaryCheck } from "./primary_check.ts";
 
 /**
@@ -89,9 +90,11 @@ export class DatabaseLock {
 
   /** Takes the lock alone, when the process before does not trust its last check any more. */
   async #waitUntilAlone(): Promise<void> {
-    const { log, clock } = this.#options;
+    const { log, clock, place } = this.#options;
     if (await this.#check("alone")) return;
-    log.info("standby", { reason: "another gateway uses the database; this one starts when it has ended" });
+    log.info("standby", {
+      reason: `${place}: another gateway uses it; this one starts when it has ended, without a time limit`,
+    });
     do {
       do await sleep(clock, CHECK_INTERVAL_MS); while (!await this.#check("alone").catch(() => false));
       await sleep(clock, this.#trustedMs + GRACE_MS);
@@ -174,13 +177,19 @@ export class DatabaseLock {
 /** The lock of work that one process does at a time. */
 const TURN_LOCK = 1_937_205_605;
 const TURN_POLL_MS = 100;
+const TURN = "another gateway that starts, and writes its accounts and keys";
 
 /** Runs work while no other process runs work by this function. Its lock ends with the connection. */
-export async function inTurn<T>(sql: Database, clock: Clock, work: () => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  { sql, clock, log, place }: { readonly sql: Database } & Pick<LoggedWait, "clock" | "log" | "place">,
+  work: () => Promise<T>,
+): Promise<T> {
   const connection = await sql.reserve();
   try {
     const take = () => connection<{ isHeld: boolean }[]>`select pg_try_advisory_lock(${TURN_LOCK}::bigint) as "isHeld"`;
-    while ((await take())[0]?.isHeld !== true) await sleep(clock, TURN_POLL_MS);
+    await loggedWait({ clock, log, place, thing: TURN, limitMs: null, sql: null }, async () => {
+      while ((await take())[0]?.isHeld !== true) await sleep(clock, TURN_POLL_MS);
+    });
     try {
       return await work();
     } finally {

@@ -3,8 +3,17 @@ import type { Log } from "../../lib/log.ts";
 import { isRollback } from "../clock_rollback.ts";
 import { StoreUnusableError } from "../store_unusable_error.ts";
 import type { WriteHealthOptions } from "../write_health.ts";
-import { checkServer, connect, type Database, placeOf, reasonOf } from "./database.ts";
+import {
+  checkServer,
+  connect,
+  CONNECT_TIMEOUT_MS,
+  type Database,
+  lockTimeoutOf,
+  placeOf,
+  reasonOf,
+} from "./database.ts";
 import { DatabaseLock, type LockMode } from "./database_lock.ts";
+import { loggedWait } from "./logged_wait.ts";
 import { EngineClock } from "./engine_clock.ts";
 import { prepareSchema } from "./migrate.ts";
 import { PostgresStore } from "./postgres_store.ts";
@@ -46,6 +55,7 @@ export interface DatabasePatience {
 
 const MAX_CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 5_000;
+const TABLES = "its tables, which another process creates, changes or has locked";
 
 /**
  * Opens the PostgreSQL engine. The tables are created in an empty database.
@@ -56,7 +66,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { url, log, space, maxConnections = MAX_CONNECTIONS, patience } = options;
   const times = {
     statementTimeoutMs: patience?.statementMs ?? STATEMENT_TIMEOUT_MS,
-    ...(patience && { connectTimeoutMs: patience.connectMs }),
+    connectTimeoutMs: patience?.connectMs ?? CONNECT_TIMEOUT_MS,
   };
   const place = placeOf(url);
   const clock = new EngineClock(options.clock, options.isEngineClock ?? false);
@@ -73,11 +83,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     })
     : null;
   try {
-    await checkServer(sql, place);
+    const wait = { clock: options.clock, log, place };
+    const answer = { ...wait, thing: "an answer of the server", limitMs: times.connectTimeoutMs, sql: null };
+    await loggedWait(answer, () => checkServer(sql, place));
     await lock?.take(options.isStandby ?? false);
-    await prepareSchema(sql, place);
-    const clockEpoch = await startClock(sql, clock);
-    return new PostgresStore({ sql, clock, log, clockEpoch, lock, ...(space && { space }) });
+    const tables = { ...wait, thing: TABLES, limitMs: lockTimeoutOf(times.statementTimeoutMs), sql };
+    const clockEpoch = await loggedWait(tables, async () => {
+      await prepareSchema(sql, place);
+      return await startClock(sql, clock);
+    });
+    return new PostgresStore({ sql, clock, log, place, clockEpoch, lock, ...(space && { space }) });
   } catch (error) {
     await Promise.all([sql.end({ timeout: 1 }), lock?.release()]);
     if (error instanceof StoreUnusableError) throw error;

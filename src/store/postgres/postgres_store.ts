@@ -40,6 +40,8 @@ export interface OpenDatabase {
   readonly sql: Database;
   readonly clock: EngineClock;
   readonly log: Log;
+  /** The database, for messages. */
+  readonly place: string;
   /** How often the clock of the server was found set back. */
   readonly clockEpoch: number;
   /** The lock on the database; null for none. */
@@ -67,6 +69,7 @@ export class PostgresStore implements StoreEngine {
   readonly #sql: Database;
   readonly #clock: EngineClock;
   readonly #log: Log;
+  readonly #place: string;
   readonly #group: GroupCommit;
   readonly #health: WriteHealth;
   readonly #wakes: WakeListeners;
@@ -84,11 +87,12 @@ export class PostgresStore implements StoreEngine {
   #closing: Promise<void> | null = null;
 
   /** Use `openPostgresStore`. Takes over the database and closes it in the end. */
-  constructor({ sql, clock, log, clockEpoch, lock, space = {} }: OpenDatabase) {
+  constructor({ sql, clock, log, place, clockEpoch, lock, space = {} }: OpenDatabase) {
     this.#sql = sql;
     this.#lock = lock;
     this.#clock = clock;
     this.#log = log;
+    this.#place = place;
     this.#clockEpoch = clockEpoch;
     this.#wakes = new WakeListeners(clock, log);
     this.#messages = new WakeMessages(sql, clock, log);
@@ -137,7 +141,7 @@ export class PostgresStore implements StoreEngine {
 
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.#assertOpen();
-    return await this.#run(inTurn(this.#sql, this.#clock, work));
+    return await this.#run(inTurn({ sql: this.#sql, clock: this.#clock, log: this.#log, place: this.#place }, work));
   }
 
   now(): StoreTime {

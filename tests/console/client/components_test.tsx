@@ -5,6 +5,7 @@ import { StatusBadge } from "../../../src/console/client/components/badge.tsx";
 import { DataTable } from "../../../src/console/client/components/data_table.tsx";
 import { ErrorNotice } from "../../../src/console/client/components/error_notice.tsx";
 import { Instant } from "../../../src/console/client/components/instant.tsx";
+import { NearEndCards } from "../../../src/console/client/pages/overview/near_end_cards.tsx";
 import { EndingCard } from "../../../src/console/client/pages/overview/ending_card.tsx";
 import { ErrorsCard } from "../../../src/console/client/pages/overview/errors_card.tsx";
 import { PriceNoticeText } from "../../../src/console/client/pages/overview/price_notice.tsx";
@@ -103,6 +104,18 @@ Deno.test("console: balances that end soon lead to their accounts, with what is 
   assert(html.includes('href="/console/accounts/acme"'), html);
   assert(html.includes("$12.50") && html.includes("$4.00"), html);
   assert(html.includes('datetime="2026-12-03T00:00:00.000Z"'), html);
+});
+
+Deno.test("console: budgets that are nearly spent, and keys that expire soon, lead to their account or key", () => {
+  const now = { open_streams: 0, memory: { in_use: 0, limit: 0 }, jobs: {} };
+  assertEquals(render(<NearEndCards now={now} />), "");
+  const budget = { amount: "20.0000000000", per: "month", spent: "17.9800000000", resets_at: 1_796_256_000 } as const;
+  const key = { account: "acme", key: "key_1", name: "ci" };
+  const expiring = [{ account: "beta", key: null, name: "Beta Ltd", expires_at: 1_796_256_000 }];
+  const html = render(<NearEndCards now={{ ...now, budgets: [{ ...key, ...budget }], expiring }} />);
+  assert(html.includes('href="/console/accounts/acme/keys/key_1"') && html.includes("acme · ci"), html);
+  assert(html.includes("89 %") && html.includes("$20.00"), html);
+  assert(html.includes('href="/console/accounts/beta"'), html);
 });
 
 Deno.test("console: the timeline shows each attempt at its time, and why it failed", () => {

@@ -49,6 +49,14 @@ Deno.test("changedFields() gives what was typed, and null for what was emptied",
   });
 });
 
+Deno.test("changedFields() gives the kind of a balance only when it was changed", () => {
+  const texts = textsOf({ ...SETTINGS, overdraft: "0.0000000000", unlimited: true });
+  assertEquals([texts.balance, texts.overdraft], ["unlimited", ""]);
+  assertEquals(changedFields(texts, { ...texts, rpm: "5" }), { rpm: 5 });
+  assertEquals(changedFields(texts, { ...texts, balance: "prepaid" }), { balance: "prepaid" });
+  assertEquals(changedFields(textsOf(SETTINGS), textsOf(SETTINGS)), {});
+});
+
 Deno.test("newFields() leaves out what is empty, and the period without a budget", () => {
   assertEquals(newFields({ name: "", rpm: "5", per: "total", budget: "", models: "" }), { rpm: 5 });
   assertEquals(newFields({ budget: "3", per: "day" }), { budget: { amount: "3", per: "day" } });

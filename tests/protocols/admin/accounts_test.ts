@@ -19,6 +19,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     held: "0.0000000000",
     notification_url: null,
     overdraft: "0.0000000000",
+    unlimited: false,
     expires_at: null,
     models: null,
     endpoints: null,

@@ -17,6 +17,7 @@ import { TEXTS } from "../../texts.ts";
 import { AccountKeys } from "./account_keys.tsx";
 import { AmountField } from "./amount_field.tsx";
 import { AccountLedger } from "./account_ledger.tsx";
+import { balanceText } from "./balance_text.ts";
 import { AccountStatus } from "./account_status.tsx";
 import { hasLimitsLeft, LimitsLeft } from "./limits_left.tsx";
 import { limitsText } from "./limits_text.ts";
@@ -65,9 +66,11 @@ function Money({ account }: { readonly account: AccountWithLeft }) {
   const { spent_per_day, lasts_until } = account.forecast;
   return (
     <dl class="stats wide">
-      <Stat name={TEXTS.accounts.balance}>{dollars(account.balance)}</Stat>
+      <Stat name={TEXTS.accounts.balance} {...account.unlimited && { note: dollars(account.balance) }}>
+        {balanceText(account)}
+      </Stat>
       <Stat name={TEXTS.accounts.held}>{dollars(account.held)}</Stat>
-      <Stat name={TEXTS.accounts.overdraft}>{dollars(account.overdraft)}</Stat>
+      {!account.unlimited && <Stat name={TEXTS.accounts.overdraft}>{dollars(account.overdraft)}</Stat>}
       {Number(spent_per_day) > 0 && <Stat name={TEXTS.accounts.spentPerDay}>{dollars(spent_per_day)}</Stat>}
       {lasts_until !== null && (
         <Stat name={TEXTS.accounts.lastsUntil}>

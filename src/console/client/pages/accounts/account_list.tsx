@@ -18,6 +18,7 @@ import { canWrite } from "../../session_state.ts";
 import type { Account, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { AccountStatus } from "./account_status.tsx";
+import { balanceText } from "./balance_text.ts";
 import { limitsText } from "./limits_text.ts";
 
 const PAGE_SIZE = 100;
@@ -56,7 +57,7 @@ function Accounts({ accounts }: { readonly accounts: readonly Account[] }) {
         { title: TEXTS.accounts.account, cell: ({ id }) => id },
         { title: TEXTS.accounts.name, cell: ({ name }) => name ?? "" },
         { title: TEXTS.accounts.status, cell: ({ status }) => <AccountStatus status={status} /> },
-        { title: TEXTS.accounts.balance, isNumeric: true, cell: ({ balance }) => dollars(balance) },
+        { title: TEXTS.accounts.balance, isNumeric: true, cell: balanceText },
         { title: TEXTS.accounts.held, leaveOut: 1, isNumeric: true, cell: ({ held }) => dollars(held) },
         { title: TEXTS.accounts.limits, leaveOut: 2, cell: limitsText },
         { title: TEXTS.accounts.created, leaveOut: 3, cell: ({ created_at }) => <Instant at={created_at} /> },
@@ -90,7 +91,7 @@ function CreateAccount({ onCreated }: { readonly onCreated: () => void }) {
           <input name="id" required maxLength={100} autocomplete="off" />
         </Field>
         <Field name={TEXTS.accounts.startBalance}>
-          <input name="balance" inputMode="decimal" placeholder="0.00" autocomplete="off" />
+          <input name="balance" placeholder={TEXTS.accounts.startBalanceExample} autocomplete="off" />
         </Field>
       </ActionForm>
     </Card>

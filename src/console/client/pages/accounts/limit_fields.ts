@@ -12,6 +12,8 @@ export type LimitTexts = Readonly<Record<string, string>>;
 export type KnownSettings = Limits & {
   /** USD; of accounts. */
   readonly overdraft?: string;
+  /** Whether nothing limits the balance; of accounts. */
+  readonly unlimited?: boolean;
   /** Of accounts. */
   readonly notification_url?: string | null;
 };
@@ -20,7 +22,7 @@ const MS = 1_000;
 
 /** The texts with which a form shows settings; empty ones without a setting. */
 export function textsOf(settings: KnownSettings): LimitTexts {
-  const { name, budget, capture, expires_at, metadata, overdraft, notification_url } = settings;
+  const { name, budget, capture, expires_at, metadata, overdraft, unlimited, notification_url } = settings;
   return {
     name: name ?? "",
     ...Object.fromEntries(LIST_FIELDS.map((field) => [field, settings[field]?.join(", ") ?? ""])),
@@ -30,6 +32,7 @@ export function textsOf(settings: KnownSettings): LimitTexts {
     capture: capture ?? "",
     expires_at: expires_at ? new Date(expires_at * MS).toISOString().replace(".000Z", "Z") : "",
     metadata: Object.entries(metadata).map(([key, value]) => `${key}=${value}`).join("\n"),
+    ...unlimited !== undefined && { balance: unlimited ? "unlimited" : "prepaid" },
     overdraft: overdraft === undefined || Number(overdraft) === 0 ? "" : plainAmount(overdraft),
     notification_url: notification_url ?? "",
   };
@@ -57,6 +60,7 @@ export function changedFields(before: LimitTexts, after: LimitTexts): Record<str
   set("capture", (text) => text);
   set("expires_at", (text) => text);
   set("metadata", (text) => Object.fromEntries(text.split("\n").filter((line) => line.trim() !== "").map(pairIn)));
+  set("balance", (text) => text);
   set("overdraft", (text) => text);
   set("notification_url", (text) => text);
   if (isChanged("budget") || isChanged("per") && textOf("budget") !== "") {

@@ -3,6 +3,7 @@ import { TEXTS } from "../../texts.ts";
 import type { LimitTexts } from "./limit_fields.ts";
 
 const PERIODS = ["day", "week", "month", "total"] as const;
+const BALANCES = ["prepaid", "unlimited"] as const;
 const CAPTURES = ["", "none", "errors", "all"] as const;
 
 /** The fields for the settings of a key or an account. */
@@ -49,6 +50,15 @@ export function LimitInputs({ holder, texts = {}, isOpen = false }: {
               ))}
             </select>
           </Field>
+          {holder === "account" && (
+            <Field name={names.balance}>
+              <select name="balance">
+                {BALANCES.map((each) => (
+                  <option key={each} value={each} selected={each === texts.balance}>{names.balances[each]}</option>
+                ))}
+              </select>
+            </Field>
+          )}
           {holder === "account" && input("overdraft", names.overdraft)}
           {holder === "account" && input("notification_url", names.notificationUrl, "https://example.com/hook")}
           {input("expires_at", names.expiresAt, "2027-01-31")}

@@ -9,8 +9,8 @@ import { hrefOf, query, setQuery } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
 import type { ProvidersAnswer, TrafficAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { EndingCard } from "./ending_card.tsx";
 import { ErrorsCard } from "./errors_card.tsx";
+import { NearEndCards } from "./near_end_cards.tsx";
 import { ProvidersCard } from "./providers_card.tsx";
 import { QueuesCard } from "./queues_card.tsx";
 import { TrafficCharts } from "./traffic_charts.tsx";
@@ -85,11 +85,7 @@ function Traffic({ span, answer, providers }: {
       <Card title={TEXTS.overview.queues}>
         <QueuesCard jobs={answer.now.jobs} />
       </Card>
-      {(answer.now.ending ?? []).length > 0 && (
-        <Card title={TEXTS.overview.ending}>
-          <EndingCard ending={answer.now.ending ?? []} />
-        </Card>
-      )}
+      <NearEndCards now={answer.now} />
       {(answer.now.unpriced ?? []).length > 0 && (
         <Card title={TEXTS.overview.unpriced}>
           <UnpricedCard unpriced={answer.now.unpriced ?? []} />

@@ -10,6 +10,7 @@ import type { Page } from "../../page.ts";
 import { usePolled } from "../../polled.ts";
 import type { OwnCredits, OwnKey } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { balanceText } from "../accounts/balance_text.ts";
 import { LimitsLeft } from "../accounts/limits_left.tsx";
 
 const REFRESH_MS = 10_000;
@@ -35,7 +36,9 @@ function Own() {
       <div class="grid">
         {credits.data !== null && (
           <dl class="stats wide">
-            <Stat name={TEXTS.own.balance}>{dollars(credits.data.balance)}</Stat>
+            <Stat name={TEXTS.own.balance} {...credits.data.unlimited && { note: dollars(credits.data.balance) }}>
+              {balanceText(credits.data)}
+            </Stat>
             <Stat name={TEXTS.own.held}>{dollars(credits.data.held)}</Stat>
             <Stat name={TEXTS.own.reserved}>{dollars(credits.data.reserved)}</Stat>
           </dl>
