@@ -56,6 +56,7 @@ const ROWS = {
   runway: { kind: "runway", ...named("RUNWAYML"), keyNames: ["RUNWAYML_API_SECRET"] },
   vidu: { kind: "vidu", ...named("VIDU") },
   luma: { kind: "luma", ...named("LUMA"), keyNames: ["LUMA_AGENTS_API_KEY", "LUMA_API_KEY"] },
+  pika: { kind: "pika", ...named("PIKA") },
   mistral: { kind: "openai", baseUrl: "https://api.mistral.ai/v1", ...named("MISTRAL") },
   groq: { kind: "openai", baseUrl: "https://api.groq.com/openai/v1", ...named("GROQ") },
   cohere: { kind: "openai", baseUrl: "https://api.cohere.ai/compatibility/v1", ...named("COHERE") },
