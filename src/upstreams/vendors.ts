@@ -76,6 +76,10 @@ const ROWS = {
   },
   cerebras: listed("https://api.cerebras.ai/v1", "CEREBRAS"),
   nvidia: listed("https://integrate.api.nvidia.com/v1", "NVIDIA"),
+  // Source: DeepInfra documentation, "OpenAI-compatible API".
+  deepinfra: listed("https://api.deepinfra.com/v1/openai", "DEEPINFRA"),
+  // Source: Nebius Token Factory documentation, "API introduction".
+  nebius: listed("https://api.tokenfactory.nebius.com/v1", "NEBIUS"),
   // Source: Azure OpenAI documentation, "v1 API": no api-version, and the name of a deployment as the model.
   azure: {
     kind: "openai",
