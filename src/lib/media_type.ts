@@ -2,8 +2,8 @@
 export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 
 /**
- * The types of images that nearly every vendor accepts. Vidu, MiniMax and Luma name just these. xAI, Runway, Replicate
- * and OpenRouter have no list for videos that could be read.
+ * The types of images that nearly every vendor accepts. Vidu, MiniMax and Luma name just these. xAI, Runway, Replicate,
+ * OpenRouter and Pika have no list for videos that could be read.
  */
 export const DEFAULT_IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"];
 

@@ -15,6 +15,7 @@ import { fal } from "./families/fal.ts";
 import { google } from "./families/google.ts";
 import { kling } from "./families/kling.ts";
 import { luma } from "./families/luma.ts";
+import { pika } from "./families/pika.ts";
 import { vertexVideos } from "./families/vertex_videos.ts";
 import { openai } from "./families/openai.ts";
 import { openrouter } from "./families/openrouter.ts";
@@ -76,6 +77,8 @@ export interface Sandbox {
     readonly luma: string;
     /** Ends in `/dream-machine/v1`. */
     readonly dreamMachine: string;
+    /** Ends in `/pika`. */
+    readonly pika: string;
     /** Ends in `/fal`. */
     readonly fal: string;
     /** Ends in `/replicate/v1`. */
@@ -119,6 +122,7 @@ const VENDOR_APIS: readonly VendorApi[] = [
   vidu,
   luma,
   dreamMachine,
+  pika,
   fal,
   replicate,
   azure,
@@ -177,6 +181,7 @@ export function simulatedAddresses(origin: string): Sandbox["baseUrls"] {
     vidu: `${origin}/vidu`,
     luma: `${origin}/luma/v1`,
     dreamMachine: `${origin}/dream-machine/v1`,
+    pika: `${origin}/pika`,
     fal: `${origin}/fal`,
     replicate: `${origin}/replicate/v1`,
     azure: `${origin}/azure`,

@@ -125,6 +125,12 @@ const KINDS = {
     makes: ["video"],
     load: async () => (await import("./luma/mod.ts")).dreamMachine,
   },
+  pika: {
+    baseUrl: "https://api.dev.pika.art",
+    ...PLAIN,
+    makes: ["video"],
+    load: async () => (await import("./pika/mod.ts")).pika,
+  },
   vertex: {
     baseUrl: "https://aiplatform.googleapis.com",
     ...PLAIN,

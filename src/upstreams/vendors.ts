@@ -56,6 +56,7 @@ const ROWS = {
   runway: { kind: "runway", ...named("RUNWAYML"), keyNames: ["RUNWAYML_API_SECRET"] },
   vidu: { kind: "vidu", ...named("VIDU") },
   luma: { kind: "luma", ...named("LUMA"), keyNames: ["LUMA_AGENTS_API_KEY", "LUMA_API_KEY"] },
+  pika: { kind: "pika", ...named("PIKA") },
   mistral: { kind: "openai", baseUrl: "https://api.mistral.ai/v1", ...named("MISTRAL") },
   groq: { kind: "openai", baseUrl: "https://api.groq.com/openai/v1", ...named("GROQ") },
   cohere: { kind: "openai", baseUrl: "https://api.cohere.ai/compatibility/v1", ...named("COHERE") },
@@ -75,6 +76,10 @@ const ROWS = {
   },
   cerebras: listed("https://api.cerebras.ai/v1", "CEREBRAS"),
   nvidia: listed("https://integrate.api.nvidia.com/v1", "NVIDIA"),
+  // Source: DeepInfra documentation, "OpenAI-compatible API".
+  deepinfra: listed("https://api.deepinfra.com/v1/openai", "DEEPINFRA"),
+  // Source: Nebius Token Factory documentation, "API introduction".
+  nebius: listed("https://api.tokenfactory.nebius.com/v1", "NEBIUS"),
   // Source: Azure OpenAI documentation, "v1 API": no api-version, and the name of a deployment as the model.
   azure: {
     kind: "openai",

@@ -7,7 +7,7 @@ export interface VideoExchange {
   /**
    * Creates a job at most once, over a new connection. A failure has `accepted: "unknown"`, unless the vendor was not
    * reached or refused the job. A refusal is a 4xx, a 5xx whose body reports it, or a status after which the vendor's
-   * own client retries. No video vendor supports an idempotency key.
+   * own client retries. No idempotency key is sent: only Pika has one.
    */
   create<T>(path: string, body: JsonObject, read: (response: unknown) => T): Promise<T>;
   /** Sends a `GET` that the vendor responds to at once. */

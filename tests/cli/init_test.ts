@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { environmentOf } from "../../src/cli/environment.ts";
 import { collectAnswers } from "../../src/cli/init/answers.ts";
 import { configFile } from "../../src/cli/init/files.ts";
+import { INIT_VENDORS } from "../../src/cli/init/vendors.ts";
 import { readPrice } from "../../src/cli/init/price.ts";
 import type { TryKey } from "../../src/cli/init/key_trial.ts";
 import { InputEndedError, type Terminal, terminalOver } from "../../src/cli/terminal.ts";
@@ -101,8 +102,10 @@ Deno.test("init at a terminal explains a wrong answer and asks the same question
   assertMatch(list ?? "", /^Vendors:\n +1 openai +2 anthropic /);
   assertEquals(explained, [
     '  No vendor is called "opnai"; did you mean "openai"?',
-    '  Several vendors have "open" in their name: 1 openai, 21 openrouter.',
-    "  Expected a number from 1 to 32, got 99.",
+    `  Several vendors have "open" in their name: 1 openai, ${
+      INIT_VENDORS.findIndex(({ name }) => name === "openrouter") + 1
+    } openrouter.`,
+    `  Expected a number from 1 to ${INIT_VENDORS.length}, got 99.`,
     "  Expected a key of visible characters without quotes.",
     "  Expected an address that begins with https://.",
     "  Expected at least one name.",

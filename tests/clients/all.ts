@@ -1,4 +1,5 @@
 import { aider } from "./aider.ts";
+import { claudeAgentSdk } from "./claude_agent_sdk.ts";
 import { claudeCode } from "./claude_code.ts";
 import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
@@ -15,6 +16,7 @@ import { qwenCode } from "./qwen_code.ts";
 /** Every program, in the order of the table. */
 export const PROGRAMS: readonly ClientProgram[] = [
   claudeCode,
+  claudeAgentSdk,
   ...codex,
   geminiCli,
   ...opencode,

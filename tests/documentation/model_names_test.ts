@@ -16,6 +16,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "anthropic/sandbox/chat-1": "clients.md: a client's own prefix",
   "openai/sandbox/chat-1": "clients.md: a client's own prefix",
   "bytedance/seedance-2.0": "providers.md: a name at fal",
+  "pika/pikaframes": "providers.md: an operator's own model",
   "vidu/viduq2-pro": "providers.md: an operator's own model",
   "fal/flux-2-pro": "providers.md: an operator's own model",
   "fal/kling-3-pro": "providers.md: an operator's own model",

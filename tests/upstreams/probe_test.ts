@@ -18,6 +18,7 @@ const PATHS = {
   runway: "/base/v1/organization",
   vidu: "/base/ent/v2/credits?show_detail=false",
   "dream-machine": "/base/credits",
+  pika: "/base/billing/balance",
   replicate: "/base/account",
   bedrock: "/base/async-invoke?maxResults=1",
 } as const;

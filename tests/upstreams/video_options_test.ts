@@ -11,6 +11,7 @@ import { dreamMachineVideos } from "../../src/upstreams/luma/dream_machine.ts";
 import { lumaVideos } from "../../src/upstreams/luma/videos.ts";
 import { openrouterVideos } from "../../src/upstreams/openai/videos.ts";
 import type { Outbound } from "../../src/upstreams/outbound_call.ts";
+import { pikaVideos } from "../../src/upstreams/pika/videos.ts";
 import { replicateVideos } from "../../src/upstreams/replicate/videos.ts";
 import { runwayVideos } from "../../src/upstreams/runway/videos.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
@@ -74,6 +75,12 @@ const VENDORS: readonly Vendor[] = [
     open: dreamMachineVideos,
     free: ["loop", "concepts"],
     refused: ["model", "generation_type", "duration", "resolution", "keyframes", "callback_url"],
+  },
+  {
+    name: "Pika",
+    open: pikaVideos,
+    free: ["negative_prompt"],
+    refused: ["model", "duration_s", "transition_duration_s", "resolution", "image", "images", "video"],
   },
   {
     name: "Runway",

@@ -47,6 +47,11 @@ Deno.test("taskObjectOf() has progress 100 for a completed task and no queue pos
   assertEquals([failed.progress, failed.queue_position, failed.completed_at], [80, undefined, null]);
 });
 
+Deno.test("taskObjectOf() names the fields of the create that a provider does not support", () => {
+  assertEquals(objectOf({ dropped: ["seed", "aspect_ratio"] }).dropped, ["seed", "aspect_ratio"]);
+  assert(!("dropped" in objectOf({})));
+});
+
 Deno.test("taskObjectOf() has the addresses of the extras at the vendor and at the gateway", () => {
   const task = objectOf(EXTRAS);
   assertEquals([task.thumbnail_url, task.last_frame_url], [

@@ -23,6 +23,7 @@ const fields = {
   seconds: about(z.string(), "The requested or generated length in seconds."),
   size: about(z.string(), "`<WIDTH>x<HEIGHT>`, if one was requested.").exactOptional(),
   metadata: z.record(z.string(), z.string()),
+  dropped: about(z.array(z.string()), "Fields of the create that a provider does not support.").exactOptional(),
   progress: about(z.number(), "0 to 100; absent if the vendor reports none.").exactOptional(),
   queue_position: about(z.int(), "Jobs ahead of it at the vendor.").exactOptional(),
   started_at: seconds().exactOptional(),

@@ -1,5 +1,5 @@
 import { listsModels, type ProviderKind } from "../../upstreams/kinds.ts";
-import { type PresetName, presetOf } from "../../upstreams/vendors.ts";
+import { PRESET_NAMES, type PresetName, presetOf } from "../../upstreams/vendors.ts";
 import type { ModelUse } from "../../prices/model_use.ts";
 
 /** A vendor in another program's configuration. */
@@ -60,12 +60,10 @@ const RUNWAY: ImportedVendor = {
 
 /** Vendors of OpenAI's format that have no preset here, with the base address in their documentation. */
 const OTHERS: readonly (readonly [name: string, address: string, keyName: string])[] = [
-  ["deepinfra", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"],
   ["featherless_ai", "https://api.featherless.ai/v1", "FEATHERLESS_AI_API_KEY"],
   ["friendliai", "https://api.friendli.ai/serverless/v1", "FRIENDLI_TOKEN"],
   ["hyperbolic", "https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY"],
   ["lambda_ai", "https://api.lambda.ai/v1", "LAMBDA_API_KEY"],
-  ["nebius", "https://api.studio.nebius.ai/v1", "NEBIUS_API_KEY"],
   ["novita", "https://api.novita.ai/v3/openai", "NOVITA_API_KEY"],
   ["nscale", "https://inference.api.nscale.com/v1", "NSCALE_API_KEY"],
   ["parasail", "https://api.parasail.io/v1", "PARASAIL_API_KEY"],
@@ -74,8 +72,8 @@ const OTHERS: readonly (readonly [name: string, address: string, keyName: string
   ["vercel_ai_gateway", "https://ai-gateway.vercel.sh/v1", "VERCEL_AI_GATEWAY_API_KEY"],
 ];
 
-/** The vendors of LiteLLM and Bifrost by their names there, as far as this gateway has them. */
-const VENDORS: Readonly<Record<string, ImportedVendor>> = {
+/** The vendors of LiteLLM and Bifrost by their names there, as far as more is known of them than an address. */
+const DESCRIBED: Readonly<Record<string, ImportedVendor>> = {
   openai: {
     kind: "openai",
     family: "openai",
@@ -207,6 +205,10 @@ const VENDORS: Readonly<Record<string, ImportedVendor>> = {
   openai_like: { kind: "openai", keyName: null, uses: COMPATIBLE, needsAddress: true },
   custom_openai: { kind: "openai", keyName: null, uses: COMPATIBLE, needsAddress: true },
   litellm_proxy: { kind: "openai", keyName: null, uses: COMPATIBLE, needsAddress: true },
+};
+
+/** All vendors of LiteLLM and Bifrost by their names there. A preset counts more than an address. */
+const VENDORS: Readonly<Record<string, ImportedVendor>> = {
   ...Object.fromEntries(OTHERS.map(([name, address, keyName]): [string, ImportedVendor] => [name, {
     kind: "openai",
     name,
@@ -214,6 +216,12 @@ const VENDORS: Readonly<Record<string, ImportedVendor>> = {
     uses: ["text", "embedding"],
     addresses: { text: address, embedding: address },
   }])),
+  ...Object.fromEntries(PRESET_NAMES.map((kind): [string, ImportedVendor] => [kind, {
+    kind,
+    keyName: presetOf(kind)?.keyNames[0] ?? null,
+    uses: ["text", "embedding"],
+  }])),
+  ...DESCRIBED,
 };
 
 /** Other names of vendors. `vertex_ai-anthropic_models` and its like are in LiteLLM's list of prices. */

@@ -42,6 +42,9 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 /** The longest video of a model family, in seconds. */
 const MAX_SECONDS = [[/^viduq2/, 10], [/^viduq1/, 5], [/^vidu2/, 8], [/^/, 16]] as const;
 
+/** The shortest video of `viduq3`, as six clients state it. */
+const MIN_REFERENCE_SECONDS = 3;
+
 /** A cancelled job has no state of its own, and the vendor has none for an expired one. */
 const STATES: Readonly<Record<VideoJobState, string>> = {
   queued: "queueing",
@@ -113,6 +116,7 @@ function checkTask(body: JsonObject, { models, images: [min, max], hasRatio }: E
   if (duration !== undefined && !(Number.isInteger(duration) && Number(duration) >= 1 && Number(duration) <= longest)) {
     throw invalid("duration");
   }
+  if (model === "viduq3" && Number(duration ?? 5) < MIN_REFERENCE_SECONDS) throw invalid("duration");
   if (resolution !== undefined && !RESOLUTIONS.includes(String(resolution))) throw invalid("resolution");
   // Observed by a client: this model has no 540p.
   if (/-pro-fast$/.test(model) && resolution === "540p") throw invalid("resolution");

@@ -30,6 +30,13 @@ const SHAPES: VideoShapes = {
   ratios: ["16:9", "9:16"],
 };
 
+/**
+ * What both lists of the vendor have. Its REST reference names just these: "VideoGenerationModelInstance", `mimeType`,
+ * "Only the images in below listed MIME types are supported". The table of the page on the API also has WebP, which the
+ * examples below the table do not have (late 2025).
+ */
+const IMAGE_TYPES = ["image/jpeg", "image/png"];
+
 /** Responses without a video are far shorter. */
 const MAX_HEAD_BYTES = 65_536;
 const FIRST_BYTE_TIMEOUT_MS = 60_000;
@@ -72,8 +79,8 @@ const REFUSED_OPTIONS: RefusedOptions = {
 export function vertexVideos(outbound: Outbound, pathOf: ModelPaths): VideoUpstream {
   const exchange = videoExchange(outbound, readGoogleRefusal);
   return {
-    // The vendor does not download URLs: images are sent inline. Their types are those of the API reference, 2026.
-    mediaForms: { image: ["base64"], imageTypes: ["image/jpeg", "image/png"], audio: [], video: [] },
+    // The vendor does not download URLs: images are sent inline.
+    mediaForms: { image: ["base64"], imageTypes: IMAGE_TYPES, audio: [], video: [] },
     async create(order) {
       const path = pathOf(order.model, "predictLongRunning");
       const { name } = await exchange.create(path, bodyOf(outbound, order), (response) => Created.parse(response));

@@ -54,7 +54,7 @@ const EVERYWHERE: readonly (readonly [why: string, names: string])[] = [
 
 /**
  * Options never sent to any vendor. Source: video API references of Ark, xAI, MiniMax, fal, Google, Runway, Kling,
- * Replicate, Vidu, Luma.
+ * Replicate, Vidu, Luma, Pika.
  */
 const REFUSED_EVERYWHERE: ReadonlyMap<string, string> = new Map(
   EVERYWHERE.flatMap(([why, names]) => names.split(" ").map((name) => [plainName(name), why] as const)),

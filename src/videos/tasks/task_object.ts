@@ -31,6 +31,8 @@ export interface TaskObject {
   readonly size?: string;
   /** The caller's metadata. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** Fields of the create that at least one of its providers does not support; missing if there are none. */
+  readonly dropped?: readonly string[];
   /** 0 to 100; missing if the vendor does not report it. 100 once the task is completed. */
   readonly progress?: number;
   /** Number of jobs ahead of it at the vendor; only while the task is pending and the vendor reports it. */
@@ -88,6 +90,7 @@ export function taskObjectOf(task: VideoTask, now: number, parts: AddressParts):
     seconds: String(task.usage?.seconds ?? task.price.seconds),
     ...(task.size === undefined ? {} : { size: task.size }),
     metadata: task.metadata ?? {},
+    ...(task.dropped === undefined ? {} : { dropped: task.dropped }),
     ...progressOf(task),
     completed_at: task.status === "completed" ? secondsOf(task.updatedAt) : null,
     ...extrasOf(task, now, parts),

@@ -83,6 +83,7 @@ Deno.test("Vidu, Luma: what a model does not make is refused before a task exist
       { model: "vidu/viduq3-pro", input_references: [picture] },
       { model: "vidu/viduq3", input_references: Array(8).fill(picture) },
       { model: "vidu/viduq3" },
+      { model: "vidu/viduq3", input_references: [picture], duration: 2 },
       { model: "luma/ray-3.2", duration: 10 },
       { model: "luma/ray-3.2", resolution: "4K" },
       { model: "luma/ray-3.2-10s", frame_images: [frame("first_frame")] },
