@@ -95,7 +95,11 @@ export function defaultSettings(config: Config): Readonly<Record<string, Readonl
       durability: billing.durability,
     },
     webhooks: { timeout: seconds(webhooks.timeoutMs) },
-    notifications: { url: notifications.url, secret: null, balance_low: notifications.balanceLow.map(({ text }) => text) },
+    notifications: {
+      url: notifications.url,
+      secret: null,
+      balance_low: notifications.balanceLow.map(({ text }) => text),
+    },
     egress: { allow: egress.allow, ca_file: egress.caFile },
     logs: { level: logs.level },
     request_log: {
