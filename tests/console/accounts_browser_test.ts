@@ -96,6 +96,25 @@ stageTest("limits and the overdraft of an account are changed", async (stage) =>
   await page.getByText("$1.50").waitFor();
 });
 
+stageTest("an account is created with a balance, made unlimited and limited again", async (stage) => {
+  const { gateway, page, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("accounts");
+  await page.fill("input[name=id]", "open");
+  await page.fill("input[name=balance]", "3.00");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByText("$3.00").waitFor();
+  for (const [kind, shown] of [["unlimited", "Unlimited"], ["prepaid", "Overdraft"]] as const) {
+    await open("accounts/open/limits");
+    await page.selectOption("select[name=balance]", kind);
+    await page.click("text=Save");
+    await page.getByText("Saved.").waitFor();
+    await open("accounts/open");
+    await page.getByText(shown, { exact: true }).waitFor();
+    await page.getByText("$3.00").first().waitFor();
+  }
+});
+
 stageTest("the ledger of an account has its credits and its charges, the newest first", async (stage) => {
   const { gateway, page, chat, open, signIn } = stage;
   await signIn(gateway.adminKey);
