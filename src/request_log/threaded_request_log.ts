@@ -119,7 +119,7 @@ class ThreadedRequestLog {
   }
 
   readonly observe: RequestObserver = (record) => {
-    if (record.isProbe || this.#isClosed || isAdminPath(record.arrival.path)) return;
+    if (record.isProbe || this.#isClosed || isOfOperators(record.arrival.path)) return;
     if (record.accountId !== null && this.#excluded.has(record.accountId)) return;
     const now = this.options.clock.now();
     if (record.accountId === null && !this.#anonymous.take(record.arrival.remote, now)) {
@@ -332,9 +332,18 @@ class ThreadedRequestLog {
   }
 }
 
-/** Requests of operators are not those of accounts; the audit log has their changes. */
-function isAdminPath(path: string): boolean {
-  return path.startsWith("/admin/");
+const CONSOLE_API = "/console/api";
+/** What the playground sends to models. Source: docs/console.md#playground. */
+const CALLER_PATH = /^\/(?:v1|msgcompat|gencompat)\//;
+
+/**
+ * Whether a request is the operators': to the admin API, or one of the console itself, such as a sign-in. The audit log
+ * has their changes, and the output of the process all of them.
+ */
+function isOfOperators(path: string): boolean {
+  if (path.startsWith("/admin/")) return true;
+  const isOfCaller = path.startsWith(CONSOLE_API) && CALLER_PATH.test(path.slice(CONSOLE_API.length));
+  return path.startsWith("/console") && !isOfCaller;
 }
 
 function unreadable(reason: string): GatewayError {

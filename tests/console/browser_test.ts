@@ -80,10 +80,11 @@ stageTest("names and messages with markup are shown as text", async ({ gateway, 
 
 stageTest("a key is created, used up, seen refused and revoked", async ({ gateway, page, open, chat, signIn }) => {
   await signIn(gateway.adminKey);
-  await open("accounts/demo");
+  await open("accounts/demo?form=key");
   await page.fill("input[name=name]", "tests");
   await page.fill("input[name=rpm]", "1");
-  await page.click("text=Create key");
+  await page.click("text=Show the difference");
+  await page.click("text=Create the key");
   const secret = await page.locator(".secret code").innerText();
   await chat("sandbox/chat-1", secret);
   const refused = await chat("sandbox/chat-1", secret);
