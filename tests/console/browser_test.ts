@@ -195,4 +195,29 @@ stageTest("a session that ends elsewhere leads to the sign-in page", async ({ ga
   await page.getByText("Your session has ended").waitFor();
 }, { failures: [401] });
 
+stageTest(
+  "a request shows the others of its session with their sum, and Back leads from one to the other",
+  async (stage) => {
+    const { gateway, page, open, chat, signIn } = stage;
+    const send = (model: string) => chat(model, gateway.key, { user: "customer-7" });
+    const first = await send("sandbox/chat-1");
+    const second = await send("sandbox/unknown");
+    const third = await send("sandbox/any-1");
+    await chat("sandbox/chat-1");
+    await signIn(gateway.adminKey);
+    await open("requests?session=customer-7");
+    for (const id of [first, second, third]) await page.waitForSelector(`a[href$="${id}"]`);
+    await open(`requests/${first}`);
+    const card = page.getByRole("region", { name: "Requests of the session" });
+    await card.getByText("this request").waitFor();
+    assertEquals(await card.getByRole("row").count(), 4);
+    assertStringIncludes(await card.locator(".stats").innerText(), "3");
+    await checkPage(stage, `requests/${first}`, "requests-session");
+    await page.locator(`a[href$="${third}"]`).click();
+    await page.getByRole("heading", { name: third }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: first }).waitFor();
+  },
+);
+
 endBrowser();

@@ -29,7 +29,7 @@ export interface Stage {
   /** Shows a page of the console. */
   open(path: string): Promise<void>;
   /** Sends a chat request, and returns the id of the request. */
-  chat(model: string, key?: string): Promise<string>;
+  chat(model: string, key?: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
   signIn(key: string): Promise<void>;
 }
 
@@ -96,11 +96,11 @@ function stageOf(gateway: StageGateway, page: Page, context: BrowserContext): St
     page,
     context,
     open,
-    async chat(model, key = gateway.key) {
+    async chat(model, key = gateway.key, fields = {}) {
       const response = await fetch(`${gateway.address}/v1/chat/completions`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }] }),
+        body: JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }], ...fields }),
       });
       await response.body?.cancel();
       return response.headers.get("x-service-request-id") ?? "";
