@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { checkPage, endBrowser, stageTest } from "./stage.ts";
+import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
 
 /** The pages for operators, by their paths. `{id}` is the id of a request. */
 const PAGES = [
@@ -219,5 +219,24 @@ stageTest(
     await page.getByRole("heading", { name: first }).waitFor();
   },
 );
+
+stageTest("while the gateway is away the page says so with its age, and it is read again after that", async (stage) => {
+  const { gateway, page, context, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("providers");
+  await page.getByText("sandbox-openai").waitFor();
+  await context.setOffline(true);
+  const notice = page.getByText("The gateway cannot be reached.");
+  await notice.waitFor();
+  await page.getByText(/This page shows what it was \d+ s ago/).waitFor();
+  await page.getByText("sandbox-openai").waitFor();
+  assertEquals(await page.locator("[role=alert]").count(), 0);
+  await checkShown(stage, "away");
+  await page.setViewportSize({ width: 1_280, height: 860 });
+  await page.getByRole("link", { name: "Models" }).click();
+  await context.setOffline(false);
+  await notice.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "sandbox/chat-1" }).waitFor();
+}, { isAway: true });
 
 endBrowser();

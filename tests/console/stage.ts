@@ -49,13 +49,15 @@ export interface StageOptions {
    * too. Every other error in its console fails the test. Default: none.
    */
   readonly failures?: readonly number[];
+  /** Whether the test takes the network away, of which the browser notes each failure. Default: false. */
+  readonly isAway?: boolean;
 }
 
 /** A test in a window of its own, with a gateway of its own. It fails for each error in the browser's console. */
 export function stageTest(
   name: string,
   test: (stage: Stage) => Promise<void>,
-  { config = {}, start, failures = [] }: StageOptions = {},
+  { config = {}, start, failures = [], isAway = false }: StageOptions = {},
 ): void {
   Deno.test(`console in a browser: ${name}`, options, async () => {
     const defaults = { isLive: true, config: { request_log: { enabled: true }, ...config } };
@@ -69,6 +71,7 @@ export function stageTest(
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("dialog", (dialog) => void dialog.accept());
     page.on("console", (message) => {
+      if (isAway && message.text().includes("ERR_INTERNET_DISCONNECTED")) return;
       const status = Number(/status of (\d+)/.exec(message.text())?.[1]);
       if (message.type() === "error" && !failures.includes(status)) problems.push(message.text());
     });

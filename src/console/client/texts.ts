@@ -30,6 +30,7 @@ export const TEXTS = {
     clearFilters: "Clear",
     notLoaded: "A part of the console cannot be loaded. Reload the page.",
     unreachable: "The gateway cannot be reached",
+    shownAge: (age: string) => `This page shows what it was ${age} ago. The console tries again every two seconds.`,
     answeredStatus: (status: number) => `The gateway answered with status ${status}`,
     none: "none",
     roles: {
@@ -878,6 +879,13 @@ export const TEXTS = {
     readOnly:
       "Your admin key has the role read. Requests cost an account money, so sending them needs the role write. Sign in with such an admin key, or with an API key.",
     modelDefault: "default",
+    modelGroups: {
+      aliases: "Aliases",
+      text: "Text",
+      vision: "Text, with images as input",
+      images: "Images",
+      videos: "Videos",
+    },
     model: "Model",
     secondModel: "Second model",
     noModels: "The catalog has no model for this. Set the key of a vendor, or add models to switchyard.yaml.",
