@@ -1,5 +1,5 @@
 import { isPricedByMillion, PRICE_NAMES } from "../../src/billing/tariff.ts";
-import { PER_MILLION } from "../../src/catalog/price_schemas.ts";
+import { PER_MILLION } from "../../src/lib/per_million.ts";
 
 /** What a person has to say about a setting; the rest follows from its schema. */
 export interface SettingText {

@@ -7,7 +7,7 @@ import {
   PRICE_NAMES,
   type PriceName,
 } from "../billing/tariff.ts";
-import { priceOfOne } from "../lib/per_million.ts";
+import { PER_MILLION, priceOfOne } from "../lib/per_million.ts";
 import { multiplyRate, readRate } from "../lib/money.ts";
 import { isDate } from "../lib/iso_date.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
@@ -52,9 +52,6 @@ type WrittenPrices = { readonly [name in PriceName]?: string | undefined };
 
 /** An entry of `overrides`: prices, and the conditions under which they apply. */
 type WrittenOverride = z.infer<typeof override>;
-
-/** The end of the names of prices of a million tokens or characters. */
-export const PER_MILLION = "_per_million";
 
 const MILLION_NAMES = PRICE_NAMES.filter(isPricedByMillion);
 

@@ -199,7 +199,8 @@ function unknownSubcommand(command: string, subcommand: string): string {
 /** A call that sets what a provider may do. */
 function providerState(args: AdminArguments, state: OperatedState): AdminCall {
   const path = `${ADMIN_ROOT}/providers/${encodeURIComponent(args.word("provider NAME"))}/state`;
-  return { method: "PUT", path, body: { state }, needsRunning: NEEDS_GATEWAY };
+  const reason = args.option("reason");
+  return { method: "PUT", path, body: { state, ...reason !== undefined && { reason } }, needsRunning: NEEDS_GATEWAY };
 }
 
 function accountPath(args: AdminArguments): string {

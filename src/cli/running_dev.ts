@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { DEV_KEY_PATH, DEV_STORE, devConfig } from "../config/dev_config.ts";
+import { CONFIG_ENDPOINTS } from "../endpoints/operators.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { simulatedAddresses } from "../sandbox/mod.ts";
 import { findGateway } from "./find_gateway.ts";
@@ -19,7 +20,8 @@ export async function runningDevConfig(config: Config): Promise<Config | null> {
     if (gateway === null || gateway.adminKey === null || key === null) return null;
     const { address, adminKey } = gateway;
     const headers = { authorization: `Bearer ${adminKey}` };
-    const shown = await (await gatewayFetch(`${address}/admin/v1/config`, { headers })).json() as JsonObject;
+    const shown = await (await gatewayFetch(address + CONFIG_ENDPOINTS.readConfig.path, { headers }))
+      .json() as JsonObject;
     const sandbox = simulatedAddresses(originOf(shown));
     const dev = devConfig({ sandbox, key, env: (name) => Deno.env.get(name) }).config;
     return { ...dev, server: { ...dev.server, adminKey, port: Number(new URL(address).port) } };

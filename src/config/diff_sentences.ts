@@ -1,6 +1,5 @@
 import { isPricedByMillion, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
-import { PER_MILLION } from "../catalog/price_schemas.ts";
-import { priceOfMillion } from "../lib/per_million.ts";
+import { PER_MILLION, priceOfMillion } from "../lib/per_million.ts";
 import type { ConfigDiff, ValueChange } from "./config_diff.ts";
 
 /** A difference as the admin API answers it. */

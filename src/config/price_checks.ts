@@ -2,8 +2,7 @@ import { isPricedByMillion, maxPlausiblePrice, PRICE_NAMES } from "../billing/ta
 import type { SecondPrices } from "../catalog/media_sections.ts";
 import { hasStatedPrice, type Model } from "../catalog/model.ts";
 import type { PriceList, Pricing } from "../catalog/price_list.ts";
-import { PER_MILLION } from "../catalog/price_schemas.ts";
-import { priceOfOne } from "../lib/per_million.ts";
+import { PER_MILLION, priceOfOne } from "../lib/per_million.ts";
 import type { Problems } from "./problems.ts";
 import type { Path } from "./setting_path.ts";
 

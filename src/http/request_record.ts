@@ -183,6 +183,8 @@ export interface RecordedFacts {
   cacheId?: string;
   /** The vendor's name of the model that answered in the place of the requested one; absent if none did. */
   answeredBy?: string;
+  /** The session to which the client says that the request belongs; absent for none. */
+  session?: string;
 }
 
 /** Receives each record once, when its request has ended. Must not throw, and must not keep the record. */
@@ -244,6 +246,8 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   declare cacheId?: string;
   /** See {@linkcode RecordedFacts}. */
   declare answeredBy?: string;
+  /** See {@linkcode RecordedFacts}. */
+  declare session?: string;
   /** The request's place in a trace; null while tracing is off. */
   trace: RequestTrace | null = null;
   /** The path of the route, such as `/v1/videos/:id`; null if the request has no route. */
@@ -339,11 +343,13 @@ export class RequestRecord implements RecordedFacts, SlotMember {
       cacheId,
       answeredBy,
       cacheSaved,
+      session,
     } = this;
     return {
       ...cacheId !== undefined && { cacheId },
       ...answeredBy !== undefined && { answeredBy },
       ...cacheSaved !== undefined && { cacheSaved },
+      ...session !== undefined && { session },
       accountId,
       keyId,
       model,

@@ -1,3 +1,6 @@
+/** The end of the names of prices of a million tokens or characters: `prompt_per_million`. */
+export const PER_MILLION = "_per_million";
+
 const MILLIONTHS = 6;
 
 /**

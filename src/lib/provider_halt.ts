@@ -26,4 +26,6 @@ export interface StoredProviderState {
   readonly by: string;
   /** Unix milliseconds. */
   readonly since: number;
+  /** Why, in the words of the operator. Absent: no reason was given. */
+  readonly reason?: string;
 }

@@ -31,7 +31,8 @@ export function condition(sql: string, ...values: readonly (string | number)[]):
 /** Conditions of facts. Where a fact is a text, rows without that text are passed over before their JSON is read. */
 export function factConditions(query: RequestQuery, dialect: Dialect): Condition[] {
   const { placeOf, facts } = dialect;
-  const { endpoint, kind, end, dropped, remote, method, protocol, refusal = {}, isEstimated, ranges = [] } = query;
+  const { endpoint, kind, end, dropped, remote, method, protocol, refusal = {}, isEstimated, ranges = [], session } =
+    query;
   const fact = (name: keyof typeof FACT_PLACES) => `(${facts} ->> ${FACT_PLACES[name]})`;
   const conditions: Condition[] = [];
   const add = (text: string, sql: string, ...values: readonly string[]) =>
@@ -39,6 +40,7 @@ export function factConditions(query: RequestQuery, dialect: Dialect): Condition
   if (method !== undefined) add(method, `${fact("method")} = ?`, method);
   if (kind !== undefined) add(kind, `${fact("kind")} = ?`, kind);
   if (end !== undefined) add(end, `${fact("end")} = ?`, end);
+  if (session !== undefined) add(session, `${fact("session")} = ?`, session);
   if (remote !== undefined) add(remote, `${fact("remote")} = ?`, remote);
   if (endpoint !== undefined) {
     // An endpoint that equals the path is a zero. Requests without a route have none.

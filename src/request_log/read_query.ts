@@ -23,6 +23,7 @@ const PLAIN_PARAMETERS = [
   "attempt_status",
   "dropped",
   "client_address",
+  "session",
   "is_estimated",
   "from",
   "to",
@@ -61,7 +62,8 @@ const MAX_NUMBER = 1_000_000_000_000;
  */
 export function readRequestQuery(text: string, known: readonly RequestParameter[]): RequestQuery {
   const given = givenParameters(text, known);
-  const { account, key, model, provider, code, endpoint, kind, method, dropped, client_address: remote, q } = given;
+  const { account, key, model, provider, code, endpoint, kind, method, dropped, client_address: remote, q, session } =
+    given;
   const [status, from, to] = [statusIn(given, "status"), instantIn(given, "from"), instantIn(given, "to")];
   const end = choiceIn(given, "end", ENDS);
   const protocol = choiceIn(given, "protocol", Object.keys(PROTOCOLS));
@@ -78,6 +80,7 @@ export function readRequestQuery(text: string, known: readonly RequestParameter[
     ...kind !== undefined && { kind },
     ...dropped !== undefined && { dropped },
     ...remote !== undefined && { remote },
+    ...session !== undefined && { session },
     ...end !== null && { end },
     ...method !== undefined && { method: method.toUpperCase() },
     ...protocol !== null && { protocol },

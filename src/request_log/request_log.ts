@@ -111,6 +111,8 @@ export interface RequestQuery {
   readonly dropped?: string;
   /** The client's IP address. */
   readonly remote?: string;
+  /** The session to which the client says that the request belongs. */
+  readonly session?: string;
   /** The HTTP method. */
   readonly method?: string;
   /** A protocol of `http/access_log.ts`. */

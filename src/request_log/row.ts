@@ -61,6 +61,7 @@ type Facts = readonly [
   refusal?: RecordedRefusal | null,
   priceReasons?: readonly string[],
   answeredBy?: string | null,
+  session?: string,
 ];
 
 /** Places of the facts that queries select by, without an index. */
@@ -81,6 +82,7 @@ export const FACT_PLACES = {
   remote: 14,
   dropped: 16,
   refusal: 18,
+  session: 21,
 } as const;
 
 /** Places of the counts of tokens. */
@@ -184,7 +186,7 @@ export function readRow(row: StoredRow): LoggedRequest {
   const [receivedAt, firstByteMs, method, path, endpoint, kind, end, tokens, isEstimated] = facts;
   const [, , , , , , , , , images, cost, charged, requestBytes, responseBytes, remote, routes, dropped] = facts;
   const [, , , , , , , , , , , , , , , , , reserved = null, refusal = null, ...others] = facts;
-  const [priceReasons = [], answeredBy = null] = others;
+  const [priceReasons = [], answeredBy = null, session] = others;
   return {
     position: Number(row.position),
     requestId: String(row.request_id),
@@ -215,6 +217,7 @@ export function readRow(row: StoredRow): LoggedRequest {
     charged: readCharged(charged),
     priceReasons,
     ...answeredBy !== null && { answeredBy },
+    ...session !== undefined && { session },
     requestBytes,
     responseBytes,
     remote,
@@ -257,7 +260,10 @@ function writeFacts(record: RequestRecord): string {
 }
 
 /** Absent for almost all requests, since it costs bytes for each. */
-function lastFactsOf({ priceReasons, answeredBy }: RequestRecord): [] | [readonly string[], string?] {
+function lastFactsOf(
+  { priceReasons, answeredBy, session }: RequestRecord,
+): [] | [priceReasons: readonly string[], answeredBy?: string | null, session?: string] {
+  if (session !== undefined) return [priceReasons, answeredBy ?? null, session];
   if (answeredBy !== undefined) return [priceReasons, answeredBy];
   return priceReasons.length === 0 ? [] : [priceReasons];
 }

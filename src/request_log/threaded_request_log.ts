@@ -1,4 +1,5 @@
 import { protocolAt, PROTOCOLS } from "../endpoints/protocols.ts";
+import { CONSOLE_API, CONSOLE_ROOT } from "../endpoints/service.ts";
 import type { RequestObserver, RequestRecord } from "../http/request_record.ts";
 import { type Clock, waitAtMost } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
@@ -120,7 +121,7 @@ class ThreadedRequestLog {
   }
 
   readonly observe: RequestObserver = (record) => {
-    if (record.isProbe || this.#isClosed || isAdminPath(record.arrival.path)) return;
+    if (record.isProbe || this.#isClosed || isOfOperators(record.arrival.path)) return;
     if (record.accountId !== null && this.#excluded.has(record.accountId)) return;
     const now = this.options.clock.now();
     if (record.accountId === null && !this.#anonymous.take(record.arrival.remote, now)) {
@@ -333,9 +334,15 @@ class ThreadedRequestLog {
   }
 }
 
-/** Requests of operators are not those of accounts; the audit log has their changes. */
-function isAdminPath(path: string): boolean {
-  return protocolAt(path) === PROTOCOLS.admin;
+/**
+ * Whether a request is the operators': to the admin API, or one of the console itself, such as a sign-in. The audit log
+ * has their changes, and the output of the process all of them.
+ */
+function isOfOperators(path: string): boolean {
+  // What the playground sends to models is a caller's. Source: docs/console.md#playground.
+  const sent = path.startsWith(`${CONSOLE_API}/`) ? path.slice(CONSOLE_API.length) : path;
+  const protocol = protocolAt(sent);
+  return protocol === PROTOCOLS.admin || (protocol === undefined && path.startsWith(CONSOLE_ROOT));
 }
 
 function unreadable(reason: string): GatewayError {

@@ -75,6 +75,7 @@ function shared(request: LoggedRequest) {
     request_bytes: request.requestBytes,
     response_bytes: request.responseBytes,
     client_address: request.remote,
+    session: request.session ?? null,
   };
 }
 

@@ -9,6 +9,7 @@ import { hasInexactNumber } from "../lib/exact_json.ts";
 import { parseWithExactValues } from "../conversation/exact_values.ts";
 import { readHeaderPin } from "../routing/pin.ts";
 import type { TextRequest } from "./attempt.ts";
+import { sessionOf } from "./session_of.ts";
 
 /** The fields that a protocol adds to an inbound request. */
 export interface TextRequestFacts {
@@ -41,6 +42,8 @@ export function textRequestOf(
   const { format, body, wholeBody = () => json.body, model, stream, bodyPin, cache = null, framing = "sse" } = facts;
   const { record } = inbound;
   record.model = model;
+  const session = sessionOf(headers, json.body);
+  if (session !== null) record.session = session;
   record.requestBytes = json.bytes.length;
   record.capture?.takeRequest(json.bytes);
   return {

@@ -22,9 +22,11 @@ export interface ServiceState {
   readonly by: string | null;
   /** Unix milliseconds; null for a provider whose state was never set. */
   readonly since: number | null;
+  /** Why, in the words of who has set it. Absent: no reason was given. */
+  readonly reason?: string;
 }
 
-/** The state of a provider, and who has set it since when. */
+/** The state of a provider, and who has set it since when and why. */
 export function serviceStateOf({ halt, setState }: Pick<ProviderConfig, "halt" | "setState">): ServiceState {
   return setState ?? halt ?? { state: "on", by: null, since: null };
 }

@@ -99,6 +99,7 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
   ["providers test openai", "POST /providers/openai/test", { credential: undefined }],
   ["providers drain openai", "PUT /providers/openai/state", { state: "drain" }],
   ["providers off openai", "PUT /providers/openai/state", { state: "off" }],
+  ["providers drain openai --reason moving", "PUT /providers/openai/state", { state: "drain", reason: "moving" }],
   ["providers on openai", "PUT /providers/openai/state", { state: "on" }],
   ["providers reset openai", "DELETE /providers/openai/state"],
   ["signing-keys rotate", "POST /signing-keys/rotate"],

@@ -4,16 +4,17 @@ import { checkPage, endBrowser, stageTest } from "./stage.ts";
 stageTest("a key is limited, changed, rotated and revoked on its page, with what is left", async (stage) => {
   const { gateway, page, open, chat, signIn } = stage;
   await signIn(gateway.adminKey);
-  await open("accounts/demo");
+  await open("accounts/demo?form=key");
   await page.fill("input[name=name]", "<b>shop</b>");
   await page.fill("input[name=rpm]", "2");
   await page.fill("input[name=budget]", "0.5");
   await page.click("text=More limits");
   await page.fill("input[name=models]", "sandbox/chat-1");
-  await page.click("text=Create key");
+  await page.click("text=Show the difference");
+  await page.click("text=Create the key");
   const secret = await page.locator(".secret code").innerText();
   await chat("sandbox/chat-1", secret);
-  await page.click("text=Done");
+  await page.click("text=Open the account");
 
   await page.click(`a.row-link:has-text("${secret.slice(0, 12)}")`);
   const left = page.locator("section", { hasText: "Remaining for this key" }).last();

@@ -128,3 +128,26 @@ Deno.test("AccountKeys renews a key before its end, forgets failures, and keeps 
   const failed = await keys.secretFor(acting, () => Promise.reject(new Error("no"))).then(() => false, () => true);
   assertEquals([failed, await keys.secretFor(acting, issue)], [true, "secret-4"]);
 });
+
+Deno.test("console: the log of requests has those to models, and neither sign-ins nor calls of the console", async () => {
+  const gateway = await startTestGateway({ config: { request_log: { enabled: true } } });
+  const visitor = new ConsoleBrowser(gateway.address);
+  await visitor.signIn("sk-wrong");
+  await visitor.signIn(gateway.adminKey);
+  await visitor.send("POST", "/console/api/admin/v1/accounts", { body: { id: "shop" } });
+  await visitor.send("PATCH", "/console/api/admin/v1/accounts/nobody", { body: { rpm: 1 } });
+  await visitor.send("GET", "/console/api/admin/v1/nothing");
+  await visitor.send("POST", CHAT_PATH, { body: CHAT, headers: { "x-console-account": "demo" } });
+  // Requests are written in the order in which they end.
+  let paths: string[] = [];
+  for (const deadline = Date.now() + 60_000; paths.length === 0 && Date.now() < deadline;) {
+    paths = await logged(visitor);
+  }
+  assertEquals(paths, [CHAT_PATH]);
+  await gateway.stop();
+});
+
+async function logged(visitor: ConsoleBrowser): Promise<string[]> {
+  const { json } = await visitor.send("GET", "/console/api/admin/v1/requests");
+  return json.data.map(({ path }: { path: string }) => path);
+}

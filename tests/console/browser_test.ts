@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { checkPage, endBrowser, stageTest } from "./stage.ts";
+import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
 
 /** The pages for operators, by their paths. `{id}` is the id of a request. */
 const PAGES = [
@@ -80,10 +80,11 @@ stageTest("names and messages with markup are shown as text", async ({ gateway, 
 
 stageTest("a key is created, used up, seen refused and revoked", async ({ gateway, page, open, chat, signIn }) => {
   await signIn(gateway.adminKey);
-  await open("accounts/demo");
+  await open("accounts/demo?form=key");
   await page.fill("input[name=name]", "tests");
   await page.fill("input[name=rpm]", "1");
-  await page.click("text=Create key");
+  await page.click("text=Show the difference");
+  await page.click("text=Create the key");
   const secret = await page.locator(".secret code").innerText();
   await chat("sandbox/chat-1", secret);
   const refused = await chat("sandbox/chat-1", secret);
@@ -193,5 +194,49 @@ stageTest("a session that ends elsewhere leads to the sign-in page", async ({ ga
   await other.waitForSelector("input[name=key]");
   await page.getByText("Your session has ended").waitFor();
 }, { failures: [401] });
+
+stageTest(
+  "a request shows the others of its session with their sum, and Back leads from one to the other",
+  async (stage) => {
+    const { gateway, page, open, chat, signIn } = stage;
+    const send = (model: string) => chat(model, gateway.key, { user: "customer-7" });
+    const first = await send("sandbox/chat-1");
+    const second = await send("sandbox/unknown");
+    const third = await send("sandbox/any-1");
+    await chat("sandbox/chat-1");
+    await signIn(gateway.adminKey);
+    await open("requests?session=customer-7");
+    for (const id of [first, second, third]) await page.waitForSelector(`a[href$="${id}"]`);
+    await open(`requests/${first}`);
+    const card = page.getByRole("region", { name: "Requests of the session" });
+    await card.getByText("this request").waitFor();
+    assertEquals(await card.getByRole("row").count(), 4);
+    assertStringIncludes(await card.locator(".stats").innerText(), "3");
+    await checkPage(stage, `requests/${first}`, "requests-session");
+    await page.locator(`a[href$="${third}"]`).click();
+    await page.getByRole("heading", { name: third }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: first }).waitFor();
+  },
+);
+
+stageTest("while the gateway is away the page says so with its age, and it is read again after that", async (stage) => {
+  const { gateway, page, context, open, signIn } = stage;
+  await signIn(gateway.adminKey);
+  await open("providers");
+  await page.getByText("sandbox-openai").waitFor();
+  await context.setOffline(true);
+  const notice = page.getByText("The gateway cannot be reached.");
+  await notice.waitFor();
+  await page.getByText(/This page shows what it was \d+ s ago/).waitFor();
+  await page.getByText("sandbox-openai").waitFor();
+  assertEquals(await page.locator("[role=alert]").count(), 0);
+  await checkShown(stage, "away");
+  await page.setViewportSize({ width: 1_280, height: 860 });
+  await page.getByRole("link", { name: "Models" }).click();
+  await context.setOffline(false);
+  await notice.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "sandbox/chat-1" }).waitFor();
+}, { isAway: true });
 
 endBrowser();

@@ -29,7 +29,7 @@ export interface Stage {
   /** Shows a page of the console. */
   open(path: string): Promise<void>;
   /** Sends a chat request, and returns the id of the request. */
-  chat(model: string, key?: string): Promise<string>;
+  chat(model: string, key?: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
   signIn(key: string): Promise<void>;
 }
 
@@ -49,13 +49,15 @@ export interface StageOptions {
    * too. Every other error in its console fails the test. Default: none.
    */
   readonly failures?: readonly number[];
+  /** Whether the test takes the network away, of which the browser notes each failure. Default: false. */
+  readonly isAway?: boolean;
 }
 
 /** A test in a window of its own, with a gateway of its own. It fails for each error in the browser's console. */
 export function stageTest(
   name: string,
   test: (stage: Stage) => Promise<void>,
-  { config = {}, start, failures = [] }: StageOptions = {},
+  { config = {}, start, failures = [], isAway = false }: StageOptions = {},
 ): void {
   Deno.test(`console in a browser: ${name}`, options, async () => {
     const defaults = { isLive: true, config: { request_log: { enabled: true }, ...config } };
@@ -69,6 +71,7 @@ export function stageTest(
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("dialog", (dialog) => void dialog.accept());
     page.on("console", (message) => {
+      if (isAway && message.text().includes("ERR_INTERNET_DISCONNECTED")) return;
       const status = Number(/status of (\d+)/.exec(message.text())?.[1]);
       if (message.type() === "error" && !failures.includes(status)) problems.push(message.text());
     });
@@ -96,11 +99,11 @@ function stageOf(gateway: StageGateway, page: Page, context: BrowserContext): St
     page,
     context,
     open,
-    async chat(model, key = gateway.key) {
+    async chat(model, key = gateway.key, fields = {}) {
       const response = await fetch(`${gateway.address}/v1/chat/completions`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }] }),
+        body: JSON.stringify({ model, messages: [{ role: "user", content: "Say hello" }], ...fields }),
       });
       await response.body?.cancel();
       return response.headers.get("x-service-request-id") ?? "";

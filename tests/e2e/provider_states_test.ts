@@ -41,7 +41,12 @@ const setState = (gateway: LiveTestGateway, name: string, state: string) =>
 
 interface Listed {
   readonly name: string;
-  readonly service: { readonly state: string; readonly by: string | null; readonly since: number | null };
+  readonly service: {
+    readonly state: string;
+    readonly by: string | null;
+    readonly since: number | null;
+    readonly reason: string | null;
+  };
 }
 
 async function serviceOf(gateway: LiveTestGateway, name: string): Promise<Listed["service"] | undefined> {
@@ -147,12 +152,17 @@ Deno.test("a stream under way ends at a provider that is drained and switched of
 
 Deno.test("the state of a provider shows who set it first, and survives other changes of the settings", () =>
   withVendors(async ({ gateway }) => {
-    assertEquals(await serviceOf(gateway, "first"), { state: "on", by: null, since: null });
+    assertEquals(await serviceOf(gateway, "first"), { state: "on", by: null, since: null, reason: null });
     const first = (await setState(gateway, "first", "drain")).body;
     const { version } = (await gateway.admin("GET", "/config")).body;
     assertEquals((await setState(gateway, "first", "drain")).body, first);
     assertEquals((await gateway.admin("GET", "/config")).body.version, version);
-    assertEquals(await serviceOf(gateway, "first"), { state: "drain", by: "default", since: first.since as number });
+    assertEquals(await serviceOf(gateway, "first"), {
+      state: "drain",
+      by: "default",
+      since: first.since as number,
+      reason: null,
+    });
     assertEquals((await gateway.admin("PUT", "/config", { aliases: { mine: "acme/two" } })).status, 200);
     assertEquals((await serviceOf(gateway, "first"))?.state, "drain");
     await setState(gateway, "first", "off");
@@ -161,6 +171,20 @@ Deno.test("the state of a provider shows who set it first, and survives other ch
     const { body: { data } } = await gateway.admin("GET", "/audit?limit=20");
     const entry = (data as Record<string, unknown>[]).find(({ path }) => String(path).endsWith("/first/state"));
     assertEquals((entry?.after as Record<string, unknown>)?.state ?? JSON.stringify(entry), "off");
+  }));
+
+Deno.test("the state of a provider has a reason, which a repeat can change", () =>
+  withVendors(async ({ gateway }) => {
+    const set = (body: unknown) => gateway.admin("PUT", "/providers/first/state", body);
+    const { body: first } = await set({ state: "drain", reason: " moving to another region " });
+    assertEquals(first.reason, "moving to another region");
+    const { body: repeated } = await set({ state: "drain" });
+    assertEquals(repeated, first);
+    const { body: changed } = await set({ state: "drain", reason: "moved" });
+    assertEquals(changed, { ...first, reason: "moved" });
+    assertEquals((await serviceOf(gateway, "first"))?.reason, "moved");
+    assertEquals((await set({ state: "off" })).body.reason, null);
+    assertEquals((await set({ state: "off", reason: "x".repeat(201) })).status, 400);
   }));
 
 Deno.test("a state is refused for an unknown provider or word", () =>
@@ -206,7 +230,10 @@ Deno.test("the state of a provider survives a restart", async () => {
     const service = await serviceOf(after, "first");
     const { status } = await after.chat("acme/one");
     await after.stop();
-    assertEquals([service, status], [{ state: "drain", by: "default", since: body.since as number }, 503]);
+    assertEquals([service, status], [
+      { state: "drain", by: "default", since: body.since as number, reason: null },
+      503,
+    ]);
   } finally {
     await vendor.stop();
     await Deno.remove(folder, { recursive: true });

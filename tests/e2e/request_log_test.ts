@@ -267,3 +267,50 @@ Deno.test("a stream that its caller left has a row with the caller's address", a
     assertEquals([rows[0]?.end, rows[0]?.client_address], ["left", "127.0.0.1"]);
   });
 });
+
+for (const isolates of [1, 2]) {
+  Deno.test(`requests of one session are found by it, in each protocol, with ${isolates} threads`, async () => {
+    const gateway = await startTestGateway({ isolates });
+    const send = async (path: string, body: Json, headers: Record<string, string> = {}) => {
+      const response = await fetch(gateway.address + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
+      assertEquals(response.status, 200, await response.text());
+      return response.headers.get("x-service-request-id") ?? "";
+    };
+    const model = "sandbox/any-1";
+    const messages = [{ role: "user", content: "Hi" }];
+    const session = "57a121ec-f78c-48c3-a745-e3036a3ecc33";
+    const claude = { metadata: { user_id: JSON.stringify({ device_id: "d", session_id: session }) } };
+    const ids = [
+      await send("/v1/chat/completions", { model, messages }, { "session-id": session }),
+      await send("/v1/responses", { model, input: "x".repeat(600_000), user: session }),
+      await send("/msgcompat/v1/messages", { model, messages, max_tokens: 9, ...claude }, {
+        "anthropic-version": "2023-06-01",
+      }),
+      await send(
+        "/gencompat/v1beta/models/sandbox/any-1:generateContent",
+        { contents: [{ parts: [{ text: "Hi" }] }] },
+        {
+          "x-claude-code-session-id": session,
+        },
+      ),
+    ];
+    await send("/v1/chat/completions", { model, messages, user: "customer-7" });
+    await send("/v1/chat/completions", { model, messages });
+    const found = async (path: string, key: string) => {
+      let rows: Json[] = [];
+      for (const end = Date.now() + 60_000; rows.length < ids.length && Date.now() < end;) {
+        rows = (await get(gateway, path, key)).body.data as Json[];
+      }
+      return rows;
+    };
+    const rows = await found(`/admin/v1/requests?session=${session}`, gateway.adminKey);
+    assertEquals(new Set(rows.map(({ id }) => id)), new Set(ids));
+    assertEquals(new Set(rows.map((row) => row.session)), new Set([session]));
+    assertEquals((await found(`/v1/requests?session=${session}`, gateway.key)).length, ids.length);
+    await gateway.stop();
+  });
+}

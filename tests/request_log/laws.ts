@@ -163,7 +163,15 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
     }));
     clock.stall(1_500);
     log.observe(
-      recordOf({ requestId: "req_3", receivedAt, path: "/nothing", remote: "10.0.0.9", end: "left", cost: 5n }),
+      recordOf({
+        requestId: "req_3",
+        receivedAt,
+        path: "/nothing",
+        remote: "10.0.0.9",
+        session: "s-1",
+        end: "left",
+        cost: 5n,
+      }),
     );
     for (
       const [query, ids] of [
@@ -180,6 +188,8 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
         [{ dropped: "top" }, []],
         [{ dropped: "POST" }, []],
         [{ remote: "10.0.0.9" }, ["req_3"]],
+        [{ session: "s-1", account: "acme" }, ["req_3"]],
+        [{ session: "s" }, []],
         [{ ranges: [{ fact: "duration_ms", min: 1_500, max: null }] }, ["req_3"]],
         [{ ranges: [{ fact: "duration_ms", min: 1_501, max: null }] }, []],
         [{ ranges: [{ fact: "duration_ms", min: null, max: 0 }] }, ["req_2", "req_1"]],

@@ -37,6 +37,7 @@ export const REQUEST_PARAMETERS: readonly Parameter[] = [
   text("attempt_status", "The vendor's status of an attempt, as in `status`."),
   text("dropped", "A field that the vendor did not get."),
   text("client_address", "The address of the client."),
+  text("session", "The session to which the client says that it belongs."),
   inQuery("is_estimated", "Whether the gateway estimated the tokens.", z.enum(["true", "false"])),
   ...RANGED_FACTS.flatMap((fact) => [range("min", fact), range("max", fact)]),
   text("from", "The earliest end: Unix seconds or an instant of ISO 8601."),

@@ -156,6 +156,7 @@ const service = {
   state: z.enum(PROVIDER_STATES),
   by: about(word(), "The admin key that set it; null if the configuration states it, or if nobody does."),
   since: instant(),
+  reason: about(word(), "Why, in the words of who has set it; null if no reason was given."),
 };
 
 /** The state that an operator gave a provider. */

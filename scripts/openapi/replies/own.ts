@@ -143,6 +143,7 @@ const request = {
   request_bytes: z.int().nullable(),
   response_bytes: z.int().nullable(),
   client_address: z.string().nullable(),
+  session: about(z.string().nullable(), "The session to which the client says that it belongs."),
 };
 
 /** A request for its account. */

@@ -1,6 +1,7 @@
 import { command, type CommandHelp, CONFIG, flag, GATEWAY, option, ORDER, PAGES, TIMES } from "./command_help.ts";
 
 const ADMIN = [CONFIG, GATEWAY];
+const STATE_OPTIONS = [...ADMIN, option("reason", "TEXT", "why, for other operators")];
 const OF_ACCOUNT = option("account", "ID", "only those of this account");
 const JSON_LINES = flag("json", "print JSON");
 /** The options of the ends of ranges, without `min-` and `max-`. */
@@ -165,15 +166,15 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
     },
   ),
   command("providers drain", "NAME", "send a provider no new requests; what it has begun ends, videos included", {
-    options: ADMIN,
+    options: STATE_OPTIONS,
     examples: ["providers drain openai"],
   }),
   command("providers off", "NAME", "as drain, and fail video tasks that wait for this provider only", {
-    options: ADMIN,
+    options: STATE_OPTIONS,
     examples: ["providers off openai"],
   }),
   command("providers on", "NAME", "send a provider requests again", {
-    options: ADMIN,
+    options: STATE_OPTIONS,
     examples: ["providers on openai"],
   }),
   command("providers reset", "NAME", "give a provider the state that the configuration states", {

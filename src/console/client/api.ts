@@ -1,5 +1,11 @@
 import { endSession, sessionToken } from "./session_state.ts";
+import { noteAnswer, noteSilence } from "./reach.ts";
 import { TEXTS } from "./texts.ts";
+
+/** The code of a call without an answer of the gateway. */
+export const UNREACHABLE = "unreachable";
+
+const REQUEST_ID = "x-service-request-id";
 
 /** A failed call of the gateway's API. */
 export class ApiError extends Error {
@@ -75,11 +81,23 @@ export async function sendForResponse(address: string, init: RequestInit): Promi
     response = await fetch(address, init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError(TEXTS.app.unreachable, 0, "unreachable", null);
+    throw unreachable();
   }
+  if (isOfProxy(response)) throw unreachable();
+  noteAnswer();
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
   if (response.status === 401 && address.startsWith("/console/api/")) endSession();
   const { code = "unknown", message = TEXTS.app.answeredStatus(response.status) } = body?.error ?? {};
-  throw new ApiError(message, response.status, code, response.headers.get("x-service-request-id"));
+  throw new ApiError(message, response.status, code, response.headers.get(REQUEST_ID));
+}
+
+function unreachable(): ApiError {
+  noteSilence();
+  return new ApiError(TEXTS.app.unreachable, 0, UNREACHABLE, null);
+}
+
+/** Whether a proxy has answered in the place of a gateway that is away. The gateway gives each request an id. */
+function isOfProxy({ status, headers }: Response): boolean {
+  return [502, 503, 504].includes(status) && !headers.has(REQUEST_ID);
 }

@@ -1,6 +1,6 @@
 import { createParser } from "eventsource-parser";
 import { useEffect, useState } from "preact/hooks";
-import { apiAddress, ApiError, type Query, read, sendForResponse } from "./api.ts";
+import { apiAddress, ApiError, type Query, read, sendForResponse, UNREACHABLE } from "./api.ts";
 import { parsedJson } from "./json.ts";
 
 /** Data that a stream of server-sent events keeps up to date. */
@@ -91,7 +91,7 @@ async function readOnce<T>({ fallback }: LiveOptions<T>, put: Put<T>, ended: Abo
     );
     put(Object.fromEntries(events.map((event, index) => [event, values[index]])) as Partial<T>, null);
   } catch (error) {
-    if (error instanceof ApiError) put({}, error);
+    if (error instanceof ApiError && error.code !== UNREACHABLE) put({}, error);
   }
 }
 

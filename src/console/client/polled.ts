@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ApiError } from "./api.ts";
+import { ApiError, UNREACHABLE } from "./api.ts";
+import { returns } from "./reach.ts";
 
 /** Data that is read again and again. */
 export interface Polled<T> {
@@ -52,7 +53,11 @@ export function usePolled<T>(
           isRead = isFinal(data);
         } catch (error) {
           if (ended.signal.aborted) return;
-          setState((before) => ({ name, data: before.name === name ? before.data : null, error: error as ApiError }));
+          // The notice above the page says so, and this is read again when the gateway is back.
+          const isAway = error instanceof ApiError && error.code === UNREACHABLE;
+          if (!isAway) {
+            setState((before) => ({ name, data: before.name === name ? before.data : null, error: error as ApiError }));
+          }
         }
       }
       if (everyMs !== null && !isRead && !ended.signal.aborted) timer = setTimeout(run, everyMs);
@@ -62,7 +67,7 @@ export function usePolled<T>(
       ended.abort();
       clearTimeout(timer);
     };
-  }, [name, everyMs, round]);
+  }, [name, everyMs, round, returns.value]);
   const isCurrent = state.name === name;
   return {
     data: isCurrent ? state.data : null,

@@ -1,5 +1,5 @@
-import { changeRequest, send } from "./api.ts";
-import { hasEnded, session, type SignedIn } from "./session_state.ts";
+import { ApiError, changeRequest, send, UNREACHABLE } from "./api.ts";
+import { endSession, hasEnded, session, type SignedIn } from "./session_state.ts";
 
 interface SessionAnswer {
   readonly session: SignedIn | null;
@@ -17,11 +17,14 @@ export async function openSession(): Promise<void> {
   const link = LINK.exec(location.hash)?.[1];
   if (link !== undefined) history.replaceState(null, "", location.pathname + location.search);
   try {
-    session.value = link === undefined
-      ? (await send<SessionAnswer>(ADDRESS, {})).session
-      : (await send<SessionAnswer>(ADDRESS, changeRequest("POST", { link }))).session;
+    const answer = link === undefined
+      ? await send<SessionAnswer>(ADDRESS, {})
+      : await send<SessionAnswer>(ADDRESS, changeRequest("POST", { link }));
+    if (answer.session === null) endSession();
+    else session.value = sameOr(session.value, answer.session);
   } catch (error) {
-    session.value = null;
+    // While the gateway is away, what is shown stays.
+    if (!session.value || !(error instanceof ApiError) || error.code !== UNREACHABLE) session.value = null;
     throw error;
   }
 }
@@ -46,4 +49,9 @@ export async function signOut(): Promise<void> {
   await send<SessionAnswer>(ADDRESS, changeRequest("DELETE", null));
   hasEnded.value = false;
   session.value = null;
+}
+
+/** The session as it is known, if it is the same one, because the playground belongs to it. */
+function sameOr(known: SignedIn | null | undefined, read: SignedIn): SignedIn {
+  return known?.token === read.token ? known : read;
 }

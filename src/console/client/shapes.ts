@@ -128,9 +128,22 @@ export interface ProviderHealth extends Circuit {
   } | null;
 }
 
+/** What an operator lets a provider do. */
+export interface ProviderService {
+  readonly state: "on" | "drain" | "off";
+  /** The name of the admin key; null if the configuration states it, or if nobody does. */
+  readonly by: string | null;
+  /** Unix seconds. */
+  readonly since: number | null;
+  /** Absent in answers of earlier versions. */
+  readonly reason?: string | null;
+}
+
 /** A provider of `GET /admin/v1/providers`. */
 export interface ListedProvider extends ProviderHealth {
   readonly kind: string;
+  /** Absent in answers of earlier versions. */
+  readonly service?: ProviderService;
   readonly credentials: readonly ProviderHealth[];
 }
 

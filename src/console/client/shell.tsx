@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { AwayNotice } from "./components/away_notice.tsx";
 import { Icon, Mark } from "./components/icon.tsx";
 import { hrefOf, path } from "./navigation.ts";
 import type { Page } from "./page.ts";
@@ -51,7 +52,10 @@ export function Shell({ pages, page, signedIn, children }: {
           <Account signedIn={signedIn} />
         </div>
       </header>
-      <main id="main" tabIndex={-1}>{children}</main>
+      <main id="main" tabIndex={-1}>
+        <AwayNotice />
+        {children}
+      </main>
     </div>
   );
 }

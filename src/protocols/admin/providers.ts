@@ -57,10 +57,14 @@ export interface AdminProviderOptions {
  * Sets the state of a provider, which has precedence over that of the configuration.
  *
  * @param state Null for that of the configuration.
- * @param by The name of the admin key that sets it.
+ * @param change The name of the admin key that sets it, and its reason.
  * @throws {GatewayError} `not_found` if there is no such provider; `conflict` if the change could not be stored.
  */
-export type SetProviderState = (name: string, state: OperatedState | null, by: string) => Promise<ServiceState>;
+export type SetProviderState = (
+  name: string,
+  state: OperatedState | null,
+  change: { readonly by: string; readonly reason?: string },
+) => Promise<ServiceState>;
 
 /**
  * Tests a provider.
@@ -90,22 +94,27 @@ export function adminProviderRoutes(parts: AdminProviderOptions): AdminRoute[] {
   ];
 }
 
+const MAX_REASON = 200;
+const REASON_EXPECTATION = `text of 1 to ${MAX_REASON} characters`;
+
 /** The body of `PUT …/:provider/state`. */
 export const NewProviderState = z.strictObject({
   state: z.enum(PROVIDER_STATES, `"${PROVIDER_STATES.join('", "')}"`),
+  reason: z.string(REASON_EXPECTATION).trim().min(1, REASON_EXPECTATION).max(MAX_REASON, REASON_EXPECTATION).nullish(),
 });
 
 /**
- * `PUT /admin/v1/providers/:provider/state` with `{state}`, and `DELETE` for the state of the configuration. Both
- * answer `{provider, state, by, since}`.
+ * `PUT /admin/v1/providers/:provider/state` with `{state, reason?}`, and `DELETE` for the state of the configuration.
+ * Both answer `{provider, state, by, since, reason}`.
  */
 function stateRoutes({ setState, providers, readJson }: AdminProviderOptions): AdminRoute[] {
-  const change = async (inbound: Inbound, state: OperatedState | null) => {
+  const change = async (inbound: Inbound, state: OperatedState | null, reason: string | null = null) => {
     if (setState === null) {
       throw new GatewayError("conflict", "The configuration of this gateway does not change while it runs");
     }
     const provider = pathParam(inbound.params, "provider");
-    return answerJson({ provider, ...writeService(await setState(provider, state, operatorOf(inbound))) });
+    const set = await setState(provider, state, { by: operatorOf(inbound), ...reason !== null && { reason } });
+    return answerJson({ provider, ...writeService(set) });
   };
   const snapshot = ({ params }: Inbound) => {
     const name = pathParam(params, "provider");
@@ -114,8 +123,8 @@ function stateRoutes({ setState, providers, readJson }: AdminProviderOptions): A
   };
   return [
     adminRoute(OPERATOR_ENDPOINTS.setProviderState, async (inbound) => {
-      const { state } = readFields(NewProviderState, await readJson(inbound));
-      return await change(inbound, state);
+      const { state, reason = null } = readFields(NewProviderState, await readJson(inbound));
+      return await change(inbound, state, reason);
     }, { snapshot }),
     adminRoute(OPERATOR_ENDPOINTS.resetProviderState, async (inbound) => {
       await inbound.request.body?.cancel();
@@ -124,8 +133,8 @@ function stateRoutes({ setState, providers, readJson }: AdminProviderOptions): A
   ];
 }
 
-function writeService({ state, by, since }: ServiceState): JsonObject {
-  return { state, by, since: writeInstant(since) };
+function writeService({ state, by, since, reason }: ServiceState): JsonObject {
+  return { state, by, since: writeInstant(since), reason: reason ?? null };
 }
 
 /**

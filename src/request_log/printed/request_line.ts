@@ -64,6 +64,8 @@ export interface PrintedRequest {
   readonly price_conditions?: readonly string[];
   readonly answered_by?: string | null;
   readonly client_address: string;
+  /** Absent in answers of earlier versions. */
+  readonly session?: string | null;
 }
 
 /** A request as one line: when it arrived, id, status, account, work, providers, tokens, cost, duration, failure. */

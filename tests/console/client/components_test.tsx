@@ -11,6 +11,7 @@ import { ErrorsCard } from "../../../src/console/client/pages/overview/errors_ca
 import { PriceNoticeText } from "../../../src/console/client/pages/overview/price_notice.tsx";
 import { ProvidersCard } from "../../../src/console/client/pages/overview/providers_card.tsx";
 import { QueuesCard } from "../../../src/console/client/pages/overview/queues_card.tsx";
+import { SetupSteps } from "../../../src/console/client/pages/overview/setup_card.tsx";
 import { TrafficStats } from "../../../src/console/client/pages/overview/traffic_stats.tsx";
 import { DeliveryAttempts } from "../../../src/console/client/pages/webhooks/delivery_attempts.tsx";
 import { PendingTable } from "../../../src/console/client/pages/prices/pending_table.tsx";
@@ -50,6 +51,13 @@ Deno.test("console: a table has a label, heads of columns, and texts of callers 
   );
   assert(html.includes('aria-label="Models"') && html.includes('<th scope="col" role="columnheader">Model</th>'));
   assert(html.includes('href="/console/requests/req_1"') && !html.includes("<img"));
+});
+
+Deno.test("console: the steps to a first request lead to the forms, and the next one is the most prominent", () => {
+  const html = render(<SetupSteps setup={{ hasProvider: true, account: "shop", hasKey: false, hasRequest: false }} />);
+  assertEquals(html.match(/class="done"/g)?.length, 2);
+  assert(html.includes('class="button primary" href="/console/accounts/shop?form=key"'), html);
+  assert(html.includes('class="button" href="/console/playground"'), html);
 });
 
 Deno.test("console: a status is green, yellow or red by its class", () => {

@@ -1,8 +1,10 @@
+import { sumOf } from "../../../src/console/client/pages/requests/session_sum.ts";
 import { assertEquals } from "@std/assert";
 import { videoVariantsOf } from "../../../src/console/client/pages/models/model_facts.ts";
 import { curlText, isForPrograms } from "../../../src/console/client/pages/requests/curl_text.ts";
 import { ownResultsOf } from "../../../src/console/client/pages/videos/own_results.ts";
 import { ownTaskEventsOf, taskEventsOf } from "../../../src/console/client/pages/videos/task_events.ts";
+import { LOGGED_REQUEST } from "./samples.ts";
 import { ownAddress } from "../../../src/console/client/own_address.ts";
 
 const TASK = {
@@ -15,6 +17,11 @@ const TASK = {
   deadline_at: 100,
   failure: null,
 } as const;
+
+Deno.test("console: the sum of a session has its failures, its tokens, its cost and its time", () => {
+  const second = { ...LOGGED_REQUEST, received_at: 1_060, duration_ms: 500, status: 503, usage: null, cost: null };
+  assertEquals(sumOf([second, LOGGED_REQUEST]), { failed: 1, input: 3, output: 5, cost: 0.000013, spanMs: 60_500 });
+});
 
 Deno.test("taskEventsOf() ends with the deadline while a task is pending, and with its end afterwards", () => {
   const of = (change: Partial<Parameters<typeof taskEventsOf>[0]>) =>

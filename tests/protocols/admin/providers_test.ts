@@ -9,7 +9,12 @@ async function providersOf({ address, adminKey }: TestGateway) {
 
 const CLOSED = { circuit: "closed", failures_in_a_row: 0, rests_until: null };
 /** Of a provider without limits, polls and named credentials. */
-const PLAIN = { limits: null, polls: null, credentials: [], service: { state: "on", by: null, since: null } };
+const PLAIN = {
+  limits: null,
+  polls: null,
+  credentials: [],
+  service: { state: "on", by: null, since: null, reason: null },
+};
 const UNTRIED = {
   state: "ready",
   misconfigured_since: null,

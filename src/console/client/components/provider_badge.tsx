@@ -1,4 +1,4 @@
-import type { ProviderHealth } from "../shapes.ts";
+import type { ListedProvider, ProviderHealth } from "../shapes.ts";
 import { TEXTS } from "../texts.ts";
 import { Badge, type Tone } from "./badge.tsx";
 
@@ -15,8 +15,13 @@ const CIRCUIT_TONES: Readonly<Record<ProviderHealth["circuit"], Tone>> = {
   open: "bad",
 };
 
-/** The state of a provider. */
-export function ProviderBadge({ provider: { state } }: { readonly provider: Pick<ProviderHealth, "state"> }) {
+/** The state of a provider, or of one of its credentials. A provider out of service has only that. */
+export function ProviderBadge({ provider: { state, service } }: {
+  readonly provider: Pick<ListedProvider, "state" | "service">;
+}) {
+  if (service?.state === "drain" || service?.state === "off") {
+    return <Badge tone="warn">{TEXTS.providers.serviceBadges[service.state]}</Badge>;
+  }
   return <Badge tone={STATE_TONES[state]}>{TEXTS.providers.states[state]}</Badge>;
 }
 

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { type ApiError, change, read } from "../../api.ts";
-import { ActionForm } from "../../components/action_form.tsx";
 import { Card } from "../../components/card.tsx";
 import { DataTable } from "../../components/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
@@ -8,34 +7,26 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { MoreButton } from "../../components/more_button.tsx";
-import { SecretShown } from "../../components/secret_shown.tsx";
 import { hrefOf } from "../../navigation.ts";
 import { usePages } from "../../paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Account, AccountKey } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { formHref } from "../forms/form_href.ts";
 import { KeyState } from "./key_state.tsx";
-import { newFields, textsIn } from "./limit_fields.ts";
-import { LimitInputs } from "./limit_inputs.tsx";
 import { limitsText } from "./limits_text.ts";
 
 const PAGE_SIZE = 50;
 
-/** The keys of an account, the newest first, and the form that creates one. */
+/** The keys of an account, the newest first. */
 export function AccountKeys({ account: { id, status } }: { readonly account: Account }) {
   const address = `/admin/v1/accounts/${encodeURIComponent(id)}/keys`;
-  const [secret, setSecret] = useState<string | null>(null);
   const [revokeError, setRevokeError] = useState<ApiError | null>(null);
   const { rows, error, showMore, reload } = usePages<AccountKey>({
     name: `keys ${id}`,
     load: (after, signal) => read(address, { limit: PAGE_SIZE, order: "desc", after }, signal),
   });
   const mayChange = canWrite() && status === "active";
-  const create = async (fields: FormData) => {
-    const created = await change<{ secret: string }>("POST", address, newFields(textsIn(fields)));
-    setSecret(created.secret);
-    reload();
-  };
   const revoke = async (key: AccountKey) => {
     if (!confirm(TEXTS.accounts.confirmRevoke(key.prefix))) return;
     setRevokeError(null);
@@ -47,8 +38,15 @@ export function AccountKeys({ account: { id, status } }: { readonly account: Acc
     reload();
   };
   return (
-    <Card title={TEXTS.accounts.keys} isWide>
-      {secret !== null && <SecretShown title={TEXTS.accounts.newKey} secret={secret} onClose={() => setSecret(null)} />}
+    <Card
+      title={TEXTS.accounts.keys}
+      isWide
+      actions={mayChange && (
+        <a class="button primary" href={formHref(`accounts/${encodeURIComponent(id)}`, "key")}>
+          {TEXTS.forms.key.add}
+        </a>
+      )}
+    >
       {error !== null && <ErrorNotice error={error} />}
       {revokeError !== null && <ErrorNotice error={revokeError} />}
       {rows === null && error === null && <Loading />}
@@ -56,7 +54,6 @@ export function AccountKeys({ account: { id, status } }: { readonly account: Acc
         ? <EmptyState title={TEXTS.accounts.noKeysTitle}>{TEXTS.accounts.noKeys}</EmptyState>
         : <Keys keys={rows} onRevoke={mayChange ? (key) => void revoke(key) : null} />)}
       <MoreButton onMore={showMore} />
-      {mayChange && <CreateKey onCreate={create} />}
     </Card>
   );
 }
@@ -107,13 +104,5 @@ function Keys({ keys, onRevoke }: {
         }],
       ]}
     />
-  );
-}
-
-function CreateKey({ onCreate }: { readonly onCreate: (fields: FormData) => Promise<void> }) {
-  return (
-    <ActionForm submit={TEXTS.accounts.createKey} onSubmit={onCreate}>
-      <LimitInputs holder="key" />
-    </ActionForm>
   );
 }

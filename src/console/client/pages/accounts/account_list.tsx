@@ -17,6 +17,7 @@ import { usePages } from "../../paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Account, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { formHref } from "../forms/form_href.ts";
 import { AccountStatus } from "./account_status.tsx";
 import { balanceText } from "./balance_text.ts";
 import { limitsText } from "./limits_text.ts";
@@ -30,7 +31,11 @@ export function AccountList() {
   const { rows, error, showMore, reload } = usePages<Account>({ name: "accounts", load });
   return (
     <>
-      <PageHead title={TEXTS.accounts.title} />
+      <PageHead title={TEXTS.accounts.title}>
+        {canWrite() && rows !== null && rows.length > 0 && (
+          <a class="button" href={formHref("accounts", "key")}>{TEXTS.forms.key.add}</a>
+        )}
+      </PageHead>
       {error !== null && <ErrorNotice error={error} />}
       {rows === null && error === null && <Loading />}
       {rows !== null && (rows.length === 0 ? <NoAccounts /> : <Accounts accounts={rows} />)}

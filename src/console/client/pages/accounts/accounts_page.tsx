@@ -1,5 +1,7 @@
 import type { Page, PageProps } from "../../page.ts";
 import { TEXTS } from "../../texts.ts";
+import { shownForm } from "../forms/form_href.ts";
+import { FormView } from "../forms/form_view.tsx";
 import { AccountDetails } from "./account_details.tsx";
 import { AccountLimits } from "./account_limits.tsx";
 import { AccountList } from "./account_list.tsx";
@@ -16,6 +18,7 @@ export const accountsPage: Page = {
 
 function Accounts({ rest }: PageProps) {
   const [account = "", part, key] = rest.split("/");
+  if (shownForm() === "key") return <FormView form="key" subject={account} />;
   if (account === "") return <AccountList />;
   if (part === "limits") return <AccountLimits id={account} />;
   return part === "keys" && key !== undefined

@@ -5,20 +5,13 @@ import { Card } from "../../components/card.tsx";
 import { JsonEditor } from "../../components/json_editor.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { hrefOf } from "../../navigation.ts";
-import { isOwner } from "../../session_state.ts";
 import type { ConfigInForce, ConfigSetting } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import {
-  type ConfigRequest,
-  editedValue,
-  entryPath,
-  hasObjects,
-  STORED_SECTIONS,
-  storeRequest,
-} from "./config_change.ts";
+import { type ConfigRequest, editedValue, entryPath, hasObjects, storeRequest } from "./config_change.ts";
 import { useConfirmedChange } from "./confirmed_change.tsx";
 import { isJsonObject } from "./merge_patch.ts";
 import { OwnerBadge, ownerOf } from "./owner_badge.tsx";
+import { readOnlyReason } from "./read_only_reason.ts";
 
 const INDENT = 2;
 
@@ -51,21 +44,6 @@ export function ConfigEntryDetails({ config, section, name, onChanged }: {
       </div>
     </>
   );
-}
-
-/** Why a setting cannot be changed here; null if it can be. */
-function readOnlyReason(
-  setting: ConfigSetting | undefined,
-  section: string,
-  { file, is_read_only }: ConfigInForce,
-): string | null {
-  const { readOnly, ownedByFile, ownedByEnvironment, onlyOwners, onlyRestart } = TEXTS.configuration;
-  if (is_read_only) return readOnly;
-  const owner = setting === undefined ? null : ownerOf(setting);
-  if (owner === "file") return ownedByFile(`${file ?? ""} ${setting?.path ?? section}`.trim());
-  if (owner === "environment") return ownedByEnvironment;
-  if (!STORED_SECTIONS.some((each) => each === section)) return onlyRestart;
-  return isOwner() ? null : onlyOwners;
 }
 
 function Editor({ setting, section, name, onChanged }: {

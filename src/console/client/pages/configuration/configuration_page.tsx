@@ -1,13 +1,11 @@
-import { read } from "../../api.ts";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import type { Page, PageProps } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
-import type { ConfigInForce } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { ConfigList } from "./config_list.tsx";
 import { ConfigEntryDetails } from "./config_entry_details.tsx";
+import { useConfig } from "./use_config.ts";
 
 /** The configuration in force, its history, and a page for each setting. */
 export const configurationPage: Page = {
@@ -19,10 +17,7 @@ export const configurationPage: Page = {
 };
 
 function Configuration({ rest }: PageProps) {
-  const { data, error, reload } = usePolled(
-    "configuration",
-    (signal) => read<ConfigInForce>("/admin/v1/config", {}, signal),
-  );
+  const { data, error, reload } = useConfig();
   if (data !== null) {
     const [section = "", ...name] = rest.split("/");
     return rest === ""

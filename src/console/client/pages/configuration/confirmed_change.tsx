@@ -22,6 +22,10 @@ interface Tried {
 export interface ConfirmedChange {
   /** Reads the difference of a change. */
   readonly preview: (request: ConfigRequest) => Promise<void>;
+  /** Forgets the difference, since something else is edited now. */
+  readonly discard: () => void;
+  /** Whether a difference is shown. */
+  readonly isShown: boolean;
   /** The difference with its buttons, or what was wrong; nothing before the first preview. */
   readonly steps: preact.JSX.Element;
 }
@@ -48,6 +52,10 @@ export function useConfirmedChange(onApplied: (answer: ConfigChangeAnswer) => vo
     const difference = await send(request, "?dry_run=true");
     if (difference !== null) setTried({ request, difference });
   };
+  const discard = () => {
+    setTried(null);
+    setError(null);
+  };
   const apply = async () => {
     if (tried === null) return;
     const answer = await send(tried.request, "");
@@ -66,11 +74,11 @@ export function useConfirmedChange(onApplied: (answer: ConfigChangeAnswer) => vo
             <button type="button" class="primary" disabled={isBusy} onClick={() => void apply()}>
               {TEXTS.configuration.apply}
             </button>
-            <button type="button" onClick={() => setTried(null)}>{TEXTS.configuration.discard}</button>
+            <button type="button" onClick={discard}>{TEXTS.configuration.discard}</button>
           </p>
         </div>
       )}
     </>
   );
-  return { preview, steps };
+  return { preview, discard, isShown: tried !== null, steps };
 }

@@ -5,9 +5,11 @@ import { PageHead } from "../../components/page_head.tsx";
 import { number, percent } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import { priceText } from "../../price_text.ts";
+import { canWrite } from "../../session_state.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { settingHref } from "../configuration/setting_href.ts";
+import { formHref } from "../forms/form_href.ts";
 import { factRowsOf, sharesOf } from "./model_facts.ts";
 import { PriceCalculator } from "./price_calculator.tsx";
 
@@ -34,7 +36,15 @@ function Details({ model }: { readonly model: ListedModel }) {
   const { pricing_overrides: coming = [], redirected_to: redirect, expiration_date: end } = model;
   return (
     <>
-      <PageHead title={id} />
+      <PageHead title={id}>
+        {canWrite() && (
+          <>
+            <a class="button" href={formHref("models", "alias", { model: id })}>{TEXTS.forms.alias.add}</a>
+            <a class="button" href={formHref(`models/${encodeURIComponent(id)}`, "price")}>{TEXTS.forms.price.edit}</a>
+            <a class="button" href={settingHref("models", id)}>{TEXTS.forms.asJson}</a>
+          </>
+        )}
+      </PageHead>
       <div class="grid">
         <Card title={name}>
           {description !== "" && <p>{description}</p>}

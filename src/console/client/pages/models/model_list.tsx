@@ -4,10 +4,11 @@ import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { compact } from "../../format.ts";
 import { hrefOf, query, setTypedQuery } from "../../navigation.ts";
-import { session } from "../../session_state.ts";
+import { canWrite, session } from "../../session_state.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { perMillionTokens } from "../../price_text.ts";
+import { formHref } from "../forms/form_href.ts";
 import { matchesText, otherPrices } from "./model_facts.ts";
 
 /** All models, which can be searched. */
@@ -16,7 +17,14 @@ export function ModelList({ models }: { readonly models: readonly ListedModel[] 
   const found = models.filter((model) => matchesText(model, text));
   return (
     <>
-      <PageHead title={TEXTS.models.title} />
+      <PageHead title={TEXTS.models.title}>
+        {canWrite() && (
+          <>
+            <a class="button" href={formHref("models", "alias")}>{TEXTS.forms.alias.add}</a>
+            <a class="button primary" href={formHref("models", "model")}>{TEXTS.forms.model.add}</a>
+          </>
+        )}
+      </PageHead>
       <search class="filters card">
         <Field name={TEXTS.models.search}>
           <input

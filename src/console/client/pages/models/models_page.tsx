@@ -4,6 +4,8 @@ import { readModels } from "../../models.ts";
 import type { Page, PageProps } from "../../page.ts";
 import { usePolled } from "../../polled.ts";
 import { TEXTS } from "../../texts.ts";
+import { shownForm } from "../forms/form_href.ts";
+import { FormView } from "../forms/form_view.tsx";
 import { ModelDetails } from "./model_details.tsx";
 import { ModelList } from "./model_list.tsx";
 
@@ -16,7 +18,14 @@ export const modelsPage: Page = {
   View: Models,
 };
 
+const MODEL_FORMS = ["model", "alias", "price"] as const;
+
 function Models({ rest }: PageProps) {
+  const form = MODEL_FORMS.find((each) => each === shownForm());
+  return form === undefined ? <Catalog rest={rest} /> : <FormView key={form} form={form} subject={rest} />;
+}
+
+function Catalog({ rest }: PageProps) {
   const { data, error } = usePolled("models", readModels);
   if (error !== null) return <ErrorNotice error={error} />;
   if (data === null) return <Loading />;

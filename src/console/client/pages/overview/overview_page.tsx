@@ -15,6 +15,7 @@ import { ProvidersCard } from "./providers_card.tsx";
 import { QueuesCard } from "./queues_card.tsx";
 import { TrafficCharts } from "./traffic_charts.tsx";
 import { TrafficStats } from "./traffic_stats.tsx";
+import { SetupCard } from "./setup_card.tsx";
 import { PriceNotice } from "./price_notice.tsx";
 import { UnpricedCard } from "./unpriced_card.tsx";
 
@@ -69,6 +70,7 @@ function Traffic({ span, answer, providers }: {
 }) {
   return (
     <div class="grid">
+      <SetupCard hasProvider={providers.data.length > 0} hasTraffic={answer.total.requests > 0} />
       <TrafficStats answer={answer} />
       {answer.total.requests === 0
         ? (

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Choice } from "../../components/choice.tsx";
 import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
-import { CopyButton } from "./copy_button.tsx";
+import { CopyButton } from "../../components/copy_button.tsx";
 import { withShortData } from "./snippets/short_data.ts";
 import { KEY_VARIABLE, type Language, LANGUAGES } from "./snippets/snippet.ts";
 

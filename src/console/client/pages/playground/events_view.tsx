@@ -1,6 +1,6 @@
 import { duration, number } from "../../format.ts";
 import { TEXTS } from "../../texts.ts";
-import { CopyButton } from "./copy_button.tsx";
+import { CopyButton } from "../../components/copy_button.tsx";
 import type { Exchange } from "./exchange.ts";
 import { withShortData } from "./snippets/short_data.ts";
 

@@ -1,15 +1,10 @@
 import { useEffect } from "preact/hooks";
-import { read } from "../../api.ts";
+import { readActiveAccounts } from "../../active_accounts.ts";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { usePolled } from "../../polled.ts";
 import { session } from "../../session_state.ts";
-import type { Account, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { payer } from "./payer.ts";
-
-const PAGE_SIZE = 100;
-/** The most accounts that are shown. */
-const MAX_ACCOUNTS = 2_000;
 
 /** The choice of the account that pays for an operator's requests. */
 export function PayerChoice() {
@@ -36,18 +31,4 @@ export function PayerChoice() {
       </select>
     </label>
   );
-}
-
-async function readActiveAccounts(signal: AbortSignal): Promise<readonly Account[]> {
-  const accounts: Account[] = [];
-  for (let after: string | null = ""; after !== null && accounts.length < MAX_ACCOUNTS;) {
-    const page: ListAnswer<Account> = await read<ListAnswer<Account>>(
-      "/admin/v1/accounts",
-      { limit: PAGE_SIZE, after },
-      signal,
-    );
-    accounts.push(...page.data.filter(({ status }) => status === "active"));
-    after = page.next;
-  }
-  return accounts;
 }

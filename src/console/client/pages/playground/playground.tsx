@@ -1,5 +1,5 @@
 import type { FunctionComponent } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ApiError } from "../../api.ts";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
@@ -14,6 +14,7 @@ import { TEXTS } from "../../texts.ts";
 import { Chat } from "./chat/chat.tsx";
 import { PayerChoice } from "./payer_choice.tsx";
 import { openRequest } from "./open_request.ts";
+import { withAliases } from "./model_groups.ts";
 import { Pictures } from "./pictures/pictures.tsx";
 import { type PlaygroundState, stateOf } from "./playground_state.ts";
 import { Videos } from "./videos/videos.tsx";
@@ -63,7 +64,8 @@ function Tabs({ current }: { readonly current: Tab }) {
 }
 
 function Kind({ tab }: { readonly tab: Tab }) {
-  const { data: models, error } = usePolled("models", readModels);
+  const { data, error } = usePolled("models", readModels);
+  const models = useMemo(() => data === null ? null : withAliases(data), [data]);
   if (error !== null) return <ErrorNotice error={error} />;
   if (models === null) return <Loading />;
   const View = VIEWS[tab];

@@ -1,7 +1,4 @@
-import type { FunctionComponent } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { ErrorNotice } from "../../components/error_notice.tsx";
-import { Loading } from "../../components/loading.tsx";
+import { lazyView } from "../../components/lazy_view.tsx";
 import type { Page, PageProps } from "../../page.ts";
 import { TEXTS } from "../../texts.ts";
 
@@ -11,15 +8,5 @@ export const playgroundPage: Page = {
   title: TEXTS.playground.title,
   icon: "playground",
   audience: "all",
-  View: LazyPlayground,
+  View: lazyView<PageProps>(async () => (await import("./playground.tsx")).Playground),
 };
-
-function LazyPlayground({ rest }: PageProps) {
-  const [View, setView] = useState<FunctionComponent<PageProps> | null>(null);
-  const [hasFailed, setFailed] = useState(false);
-  useEffect(() => {
-    import("./playground.tsx").then(({ Playground }) => setView(() => Playground), () => setFailed(true));
-  }, []);
-  if (hasFailed) return <ErrorNotice message={TEXTS.playground.notLoaded} />;
-  return View === null ? <Loading /> : <View rest={rest} />;
-}

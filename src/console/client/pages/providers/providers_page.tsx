@@ -9,12 +9,17 @@ import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { CircuitBadge, ProviderBadge } from "../../components/provider_badge.tsx";
-import { duration, number } from "../../format.ts";
+import { TestResults } from "../../components/test_results.tsx";
+import { number } from "../../format.ts";
+import { hrefOf } from "../../navigation.ts";
 import type { Page, PageProps } from "../../page.ts";
 import { usePolled } from "../../polled.ts";
 import { canWrite } from "../../session_state.ts";
 import type { ListedProvider, ProviderHealth, ProvidersAnswer, ProviderTest } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { formHref, shownForm } from "../forms/form_href.ts";
+import { FormView } from "../forms/form_view.tsx";
+import { ServiceSwitch } from "./service_switch.tsx";
 
 const REFRESH_MS = 5_000;
 
@@ -29,7 +34,11 @@ export const providersPage: Page = {
 
 /** @param props With the name of a provider in the address, only that one is shown. */
 function Providers({ rest }: PageProps) {
-  const { data, error } = usePolled(
+  return shownForm() === "provider" ? <FormView form="provider" subject="" /> : <ProviderList rest={rest} />;
+}
+
+function ProviderList({ rest }: PageProps) {
+  const { data, error, reload } = usePolled(
     "providers",
     (signal) => read<ProvidersAnswer>("/admin/v1/providers", {}, signal),
     REFRESH_MS,
@@ -37,11 +46,19 @@ function Providers({ rest }: PageProps) {
   const shown = data?.data.filter(({ name }) => rest === "" || name === rest) ?? [];
   return (
     <>
-      <PageHead title={TEXTS.providers.title}>
+      {rest !== "" && (
+        <p class="back">
+          <a href={hrefOf("providers")}>← {TEXTS.providers.back}</a>
+        </p>
+      )}
+      <PageHead title={rest === "" ? TEXTS.providers.title : rest}>
         {data !== null && (
           <span class="hint">
             {TEXTS.providers.since} <Instant at={data.since} />
           </span>
+        )}
+        {canWrite() && rest === "" && (
+          <a class="button primary" href={formHref("providers", "provider")}>{TEXTS.forms.provider.add}</a>
         )}
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
@@ -49,16 +66,29 @@ function Providers({ rest }: PageProps) {
       {data !== null && shown.length === 0 && (
         <EmptyState title={TEXTS.providers.emptyTitle}>{TEXTS.providers.empty}</EmptyState>
       )}
-      <div class="grid">{shown.map((provider) => <ProviderCard key={provider.name} provider={provider} />)}</div>
+      <div class="grid">
+        {shown.map((provider) => (
+          <ProviderCard
+            key={provider.name}
+            provider={provider}
+            title={rest === "" ? provider.name : TEXTS.providers.health}
+            onChanged={reload}
+          />
+        ))}
+      </div>
     </>
   );
 }
 
-function ProviderCard({ provider }: { readonly provider: ListedProvider }) {
-  const { name, kind, limits, polls, credentials, last_failure_at, models } = provider;
+function ProviderCard({ provider, title, onChanged }: {
+  readonly provider: ListedProvider;
+  readonly title: string;
+  readonly onChanged: () => void;
+}) {
+  const { name, kind, service, limits, polls, credentials, last_failure_at, models } = provider;
   return (
     <Card
-      title={name}
+      title={title}
       actions={
         <span class="actions">
           <ProviderBadge provider={provider} />
@@ -66,6 +96,7 @@ function ProviderCard({ provider }: { readonly provider: ListedProvider }) {
         </span>
       }
     >
+      {service && <ServiceSwitch key={service.state} name={name} service={service} onChanged={onChanged} />}
       <dl class="facts">
         <dt>{TEXTS.providers.succeeded}</dt>
         <dd>{number(provider.succeeded)}</dd>
@@ -158,12 +189,7 @@ function TestButton({ name }: { readonly name: string }) {
         {isBusy ? TEXTS.providers.testing : TEXTS.providers.test}
       </button>
       {error !== null && <ErrorNotice error={error} />}
-      {result?.data.map(({ credential, ok, message, latency_ms }) => (
-        <p key={credential ?? ""} class={ok ? "notice good" : "notice bad"} role="status">
-          {credential !== null && <strong>{credential}:</strong>} {message}{" "}
-          {TEXTS.providers.latency(duration(latency_ms))}
-        </p>
-      ))}
+      {result !== null && <TestResults results={result.data} />}
     </div>
   );
 }

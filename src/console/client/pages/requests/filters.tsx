@@ -17,6 +17,7 @@ const FURTHER_NAMES = [
   "attempt_status",
   "dropped",
   "client_address",
+  "session",
   "is_estimated",
   ...RANGED_FACTS.flatMap((fact) => [`min_${fact}`, `max_${fact}`]),
 ];
@@ -67,6 +68,7 @@ export function Filters() {
           <OneOf parameter="attempt_status" title={texts.attemptStatus} values={STATUSES} titles={statusTitles} />
           <TextFilter parameter="dropped" title={texts.droppedField} example="logit_bias" />
           <TextFilter parameter="client_address" title={texts.address} />
+          <TextFilter parameter="session" title={texts.session} />
           <OneOf parameter="is_estimated" title={texts.isEstimated} values={["true", "false"]} titles={texts.answers} />
           {RANGED_FACTS.map((fact) => <RangeFilter key={fact} fact={fact} title={texts.ranges[fact]} />)}
         </div>

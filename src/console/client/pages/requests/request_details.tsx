@@ -20,6 +20,7 @@ import { CurlCard } from "./curl_card.tsx";
 import { isForPrograms } from "./curl_text.ts";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";
 import { playgroundPageOf } from "./playground_page_of.ts";
+import { SessionCard } from "./session_card.tsx";
 import { Timeline } from "./timeline.tsx";
 
 /** Everything about one request. */
@@ -70,6 +71,7 @@ function Details({ request }: { readonly request: LoggedRequest }) {
       <Card title={TEXTS.requests.charges}>
         <Charges request={request} />
       </Card>
+      {request.session && <SessionCard key={request.session} request={request} session={request.session} />}
       {isForPrograms(request) && <CurlCard request={request} body={body} />}
       {isOwner() && (
         <Card title={TEXTS.requests.bodies} isWide>
@@ -129,6 +131,11 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
         href={provider !== null && isForOperators(request) ? hrefOf(`providers/${encodeURIComponent(provider)}`) : null}
       />
       <Fact name={TEXTS.requests.address} value={client_address} />
+      <Fact
+        name={TEXTS.requests.session}
+        value={request.session ?? null}
+        href={request.session ? hrefOf("requests", { session: request.session }) : null}
+      />
       <Fact name={TEXTS.requests.end} value={end === null ? null : ends[end] ?? end} />
       <Fact
         name={TEXTS.requests.tokens}

@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { EmptyState } from "../../../components/empty_state.tsx";
 import type { ListedModel } from "../../../shapes.ts";
 import { TEXTS } from "../../../texts.ts";
+import { modelGroupOf } from "../model_groups.ts";
 import { PROTOCOLS } from "../protocols/all.ts";
 import type { ChatState } from "./chat_state.ts";
 import { Composer } from "./composer.tsx";
@@ -61,6 +62,8 @@ function chooseModels(panes: readonly Pane[], models: readonly ListedModel[]): v
   }
 }
 
-function rankOf({ architecture: { output_modalities: outputs } }: ListedModel): number {
-  return outputs.includes("text") ? 0 : 1;
+/** An alias is last, because it is the same model again. */
+function rankOf(model: ListedModel): number {
+  if (modelGroupOf(model) === "aliases") return 2;
+  return model.architecture.output_modalities.includes("text") ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import { ErrorNotice } from "../../../components/error_notice.tsx";
 import { TEXTS } from "../../../texts.ts";
-import { CopyButton } from "../copy_button.tsx";
+import { CopyButton } from "../../../components/copy_button.tsx";
 import { Facts } from "../facts.tsx";
 import { Inspector } from "../inspector.tsx";
 import { objectIn, parsedJson } from "../../../json.ts";

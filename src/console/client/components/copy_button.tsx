@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { TEXTS } from "../../texts.ts";
+import { TEXTS } from "../texts.ts";
 
 /** A button that copies a text. Browsers allow it over TLS and on the own machine only. */
-export function CopyButton({ text, title = TEXTS.playground.copy }: {
+export function CopyButton({ text, title = TEXTS.app.copy }: {
   readonly text: () => string;
   /** Default: that of every copy. */
   readonly title?: string;
@@ -16,7 +16,7 @@ export function CopyButton({ text, title = TEXTS.playground.copy }: {
   };
   return (
     <button type="button" class="small" onClick={() => void copy().catch(() => setCopied(false))}>
-      {isCopied ? TEXTS.playground.copied : title}
+      {isCopied ? TEXTS.app.copied : title}
     </button>
   );
 }

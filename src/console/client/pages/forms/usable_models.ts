@@ -1,0 +1,23 @@
+import type { ListedModel } from "../../shapes.ts";
+
+/** Prices are sorted by the sum of input and output. */
+const priceOf = ({ pricing: { prompt = "Infinity", completion = "0" } }: ListedModel) =>
+  Number(prompt) + Number(completion);
+
+/**
+ * The ids of the models of texts that a key may use, the one with the lowest price first.
+ *
+ * @param allowed Ids and patterns with stars; null for all models.
+ */
+export function usableModels(models: readonly ListedModel[], allowed: readonly string[] | null): string[] {
+  return models.filter(({ architecture }) => architecture.output_modalities.includes("text"))
+    .filter(({ id, aliases = [] }) => allowed === null || allowed.some((each) => fits(each, [id, ...aliases])))
+    .toSorted((one, other) => priceOf(one) - priceOf(other) || 0)
+    .map(({ id }) => id);
+}
+
+function fits(pattern: string, names: readonly string[]): boolean {
+  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const expression = new RegExp(`^${parts.join(".*")}$`);
+  return names.some((name) => expression.test(name));
+}
