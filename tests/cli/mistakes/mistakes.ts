@@ -55,7 +55,11 @@ export const COMMAND_MISTAKES: readonly Mistake[] = [
   },
   { name: "option without its value", answer: (place) => place.run("doctor", "--config") },
   { name: "missing argument", answer: (place) => place.run("accounts", "create") },
-  { name: "command without a gateway and store", answer: (place) => place.run("accounts", "list") },
+  {
+    name: "command without a gateway and store",
+    // In its own folder: where "dev" has run, the answer names its store, too.
+    answer: (place) => place.runProcess("accounts", "list", "--config", `${place.folder}/switchyard.yaml`),
+  },
   {
     name: "port in use",
     answer: async (place) => {

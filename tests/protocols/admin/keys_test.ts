@@ -161,7 +161,7 @@ Deno.test("the admin API refuses unknown fields with the nearest known one, and 
       ["PATCH", `/acme/keys/${id}`, { max_rpm: 5 }, "max_rpm", "the fields here are name, expires_at, metadata, "],
       ["PATCH", `/acme/keys/${id}`, { budget: { amount: "5", peer: "day" } }, "budget.per", "one of day, week"],
       ["PATCH", "/acme", { overdraw: "5" }, "overdraw", 'did you mean "overdraft"?'],
-      ["PATCH", "/acme", { balance: "5" }, "balance", "the fields here are"],
+      ["PATCH", "/acme", { balance: "5" }, "balance", "expected unlimited or prepaid; credits and adjustments"],
       ["POST", "", { id: "b", allow_bucket: [] }, "allow_bucket", 'did you mean "allow_buckets"?'],
       ["POST", "/acme/credit", { amout: "5" }, "amount", "expected"],
       ["POST", "/acme/keys", { __proto__: null, constructor: 1 }, "constructor", "no such field"],
