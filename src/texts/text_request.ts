@@ -42,7 +42,7 @@ export function textRequestOf(
   const { format, body, wholeBody = () => json.body, model, stream, bodyPin, cache = null, framing = "sse" } = facts;
   const { record } = inbound;
   record.model = model;
-  const session = sessionOf(headers, json.body);
+  const session = sessionOf(headers, json.outline);
   if (session !== null) record.session = session;
   record.requestBytes = json.bytes.length;
   record.capture?.takeRequest(json.bytes);
