@@ -6,6 +6,7 @@ export type ProtocolName = "default" | "message" | "content" | "admin";
 
 /** What all endpoints of a protocol have in common. */
 export interface Protocol {
+  /** As in the log of requests. */
   readonly name: ProtocolName;
   /** The first segment of its paths: `/v1`. */
   readonly root: string;
