@@ -1,7 +1,7 @@
-import { assert, assertEquals } from "@std/assert";
-import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { assertEquals } from "@std/assert";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 import { UNUSUAL_IMAGES } from "../../support/unusual_images.ts";
+import { assertVideoMade } from "./made_video.ts";
 
 const vendor = await startVideoGateway();
 const providers = { pika: { kind: "pika", base_url: vendor.sandbox.baseUrls.pika, api_key: "sandbox-key-pika" } };
@@ -35,14 +35,7 @@ Deno.test("Pika: every built-in model makes videos in its modes, charged by seco
       ["pika/pika-2.5-10s", { ...first, resolution: "1080p" }, "0.9000000000"],
     ] as const
   ) {
-    const id = await create({ resolution: "720p", ...fields, model, prompt: QUICK });
-    const task = await until(id, "completed", "failed");
-    assertEquals([model, task.status], [model, "completed"], JSON.stringify(task.error));
-    assertEquals((task.usage as { video_cost: string }).video_cost, cost, model);
-    const [mirror] = task.mirror_urls as string[];
-    assert(mirror !== undefined);
-    const response = await fetch(mirror);
-    assertEquals([response.status, await response.bytes()], [200, SAMPLE_VIDEO]);
+    await assertVideoMade(gateway, { resolution: "720p", ...fields, model, prompt: QUICK }, cost);
   }
 });
 

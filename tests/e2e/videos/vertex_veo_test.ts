@@ -1,6 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
-import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
+import { assertEquals } from "@std/assert";
 import { UNUSUAL_IMAGES } from "../../support/unusual_images.ts";
+import { assertVideoMade } from "./made_video.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 const vendor = await startVideoGateway();
@@ -35,14 +35,7 @@ Deno.test("Veo at Vertex AI: every mode makes a video, which is copied and charg
       [{ duration: 8, input_references: [{ type: "image_url", image_url }] }, "3.2000000000"],
     ] as const
   ) {
-    const id = await create({ model: MODEL, prompt: QUICK, ...fields });
-    const task = await until(id, "completed", "failed");
-    assertEquals([task.status, task.provider], ["completed", "vertex"], JSON.stringify(task.error));
-    assertEquals((task.usage as { video_cost: string }).video_cost, cost);
-    const [mirror] = task.mirror_urls as string[];
-    assert(mirror !== undefined);
-    const response = await fetch(mirror);
-    assertEquals([response.status, await response.bytes()], [200, SAMPLE_VIDEO]);
+    assertEquals(await assertVideoMade(gateway, { model: MODEL, prompt: QUICK, ...fields }, cost), "vertex");
   }
 });
 

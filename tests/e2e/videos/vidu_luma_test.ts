@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 import { UNUSUAL_IMAGES } from "../../support/unusual_images.ts";
+import { assertVideoMade } from "./made_video.ts";
 
 const vendor = await startVideoGateway();
 const { vidu, luma, dreamMachine } = vendor.sandbox.baseUrls;
@@ -44,14 +44,7 @@ Deno.test("Vidu, Luma: every built-in model makes videos in its modes, charged b
       ["luma/ray-3.2-10s", { resolution: "480p" }, "0.4500000000"],
     ] as const
   ) {
-    const id = await create({ resolution: "720p", ...fields, model, prompt: QUICK });
-    const task = await until(id, "completed", "failed");
-    assertEquals([model, task.status], [model, "completed"], JSON.stringify(task.error));
-    assertEquals((task.usage as { video_cost: string }).video_cost, cost, model);
-    const [mirror] = task.mirror_urls as string[];
-    assert(mirror !== undefined);
-    const response = await fetch(mirror);
-    assertEquals([response.status, await response.bytes()], [200, SAMPLE_VIDEO]);
+    await assertVideoMade(gateway, { resolution: "720p", ...fields, model, prompt: QUICK }, cost);
   }
 });
 
