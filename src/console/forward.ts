@@ -14,6 +14,9 @@ const FORWARDED_FIELDS = [
   "x-service-dry-run",
 ];
 
+/** Endpoints read the path of the call, not the address of its request. */
+const NO_ADDRESS = "http://localhost/";
+
 /** A request to another endpoint of the gateway. */
 export interface ForwardedCall {
   /** As it was sent, without the query. */
@@ -34,7 +37,7 @@ export function forwardedInbound(inbound: Inbound, { path, key, hasBody }: Forwa
   }
   const { peerPort, responseFields } = inbound;
   return {
-    ...withRequest(inbound, path, hasBody ? new Request(request, { headers }) : new Request(request.url, { headers })),
+    ...withRequest(inbound, path, hasBody ? new Request(request, { headers }) : new Request(NO_ADDRESS, { headers })),
     ...peerPort !== undefined && { peerPort },
     ...responseFields !== undefined && { responseFields },
   };
@@ -70,7 +73,7 @@ export interface OwnCall extends Pick<ForwardedCall, "path" | "key"> {
  */
 export async function sendOwnCall(router: RequestRouter, inbound: Inbound, call: OwnCall): Promise<Response> {
   const { path, key, body } = call;
-  const request = new Request(inbound.request.url, {
+  const request = new Request(NO_ADDRESS, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(body),

@@ -27,9 +27,9 @@ export function decodedRequest(request: Request, coding: ContentCoding): Request
   const headers = new Headers(request.headers);
   const declared = Number(headers.get("content-length") ?? 0);
   for (const name of ["content-encoding", "content-length", "transfer-encoding"]) headers.delete(name);
-  const { method, url, body } = request;
-  const decoded = body === null ? null : decodedStream(body, coding, declared);
-  return new Request(url, { method, headers, body: decoded, signal: request.signal });
+  const { body } = request;
+  // Made from the request, since its address may be none that a parser takes.
+  return new Request(request, { headers, body: body === null ? null : decodedStream(body, coding, declared) });
 }
 
 /** @param declaredBytes The declared length of the coded body; 0 if it is not known. */

@@ -80,8 +80,8 @@ export async function answerKeyed(
 
 /** The request with a body that is hashed, and with a signal that does not fire when its caller leaves. */
 function withOwnBody(inbound: Inbound, { stream }: HashedBody, signal: AbortSignal): Inbound {
-  const { url, method, headers } = inbound.request;
-  const own = new Request(url, { method, headers, body: stream, signal });
+  // Made from the request, since its address may be none that a parser takes.
+  const own = new Request(inbound.request, { body: stream, signal });
   const { peerPort: _, ...others } = changedInbound(inbound, { request: own });
   return others;
 }
