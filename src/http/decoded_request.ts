@@ -39,9 +39,13 @@ function decodedStream(body: ReadableStream<Bytes>, coding: ContentCoding, decla
     async pull(output) {
       // Nothing is locked before the first read, since an unread body is discarded by its request.
       decoding ??= new Decoding(body, coding, declaredBytes);
-      const chunk = await decoding.next();
-      if (chunk === null) output.close();
-      else output.enqueue(chunk);
+      try {
+        const chunk = await decoding.next();
+        if (chunk === null) output.close();
+        else output.enqueue(chunk);
+      } catch (failure) {
+        output.error(failure); // the caller's mistake, which whoever reads the body answers
+      }
     },
     async cancel() {
       if (decoding === null) await body.cancel();

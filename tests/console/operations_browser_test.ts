@@ -38,7 +38,8 @@ stageTest("requests are filtered by their facts, on a phone on demand", async (s
   await page.locator("input[name=endpoint]").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "Filters (1)" }).click();
   await page.click("text=Clear");
-  await page.getByText("POST /console/session").first().waitFor();
+  await page.getByRole("button", { name: "Filters", exact: true }).waitFor();
+  await page.waitForSelector(`a[href$="${served}"]`);
 });
 
 stageTest("on a phone, a row of a long list is folded, and nothing of it is beside the window", async (stage) => {
