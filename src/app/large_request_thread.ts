@@ -186,7 +186,12 @@ function inboundOf(
 ): Inbound {
   const { url, method, path, query, headers, requestId, receivedAt, remote, body } = message;
   // A client may have sent an address that a parser does not take. Endpoints read the path.
-  const request = new Request(URL.canParse(url) ? url : "http://localhost/", { method, headers: headers as [string, string][], body, signal });
+  const request = new Request(URL.canParse(url) ? url : "http://localhost/", {
+    method,
+    headers: headers as [string, string][],
+    body,
+    signal,
+  });
   const memory = state.lease(message.credential.accountId, body.byteLength * JSON_MEMORY_FACTOR);
   return { request, method, path, endpoint, query, params, requestId, receivedAt, remote, record, memory };
 }
