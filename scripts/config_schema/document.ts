@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { modelPatternSchema } from "../../src/catalog/model_pattern.ts";
+import { isObject } from "../../src/conversation/wire_value.ts";
 import { allSettings, PATTERN_FIELDS, SECTIONS } from "../reference/settings.ts";
 import { SETTING_TEXTS } from "../reference/texts.ts";
 import { expectationOf } from "../reference/values.ts";
@@ -51,7 +52,7 @@ function inputSchemaOf(schema: z.ZodType): JsonSchema {
   return written;
 }
 
-/** A pattern of models has fields of its own, needs no provider, and may be free. */
+/** A pattern of models has further fields, needs no provider, and may be free. */
 function withPatternFields(path: string, schema: JsonSchema): JsonSchema {
   if (path !== "models[]") return schema;
   const ofPatterns = (inputSchemaOf(modelPatternSchema).properties ?? {}) as JsonSchema;
@@ -79,14 +80,14 @@ function withInner(schema: JsonSchema, path: string, texts: ReadonlyMap<string, 
   const { default: _, properties, items, anyOf, ...rest } = schema;
   return {
     ...rest,
-    ...isSchema(properties) && {
+    ...isObject(properties) && {
       properties: Object.fromEntries(
         Object.entries(properties).map((
           [name, each],
         ) => [name, annotated(each as JsonSchema, `${path}.${name}`, texts)]),
       ),
     },
-    ...isSchema(items) && { items: annotated(items, `${path}[]`, texts) },
+    ...isObject(items) && { items: annotated(items, `${path}[]`, texts) },
     ...Array.isArray(anyOf) && { anyOf: anyOf.map((each: JsonSchema) => withInner(each, path, texts)) },
   };
 }
@@ -105,8 +106,4 @@ function orText(schema: JsonSchema): JsonSchema {
 
 function isReadFromText({ type }: JsonSchema): boolean {
   return type === "number" || type === "integer" || type === "boolean";
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

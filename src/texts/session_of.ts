@@ -1,3 +1,4 @@
+import { objectOf, parsedOrNull } from "../conversation/wire_value.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 
 /**
@@ -22,29 +23,18 @@ export function sessionOf(headers: Pick<Headers, "get">, { metadata, user }: Jso
     const id = idIn(headers.get(name));
     if (id !== null) return id;
   }
-  const { session_id: ofMetadata, user_id: ofUser } = membersOf(metadata);
+  const { session_id: ofMetadata, user_id: ofUser } = objectOf(metadata) ?? NO_MEMBERS;
   return idIn(ofMetadata) ?? claudeSessionIn(ofUser) ?? idIn(user);
 }
 
 /** Claude Code 2.1.78 and later sends the members of its user as JSON. */
 function claudeSessionIn(user: unknown): string | null {
   if (typeof user !== "string" || user.length > MAX_USER) return null;
-  return user.startsWith("{") ? idIn(membersOf(parsed(user)).session_id) : idIn(CLAUDE_USER.exec(user)?.[1]);
+  return user.startsWith("{") ? idIn(objectOf(parsedOrNull(user))?.session_id) : idIn(CLAUDE_USER.exec(user)?.[1]);
 }
 
 const MAX_USER = 1_000;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function membersOf(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
+const NO_MEMBERS: JsonObject = {};
 
 function idIn(value: unknown): string | null {
   return typeof value === "string" && ID.test(value) ? value : null;

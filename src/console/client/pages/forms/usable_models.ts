@@ -1,3 +1,4 @@
+import { matchesWildcard } from "../../../../limits/wildcard.ts";
 import type { ListedModel } from "../../shapes.ts";
 
 /** Prices are sorted by the sum of input and output. */
@@ -11,13 +12,9 @@ const priceOf = ({ pricing: { prompt = "Infinity", completion = "0" } }: ListedM
  */
 export function usableModels(models: readonly ListedModel[], allowed: readonly string[] | null): string[] {
   return models.filter(({ architecture }) => architecture.output_modalities.includes("text"))
-    .filter(({ id, aliases = [] }) => allowed === null || allowed.some((each) => fits(each, [id, ...aliases])))
+    .filter(({ id, aliases = [] }) =>
+      allowed === null || allowed.some((each) => [id, ...aliases].some((name) => matchesWildcard(each, name)))
+    )
     .toSorted((one, other) => priceOf(one) - priceOf(other) || 0)
     .map(({ id }) => id);
-}
-
-function fits(pattern: string, names: readonly string[]): boolean {
-  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const expression = new RegExp(`^${parts.join(".*")}$`);
-  return names.some((name) => expression.test(name));
 }
