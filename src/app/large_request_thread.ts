@@ -144,7 +144,8 @@ async function answer(message: RequestMessage): Promise<void> {
     const response = await match.route.handler(inboundOf(message, match, record, left.signal));
     const { status } = response;
     const headers = [...response.headers];
-    const isStream = response.headers.get("content-type") === "text/event-stream" || isListStream(message.path);
+    const isStream = response.headers.get("content-type") === "text/event-stream" ||
+      match.route.streamsJsonList === true;
     if (!isStream || response.body === null) {
       const body = await response.arrayBuffer();
       open.delete(id);
@@ -171,11 +172,6 @@ function recordOf(
   record.accountId = credential.accountId;
   record.keyId = credential.keyId;
   return record;
-}
-
-/** The content protocol can also stream a JSON list. */
-function isListStream(path: string): boolean {
-  return path.endsWith(":streamGenerateContent");
 }
 
 function inboundOf(

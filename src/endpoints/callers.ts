@@ -32,12 +32,17 @@ const CATALOG = { permission: "open" } as const;
 export const CALLER_ENDPOINTS = {
   createChatCompletion: { ...at("POST", "/chat/completions"), permission: "chat_completions", format: "chat", ...TEXT },
   createResponse: { ...at("POST", "/responses"), permission: "responses", format: "responses", ...TEXT },
-  /** Clients that first try a WebSocket are told to send a plain request. */
+  /** Clients that first try a WebSocket get 426, and then send a plain request. */
   refuseUpgrade: at("GET", "/responses"),
   createMessage: message("POST", "/messages", { permission: "messages", format: "messages", ...TEXT }),
   countMessageTokens: message("POST", "/messages/count_tokens", { permission: "count_tokens", format: "messages" }),
   generateContent: verb("generateContent", { permission: "generate_content", format: "content", ...TEXT }),
-  streamGenerateContent: verb("streamGenerateContent", { permission: "generate_content", format: "content", ...TEXT }),
+  streamGenerateContent: verb("streamGenerateContent", {
+    permission: "generate_content",
+    format: "content",
+    streamsJsonList: true,
+    ...TEXT,
+  }),
   countTokens: verb("countTokens", { permission: "count_tokens", format: "content" }),
 
   createCachedContent: cached("POST", "", { format: "content", ...PAID }),

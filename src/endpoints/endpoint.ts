@@ -29,6 +29,8 @@ export interface Endpoint {
   readonly permission?: EndpointName | "open";
   /** The format of its body, if that is a text request, which can be large. */
   readonly format?: TextFormatName;
+  /** Whether its reply can be a JSON list that is sent in parts, without a media type of streams. Default: false. */
+  readonly streamsJsonList?: boolean;
   /** Whether its requests are charged, so that they can be tried with `X-Service-Dry-Run`. Default: false. */
   readonly isPaid?: boolean;
   /** Whether `Idempotency-Key` repeats its reply. Videos have such keys of their own. Default: false. */

@@ -137,8 +137,8 @@ const UNSTORED_FIELDS: ReadonlySet<string> = new Set([
   "x-service-cache-saved",
 ]);
 
-function isStreamed({ path }: Inbound, headers: Headers): boolean {
-  return headers.get("content-type") === "text/event-stream" || path.endsWith(":streamGenerateContent");
+function isStreamed({ endpoint }: Inbound, headers: Headers): boolean {
+  return headers.get("content-type") === "text/event-stream" || endpoint.streamsJsonList === true;
 }
 
 interface EndedCall extends RecordedCall {
