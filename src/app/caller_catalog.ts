@@ -5,6 +5,7 @@ import type { CatalogFor } from "../catalog/listing.ts";
 import { permittedCatalog } from "../catalog/permitted_catalog.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
+import { chain } from "../lib/maybe_promise.ts";
 import type { Services } from "./services.ts";
 
 /** What {@linkcode callerCatalog} needs. */
@@ -43,8 +44,7 @@ export function callerCatalog(
     };
     if (publicWrongKeys.isSlowed(inbound.remote)) return whole;
     try {
-      const credential = authenticate(inbound);
-      return credential instanceof Promise ? credential.then(permitted, publicOrThrow) : permitted(credential);
+      return chain(authenticate(inbound), permitted, publicOrThrow);
     } catch (error) {
       return publicOrThrow(error);
     }

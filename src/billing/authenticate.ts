@@ -4,7 +4,7 @@ import { readCredential } from "../http/credentials.ts";
 import type { Inbound } from "../http/inbound.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import type { EffectiveLimits } from "../limits/access_limits.ts";
 import type { RatesLeft } from "../limits/account_limiter.ts";
 import { addDefaultRateFields, addMessageRateFields } from "../limits/rate_fields.ts";
@@ -76,8 +76,8 @@ export function createAuthenticate(
     } catch (failure) {
       return refuse(failure, inbound, wrongKeys);
     }
-    if (!(found instanceof Promise)) return ownedBy(found, inbound);
-    return found.then(
+    return chain(
+      found,
       (credential) => ownedBy(credential, inbound),
       (failure) => refuse(failure, inbound, wrongKeys),
     );
