@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { formattedMarkdown } from "../formatted_markdown.ts";
 
 const ROOT = join(import.meta.dirname ?? ".", "../..");
 const FOLDER = "docs/decisions";
@@ -28,16 +29,7 @@ export async function formattedIndex(): Promise<string> {
     if (title === undefined || date === undefined || !name.startsWith(`${number}-`)) {
       throw new Error(`${FOLDER}/${name} does not begin with its number and title, and its date`);
     }
-    return [`[${number}](decisions/${name})`, date, title];
+    return `| [${number}](decisions/${name}) | ${date} | ${title} |`;
   }));
-  return `${HEAD}\n${tableOf([["number", "date", "decision"], ...rows])}`;
-}
-
-/** A table as `deno fmt` leaves it. */
-function tableOf(rows: readonly (readonly string[])[]): string {
-  const [head = [], ...body] = rows;
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |\n`;
-  return [head, widths.map((width) => "-".repeat(width)), ...body].map(line).join("");
+  return await formattedMarkdown(`${HEAD}\n| number | date | decision |\n| - | - | - |\n${rows.join("\n")}\n`);
 }

@@ -1,5 +1,5 @@
 import { isLive } from "../../src/config/config_diff.ts";
-import { NO_UPDATE_CHECK } from "../run_flags.ts";
+import { formattedMarkdown } from "../formatted_markdown.ts";
 import { allSettings, type Setting } from "./settings.ts";
 import { SETTING_TEXTS, type SettingText } from "./texts.ts";
 import { type Default, defaultOf, exampleOf, expectationOf, isNumeric, takes, unitIn } from "./values.ts";
@@ -91,19 +91,7 @@ export const REFERENCE_PAGE = "docs/configuration-reference.md";
 
 /** The page as Markdown, as `deno fmt` leaves it. */
 export async function formattedReference(): Promise<string> {
-  const formatter = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--ext=md", "--line-width=120", "-"],
-    env: NO_UPDATE_CHECK,
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const output = formatter.output();
-  const input = formatter.stdin.getWriter();
-  await input.write(new TextEncoder().encode(referencePage()));
-  await input.close();
-  const { success, stdout } = await output;
-  if (!success) throw new Error("Cannot format the page");
-  return new TextDecoder().decode(stdout);
+  return await formattedMarkdown(referencePage());
 }
 
 function referencePage(): string {
