@@ -13,7 +13,7 @@ const CONTENT_CODE = "content_moderation";
 
 /** Codes whose status would blame the request or the key. */
 const FAILURE_KINDS: Readonly<Record<string, FailureKind>> = {
-  // The gateway's account has no money left, has reached a limit of its own, or lacks the membership.
+  // The gateway's account has no money left, has reached its own limit, or lacks the membership.
   insufficient_balance: "unavailable",
   cycle_limit_exceeded: "unavailable",
   usage_limit_exceeded: "unavailable",

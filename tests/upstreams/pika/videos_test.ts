@@ -121,7 +121,7 @@ Deno.test("Pika videos: codes of the operator's account do not blame the request
   }
 });
 
-Deno.test("Pika's requests carry the key in a field of its own", () =>
+Deno.test("Pika's requests carry the key in the field x-api-key", () =>
   withVendor("pika", [{ body: { balance_micro_usd: 1 } }], async (provider, seen) => {
     await provider.probe!(new AbortController().signal);
     const { headers } = itemAt(seen, 0);
