@@ -102,7 +102,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
         await sleep(clock, pauseMs);
         if (stopping) return;
         pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
-      } while (!listenAgain());
+        // A listener that `renew` has put in the place meanwhile needs no successor.
+      } while (server === current && !listenAgain());
     }
   }
 
@@ -166,7 +167,9 @@ async function closed(answered: MaybePromise<Response>): Promise<Response> {
 function start(options: ListenOptions, port: number, signal: AbortSignal): ReturnType<Serve> {
   const { serve = Deno.serve as Serve, host: hostname, handler, log, reusePort = false } = options;
   const onError = (error: unknown) => brokenAnswer(error, log);
-  return serve({ hostname, port, reusePort, signal, onListen() {}, onError }, handler);
+  const server = serve({ hostname, port, reusePort, signal, onListen() {}, onError }, handler);
+  server.finished.catch(() => {}); // looked at by `untilStopped`, which may come to it later
+  return server;
 }
 
 /** The handler catches its own errors, so this is a response that failed while it was sent. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, fail } from "@std/assert";
 import { newApiKey } from "../../src/billing/api_key.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
@@ -164,10 +164,14 @@ Deno.test("the gateway survives more connections than there are file descriptors
   // The listener is closed for moments in which no descriptor is left, so the number of refused connections varies.
   assert(refused > 0 || connections.length > DESCRIPTORS, `${connections.length} connections used too few descriptors`);
   connections.forEach((connection) => connection.close());
+  let last: unknown = null;
   const answer = await eventually(async () => {
-    const asked = await sendAs(CHAT, { address, key }).catch(() => null);
-    return asked?.status === 200 && asked;
-  });
+    const asked = await sendAs(CHAT, { address, key }).catch((error) => (last = error, null));
+    if (asked?.status === 200) return asked;
+    if (asked !== null) last = asked;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return null;
+  }).catch(() => fail(`It does not answer again: ${Deno.inspect(last)}\n${process.log()}`));
   assertEquals(CHAT.textIn(answer.json), "You said: hello there");
   process.kill("SIGTERM");
   assertEquals((await process.ended).code, 0);

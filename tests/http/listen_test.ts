@@ -111,6 +111,47 @@ Deno.test("listen() listens again on the same port when the platform's accept lo
   await listening.closed;
 });
 
+Deno.test("a listener that is renewed while a failed one is being replaced is the only one", async () => {
+  const ends: PromiseWithResolvers<void>[] = [];
+  const timers: (() => void)[] = [];
+  const clock: Clock = {
+    ...eagerClock,
+    after(_delayMs, callback) {
+      timers.push(callback);
+      return () => {};
+    },
+  };
+  const serve: Serve = () => {
+    const end = Promise.withResolvers<void>();
+    ends.push(end);
+    return {
+      addr: { transport: "tcp", hostname: "127.0.0.1", port: 4321 },
+      finished: end.promise,
+      shutdown: () => Promise.resolve(end.resolve()),
+    };
+  };
+  const settle = () => new Promise((resolve) => setTimeout(resolve));
+  const handler = () => new Response("ok");
+  const listening = await listen({ host: "127.0.0.1", port: 0, log: silentLog, handler, clock, serve });
+  const failure = new Error("Too many open files (os error 24)");
+  itemAt(ends, 0).reject(failure);
+  await settle();
+  assertEquals(listening.renew(), Deno.build.os === "linux");
+  itemAt(timers, 0)();
+  await settle();
+  assertEquals(ends.length, 2, "the pause replaced the new listener, which nobody watches then");
+  itemAt(ends, 1).reject(failure);
+  await settle();
+  itemAt(timers, 1)();
+  await settle();
+  assertEquals(ends.length, 3);
+  const stopped = listening.shutdown(1000);
+  await settle();
+  timers.slice(2).forEach((fire) => fire());
+  await stopped;
+  await listening.closed;
+});
+
 Deno.test({
   name: "listen() survives the loss of every file descriptor and serves again",
   ignore: Deno.build.os !== "linux",
