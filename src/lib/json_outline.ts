@@ -80,7 +80,9 @@ export function omittedRange(
   text: string,
 ): { readonly start: number; readonly end: number } | null {
   if (!text.startsWith(MARK)) return null;
-  const index = 3 * Number(text.slice(MARK.length)) + 1;
+  let number = 0;
+  for (let at = MARK.length; at < text.length; at++) number = 10 * number + text.charCodeAt(at) - ZERO;
+  const index = 3 * number + 1;
   const start = longStrings[index];
   const end = longStrings[index + 1];
   return start === undefined || end === undefined ? null : { start, end };

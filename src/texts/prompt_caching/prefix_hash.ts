@@ -48,7 +48,14 @@ export class PrefixHash {
       c = mixed(c, text.charCodeAt(at + 2) | text.charCodeAt(at + 6) << 16, C);
       d = mixed(d, text.charCodeAt(at + 3) | text.charCodeAt(at + 7) << 16, D);
     }
-    for (; at < length; at++) a = mixed(a, text.charCodeAt(at), A);
+    // The lanes change places, so that the next character need not wait for this one.
+    for (; at < length; at++) {
+      const next = mixed(a, text.charCodeAt(at), A);
+      a = b;
+      b = c;
+      c = d;
+      d = next;
+    }
     this.#keep(a, b, c, d);
   }
 
@@ -63,13 +70,28 @@ export class PrefixHash {
     let c = this.#c;
     let d = this.#d ^ length;
     let at = start;
+    // Two units of a lane at once, the second of them spread: most of the time goes into reading.
+    for (const last = end - 31; at < last; at += 32) {
+      a = mixed(a, bytes.getInt32(at, true) ^ Math.imul(bytes.getInt32(at + 16, true), E), A);
+      b = mixed(b, bytes.getInt32(at + 4, true) ^ Math.imul(bytes.getInt32(at + 20, true), E), B);
+      c = mixed(c, bytes.getInt32(at + 8, true) ^ Math.imul(bytes.getInt32(at + 24, true), E), C);
+      d = mixed(d, bytes.getInt32(at + 12, true) ^ Math.imul(bytes.getInt32(at + 28, true), E), D);
+    }
     for (const last = end - 15; at < last; at += 16) {
       a = mixed(a, bytes.getInt32(at, true), A);
       b = mixed(b, bytes.getInt32(at + 4, true), B);
       c = mixed(c, bytes.getInt32(at + 8, true), C);
       d = mixed(d, bytes.getInt32(at + 12, true), D);
     }
-    for (; at < end; at++) a = mixed(a, bytes.getUint8(at), A);
+    if (at < end && length >= 16) {
+      // The last 16 bytes, some of them for the second time.
+      a = mixed(a, bytes.getInt32(end - 16, true), A);
+      b = mixed(b, bytes.getInt32(end - 12, true), B);
+      c = mixed(c, bytes.getInt32(end - 8, true), C);
+      d = mixed(d, bytes.getInt32(end - 4, true), D);
+    } else {
+      for (; at < end; at++) a = mixed(a, bytes.getUint8(at), A);
+    }
     this.#keep(a, b, c, d);
   }
 

@@ -10,7 +10,10 @@ export interface PromptPrefixes {
   readonly tools: PrefixDigest | null;
   /** The tools and the instructions before the first message; null if there are neither. */
   readonly head: PrefixDigest | null;
-  /** The prompt up to the end of each message. The last one is the whole prompt. */
+  /**
+   * The prompt up to the end of the first message, and up to the end of each of the last {@linkcode MAX_ENDS}. The last
+   * one is the whole prompt.
+   */
   readonly ends: readonly PrefixDigest[];
   /** The bytes of the tools. */
   readonly toolBytes: number;
@@ -31,8 +34,12 @@ const INSTRUCTIONS: ReadonlySet<string> = new Set([
   "systemInstruction",
   "system_instruction",
 ]);
-/** Marks of a vendor's cache. They move from turn to turn and are no part of a prompt. */
-const MARKS: ReadonlySet<string> = new Set(["cache_control", "prompt_cache_breakpoint"]);
+/** The marks of vendors' caches. They move from turn to turn and are no part of a prompt. */
+const CACHE_CONTROL = "cache_control";
+const BREAKPOINT = "prompt_cache_breakpoint";
+
+/** A conversation has grown by fewer messages since a vendor answered last. */
+const MAX_ENDS = 64;
 
 const TEXT = 1;
 const OTHER = 2;
@@ -54,14 +61,17 @@ export function prefixesOf({ body, bytes, scan }: PrefixedRequest): PromptPrefix
   let head: PrefixDigest | null = null;
   const ends: PrefixDigest[] = [];
   let isContinued = false;
-  for (const message of messagesOf(body)) {
+  const messages = messagesOf(body);
+  let left = messages.length;
+  for (const message of messages) {
+    left--;
     if (ends.length === 0 && !isInstruction(message)) {
       headBytes += walk.size;
       head = headBytes === 0 ? null : hash.digest();
     }
     walk.add(message);
     if (ends.length === 0 && isInstruction(message)) continue;
-    ends.push(hash.digest());
+    if (ends.length === 0 || left < MAX_ENDS) ends.push(hash.digest());
     isContinued ||= isOfModel(message);
   }
   return { tools, head, ends, toolBytes, headBytes, isContinued };
@@ -121,7 +131,7 @@ class PromptWalk {
     } else if (isObject(value)) {
       hash.addTag(OBJECT);
       for (const name in value) {
-        if (MARKS.has(name)) continue;
+        if (name === CACHE_CONTROL || name === BREAKPOINT) continue;
         hash.addText(name);
         this.add(value[name]);
       }

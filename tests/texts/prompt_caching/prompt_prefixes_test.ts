@@ -60,6 +60,15 @@ for (const [format, write] of Object.entries(SPELLINGS)) {
   });
 }
 
+Deno.test("of a long conversation, the prefixes after the first message and after the last ones are hashed", () => {
+  const turns = Array.from({ length: 301 }, (_, at) => `turn ${at}`);
+  const { ends } = prefixesIn(SPELLINGS.chat("be kind", turns));
+  assertEquals(ends.length, 65);
+  assertEquals(ends[0], prefixesIn(SPELLINGS.chat("be kind", turns.slice(0, 1))).ends[0]);
+  const before = prefixesIn(SPELLINGS.chat("be kind", turns.slice(0, -40)));
+  assertEquals(ends.at(-41), before.ends.at(-1));
+});
+
 Deno.test("marks that move from turn to turn are no part of a prefix", () => {
   const block = { type: "text", text: "one" };
   const marked = prefixesIn({ messages: [{ role: "user", content: [{ ...block, cache_control: { type: "e" } }] }] });
