@@ -91,6 +91,23 @@ Deno.test("texts of every length have different hashes, whichever character diff
   assertEquals(seen.size, count);
 });
 
+Deno.test("bytes of every length have different hashes, whichever byte differs", () => {
+  const secret = newHashSecret();
+  const seen = new Set<number>();
+  let count = 0;
+  for (const length of [0, 1, 15, 16, 17, 31, 32, 33, 47, 48, 49, 100]) {
+    for (let at = -1; at < length; at++) {
+      const bytes = new Uint8Array(length).fill(97);
+      if (at >= 0) bytes[at] = 98;
+      const hash = new PrefixHash();
+      hash.addBytes(new DataView(bytes.buffer), 0, length);
+      seen.add(keyedHash(hash.digest(), secret));
+      count++;
+    }
+  }
+  assertEquals(seen.size, count);
+});
+
 Deno.test("a keyed hash differs with its secret", () => {
   const hash = new PrefixHash();
   hash.addText("one");
