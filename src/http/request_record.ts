@@ -391,10 +391,3 @@ export function observeAll(observers: readonly RequestObserver[]): RequestObserv
     for (const observe of observers) observe(record);
   };
 }
-
-/** A record that nobody reads, for calls outside a request. */
-export function unobservedRecord(): RequestRecord {
-  return new RequestRecord(NO_ARRIVAL);
-}
-
-const NO_ARRIVAL: RecordedArrival = { requestId: "", receivedAt: 0, method: "", sentPath: "", path: "", remote: "" };

@@ -5,7 +5,7 @@ import { addCredit } from "../../src/billing/credit.ts";
 import { type Caches, createCaches } from "../../src/caches/caches.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import type { FileStore } from "../../src/files/files.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createStateOwnership } from "../../src/ownership/state_ownership.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";

@@ -4,7 +4,8 @@ import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
 import { type CallCharge, type CallFacts, type EndState, Settlement } from "../../src/calls/settlement.ts";
 import type { Model } from "../../src/catalog/model.ts";
 import type { Usage } from "../../src/conversation/usage.ts";
-import { type RequestRecord, unobservedRecord } from "../../src/http/request_record.ts";
+import type { RequestRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { type AdmissionRecorder, admissionRecorder, USAGE } from "../texts/support.ts";
 

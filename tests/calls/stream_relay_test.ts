@@ -1,4 +1,4 @@
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Bytes, OpenStreams, type Relay, relayStream } from "../../src/calls/stream_relay.ts";

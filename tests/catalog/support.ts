@@ -1,7 +1,7 @@
 import { type Catalog, createCatalog, type DatedCatalog } from "../../src/catalog/catalog.ts";
 import { type Model, readModel } from "../../src/catalog/model.ts";
 import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
 import { createRouter } from "../../src/app/router.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Settlement } from "../../src/calls/settlement.ts";
 import { readModel } from "../../src/catalog/model.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { checkConsumption } from "../../src/images/checked_consumption.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
 import { OpenStreams } from "../../src/calls/stream_relay.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { CallerLink } from "../../src/images/caller_link.ts";
 import { ImageMemory } from "../../src/images/image_memory.ts";
 import { readGeneration } from "../../src/images/generate.ts";

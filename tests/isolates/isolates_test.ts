@@ -3,7 +3,7 @@ import { createMeter } from "../../src/billing/meter.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { RequestRecord } from "../../src/http/request_record.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { Isolates, unbalancedReason } from "../../src/isolates/isolates.ts";
 import type { FromIsolate, ToIsolate } from "../../src/isolates/messages.ts";
 import { readMessages } from "../../src/isolates/wire.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import type { FromIsolate, ToIsolate } from "../../src/isolates/messages.ts";
 import { readMessages, writeMessages } from "../../src/isolates/wire.ts";
 

@@ -3,7 +3,7 @@ import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import { type Endpoint, pathsOf } from "../../src/endpoints/endpoint.ts";
 import type { Inbound, Route } from "../../src/http/inbound.ts";
 import { readJsonObject } from "../../src/http/json_body.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { withLargeBodies } from "../../src/large_requests/large_route.ts";
 import { renderDefaultError as renderError } from "../../src/protocols/default/error.ts";

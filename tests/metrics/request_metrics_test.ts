@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { type RequestRecord, unobservedRecord } from "../../src/http/request_record.ts";
+import type { RequestRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { Histogram, REQUEST_SECONDS } from "../../src/lib/histogram.ts";
 import { writeMetrics } from "../../src/metrics/exposition.ts";
 import { RequestMetrics } from "../../src/metrics/request_metrics.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
 import { tryInOrder } from "../../src/routing/fallback.ts";

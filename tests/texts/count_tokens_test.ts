@@ -1,4 +1,4 @@
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { CODECS } from "../support/formats.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";

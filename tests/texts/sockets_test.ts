@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { TICK_MS } from "../../src/net/deadline.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";

@@ -1,4 +1,4 @@
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { PassRelay } from "../../src/texts/pass_relay.ts";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import type { Admission, Charge } from "../../src/billing/meter.ts";

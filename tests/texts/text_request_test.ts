@@ -3,7 +3,7 @@ import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
 import type { Inbound } from "../../src/http/inbound.ts";
 import { jsonObjectOf } from "../../src/http/json_body.ts";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
 import { textRequestOf } from "../../src/texts/text_request.ts";
 

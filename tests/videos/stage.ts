@@ -16,7 +16,6 @@ import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/upstrea
 import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
 import type { TaskObject } from "../../src/videos/tasks/task_object.ts";
 import type { VideoParts } from "../../src/videos/video_parts.ts";
-import { DEFAULT_POLL_SCHEDULE } from "../../src/videos/polling/poll_schedule.ts";
 import { createVideos, type VideoHandlerKind, type Videos } from "../../src/videos/videos.ts";
 import { mergeCommits } from "../../src/billing/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -138,7 +137,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
       preauthorize: true,
       deadlineMs: DEADLINE_MS,
       signedUrlMs: 60_000,
-      polling: { ...DEFAULT_POLL_SCHEDULE, perSecond: 1_000 },
+      polling: { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: 1_000 },
       doubtMs: 300_000,
       unknownCreates: "release",
     },

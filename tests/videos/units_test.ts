@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { writeMoney } from "../../src/lib/money.ts";
 import { modeOf } from "../../src/videos/request/mode.ts";
-import { DEFAULT_POLL_SCHEDULE, nextPollMs } from "../../src/videos/polling/poll_schedule.ts";
+import { nextPollMs } from "../../src/videos/polling/poll_schedule.ts";
 import { usageOf } from "../../src/videos/create/price.ts";
 import { isTaskId, newTaskId } from "../../src/videos/tasks/task_id.ts";
 import { itemAt } from "../support/items.ts";
@@ -24,8 +24,10 @@ Deno.test("modeOf() returns the five modes; any audio or video reference means m
   assertEquals(modeOf(false, false, ["image", "video"]), "mixref2video");
 });
 
+const SCHEDULE = { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: 20 };
+
 Deno.test("nextPollMs() starts at ten seconds, then returns a tenth of the age between five and thirty seconds", () => {
-  const at = (ageMs: number, retryAfter?: number) => nextPollMs(DEFAULT_POLL_SCHEDULE, ageMs, retryAfter, () => 0.5);
+  const at = (ageMs: number, retryAfter?: number) => nextPollMs(SCHEDULE, ageMs, retryAfter, () => 0.5);
   assertEquals([0, 10_000, 120_000, 240_000, 3_600_000].map((age) => at(age)), [10_000, 5_000, 12_000, 24_000, 30_000]);
   assertEquals([at(10_000, 60), at(10_000, 1), at(10_000, 1e9), at(10_000, -5)], [60_000, 5_000, 3_600_000, 5_000]);
 });
@@ -33,7 +35,7 @@ Deno.test("nextPollMs() starts at ten seconds, then returns a tenth of the age b
 Deno.test("nextPollMs() stays between 90 % of the minimum and 110 % of the maximum interval", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e8 }), fc.double({ min: 0, max: 0.999999, noNaN: true }), (age, random) => {
-      const ms = nextPollMs(DEFAULT_POLL_SCHEDULE, age, undefined, () => random);
+      const ms = nextPollMs(SCHEDULE, age, undefined, () => random);
       return ms >= 4_500 && ms <= 33_000;
     }),
   );

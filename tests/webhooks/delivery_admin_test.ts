@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { unobservedRecord } from "../../src/http/request_record.ts";
+import { unobservedRecord } from "../support/unobserved_record.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
 import type { Route } from "../../src/http/inbound.ts";

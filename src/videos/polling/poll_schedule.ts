@@ -10,9 +10,6 @@ export interface PollSchedule {
   readonly perSecond: number;
 }
 
-/** Most videos take one to five minutes, some half an hour. */
-export const DEFAULT_POLL_SCHEDULE: PollSchedule = { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: 20 };
-
 /** Maximum `Retry-After` that is honoured. */
 export const MAX_RETRY_AFTER_SECONDS = 3_600;
 

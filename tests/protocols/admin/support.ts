@@ -6,7 +6,7 @@ import type { Route } from "../../../src/http/inbound.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { guarded } from "../../../src/protocols/admin/admin_access.ts";
 import type { AdminRoute } from "../../../src/protocols/admin/admin_route.ts";
-import { unobservedRecord } from "../../../src/http/request_record.ts";
+import { unobservedRecord } from "../../support/unobserved_record.ts";
 import { type GatewayError, gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
 import type { JsonObject } from "../../../src/lib/json_object.ts";
 import { silentLog } from "../../../src/lib/log.ts";
