@@ -16,7 +16,6 @@ import { openKvStore } from "../src/store/kv/open_kv_store.ts";
 import type { StoreEngine } from "../src/store/engine.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoProgress, VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import { DEFAULT_POLL_SCHEDULE } from "../src/videos/polling/poll_schedule.ts";
 import { fileSweep, taskSweep } from "../src/videos/tasks/retention.ts";
 import type { VideoParts } from "../src/videos/video_parts.ts";
 import { createVideos, type Videos } from "../src/videos/videos.ts";
@@ -75,7 +74,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
   const {
     folder,
     at,
-    pollsPerSecond = DEFAULT_POLL_SCHEDULE.perSecond,
+    pollsPerSecond = 20,
     isListed = false,
     wrapStore: seen = (store) => store,
   } = options;
@@ -112,7 +111,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
       preauthorize: true,
       deadlineMs: 86_400_000,
       signedUrlMs: 86_400_000,
-      polling: { ...DEFAULT_POLL_SCHEDULE, perSecond: pollsPerSecond },
+      polling: { firstMs: 10_000, minMs: 5_000, maxMs: 30_000, perSecond: pollsPerSecond },
       doubtMs: 300_000,
       unknownCreates: "release",
     },

@@ -3,7 +3,7 @@ import { isTextPath } from "../endpoints/text_paths.ts";
 import { isRefused } from "../http/front_door_checks.ts";
 import { HeaderFields } from "../http/headers.ts";
 import { createRequestHandler, type RequestHandlerOptions } from "../http/request_handler.ts";
-import type { Relay } from "../isolates/relay.ts";
+import type { ThreadRelay } from "../isolates/relay.ts";
 import { isSurelySmall } from "../large_requests/large_route.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { MaybePromise } from "../lib/maybe_promise.ts";
@@ -11,7 +11,7 @@ import type { MaybePromise } from "../lib/maybe_promise.ts";
 /** Options of {@linkcode createIsolateHandler}. */
 export interface IsolateHandlerOptions extends RequestHandlerOptions {
   /** Sends the requests that an isolate does not answer to the main thread. */
-  readonly relay: Relay;
+  readonly relay: ThreadRelay;
   /** The limits of the configuration in force. */
   readonly limits: () => Pick<Config["limits"], "largeBodyBytes">;
 }

@@ -12,7 +12,7 @@ import { type FlaggedBreaker, flaggedBreaker } from "../isolates/flagged_breaker
 import type { FromIsolate, IsolateData, ToIsolate } from "../isolates/messages.ts";
 import { Outbox } from "../isolates/outbox.ts";
 import { RecordSender } from "../isolates/record_sender.ts";
-import { Relay } from "../isolates/relay.ts";
+import { ThreadRelay } from "../isolates/relay.ts";
 import { readMessages } from "../isolates/wire.ts";
 import { systemClock } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
@@ -76,7 +76,7 @@ const live = await LiveIsolate.open(data, {
 const lifecycle = new IsolateLifecycle({ openStreams, records, meter, journal, clock, log, post });
 const handler = createIsolateHandler({
   router: live.router,
-  relay: new Relay(data.relay, clock),
+  relay: new ThreadRelay(data.relay, clock),
   limits: () => live.config.limits,
   log,
   clock,

@@ -5,7 +5,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { createPathRewriter, type RewriteRule } from "./path_rewriter.ts";
 
 /** A part of the paths with one error format. */
-export interface Section {
+export interface PathSection {
   /** Whole segments from the root: `/msgcompat` covers `/msgcompat` and all paths below, but not `/msgcompat2`. */
   readonly prefix: string;
   readonly renderError: ErrorRenderer;
@@ -18,10 +18,10 @@ export interface Section {
 /** Rules for paths that no route serves. */
 export interface RouterOptions {
   /** The longest prefix of a path decides; outside all sections, the client. */
-  readonly sections: readonly Section[];
+  readonly sections: readonly PathSection[];
   /** For paths outside all sections, from clients of none. */
   readonly renderError: ErrorRenderer;
-  /** As in {@linkcode Section}, for the same paths. */
+  /** As in {@linkcode PathSection}, for the same paths. */
   readonly advice?: () => string;
   /** See {@linkcode createPathRewriter}. Default: none. */
   readonly rewriteRules?: readonly RewriteRule[];
@@ -72,8 +72,8 @@ export function createRouter(routes: readonly Route[], options: RouterOptions): 
   const rewritePath = (path: string, headers: Headers) => rewrite(withPlainVerb(path), headers);
   const sections = [...options.sections].sort((a, b) => b.prefix.length - a.prefix.length);
 
-  function sectionOf(address: string, headers: Headers): Pick<Section, "renderError" | "advice"> {
-    const covers = ({ prefix }: Section) =>
+  function sectionOf(address: string, headers: Headers): Pick<PathSection, "renderError" | "advice"> {
+    const covers = ({ prefix }: PathSection) =>
       address.startsWith(prefix) && (address.length === prefix.length || address[prefix.length] === "/");
     return sections.find(covers) ?? sections.find((section) => section.matchesHeaders?.(headers)) ?? options;
   }

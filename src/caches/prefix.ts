@@ -147,7 +147,7 @@ async function headOf(file: StoredFile, headBytes: number): Promise<string> {
 }
 
 /** A conversation that continues a prefix. */
-export interface Continuation {
+export interface PrefixContinuation {
   readonly conversation: Conversation;
   /** Whether the vendor caches at explicit marks. */
   readonly isMarked: boolean;
@@ -160,7 +160,7 @@ export interface Continuation {
 /** Joins the prefix and the conversation, with the vendor's own marker for the cached part. */
 export function joinPrefix(
   prefix: Prefix,
-  { conversation, isMarked, isKeyed, cacheKey }: Continuation,
+  { conversation, isMarked, isKeyed, cacheKey }: PrefixContinuation,
 ): Conversation {
   const before = isMarked ? markedAtEnd(prefix.turns) : [...prefix.turns];
   const [next, ...rest] = conversation.turns;

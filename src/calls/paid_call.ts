@@ -59,12 +59,12 @@ export interface CallRoute {
 }
 
 /** An attempt of a call at one provider. Resolves before the first byte is sent to the caller. */
-export type Attempt<T> = (candidate: Candidate) => Promise<T>;
+export type CandidateAttempt<T> = (candidate: Candidate) => Promise<T>;
 
 /** The attempts of one call. */
 export interface Attempts<T> {
   readonly candidates: readonly Candidate[];
-  readonly attempt: Attempt<T>;
+  readonly attempt: CandidateAttempt<T>;
   /** The account of the caller. */
   readonly accountId: string;
   /** The failures after which the next candidate is tried. */
@@ -93,7 +93,7 @@ export interface PaidCall<T> extends Pick<Attempts<T>, "candidates" | "rule"> {
   /** Calculates the amount to reserve: the maximum cost of the call. */
   readonly reserve: ReservationRule;
   /** Runs once after the admission and returns the attempt function. Attempts charge through the settlement. */
-  readonly begin: (settlement: Settlement) => MaybePromise<Attempt<T>>;
+  readonly begin: (settlement: Settlement) => MaybePromise<CandidateAttempt<T>>;
 }
 
 /**

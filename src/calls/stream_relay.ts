@@ -31,7 +31,7 @@ export interface StreamSource {
 }
 
 /** Transforms a vendor's stream for the caller. Each function returns the bytes to send, or null for none. */
-export interface Relay {
+export interface StreamTransform {
   /** Handles bytes, split anywhere. Waits if a charge must be durable before the result is sent. */
   take(came: Uint8Array<ArrayBuffer>): MaybePromise<Bytes>;
   /** The vendor's stream ended. */
@@ -143,7 +143,7 @@ function overdrawn(): GatewayError {
  */
 export function relayStream(
   source: StreamSource,
-  relay: Relay,
+  relay: StreamTransform,
   call: StreamedCall,
   parts: RelayParts,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -164,7 +164,7 @@ const MIN_SLICED_BYTES = 1_024;
  */
 class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallbacks {
   readonly #source: StreamSource;
-  readonly #relay: Relay;
+  readonly #relay: StreamTransform;
   readonly #clock: Clock;
   readonly #departures: Departures;
   readonly #forget: () => void;
@@ -194,7 +194,7 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
   #isCharged = false;
   #isRecordReleased = false;
 
-  constructor(source: StreamSource, relay: Relay, record: RequestRecord, { clock, openStreams }: RelayParts) {
+  constructor(source: StreamSource, relay: StreamTransform, record: RequestRecord, { clock, openStreams }: RelayParts) {
     this.#source = source;
     this.#relay = relay;
     this.#clock = clock;

@@ -19,7 +19,7 @@ export interface StallLimits {
 }
 
 /** What a look has found. */
-export type Finding =
+export type StallFinding =
   /** The event loop of a thread stands still. Found once for each time. */
   | { readonly type: "stalled"; readonly heartbeat: Heartbeat; readonly durationMs: number }
   /** The process must end, because of a thread. */
@@ -50,7 +50,7 @@ export class StallWatch {
    *
    * @param passedMs The time since the last look.
    */
-  look(passedMs: number): Finding[] {
+  look(passedMs: number): StallFinding[] {
     const ms = Math.min(Math.max(passedMs, 0), MAX_LOOK_MS);
     const heartbeats = this.#heartbeats.read();
     for (const slot of this.#watched.keys()) if (!heartbeats.has(slot)) this.#watched.delete(slot);
@@ -61,7 +61,7 @@ export class StallWatch {
     return durationMs < this.#limits.stopMs ? found : [...found, { type: "stop-too-long", durationMs }];
   }
 
-  #lookAt(slot: number, heartbeat: Heartbeat, ms: number): Finding[] {
+  #lookAt(slot: number, heartbeat: Heartbeat, ms: number): StallFinding[] {
     const { beats, kind } = heartbeat;
     const before = this.#watched.get(slot);
     if (beats === 0 || before?.beats !== beats) {

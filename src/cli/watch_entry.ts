@@ -3,7 +3,7 @@ import { sleep, systemClock } from "../lib/clock.ts";
 import { holdState } from "../lib/held.ts";
 import { Heartbeats } from "../lib/heartbeats.ts";
 import { jsonLog } from "../lib/log.ts";
-import { type Finding, LOOK_MS, StallWatch } from "./stall_watch.ts";
+import { LOOK_MS, type StallFinding, StallWatch } from "./stall_watch.ts";
 import { createSignalCounter } from "./stop_signals.ts";
 import type { WatchData } from "./watch.ts";
 
@@ -34,7 +34,7 @@ function watch({ buffer, ...limits }: WatchData): void {
   }, LOOK_MS);
 }
 
-function report(finding: Finding): void {
+function report(finding: StallFinding): void {
   if (finding.type === "stop-too-long") {
     log.error("process.killed", {
       reason: "the stop took longer than server.shutdown_grace and ten seconds",

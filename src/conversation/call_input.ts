@@ -48,7 +48,7 @@ export function readableInput(text: string): string {
 }
 
 /** True for arguments that {@linkcode argumentsOf} wrapped, such as those of a call that was cut off. */
-export function isWrapped(args: JsonObject): boolean {
+export function isWrappedInput(args: JsonObject): boolean {
   return RAW_INPUT in args;
 }
 

@@ -18,4 +18,4 @@ export interface MemberChanges extends MemberEdits {
 }
 
 /** A request that passes through as it is. */
-export const NO_EDITS: MemberEdits = { set: {}, remove: [], droppedFields: [] };
+export const NO_MEMBER_EDITS: MemberEdits = { set: {}, remove: [], droppedFields: [] };

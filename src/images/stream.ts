@@ -1,4 +1,10 @@
-import { type Bytes, type Relay, type RelayParts, relayStream, type StreamSource } from "../calls/stream_relay.ts";
+import {
+  type Bytes,
+  type RelayParts,
+  relayStream,
+  type StreamSource,
+  type StreamTransform,
+} from "../calls/stream_relay.ts";
 import type { EndState } from "../calls/settlement.ts";
 import type { Clock } from "../lib/clock.ts";
 import { UNBUFFERED } from "../http/headers.ts";
@@ -48,7 +54,7 @@ export function imageStreamResponse(opened: OpenedStream, parts: RelayParts): Re
 }
 
 /** The steps of one response as chunks of events. The last step is charged before any chunk of it is sent. */
-class ImageStream implements StreamSource, Relay {
+class ImageStream implements StreamSource, StreamTransform {
   readonly finished = false;
   readonly #opened: OpenedStream;
   readonly #clock: Clock;

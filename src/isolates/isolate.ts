@@ -10,7 +10,7 @@ import type { WorkerThreadEvents } from "../workers/worker_thread.ts";
 import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import { lostRequest, observeMessage } from "./record_message.ts";
-import { replayJournal, type ThreadJournals } from "./thread_journals.ts";
+import { replayThreadJournal, type ThreadJournals } from "./thread_journals.ts";
 import { readMessages } from "./wire.ts";
 import type { WrittenRecords } from "./written_records.ts";
 
@@ -203,7 +203,7 @@ export class Isolate {
   /** The leases end when the charges that the isolate journaled and did not send are in the ledger. */
   async #recoverCharges(isStopping: () => boolean): Promise<void> {
     const { journals, lessors, meter, clock, log } = this.options;
-    if (journals !== null) await replayJournal(this.slot, { journals, clock, log, isStopping });
+    if (journals !== null) await replayThreadJournal(this.slot, { journals, clock, log, isStopping });
     for (const accountId of this.#lessor.end()) meter.invalidate(accountId);
     lessors.remove(this.#lessor);
   }

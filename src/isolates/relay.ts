@@ -32,7 +32,7 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Sends requests to the main thread, and their responses back. */
-export class Relay {
+export class ThreadRelay {
   /** Of the gateway, since `fetch` would send the requests to the proxy in `HTTP_PROXY`. It uses no proxy. */
   readonly #client: HttpClient;
   readonly #origin: RelayOrigin;

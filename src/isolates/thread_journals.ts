@@ -10,7 +10,7 @@ export interface ThreadJournals {
   replay(slot: number): Promise<void>;
 }
 
-/** What {@linkcode replayJournal} needs. */
+/** What {@linkcode replayThreadJournal} needs. */
 export interface ReplayParts {
   readonly journals: ThreadJournals;
   readonly clock: Clock;
@@ -23,7 +23,10 @@ export interface ReplayParts {
 const REPLAY_RETRY_MS = 1_000;
 
 /** Writes the charges that an ended isolate left in its journal to the ledger. Retries until the gateway stops. */
-export async function replayJournal(slot: number, { journals, clock, log, isStopping }: ReplayParts): Promise<void> {
+export async function replayThreadJournal(
+  slot: number,
+  { journals, clock, log, isStopping }: ReplayParts,
+): Promise<void> {
   for (let isFirst = true;; isFirst = false) {
     try {
       return await journals.replay(slot);

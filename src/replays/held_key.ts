@@ -3,7 +3,7 @@ import { errorName, type Log } from "../lib/log.ts";
 import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { Commit, Key, Store, Version } from "../store/store.ts";
 import { writtenVersion } from "../store/written_version.ts";
-import type { KeyRecord, RunningKey, StoredReply, UsedKey } from "./records.ts";
+import type { IdempotencyRecord, RunningKey, StoredReply, UsedKey } from "./records.ts";
 
 /** The dependencies of {@linkcode HeldKey}. */
 export interface HeldKeyParts {
@@ -117,7 +117,7 @@ export class HeldKey {
     });
   }
 
-  #setOf(value: KeyRecord): NonNullable<Commit["set"]>[number] {
+  #setOf(value: IdempotencyRecord): NonNullable<Commit["set"]>[number] {
     return { key: this.place.key, value, ttlMs: Math.max(1, value.expiresAt - this.parts.store.now()) };
   }
 }

@@ -4,7 +4,7 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import type { Commit, Store, Version } from "../store/store.ts";
 import { writtenVersion } from "../store/written_version.ts";
 import { HeldKey, type HeldKeyParts, type KeyPlace } from "./held_key.ts";
-import { type KeyRecord, type RunningKey, type UsedKey, usedKey } from "./records.ts";
+import { type IdempotencyRecord, type RunningKey, type UsedKey, usedKey } from "./records.ts";
 
 /** A request with an idempotency key. */
 export interface KeyedCaller {
@@ -15,7 +15,7 @@ export interface KeyedCaller {
   readonly requestId: string;
 }
 
-/** The dependencies of {@linkcode holdKey}. */
+/** The dependencies of {@linkcode holdIdempotencyKey}. */
 export interface HoldKeyParts extends HeldKeyParts {
   readonly store: Pick<Store, "get" | "commit" | "now">;
   /** The most keys that an account uses within 24 hours. */
@@ -35,12 +35,12 @@ const RETRY_SECONDS = 3_600;
  * @throws {GatewayError} `conflict` while another request holds it; `rate_limited` if the account has used too many;
  * `storage_unavailable`.
  */
-export async function holdKey(caller: KeyedCaller, parts: HoldKeyParts): Promise<HeldKey | UsedKey> {
+export async function holdIdempotencyKey(caller: KeyedCaller, parts: HoldKeyParts): Promise<HeldKey | UsedKey> {
   const { accountId: account, keyId, idempotencyKey, requestId } = caller;
   const { store, counts, leaseMs } = parts;
   const place: KeyPlace = { account, key: usedKey(account, keyId, hashOf(idempotencyKey)) };
   for (let race = 0; race < MAX_RACES; race++) {
-    const [entry] = await store.get<KeyRecord>([place.key]);
+    const [entry] = await store.get<IdempotencyRecord>([place.key]);
     const now = store.now();
     const found = entry?.value ?? null;
     if (found?.state === "used") return found;

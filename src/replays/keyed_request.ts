@@ -12,7 +12,7 @@ import { outputStream } from "../lib/output_stream.ts";
 import type { Store } from "../store/store.ts";
 import { fingerprintOf, HashedBody } from "./fingerprint.ts";
 import { HeldKey } from "./held_key.ts";
-import { holdKey, type HoldKeyParts } from "./hold_key.ts";
+import { holdIdempotencyKey, type HoldKeyParts } from "./hold_key.ts";
 import { checkReplyPermitted } from "./permitted_reply.ts";
 import type { UsedKey } from "./records.ts";
 import { type ReplyEnd, ReplyRecorder } from "./reply_recorder.ts";
@@ -60,7 +60,7 @@ export async function answerKeyed(
   const idempotencyKey = readIdempotencyKey(headers);
   // A dry run executes nothing, and uses no key.
   if (idempotencyKey === null || headers.get("x-service-dry-run") === "true") return await handler(inbound);
-  const held = await holdKey({ accountId, keyId, idempotencyKey, requestId }, parts);
+  const held = await holdIdempotencyKey({ accountId, keyId, idempotencyKey, requestId }, parts);
   if (!(held instanceof HeldKey)) return await replay(held, inbound, credential, parts);
   const body = new HashedBody(inbound, parts.body);
   const stopping = new AbortController();

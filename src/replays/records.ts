@@ -10,7 +10,7 @@ export interface StoredReply {
 }
 
 /** The use of an idempotency key. */
-export type KeyRecord = RunningKey | UsedKey;
+export type IdempotencyRecord = RunningKey | UsedKey;
 
 interface KeyUse {
   /** The request that uses the key, or used it last. */

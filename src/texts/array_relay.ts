@@ -1,17 +1,17 @@
 import { isJson } from "../lib/json.ts";
 import { Buffer } from "node:buffer";
 import type { MemoryLease } from "../lib/memory_budget.ts";
-import type { Bytes, Relay } from "../calls/stream_relay.ts";
+import type { Bytes, StreamTransform } from "../calls/stream_relay.ts";
 import type { Frame } from "../lib/frame.ts";
 import { createFrameReader, createListWriter, MAX_PICTURE_FRAME_BYTES } from "../lib/sse.ts";
 
 /** The second framing of the content format: the vendor streams events, the caller receives one growing JSON array. */
-export class ArrayRelay implements Relay {
+export class ArrayRelay implements StreamTransform {
   readonly #frames = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
   readonly #list = createListWriter();
 
   /** @param inner The same stream as events. */
-  constructor(readonly inner: Relay) {}
+  constructor(readonly inner: StreamTransform) {}
 
   get finished(): boolean {
     return this.inner.finished;

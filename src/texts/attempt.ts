@@ -24,7 +24,7 @@ import type { ItemMemory } from "./item_memory.ts";
 import type { MissingTokenCounters } from "./missing_token_counters.ts";
 import type { PrefixMemory } from "./prompt_caching/prefix_memory.ts";
 import type { ReasoningMemory } from "./reasoning_memory.ts";
-import type { TextMeasure } from "./text_reservation.ts";
+import type { TextMaximum } from "./text_reservation.ts";
 
 /** A request for text as a protocol passes it on: admitted and parsed, not validated. */
 export interface TextRequest {
@@ -104,7 +104,7 @@ export interface TextAttempt {
   /** Unix milliseconds at which the attempt began, which decides on its price. */
   readonly begunAt: number;
   /** The maximum that the request may consume. */
-  readonly measure: TextMeasure;
+  readonly measure: TextMaximum;
   /** The requests that make the reply. Absent for a model that does not go on in further requests. */
   readonly hops?: AttemptHops;
   /** The other models whose price the reservation covers. Default: none. */

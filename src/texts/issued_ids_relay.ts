@@ -1,6 +1,6 @@
 import { chain, type MaybePromise } from "../lib/maybe_promise.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
-import type { Bytes, Relay } from "../calls/stream_relay.ts";
+import type { Bytes, StreamTransform } from "../calls/stream_relay.ts";
 import { type IssuedId, type StatePolicy, statePolicyOf } from "../conversation/issued_ids.ts";
 import type { IssuedIdReader } from "../conversation/pass_through.ts";
 import { parsedOrNull } from "../conversation/wire_value.ts";
@@ -49,13 +49,13 @@ export function keepIssuedIds(
 }
 
 /** Returns the relay for a passed-through stream. It keeps ids if the format has any. */
-export function withIssuedIds(inner: TextRelay, attempt: TextAttempt, parts: IssuedIdsParts): Relay {
+export function withIssuedIds(inner: TextRelay, attempt: TextAttempt, parts: IssuedIdsParts): StreamTransform {
   const reader = attempt.endpoint.passThrough?.issuedIds ?? null;
   return reader === null ? inner : new IssuedIdsRelay(inner, reader, attempt, parts);
 }
 
 /** A relay whose output is known as text. */
-type TextRelay = Relay & {
+type TextRelay = StreamTransform & {
   /** The bytes that it returned last, as Latin-1. */
   readonly lastText: string;
 };
@@ -66,7 +66,7 @@ type IssuedIdsParts = Pick<TextParts, "vendorState">;
  * Holds back bytes with an id until the owner of the id is durable. Each id is written once, together with the others
  * in its bytes. All other bytes pass at once.
  */
-class IssuedIdsRelay implements Relay {
+class IssuedIdsRelay implements StreamTransform {
   readonly #policy: StatePolicy;
   readonly #kept = new Set<string>();
 

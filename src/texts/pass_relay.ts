@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { EndState } from "../calls/settlement.ts";
-import type { Bytes, Relay } from "../calls/stream_relay.ts";
+import type { Bytes, StreamTransform } from "../calls/stream_relay.ts";
 import type { EventWriter } from "../conversation/caller_format.ts";
 import type { PassThrough, StreamRestorer, StreamWatcher } from "../conversation/pass_through.ts";
 import type { Usage } from "../conversation/usage.ts";
@@ -43,7 +43,7 @@ import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
  * The frame that reports usage last gets the cost, which is known after the charge. Where the end marker comes later,
  * the frame and what follows it are held until then.
  */
-export class PassRelay implements Relay {
+export class PassRelay implements StreamTransform {
   readonly finished = false;
   readonly #watcher: StreamWatcher;
   readonly #restorer: StreamRestorer | null;

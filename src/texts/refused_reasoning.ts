@@ -4,7 +4,7 @@ import { WordSearch } from "../lib/word_search.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
-import type { StartedStream } from "./started_stream.ts";
+import type { ReadAheadStream } from "./started_stream.ts";
 
 /** What a history with reasoning of a vendor contains, in any format. */
 const REASONING = new WordSearch(
@@ -31,7 +31,7 @@ export function streamWithDroppedFields(
   response: OutboundResponse,
   attempt: TextAttempt,
   clock: Clock,
-): Promise<StartedStream> | null {
+): Promise<ReadAheadStream> | null {
   const { endpoint, request } = attempt;
   if (endpoint.format.readDroppedFields === undefined || !REASONING.test(request.outlineText)) return null;
   return import("./started_stream.ts").then(({ startedStream }) => startedStream(response, attempt, clock));

@@ -11,7 +11,7 @@ import { vendorStream } from "./vendor_stream.ts";
 const MAX_START_BYTES = 262_144;
 
 /** A stream whose first event was read before the response to the caller begins. */
-export interface StartedStream {
+export interface ReadAheadStream {
   /** All bytes of the stream, with those that were read. */
   readonly source: StreamSource;
   /** What the first event reports as left out of the request, in the caller's spelling. */
@@ -26,7 +26,7 @@ export async function startedStream(
   response: OutboundResponse,
   { endpoint: { format }, request }: Pick<TextAttempt, "endpoint" | "request">,
   clock: Clock,
-): Promise<StartedStream> {
+): Promise<ReadAheadStream> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   const frames = createFrameReader({ maxFrameCharacters: MAX_START_BYTES });
   let first: string | null = null;

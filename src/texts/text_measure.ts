@@ -6,7 +6,7 @@ import type { CallerFormat } from "../conversation/caller_format.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import { isObject } from "../conversation/wire_value.ts";
 import { higherRate, type Rate } from "../lib/money.ts";
-import type { TextMeasure, TextRates } from "./text_reservation.ts";
+import type { TextMaximum, TextRates } from "./text_reservation.ts";
 
 /** The fields of a request that determine what it may consume. */
 export interface MeasuredRequest {
@@ -39,7 +39,7 @@ export interface MeasureOptions {
 
 /** The maximum that a request may consume, and the maximum rate of each part. */
 export interface MeasuredText {
-  readonly measure: TextMeasure;
+  readonly measure: TextMaximum;
   readonly rates: TextRates;
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../lib/money.ts";
 
 /** The maximum that a request for text may consume, if its vendor respects the limits that it is sent. */
-export interface TextMeasure {
+export interface TextMaximum {
   /** Prompt tokens outside any known cache. */
   readonly promptTokens: number;
   /** Prompt tokens of cached content. */
@@ -68,13 +68,13 @@ const MAX_SHARE_DIVISOR = 10n;
  * limit is reserved if the balance covers it and nine small calls. Else the vendor is sent a limit worth a tenth of the
  * spendable balance, at least 1,024 tokens (or the model's limit, if that is lower). See docs/money.md.
  */
-export function textReservation(measure: TextMeasure, rates: TextRates): ReservationRule {
+export function textReservation(measure: TextMaximum, rates: TextRates): ReservationRule {
   const bill = billOf(measure, rates);
   return measure.limitField === null ? modelLimitReservation(measure, bill) : callerLimitReservation(measure, bill);
 }
 
 /** Returns the highest cost of a request with this limit of output tokens for each choice. */
-export function highestCost(measure: TextMeasure, rates: TextRates, outputTokens: number): Money {
+export function highestCost(measure: TextMaximum, rates: TextRates, outputTokens: number): Money {
   return billOf(measure, rates).costOf(outputTokens);
 }
 
@@ -84,7 +84,7 @@ export function highestCost(measure: TextMeasure, rates: TextRates, outputTokens
  */
 export function fitWithin(
   amount: Money,
-  measure: TextMeasure,
+  measure: TextMaximum,
   rates: TextRates,
 ): { readonly outputLimit: number | null } | null {
   const bill = billOf(measure, rates);
@@ -110,7 +110,7 @@ interface Bill {
   tokensFor(amount: Money): number;
 }
 
-function billOf(measure: TextMeasure, rates: TextRates): Bill {
+function billOf(measure: TextMaximum, rates: TextRates): Bill {
   const { promptTokens, cachedTokens, pictures, searches, choices } = measure;
   const ratePerToken = choices === 1 ? rates.output : rates.output * BigInt(choices);
   const exact = exactCostOf(promptTokens, rates.prompt) + exactCostOf(cachedTokens, rates.cached) +
@@ -136,7 +136,7 @@ function billOf(measure: TextMeasure, rates: TextRates): Bill {
  * The tokens that further requests of a reply read again: the prompt, and the output of those before. One request more
  * than the vendor's limit needs is counted, because a vendor may pause before it.
  */
-function readAgain({ promptTokens, cachedTokens, hopTokens }: TextMeasure, outputTokens: number): number {
+function readAgain({ promptTokens, cachedTokens, hopTokens }: TextMaximum, outputTokens: number): number {
   if (hopTokens === undefined) return 0;
   const further = Math.ceil(outputTokens / hopTokens);
   const output = hopTokens * further * (further - 1) / 2 + outputTokens;
@@ -144,7 +144,7 @@ function readAgain({ promptTokens, cachedTokens, hopTokens }: TextMeasure, outpu
 }
 
 /** The highest number of output tokens, up to those of the measure, that an amount covers. */
-function highestWithin(amount: Money, { outputTokens }: TextMeasure, costOf: (tokens: number) => Money): number {
+function highestWithin(amount: Money, { outputTokens }: TextMaximum, costOf: (tokens: number) => Money): number {
   let [low, high] = [0, outputTokens];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -154,7 +154,7 @@ function highestWithin(amount: Money, { outputTokens }: TextMeasure, costOf: (to
   return low;
 }
 
-function callerLimitReservation(measure: TextMeasure, bill: Bill): ReservationRule {
+function callerLimitReservation(measure: TextMaximum, bill: Bill): ReservationRule {
   const { outputTokens, reasoningTokens, limitField, isSizeKnown } = measure;
   const amount = bill.costOf(outputTokens);
   const reserved = reservationOf(measure, amount, null);
@@ -167,7 +167,7 @@ function callerLimitReservation(measure: TextMeasure, bill: Bill): ReservationRu
   };
 }
 
-function modelLimitReservation(measure: TextMeasure, bill: Bill): ReservationRule {
+function modelLimitReservation(measure: TextMaximum, bill: Bill): ReservationRule {
   const { outputTokens: own, isSizeKnown } = measure;
   const whole = reservationOf(measure, bill.costOf(own), null);
   const minTokens = Math.min(own, MIN_OUTPUT_LIMIT_TOKENS);
@@ -185,7 +185,7 @@ function modelLimitReservation(measure: TextMeasure, bill: Bill): ReservationRul
  * A reservation with the tokens that count towards limits of tokens. Without an output limit of the caller only a short
  * reply is sure, and of a prompt of unknown size nothing is.
  */
-function reservationOf(measure: TextMeasure, amount: Money, outputLimit: number | null): Reservation {
+function reservationOf(measure: TextMaximum, amount: Money, outputLimit: number | null): Reservation {
   const { promptTokens, cachedTokens, outputTokens, choices, limitField, isSizeKnown } = measure;
   const prompt = promptTokens + cachedTokens;
   const output = outputLimit ?? outputTokens;

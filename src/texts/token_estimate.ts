@@ -14,16 +14,16 @@ const IMAGE_TOKENS = 1_000;
 const MESSAGE_TOKENS = 4;
 
 /** Counts the tokens of a text of at most 200,000 characters. */
-export type TokenCounter = (text: string) => Promise<number>;
+export type CountTokens = (text: string) => Promise<number>;
 
-let counter: TokenCounter = countTokensInThread;
+let counter: CountTokens = countTokensInThread;
 
 /**
  * Makes counts run outside this thread, where loading the tokenizer alone takes half a second.
  *
  * @returns A function that makes counts run in this thread again.
  */
-export function useTokenCounter(other: TokenCounter): () => void {
+export function useTokenCounter(other: CountTokens): () => void {
   counter = other;
   return () => {
     if (counter === other) counter = countTokensInThread;

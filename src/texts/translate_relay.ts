@@ -1,5 +1,5 @@
 import type { EndState } from "../calls/settlement.ts";
-import type { Bytes, Relay } from "../calls/stream_relay.ts";
+import type { Bytes, StreamTransform } from "../calls/stream_relay.ts";
 import { readModelName } from "../conversation/answering_models.ts";
 import type { EventWriter } from "../conversation/caller_format.ts";
 import type { StreamReader } from "../conversation/upstream_format.ts";
@@ -31,7 +31,7 @@ import { isUsageAwaited, usageSoFar } from "./request_usage.ts";
 const SAMPLE_CHARACTERS = 64_000;
 
 /** Parses a vendor's stream into neutral events and writes them in the caller's format, event by event. */
-export class TranslateRelay implements Relay {
+export class TranslateRelay implements StreamTransform {
   finished = false;
   readonly #memory: FrameMemory;
   readonly #reader: StreamReader;

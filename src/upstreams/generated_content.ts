@@ -39,7 +39,7 @@ export const GeneratedContent = z.object({
 export type GeneratedContent = z.infer<typeof GeneratedContent>;
 
 /** One alternative of a reply. */
-export type Candidate = z.infer<typeof candidate>;
+export type GeneratedCandidate = z.infer<typeof candidate>;
 
 /** The tokens of a modality, such as `AUDIO`; 0 where the vendor lists none. */
 export function tokensOfModality(listed: z.infer<typeof details>, modality: string): number {

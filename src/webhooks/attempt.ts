@@ -3,7 +3,7 @@ import { EgressError } from "../net/egress_error.ts";
 import type { PostResponse } from "../net/pinned_post.ts";
 import { tlsFailureCode } from "../net/trust.ts";
 import { readRetryAfterMs } from "./backoff.ts";
-import type { Attempt, AttemptEnd, AttemptFailure, Delivery } from "./delivery.ts";
+import type { AttemptEnd, AttemptFailure, Delivery, DeliveryAttempt } from "./delivery.ts";
 import { idempotencyKeyOf } from "./envelope.ts";
 import { signedHeaders } from "./signature.ts";
 import type { StoreTime } from "../store/store_time.ts";
@@ -91,14 +91,14 @@ export function keptBytesOf(status: number): number {
 }
 
 /** Texts of receivers are shown, so characters that control a terminal are removed. */
-function startOf(answer: PostResponse | null): Pick<Attempt, "answerStart"> {
+function startOf(answer: PostResponse | null): Pick<DeliveryAttempt, "answerStart"> {
   // A character that is cut at the end is left out.
   const text = new TextDecoder().decode(answer?.start ?? new Uint8Array(), { stream: true });
   const shown = text.replace(/[^\P{C}\n\t]/gu, "").trim();
   return shown === "" ? {} : { answerStart: shown };
 }
 
-interface Outcome extends Pick<Attempt, "failure" | "reason"> {
+interface Outcome extends Pick<DeliveryAttempt, "failure" | "reason"> {
   readonly answer: PostResponse | null;
 }
 
@@ -121,7 +121,7 @@ function failureOf(status: number): AttemptFailure | null {
  * Returns the failure and reason to record. The reason holds the rule that blocked an address, never the address behind
  * a name.
  */
-function failureFieldsOf(error: EgressError): Pick<Attempt, "failure" | "reason"> {
+function failureFieldsOf(error: EgressError): Pick<DeliveryAttempt, "failure" | "reason"> {
   switch (error.kind) {
     case "refused":
       return { failure: "blocked", reason: error.details.rule ?? null };

@@ -61,7 +61,7 @@ export type DeliveryState = "pending" | "delivered" | "exhausted";
 export const DELIVERY_STATES: readonly [DeliveryState, ...DeliveryState[]] = ["pending", "delivered", "exhausted"];
 
 /** One completed POST. */
-export interface Attempt {
+export interface DeliveryAttempt {
   /** From 1, counted across all rounds. */
   readonly number: number;
   readonly startedAt: number;
@@ -123,7 +123,7 @@ export function newDelivery(
 
 /** The outcome of an attempt that determines the next one. */
 export interface AttemptEnd {
-  readonly attempt: Attempt;
+  readonly attempt: DeliveryAttempt;
   readonly endedAt: StoreTime;
   /** Delay requested by `Retry-After`; null if there was none. */
   readonly retryAfterMs: number | null;

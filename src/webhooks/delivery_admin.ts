@@ -1,7 +1,7 @@
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { Store } from "../store/store.ts";
 import { headersOf } from "./attempt.ts";
-import { type Attempt, type Delivery, type DeliveryState, startNewRound } from "./delivery.ts";
+import { type Delivery, type DeliveryAttempt, type DeliveryState, startNewRound } from "./delivery.ts";
 import {
   addNewRound,
   type DeliveryEntry,
@@ -18,7 +18,7 @@ import {
 export interface DeliveryWithAttempts {
   readonly delivery: Delivery;
   /** Oldest first; only the newest attempts of a long list. */
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
 }
 
 /** The request that the receiver would get now. */

@@ -5,7 +5,13 @@ import { GatewayError } from "../lib/gateway_error.ts";
 import { mergeByTime, type TimeIndexEntry } from "../lib/time_index_entry.ts";
 import { type Commit, type Entry, type Job, type Key, MIN_STORE_LIMITS, type Store } from "../store/store.ts";
 import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
-import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState, type StoredBody } from "./delivery.ts";
+import {
+  type Delivery,
+  DELIVERY_STATES,
+  type DeliveryAttempt,
+  type DeliveryState,
+  type StoredBody,
+} from "./delivery.ts";
 import type { StoreTime } from "../store/store_time.ts";
 
 /** Kind of the jobs that make delivery attempts; `ref` is the delivery's id. */
@@ -68,7 +74,13 @@ export function storedBodyOf(body: Uint8Array): {
 }
 
 /** Adds a completed attempt to a commit: its record, the changed delivery and its job. */
-export function addAttempt(commit: Commit, entry: DeliveryEntry, attempt: Attempt, after: Delivery, job: Job): Commit {
+export function addAttempt(
+  commit: Commit,
+  entry: DeliveryEntry,
+  attempt: DeliveryAttempt,
+  after: Delivery,
+  job: Job,
+): Commit {
   return joinedCommits(changeDelivery(commit, entry, after), {
     set: [{ key: attemptKey(after.id, attempt.number), value: attempt }],
     ...(after.nextAttemptAt === null
@@ -203,8 +215,8 @@ function pieceKeys(id: string, body: StoredBody, keyOf = pieceKey): Key[] {
 }
 
 /** Reads the attempts of a delivery, oldest first. */
-export async function readAttempts(store: Store, id: string, limit: number): Promise<Attempt[]> {
-  const entries = await store.scan<Attempt>(attemptsOf(id), { limit, reverse: true });
+export async function readAttempts(store: Store, id: string, limit: number): Promise<DeliveryAttempt[]> {
+  const entries = await store.scan<DeliveryAttempt>(attemptsOf(id), { limit, reverse: true });
   return entries.map(({ value }) => value).reverse();
 }
 

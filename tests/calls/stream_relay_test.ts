@@ -1,7 +1,7 @@
 import { unobservedRecord } from "../support/unobserved_record.ts";
 import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type Bytes, OpenStreams, type Relay, relayStream } from "../../src/calls/stream_relay.ts";
+import { type Bytes, OpenStreams, relayStream, type StreamTransform } from "../../src/calls/stream_relay.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { vendorStream } from "../../src/texts/vendor_stream.ts";
@@ -34,7 +34,7 @@ function gateway(): Stage {
 /** A relay that passes everything and records how it ended. */
 function plainRelay(budget = UNLIMITED_MEMORY) {
   const notes = { ends: 0, failures: [] as unknown[], leaves: 0 };
-  const relay: Relay = {
+  const relay: StreamTransform = {
     finished: false,
     memory: budget.lease("demo"),
     take: (bytes) => bytes,
@@ -58,7 +58,11 @@ function passRelay(form: CallerFormatName, recorder: AdmissionRecorder): PassRel
 }
 
 /** The stream that the caller gets of a vendor's response. */
-function relayedOf(response: FakeResponse, relay: Relay, parts: Stage): ReadableStream<Uint8Array<ArrayBuffer>> {
+function relayedOf(
+  response: FakeResponse,
+  relay: StreamTransform,
+  parts: Stage,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   const call = { facts: { record: unobservedRecord() }, admission: { onOverdrawn() {} } };
   return relayStream(vendorStream(response, parts.clock), relay, call, parts);
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { argumentsOf, inputOf, isWrapped, readableInput } from "../../src/conversation/call_input.ts";
+import { argumentsOf, inputOf, isWrappedInput, readableInput } from "../../src/conversation/call_input.ts";
 
 Deno.test("inputOf() is the inverse of argumentsOf() for objects, other JSON and other text", () => {
   const input = fc.oneof(
@@ -11,7 +11,7 @@ Deno.test("inputOf() is the inverse of argumentsOf() for objects, other JSON and
   fc.assert(fc.property(input, (written) => {
     const args = argumentsOf({ input: written });
     // An object can be spelled in several ways; everything else is returned exactly.
-    if (isWrapped(args)) assertEquals(inputOf(args), written);
+    if (isWrappedInput(args)) assertEquals(inputOf(args), written);
     else assertEquals(JSON.parse(inputOf(args)), JSON.parse(readableInput(written)));
   }));
 });

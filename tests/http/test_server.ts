@@ -8,7 +8,7 @@ import type { Log, LogFields } from "../../src/lib/log.ts";
 import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
 import { createIsolateHandler } from "../../src/app/isolate_handler.ts";
 import { createRouter } from "../../src/app/router.ts";
-import { Relay, relayedAddressOf, relayedHandler } from "../../src/isolates/relay.ts";
+import { relayedAddressOf, relayedHandler, ThreadRelay } from "../../src/isolates/relay.ts";
 
 /** A server with a few simple routes behind the gateway's real HTTP stack. */
 export interface TestServer extends AsyncDisposable {
@@ -128,7 +128,7 @@ async function listenRelayed(options: RequestHandlerOptions): Promise<OpenedDoor
   const token = crypto.randomUUID();
   const main = createRequestHandler({ ...options, addressOf: relayedAddressOf });
   const inner = openedDoor(await listen({ ...LOOPBACK, handler: relayedHandler(main, token), log }));
-  const relay = new Relay({ port: inner.port, token }, systemClock);
+  const relay = new ThreadRelay({ port: inner.port, token }, systemClock);
   const handler = createIsolateHandler({ ...options, relay, limits: () => ({ largeBodyBytes: 1_000 }) });
   const outer = openedDoor(await listen({ ...LOOPBACK, handler, log }));
   return {

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { HeldKey } from "../../src/replays/held_key.ts";
-import { holdKey, type HoldKeyParts } from "../../src/replays/hold_key.ts";
+import { holdIdempotencyKey, type HoldKeyParts } from "../../src/replays/hold_key.ts";
 import { KeyCounts } from "../../src/replays/key_counts.ts";
 import type { UsedKey } from "../../src/replays/records.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -62,37 +62,37 @@ Deno.test("a key is held by one request of all processes, then used", async () =
   const store = await openMemoryStore({ clock });
   const [one, other] = [partsOver(store, clock), partsOver(store, clock)];
   const caller = callerOf();
-  const held = heldOf(await holdKey(caller, one));
-  for (const parts of [one, other]) assertEquals(await codeOf(holdKey(callerOf(), parts)), "conflict");
-  heldOf(await holdKey(callerOf("another"), other));
-  heldOf(await holdKey({ ...callerOf(), keyId: "key_2" }, other));
-  heldOf(await holdKey(callerOf("key", "acme"), other));
+  const held = heldOf(await holdIdempotencyKey(caller, one));
+  for (const parts of [one, other]) assertEquals(await codeOf(holdIdempotencyKey(callerOf(), parts)), "conflict");
+  heldOf(await holdIdempotencyKey(callerOf("another"), other));
+  heldOf(await holdIdempotencyKey({ ...callerOf(), keyId: "key_2" }, other));
+  heldOf(await holdIdempotencyKey(callerOf("key", "acme"), other));
   assert(await held.use("hash", { id: "a", parts: 2 }));
-  const { requestId, fingerprint, reply } = usedOf(await holdKey(callerOf(), other));
+  const { requestId, fingerprint, reply } = usedOf(await holdIdempotencyKey(callerOf(), other));
   assertEquals([requestId, fingerprint, reply], [caller.requestId, "hash", { id: "a", parts: 2 }]);
 });
 
 Deno.test("a key is freed by an uncharged failure, and by the end of its day", async () => {
   const clock = new ManualClock();
   const parts = partsOver(await openMemoryStore({ clock }), clock);
-  assert(await heldOf(await holdKey(callerOf(), parts)).free());
-  const held = heldOf(await holdKey(callerOf(), parts));
+  assert(await heldOf(await holdIdempotencyKey(callerOf(), parts)).free());
+  const held = heldOf(await holdIdempotencyKey(callerOf(), parts));
   assertEquals(held.interrupted, []);
   assert(await held.use("hash", null));
   clock.stall(DAY_MS - 1);
-  usedOf(await holdKey(callerOf(), parts));
+  usedOf(await holdIdempotencyKey(callerOf(), parts));
   clock.stall(1);
-  heldOf(await holdKey(callerOf(), parts));
+  heldOf(await holdIdempotencyKey(callerOf(), parts));
 });
 
 Deno.test("a key stays held while its request runs, however long that takes", async () => {
   const clock = new ManualClock();
   const parts = partsOver(await openMemoryStore({ clock }), clock);
-  const held = heldOf(await holdKey(callerOf(), parts));
+  const held = heldOf(await holdIdempotencyKey(callerOf(), parts));
   for (let elapsed = 0; elapsed < 20 * LEASE_MS; elapsed += LEASE_MS / 3) {
     clock.advance(LEASE_MS / 3);
     await settled();
-    assertEquals(await codeOf(holdKey(callerOf(), parts)), "conflict");
+    assertEquals(await codeOf(holdIdempotencyKey(callerOf(), parts)), "conflict");
   }
   assert(await held.use("hash", null));
   assertEquals(clock.waiting, 0);
@@ -105,19 +105,19 @@ Deno.test("the key of a process that ended is free after its lease, and names th
   for (let kill = 0; kill < 12; kill++) {
     const caller = callerOf();
     // The clock of a process that was killed runs no timers.
-    const held = heldOf(await holdKey(caller, partsOver(store, new ManualClock())));
+    const held = heldOf(await holdIdempotencyKey(caller, partsOver(store, new ManualClock())));
     assertEquals(held.interrupted, interrupted.slice(-10));
     interrupted.push(caller.requestId);
     clock.stall(LEASE_MS - 1);
-    assertEquals(await codeOf(holdKey(callerOf(), partsOver(store, clock))), "conflict");
+    assertEquals(await codeOf(holdIdempotencyKey(callerOf(), partsOver(store, clock))), "conflict");
     clock.stall(1);
   }
   const parts = partsOver(store, clock);
-  const freed = heldOf(await holdKey(callerOf(), parts));
+  const freed = heldOf(await holdIdempotencyKey(callerOf(), parts));
   assertEquals(parts.logged, ["idempotency_key_taken_over"]);
   assert(await freed.free());
   // A failure without a charge forgets none of them.
-  const last = heldOf(await holdKey(callerOf(), parts));
+  const last = heldOf(await holdIdempotencyKey(callerOf(), parts));
   assertEquals(last.interrupted, interrupted.slice(-10));
   assert(await last.use("hash", null));
 });
@@ -126,14 +126,14 @@ Deno.test("a request whose key was taken over does not change it any more", asyn
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   const late = partsOver(store, new ManualClock());
-  const first = heldOf(await holdKey(callerOf(), late));
+  const first = heldOf(await holdIdempotencyKey(callerOf(), late));
   clock.stall(LEASE_MS);
   const caller = callerOf();
-  const second = heldOf(await holdKey(caller, partsOver(store, clock)));
+  const second = heldOf(await holdIdempotencyKey(caller, partsOver(store, clock)));
   assertEquals(await first.use("hash", { id: "late", parts: 1 }), false);
   assertEquals(late.logged, ["idempotency_key_lost"]);
   assert(await second.use("hash", { id: "second", parts: 1 }));
-  assertEquals(usedOf(await holdKey(callerOf(), late)).requestId, caller.requestId);
+  assertEquals(usedOf(await holdIdempotencyKey(callerOf(), late)).requestId, caller.requestId);
 });
 
 Deno.test("a store that takes no writes leaves the key to its lease, and ends no request", async () => {
@@ -148,17 +148,17 @@ Deno.test("a store that takes no writes leaves the key to its lease, and ends no
       isFull ? Promise.reject(new Error("the disk is full")) : memory.commit(...args),
   };
   const parts = partsOver(store, clock);
-  const held = heldOf(await holdKey(callerOf(), parts));
+  const held = heldOf(await holdIdempotencyKey(callerOf(), parts));
   isFull = true;
   clock.advance(LEASE_MS / 3);
   await settled();
   assertEquals(await held.use("hash", null), false);
   assertEquals(parts.logged, ["idempotency_key_not_written"]);
-  await assertRejects(() => holdKey(callerOf("new"), parts), Error, "full");
+  await assertRejects(() => holdIdempotencyKey(callerOf("new"), parts), Error, "full");
   isFull = false;
-  assertEquals(await codeOf(holdKey(callerOf(), parts)), "conflict");
+  assertEquals(await codeOf(holdIdempotencyKey(callerOf(), parts)), "conflict");
   clock.stall(LEASE_MS);
-  assertEquals(heldOf(await holdKey(callerOf(), parts)).interrupted.length, 1);
+  assertEquals(heldOf(await holdIdempotencyKey(callerOf(), parts)).interrupted.length, 1);
 });
 
 Deno.test("an account has a limit of keys within 24 hours, in all processes", async () => {
@@ -167,15 +167,15 @@ Deno.test("an account has a limit of keys within 24 hours, in all processes", as
   const processes = Array.from({ length: 3 }, () => ({ ...partsOver(store, clock), accountKeys: 10 }));
   for (let n = 0; n < 10; n++) {
     clock.stall(3_600_000);
-    await heldOf(await holdKey(callerOf(`key-${n}`), processes[n % 3]!)).use("hash", null);
+    await heldOf(await holdIdempotencyKey(callerOf(`key-${n}`), processes[n % 3]!)).use("hash", null);
   }
   for (const parts of processes) {
-    assertEquals(await codeOf(holdKey(callerOf("eleventh"), parts)), "rate_limited");
-    usedOf(await holdKey(callerOf("key-3"), parts));
-    heldOf(await holdKey(callerOf(`own-${requests}`, "acme"), parts));
+    assertEquals(await codeOf(holdIdempotencyKey(callerOf("eleventh"), parts)), "rate_limited");
+    usedOf(await holdIdempotencyKey(callerOf("key-3"), parts));
+    heldOf(await holdIdempotencyKey(callerOf(`own-${requests}`, "acme"), parts));
   }
   clock.stall(16 * 3_600_000);
-  heldOf(await holdKey(callerOf("eleventh"), processes[0]!));
+  heldOf(await holdIdempotencyKey(callerOf("eleventh"), processes[0]!));
 });
 
 Deno.test("keys that are taken at one time do not pass the limit together, and a failed one gives its place back", async () => {
@@ -190,7 +190,8 @@ Deno.test("keys that are taken at one time do not pass the limit together, and a
     now: () => store.now(),
   };
   const parts = { ...partsOver(filling, clock), accountKeys: 60 };
-  const burst = () => Promise.allSettled(Array.from({ length: 120 }, () => holdKey(callerOf(`k${requests}`), parts)));
+  const burst = () =>
+    Promise.allSettled(Array.from({ length: 120 }, () => holdIdempotencyKey(callerOf(`k${requests}`), parts)));
   isFull = true;
   assertEquals((await burst()).filter(({ status }) => status === "fulfilled"), []);
   isFull = false;
@@ -207,7 +208,7 @@ Deno.test("keys that several processes take at one time use the limit, and do no
   const processes = Array.from({ length: 3 }, () => ({ ...partsOver(store, clock), accountKeys: 60 }));
   const burst = () =>
     Promise.allSettled(
-      Array.from({ length: 120 }, (_, n) => holdKey(callerOf(`k${requests}`), itemAt(processes, n % 3))),
+      Array.from({ length: 120 }, (_, n) => holdIdempotencyKey(callerOf(`k${requests}`), itemAt(processes, n % 3))),
     );
   const held = (await burst()).flatMap((one) => one.status === "fulfilled" ? [heldOf(one.value)] : []);
   assertEquals(held.length, 60);
@@ -219,13 +220,13 @@ Deno.test("a key that was given back counts again when it is taken over, and one
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   const parts = { ...partsOver(store, clock), accountKeys: 2 };
-  await holdKey(callerOf("crashed"), partsOver(store, clock)); // its process renews no lease
+  await holdIdempotencyKey(callerOf("crashed"), partsOver(store, clock)); // its process renews no lease
   clock.stall(LEASE_MS);
-  const taken = heldOf(await holdKey(callerOf("crashed"), parts));
+  const taken = heldOf(await holdIdempotencyKey(callerOf("crashed"), parts));
   await taken.free();
-  heldOf(await holdKey(callerOf("crashed"), parts));
-  heldOf(await holdKey(callerOf("second"), parts));
-  assertEquals(await codeOf(holdKey(callerOf("third"), parts)), "rate_limited");
+  heldOf(await holdIdempotencyKey(callerOf("crashed"), parts));
+  heldOf(await holdIdempotencyKey(callerOf("second"), parts));
+  assertEquals(await codeOf(holdIdempotencyKey(callerOf("third"), parts)), "rate_limited");
 });
 
 Deno.test("of requests that race for keys in several processes, one of each key is carried out", async () => {
@@ -236,7 +237,7 @@ Deno.test("of requests that race for keys in several processes, one of each key 
       const processes = Array.from({ length: 3 }, () => partsOver(store, clock));
       const carriedOut: number[] = [];
       await Promise.all(order.map(async ([at, key]) => {
-        const held = await holdKey(callerOf(`key-${key}`), processes[at]!).catch(() => null);
+        const held = await holdIdempotencyKey(callerOf(`key-${key}`), processes[at]!).catch(() => null);
         if (!(held instanceof HeldKey)) return;
         carriedOut.push(key);
         await settled();

@@ -1,6 +1,6 @@
 import { passRelayOf } from "./support.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Relay } from "../../src/calls/stream_relay.ts";
+import type { StreamTransform } from "../../src/calls/stream_relay.ts";
 import { ArrayRelay } from "../../src/texts/array_relay.ts";
 import type { PassRelay } from "../../src/texts/pass_relay.ts";
 import { type AdmissionRecorder, admissionRecorder, attemptOf, cutAt, relayAll, REPLY, wireOf } from "./support.ts";
@@ -11,7 +11,7 @@ function passRelay(recorder: AdmissionRecorder): PassRelay {
 }
 
 /** A relay without output. */
-const SILENT: Relay = {
+const SILENT: StreamTransform = {
   memory: UNLIMITED_MEMORY.lease("demo"),
   finished: false,
   take: () => null,

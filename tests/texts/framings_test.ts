@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
+import type { Bytes, StreamTransform } from "../../src/calls/stream_relay.ts";
 import { isToolCall } from "../../src/conversation/reply.ts";
 import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
 import { createFrameReader } from "../../src/lib/sse.ts";
@@ -41,7 +41,7 @@ async function passed(
       Promise.resolve(void ids.push(...states.map(({ kind, id }) => `${kind} ${id}`))),
     owners: () => Promise.resolve([]),
   };
-  const events: Relay = withIssuedIds(passRelayOf(attempt), attempt, { vendorState });
+  const events: StreamTransform = withIssuedIds(passRelayOf(attempt), attempt, { vendorState });
   const sent = await relayAll(options.isArray ? new ArrayRelay(events) : events, pieces);
   const tokens = recorder.charges.map(({ usage }) => [usage!.freshTokens ?? 0, usage!.outputTokens ?? 0]);
   return { sent, tokens, ids };

@@ -1,7 +1,7 @@
 import { passRelayOf } from "./support.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
+import type { Bytes, StreamTransform } from "../../src/calls/stream_relay.ts";
 import type { StateReference } from "../../src/ownership/records.ts";
 import { MAX_IDS_PER_REPLY, withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
 import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
@@ -31,7 +31,11 @@ const EVENTS = [
 const TEXT = EVENTS.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 const IDS = ["response resp_1", "item ci_1", "container cntr_1", "item msg_1", "file cfile_1"];
 
-async function drive(relay: Relay, pieces: readonly Uint8Array<ArrayBuffer>[], onBytes: (text: string) => void) {
+async function drive(
+  relay: StreamTransform,
+  pieces: readonly Uint8Array<ArrayBuffer>[],
+  onBytes: (text: string) => void,
+) {
   const out: Bytes[] = [];
   for (const piece of pieces) {
     out.push(await relay.take(piece));

@@ -3,7 +3,7 @@ import { PassRelay } from "../../src/texts/pass_relay.ts";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import type { Admission, Charge } from "../../src/billing/meter.ts";
 import { Settlement } from "../../src/calls/settlement.ts";
-import type { Bytes, Relay } from "../../src/calls/stream_relay.ts";
+import type { Bytes, StreamTransform } from "../../src/calls/stream_relay.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { readModel } from "../../src/catalog/model.ts";
 import { JoinedBytes } from "../../src/lib/joined_bytes.ts";
@@ -15,7 +15,7 @@ import { encodeFrames } from "../../src/lib/sse.ts";
 import { scanJson } from "../../src/lib/json.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
-import type { TextMeasure } from "../../src/texts/text_reservation.ts";
+import type { TextMaximum } from "../../src/texts/text_reservation.ts";
 import type { TextAttempt, TextRequest } from "../../src/texts/attempt.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { Outbound, OutboundResponse } from "../../src/upstreams/outbound_call.ts";
@@ -158,7 +158,7 @@ const MODEL = readModel({
 const CATALOG = createCatalog([MODEL]);
 
 /** The measure of a request with the caller's own limit. */
-const MEASURE: TextMeasure = {
+const MEASURE: TextMaximum = {
   promptTokens: 100,
   cachedTokens: 0,
   pictures: 0,
@@ -297,7 +297,7 @@ export function responseOf(
 }
 
 /** Returns everything that a relay sends for a stream in these chunks. */
-export async function relayAll(relay: Relay, pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<string> {
+export async function relayAll(relay: StreamTransform, pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<string> {
   const out: Bytes[] = [];
   try {
     for (const piece of pieces) {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { highestReservation } from "../../src/billing/highest_reservation.ts";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { type Money, readMoney, readRate } from "../../src/lib/money.ts";
-import { fitWithin, type TextMeasure, type TextRates, textReservation } from "../../src/texts/text_reservation.ts";
+import { fitWithin, type TextMaximum, type TextRates, textReservation } from "../../src/texts/text_reservation.ts";
 
 /** Three dollars per million input tokens, fifteen per million output tokens. */
 const MID_PRICED: TextRates = {
@@ -15,7 +15,7 @@ const MID_PRICED: TextRates = {
   request: 0n,
 };
 
-const DEFAULT_CALL: TextMeasure = {
+const DEFAULT_CALL: TextMaximum = {
   promptTokens: 100,
   cachedTokens: 0,
   pictures: 0,
@@ -29,7 +29,7 @@ const DEFAULT_CALL: TextMeasure = {
 };
 
 /** Opens calls until one is rejected or the maximum is reached. Returns their limits. */
-function openCalls(balance: string, call: TextMeasure, most: number): (number | null)[] {
+function openCalls(balance: string, call: TextMaximum, most: number): (number | null)[] {
   let spendable = readMoney(balance);
   const limits: (number | null)[] = [];
   try {
@@ -105,7 +105,7 @@ Deno.test("a free model reserves no money, and the tokens that a request may use
   });
 });
 
-const anyMeasure: fc.Arbitrary<TextMeasure> = fc.record({
+const anyMeasure: fc.Arbitrary<TextMaximum> = fc.record({
   promptTokens: fc.nat(200_000),
   cachedTokens: fc.nat(200_000),
   pictures: fc.nat(3),
@@ -149,7 +149,7 @@ Deno.test("a reservation fits the balance, covers the maximum use, and a limit i
   );
 });
 
-function costOf(measure: TextMeasure, rates: TextRates, outputTokens: number): Money {
+function costOf(measure: TextMaximum, rates: TextRates, outputTokens: number): Money {
   const exact = BigInt(measure.promptTokens) * rates.prompt + BigInt(measure.cachedTokens) * rates.cached +
     BigInt(measure.pictures) * rates.picture + BigInt(measure.searches) * rates.search + rates.request +
     BigInt(outputTokens * measure.choices) * rates.output;

@@ -5,7 +5,7 @@ import { strictSchema } from "./enforced_schema.ts";
 import { plainSchema } from "./object_schema.ts";
 import type { SchemaDialect } from "./schema_dialect.ts";
 import { modernSchema } from "./schema_drafts.ts";
-import { isRecursive, referencesIn, targetOf } from "./schema_references.ts";
+import { isRecursive, schemaReferencesIn, targetOf } from "./schema_references.ts";
 import { mapSchema } from "./schema_walk.ts";
 
 /**
@@ -44,7 +44,7 @@ export function anthropicDialect({ takesSchemas }: { readonly takesSchemas: bool
  */
 export function canBeEnforced(schema: JsonSchema): boolean {
   if (isRecursive(schema)) return false;
-  if ([...referencesIn(schema)].some((reference) => targetOf(schema, reference) === null)) return false;
+  if ([...schemaReferencesIn(schema)].some((reference) => targetOf(schema, reference) === null)) return false;
   let hasMap = false;
   mapSchema(schema, (each, original) => {
     hasMap ||= isMap(each, original === schema);

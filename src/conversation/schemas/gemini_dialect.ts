@@ -8,7 +8,7 @@ import { openApiSchemaOf } from "./openapi_schema.ts";
 import type { AcceptedSchema, SchemaDialect } from "./schema_dialect.ts";
 import { modernStructure } from "./schema_drafts.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
-import { recursiveReferences, referencesIn, targetOf, withoutDefinitions } from "./schema_references.ts";
+import { recursiveReferences, schemaReferencesIn, targetOf, withoutDefinitions } from "./schema_references.ts";
 import { mapSchema } from "./schema_walk.ts";
 
 /**
@@ -82,7 +82,7 @@ function withOptionalRecursion(root: JsonSchema): JsonSchema {
     if (target === root) within.add(root);
   }
   const isCyclic = (schema: unknown) =>
-    isObject(schema) && [...referencesIn(schema)].some((reference) => recursive.has(reference));
+    isObject(schema) && [...schemaReferencesIn(schema)].some((reference) => recursive.has(reference));
   return mapSchema(root, (each, original) => {
     if (!within.has(original) || !Array.isArray(each.required)) return each;
     const properties = isObject(original.properties) ? original.properties : {};

@@ -85,7 +85,7 @@ export function isRecursive(schema: JsonSchema): boolean {
 /** The references of a schema, by their text, that lead back to themselves. */
 export function recursiveReferences(root: JsonSchema): ReadonlySet<string> {
   if ((featuresOf(root) & FEATURES.references) === 0) return new Set();
-  const found = referencesIn(root);
+  const found = schemaReferencesIn(root);
   const read = new Map<string, JsonObject | null>();
   const target = (reference: string): JsonObject | null => {
     const seen = read.get(reference);
@@ -99,7 +99,7 @@ export function recursiveReferences(root: JsonSchema): ReadonlySet<string> {
   const targetsOf = (from: JsonObject): ReadonlySet<JsonObject> => {
     const seen = known.get(from);
     if (seen !== undefined) return seen;
-    const references = referencesIn(from === root ? withoutDefinitions(root) : from);
+    const references = schemaReferencesIn(from === root ? withoutDefinitions(root) : from);
     const targets = new Set([...references].map(target).filter((each) => each !== null));
     known.set(from, targets);
     return targets;
@@ -112,7 +112,7 @@ export function recursiveReferences(root: JsonSchema): ReadonlySet<string> {
 }
 
 /** The references of a schema, its definitions included. */
-export function referencesIn(schema: JsonSchema): ReadonlySet<string> {
+export function schemaReferencesIn(schema: JsonSchema): ReadonlySet<string> {
   const found = new Set<string>();
   mapSchema(schema, (each) => {
     if (typeof each.$ref === "string") found.add(each.$ref);

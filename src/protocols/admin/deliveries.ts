@@ -5,7 +5,7 @@ import { type Handler, pathParam } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
-import { type Attempt, type Delivery, DELIVERY_STATES, type DeliveryState } from "../../webhooks/delivery.ts";
+import { type Delivery, DELIVERY_STATES, type DeliveryAttempt, type DeliveryState } from "../../webhooks/delivery.ts";
 import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";
@@ -126,7 +126,7 @@ function writeDelivery(delivery: Delivery): JsonObject {
   };
 }
 
-function writeAttempt(attempt: Attempt, isOwner: boolean): JsonObject {
+function writeAttempt(attempt: DeliveryAttempt, isOwner: boolean): JsonObject {
   const { number, startedAt, durationMs, status, failure, reason, answerBytes, answerStart } = attempt;
   return {
     number,

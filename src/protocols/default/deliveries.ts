@@ -4,7 +4,7 @@ import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { Videos } from "../../videos/videos.ts";
-import type { Attempt, Delivery } from "../../webhooks/delivery.ts";
+import type { Delivery, DeliveryAttempt } from "../../webhooks/delivery.ts";
 import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
 import { routesAt } from "../route_at.ts";
@@ -60,7 +60,9 @@ function writeDelivery(delivery: Delivery): JsonObject {
   };
 }
 
-function writeAttempt({ number, startedAt, durationMs, status, failure, reason, answerBytes }: Attempt): JsonObject {
+function writeAttempt(
+  { number, startedAt, durationMs, status, failure, reason, answerBytes }: DeliveryAttempt,
+): JsonObject {
   return {
     number,
     started_at: secondsOf(startedAt),

@@ -180,7 +180,7 @@ const TURN_POLL_MS = 100;
 const TURN = "another gateway that starts, and writes its accounts and keys";
 
 /** Runs work while no other process runs work by this function. Its lock ends with the connection. */
-export async function inTurn<T>(
+export async function withLockTurn<T>(
   { sql, clock, log, place }: { readonly sql: Database } & Pick<LoggedWait, "clock" | "log" | "place">,
   work: () => Promise<T>,
 ): Promise<T> {

@@ -14,7 +14,7 @@ import { type DueTime, WakeListeners } from "../wake_listeners.ts";
 import { storageUnavailable, type WriteGuard, WriteHealth, type WriteHealthOptions } from "../write_health.ts";
 import { commitText } from "./commit_text.ts";
 import { type Database, encodedOf, read, reasonOf } from "./database.ts";
-import { type DatabaseLock, inTurn } from "./database_lock.ts";
+import { type DatabaseLock, withLockTurn } from "./database_lock.ts";
 import type { EngineClock } from "./engine_clock.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { claimJobs, dueTimesOf, firstDueTimes, renewJobs } from "./jobs.ts";
@@ -141,7 +141,9 @@ export class PostgresStore implements StoreEngine {
 
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.#assertOpen();
-    return await this.#run(inTurn({ sql: this.#sql, clock: this.#clock, log: this.#log, place: this.#place }, work));
+    return await this.#run(
+      withLockTurn({ sql: this.#sql, clock: this.#clock, log: this.#log, place: this.#place }, work),
+    );
   }
 
   now(): StoreTime {

@@ -1,6 +1,6 @@
 import { content } from "../../conversation/codecs/content/mod.ts";
 import { promptTokensOf } from "../../conversation/usage.ts";
-import { type Candidate, emptyReplyFailure, GeneratedContent } from "../generated_content.ts";
+import { emptyReplyFailure, type GeneratedCandidate, GeneratedContent } from "../generated_content.ts";
 import { imageRequestOptions } from "../image_request_options.ts";
 import { consumptionOf } from "../image_reply.ts";
 import { nearestRatio, pixelsOf } from "../image_size.ts";
@@ -72,7 +72,7 @@ function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {
 }
 
 /** Drafts are marked as thoughts and left out. */
-function imagesOf({ content }: Candidate): GeneratedImage[] {
+function imagesOf({ content }: GeneratedCandidate): GeneratedImage[] {
   return (content?.parts ?? []).flatMap(({ thought, inlineData }): GeneratedImage[] => {
     if (thought || !inlineData) return [];
     return [{ result: { kind: "base64", data: inlineData.data }, mediaType: inlineData.mimeType ?? null }];

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { silentLog } from "../../../src/lib/log.ts";
 import { HeldKey } from "../../../src/replays/held_key.ts";
-import { holdKey, type HoldKeyParts } from "../../../src/replays/hold_key.ts";
+import { holdIdempotencyKey, type HoldKeyParts } from "../../../src/replays/hold_key.ts";
 import { KeyCounts } from "../../../src/replays/key_counts.ts";
 import { openReplyCipher } from "../../../src/replays/reply_secret.ts";
 import { readReply, storeReply } from "../../../src/replays/stored_reply.ts";
@@ -31,7 +31,7 @@ function registerTests(server: PostgresServer): void {
     const gateways = stores.map((store) => partsOver(store, clock, 100));
     const hold = (n: number) => {
       const parts = itemAt(gateways, n % 3);
-      return holdKey({ ...caller, requestId: `req_${n}` }, parts).catch(() => null);
+      return holdIdempotencyKey({ ...caller, requestId: `req_${n}` }, parts).catch(() => null);
     };
     const held = (await Promise.all(Array.from({ length: 30 }, (_, n) => hold(n)))).filter((each) => each !== null);
     assertEquals(held.length, 1);
@@ -59,7 +59,7 @@ function registerTests(server: PostgresServer): void {
     const gateways = stores.map((store) => partsOver(store, clock, 60));
     const results = await Promise.allSettled(Array.from({ length: 120 }, (_, n) => {
       const caller = { accountId: "burst", keyId: "key_1", idempotencyKey: `k${n}`, requestId: `req_${n}` };
-      return holdKey(caller, itemAt(gateways, n % 2));
+      return holdIdempotencyKey(caller, itemAt(gateways, n % 2));
     }));
     const held = results.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
     assertEquals(held.length, 60);

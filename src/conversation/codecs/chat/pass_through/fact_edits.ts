@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import type { Effort } from "../../../conversation.ts";
 import { nearestEffort } from "../../../effort.ts";
-import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import { type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { isAbsent } from "../../../wire_value.ts";
@@ -38,7 +38,7 @@ const SAMPLING = [...Object.keys(SAMPLING_DEFAULTS), "logit_bias"];
  */
 export function factEditsOf(request: PassThroughRequest, replaced: JsonObject): MemberEdits {
   const { body, facts, model } = request;
-  if (isRelayed(request) || facts.canReason === null) return NO_EDITS;
+  if (isRelayed(request) || facts.canReason === null) return NO_MEMBER_EDITS;
   const requested = requestedEffort({ ...body, ...replaced });
   if (!facts.canReason) return withoutEffort(body, requested);
   const effort = effortFor(body, { facts, model }, requested);
@@ -60,7 +60,7 @@ export function factEditsOf(request: PassThroughRequest, replaced: JsonObject): 
 
 /** A model that does not reason refuses every effort. To ask for none changes nothing. */
 function withoutEffort({ reasoning_effort: sent }: JsonObject, requested: Effort | null): MemberEdits {
-  if (isAbsent(sent) && requested === null) return NO_EDITS;
+  if (isAbsent(sent) && requested === null) return NO_MEMBER_EDITS;
   return { set: {}, remove: ["reasoning_effort"], droppedFields: requested === "none" ? [] : ["reasoning"] };
 }
 

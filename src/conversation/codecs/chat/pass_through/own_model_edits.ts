@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { editedValue } from "../../../body_edits.ts";
-import { type MemberChanges, type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import { type MemberChanges, type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
@@ -15,7 +15,7 @@ import { forcedCallPlan, isOwnModel, wantsSchema, withToolReasoning } from "../s
  */
 export function ownModelEditsOf(request: PassThroughRequest, replaced: JsonObject, bytes: Uint8Array): MemberEdits {
   const { body, facts } = request;
-  if (!isOwnModel(request)) return NO_EDITS;
+  if (!isOwnModel(request)) return NO_MEMBER_EDITS;
   const changes: MemberChanges = { set: {}, remove: [], droppedFields: [] };
   const sent = { ...body, ...replaced };
   const reasons = changeChoice(sent, request, changeSwitch(sent, request, changes), changes);

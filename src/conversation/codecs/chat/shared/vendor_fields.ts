@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { nearestEffort } from "../../../effort.ts";
-import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import { type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { isAbsent } from "../../../wire_value.ts";
 import { hasValue } from "./fields.ts";
@@ -95,7 +95,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
  */
 export function vendorFieldEditsOf({ body, quirks }: PassThroughRequest, replaced: JsonObject): MemberEdits {
   const fields = vendorFieldsFor(quirks);
-  if (fields === null) return NO_EDITS;
+  if (fields === null) return NO_MEMBER_EDITS;
   const set: Record<string, unknown> = {};
   const remove: string[] = [];
   const droppedFields: string[] = [];

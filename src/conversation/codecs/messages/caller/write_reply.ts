@@ -6,7 +6,7 @@ import type { Reply, ReplyPart } from "../../../reply.ts";
 import { type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
 import { searchesFirst } from "../../../search_order.ts";
 import type { FieldNames } from "../shared/fields.ts";
-import { argumentsOf, isWrapped } from "../../../call_input.ts";
+import { argumentsOf, isWrappedInput } from "../../../call_input.ts";
 import { searchBlocks, writeCitations } from "../shared/search_blocks.ts";
 import { UNSIGNED, writeCarriedSignature } from "../shared/signatures.ts";
 import { writeStop } from "../shared/stop.ts";
@@ -41,7 +41,7 @@ export function messageIdFor(id: string, { requestId }: ReplyContext): string {
 function wholeParts({ parts, stop }: Reply, droppedFields: FieldNames): readonly ReplyPart[] {
   const last = parts.at(-1);
   const isLimit = stop.reason === "max_tokens" || stop.reason === "context_full";
-  if (!isLimit || last?.kind !== "tool_call" || last.custom || !isWrapped(argumentsOf(last))) return parts;
+  if (!isLimit || last?.kind !== "tool_call" || last.custom || !isWrappedInput(argumentsOf(last))) return parts;
   droppedFields.add("tool_call");
   return parts.slice(0, -1);
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { type Effort, EFFORTS } from "../../../conversation.ts";
 import { effortForShare, nearestEffort } from "../../../effort.ts";
-import { type MemberChanges, type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import { type MemberChanges, type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
 import type { ModelFacts } from "../../../model_facts.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectOf } from "../../../wire_value.ts";
@@ -20,7 +20,7 @@ const SAMPLING_DEFAULTS: Readonly<Record<string, unknown>> = { temperature: 1, t
  */
 export function factEditsOf({ body, facts: known, quirks, wholeBody }: PassThroughRequest): MemberEdits {
   const facts = quirks.has("no_system_turns") ? { ...known, hasSystemTurns: false } : known;
-  if (facts.canReason === null && facts.samplingSupport === null && facts.forcedCalls === null) return NO_EDITS;
+  if (facts.canReason === null && facts.samplingSupport === null && facts.forcedCalls === null) return NO_MEMBER_EDITS;
   const changes: MemberChanges = { set: {}, remove: [], droppedFields: [] };
   removeSampling(body, facts, changes);
   const thinks = changeThinking(body, facts, changes);

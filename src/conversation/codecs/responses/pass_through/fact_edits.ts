@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../lib/json_object.ts";
 import { EFFORTS } from "../../../conversation.ts";
 import { nearestEffort } from "../../../effort.ts";
-import { type MemberEdits, NO_EDITS } from "../../../member_edits.ts";
+import { type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
 import type { PassThroughRequest } from "../../../pass_through.ts";
 import { takesSampling } from "../../../sampling.ts";
 import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
@@ -14,7 +14,7 @@ const SAMPLING: Readonly<Record<string, unknown>> = { temperature: 1, top_p: 1, 
  * Relays of other vendors' models adapt requests themselves.
  */
 export function factEditsOf({ body, facts, quirks }: PassThroughRequest): MemberEdits {
-  if (quirks.has("reasoning_object") || facts.canReason === null) return NO_EDITS;
+  if (quirks.has("reasoning_object") || facts.canReason === null) return NO_MEMBER_EDITS;
   if (!facts.canReason) return withoutReasoning(body);
   const reasoning = objectOf(body.reasoning);
   const requested = EFFORTS.find((effort) => effort === reasoning?.effort) ?? null;
