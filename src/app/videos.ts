@@ -79,8 +79,8 @@ export function createVideoFeature(
 const MAX_UPSTREAMS = 1_000;
 
 function addUpstreams(upstreams: Map<string, VideoUpstream>, providers: ReadonlyMap<string, Provider>): void {
-  for (const [id, { videos }] of providers) {
-    if (videos === null) continue;
+  for (const [id, { capabilities: { videos } }] of providers) {
+    if (videos === undefined) continue;
     upstreams.delete(id); // so that ids are in the order of their last use
     upstreams.set(id, videos);
   }

@@ -25,6 +25,11 @@ import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt,
 import { streamWithDroppedFields } from "./refused_reasoning.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
+import { Late } from "../lib/late.ts";
+
+const translateModule = new Late(() => import("./translate.ts"));
+const largeReplyModule = new Late(() => import("./large_replies/large_reply.ts"));
+const unexpectedFramingModule = new Late(() => import("./unexpected_framing.ts"));
 
 /**
  * Handles a request whose caller and vendor use the same format. The bytes pass, except for the model's name, the
@@ -45,22 +50,22 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
   };
   if (!request.stream) {
     if (received.mediaType === "text/event-stream") {
-      const { translateFraming } = await import("./translate.ts");
+      const { translateFraming } = await translateModule.load();
       return await translateFraming(received, attempt, { parts, droppedFields });
     }
     const reading = hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt);
     const bytes = reading instanceof Promise ? await reading : reading;
     if (bytes instanceof Uint8Array) return await answerWhole(bytes, received, { attempt, sent, parts });
-    const { passLargeReply } = await import("./large_replies/large_reply.ts");
+    const { passLargeReply } = await largeReplyModule.load();
     const response = await passLargeReply({ bytes, response: received, attempt }, sent, parts);
     freeSent(request, sent);
     return response;
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
-    const { mayBeReply } = await import("./unexpected_framing.ts");
+    const { mayBeReply } = await unexpectedFramingModule.load();
     if (attempt.endpoint.asEvents === undefined && mayBeReply(received.mediaType)) {
-      const { translateFraming } = await import("./translate.ts");
+      const { translateFraming } = await translateModule.load();
       return await translateFraming(received, attempt, { parts, droppedFields });
     }
     response.cancel();

@@ -46,6 +46,10 @@ import {
 } from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
+import { Late } from "../lib/late.ts";
+
+const checkedFramingModule = new Late(() => import("./checked_framing.ts"));
+const largeReplyModule = new Late(() => import("./large_replies/large_reply.ts"));
 
 /**
  * Handles a request whose caller and vendor use different formats. The request and the reply are parsed into the
@@ -107,7 +111,7 @@ async function answer(
 
 /** Loaded when it is needed: vendors name the media type of their streams. */
 async function checkedSource(response: OutboundResponse, attempt: TextAttempt, { clock }: TextParts) {
-  return await (await import("./checked_framing.ts")).readableSource(response, attempt, clock);
+  return await (await checkedFramingModule.load()).readableSource(response, attempt, clock);
 }
 
 function send(attempt: TextAttempt, translation: Translation, body: JsonObject): Promise<OutboundResponse> {
@@ -264,7 +268,7 @@ async function answerWhole(
   const reading = hasHops(attempt) ? continuedReply(response, attempt, sendHop) : readWholeReply(response, attempt);
   const bytes = reading instanceof Promise ? await reading : reading;
   if (!(bytes instanceof Uint8Array)) {
-    const { translateLargeReply } = await import("./large_replies/large_reply.ts");
+    const { translateLargeReply } = await largeReplyModule.load();
     return await translateLargeReply({ bytes, response, attempt }, translation, parts);
   }
   const { reply: vendorReply, lost } = replyIn(bytes, response, attempt);
