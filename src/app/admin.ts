@@ -53,7 +53,7 @@ import type { ConfigChanges } from "./config_changes.ts";
 import type { FileStores } from "./file_stores.ts";
 import type { Poller } from "../videos/polling/poller.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
-import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
+import { openTaskAdmin } from "../videos/upkeep/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
 import type { CountedHits } from "./caches.ts";
 import type { OtherGateways } from "./other_gateways.ts";
