@@ -134,6 +134,13 @@ Deno.test("source tree: the own files of a folder are above its parts, or below 
   assertEquals([...new Set(mixed)].sort(), MIXED_FOLDERS);
 });
 
+Deno.test("source tree: the simulated vendors import formats and the library only", () => {
+  const beyond = imports.filter(({ from, to }) =>
+    from.startsWith("src/sandbox/") && !/^src\/(?:sandbox|conversation|lib)\//.test(to)
+  );
+  assertEquals(beyond, []);
+});
+
 Deno.test("source tree: no imports go in a circle", () => {
   assertEquals(circlesAmong(imports.map(({ from, to }) => [from, to] as const)), []);
   assertEquals(circlesAmong([["a", "b"], ["b", "c"], ["c", "a"], ["c", "d"]]), ["a -> b -> c -> a"]);

@@ -44,7 +44,7 @@ Deno.test({
   async fn() {
     const path = await Deno.makeTempFile({ suffix: ".ts" });
     await Deno.writeTextFile(path, SCRIPT);
-    const flags = ["--no-lock", "--no-check", "--unstable-lazy-dynamic-imports", "--allow-read"];
+    const flags = ["--no-config", "--no-check", "--unstable-lazy-dynamic-imports", "--allow-read"];
     const { stdout, stderr } = await new Deno.Command("bash", {
       args: ["-c", 'ulimit -n 200; exec "$0" "$@"', Deno.execPath(), "run", "--quiet", ...flags, path],
       env: { DENO_NO_UPDATE_CHECK: "1" },
