@@ -94,8 +94,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     let response: Response;
     let error: GatewayError | null = null;
     try {
-      const answered = answer(arrival);
-      response = answered instanceof Promise ? await answered : answered;
+      response = await answer(arrival);
     } catch (thrown) {
       arrival.endMemory();
       arrival.hasResponseFields = false;

@@ -62,8 +62,7 @@ async function answerBySize(
   format: Late<CallerFormat>,
   { large, authenticate, limits, largeBytes }: LargeRouteOptions,
 ): Promise<Response> {
-  const authenticated = authenticate(inbound);
-  const credential = authenticated instanceof Promise ? await authenticated : authenticated;
+  const credential = await authenticate(inbound);
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
   inbound.record.capture?.takeRequest(body);
   if (body.length > largeBytes) return await large.handle(inbound, credential, body, await format.load());

@@ -4,7 +4,7 @@ import { statePolicyOf } from "../conversation/issued_ids.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { type MaybePromise, recover } from "../lib/maybe_promise.ts";
 import { responseHeaders, streamHeaders, wholeResponse } from "./response_headers.ts";
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
@@ -53,8 +53,8 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
       const { translateFraming } = await translateModule.load();
       return await translateFraming(received, attempt, { parts, droppedFields });
     }
-    const reading = hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt);
-    const bytes = reading instanceof Promise ? await reading : reading;
+    const bytes =
+      await (hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt));
     if (bytes instanceof Uint8Array) return await answerWhole(bytes, received, { attempt, sent, parts });
     const { passLargeReply } = await largeReplyModule.load();
     const response = await passLargeReply({ bytes, response: received, attempt }, sent, parts);
@@ -118,11 +118,9 @@ async function answerWhole(
   const { request, endpoint } = attempt;
   const { droppedFields, restorer } = sent;
   const reply = parsedReplyOf(bytes, received, attempt);
-  const reading = usageOfWhole(reply, received, attempt);
-  const usage = reading instanceof Promise ? await reading : reading;
+  const usage = await usageOfWhole(reply, received, attempt);
   const name = endpoint.passThrough?.modelIn(reply.value) ?? null;
-  const answered = withAnswer(attempt, name, usage);
-  const charged = chargeText(answered instanceof Promise ? await answered : answered, usage, "completed");
+  const charged = chargeText(await withAnswer(attempt, name, usage), usage, "completed");
   const policy = statePolicyOf(request.body);
   const kept = keepIssuedIds(issuedIdsIn(reply, endpoint.passThrough?.issuedIds ?? null, policy), attempt, parts);
   if (charged || kept) await Promise.all([charged, kept]);
@@ -227,7 +225,7 @@ function usageOfWhole(
     const countOutput = () => countReply().catch(() => 0);
     const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(text) : 0;
     const usage = plausibleUsage(attempt, reported, { countOutput, hostedCalls });
-    return usage instanceof Promise ? usage.catch(failed) : usage;
+    return recover(usage, failed);
   } catch (cause) {
     return failed(cause);
   }

@@ -40,8 +40,7 @@ export class TextService {
     request.format.check(request.body);
     rejectUnmeteredWork(request.body);
     if (request.format.replay.items) await this.parts.items.load(request.accountId, request.body);
-    const choosing = textOptionsOf(request, this.parts);
-    const { options, candidates, optionOf } = choosing instanceof Promise ? await choosing : choosing;
+    const { options, candidates, optionOf } = await textOptionsOf(request, this.parts);
     if (request.isDryRun === true) return await (await dryRunModule.load()).dryRunText(request, options, this.parts);
     const first = elementAt(options, 0);
     const { requestId, accountId, keyId, receivedAt, record } = request;

@@ -57,3 +57,15 @@ Deno.test("the search for late code finds imports outside of loaders, and in fun
   const expected = text.flatMap((line, index) => line.endsWith("// bare") ? [index + 1] : []);
   assertEquals(bareImportsIn(text.join("\n")), expected);
 });
+
+/** The helper itself, and what tells a query of the database's package from a promise. */
+const MAY_TEST_PROMISES = ["src/lib/maybe_promise.ts", "src/store/postgres/answering_pool.ts"];
+
+Deno.test("whether a value is there yet is asked in one place", async () => {
+  const found: string[] = [];
+  for (const path of await sourceFiles("src")) {
+    if (MAY_TEST_PROMISES.includes(path)) continue;
+    if ((await Deno.readTextFile(join(ROOT, path))).includes("instanceof Promise")) found.push(path);
+  }
+  assertEquals(found, []);
+});
