@@ -65,7 +65,7 @@ const PROJECT_EXPECTATION = "the id of a project";
 const LOCATION_EXPECTATION = 'a region such as "europe-west4", or "us", "eu" or "global"';
 
 const REGION_EXPECTATION = 'a region such as "us-east-1"';
-const { keyNames: BEDROCK_KEYS, pairNames: BEDROCK_PAIR, regionNames: BEDROCK_REGIONS } = CONFIGURED_VENDORS.bedrock;
+const { keyNames: BEDROCK_KEYS, pairNames: BEDROCK_PAIR, regionNames: [BEDROCK_REGION] } = CONFIGURED_VENDORS.bedrock;
 const BEDROCK_KEY_EXPECTATION = "a Bedrock API key, or an access key with its secret_key, here or in the environment " +
   `variables ${BEDROCK_KEYS.join(" or ")}, or ${BEDROCK_PAIR.join(" and ")}`;
 /** Tokens of temporary credentials have no documented length. */
@@ -187,7 +187,7 @@ function checkVertex(provider: CloudProviderInput, note: (field: string, expecte
 
 function checkBedrock(provider: CloudProviderInput, note: (field: string, expected: string) => void): void {
   const { api_key, secret_key, session_token, credentials, headers, base_url } = provider;
-  if (regionOf(provider) === null) note("region", `${REGION_EXPECTATION}, here or in ${BEDROCK_REGIONS[0]}`);
+  if (regionOf(provider) === null) note("region", `${REGION_EXPECTATION}, here or in ${BEDROCK_REGION}`);
   if (session_token !== null && secret_key === null) note("session_token", "none without secret_key");
   if (api_key !== null && ACCESS_KEY.test(api_key) && secret_key === null) {
     note("secret_key", "the secret key of the access key in api_key");
