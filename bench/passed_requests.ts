@@ -11,6 +11,7 @@ import { modelFacts } from "../src/conversation/known_models.ts";
 import type { PassThrough, PassThroughRequest } from "../src/conversation/pass_through.ts";
 import { scanJson } from "../src/lib/json.ts";
 import { defaultQuirks } from "../src/upstreams/default_quirks.ts";
+import type { ProviderKind } from "../src/upstreams/kinds.ts";
 
 /** A request to prepare. */
 interface Case {
@@ -77,7 +78,7 @@ function contentBody(length: number) {
 }
 
 /** A request at a vendor, whose host decides on its quirks. */
-function requestAt(kind: string, host: string, model: string, value: object): PassThroughRequest {
+function requestAt(kind: ProviderKind, host: string, model: string, value: object): PassThroughRequest {
   const text = JSON.stringify(value);
   const bytes = new TextEncoder().encode(text);
   const body = JSON.parse(text);

@@ -9,8 +9,8 @@ import type { EgressPolicy } from "../src/net/target.ts";
 import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
 import type { Store } from "../src/store/store.ts";
 import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import type { PollSchedule } from "../src/videos/polling/poll_schedule.ts";
-import type { TerminalHook } from "../src/videos/video_parts.ts";
+import type { PollSchedule } from "../src/videos/tasks/poll_schedule.ts";
+import type { TerminalHook } from "../src/videos/tasks/video_parts.ts";
 import { createVideos, type Videos } from "../src/videos/videos.ts";
 import { createMediaWork } from "../src/workers/media_work.ts";
 

@@ -53,13 +53,23 @@ import type { ConfigChanges } from "./config_changes.ts";
 import type { FileStores } from "./file_stores.ts";
 import type { Poller } from "../videos/polling/poller.ts";
 import type { SigningKeyRing } from "../videos/results/signing_keys.ts";
-import { openTaskAdmin } from "../videos/tasks/task_admin.ts";
+import { openTaskAdmin } from "../videos/upkeep/task_admin.ts";
 import type { AdminAccess } from "./admin_access.ts";
 import type { CountedHits } from "./caches.ts";
 import type { OtherGateways } from "./other_gateways.ts";
 import type { DeliveryAdmin } from "../webhooks/delivery_admin.ts";
 import type { EventFeed } from "../webhooks/event_feed.ts";
 import type { TestReceivers } from "../webhooks/test_receivers.ts";
+import { Late } from "../lib/late.ts";
+
+const providerTestModule = new Late(() => import("./provider_test.ts"));
+const eraseAccountModule = new Late(() => import("./erase_account.ts"));
+const providerStatesModule = new Late(() => import("./provider_states.ts"));
+const requestsModule = new Late(() => import("../protocols/admin/requests.ts"));
+const configAdminModule = new Late(() => import("./config_admin.ts"));
+const configModule = new Late(() => import("../protocols/admin/config.ts"));
+const auditedConfigModule = new Late(() => import("./audited_config.ts"));
+const shownConfigModule = new Late(() => import("./shown_config.ts"));
 
 /** Options of {@linkcode createAdminRoutes}. */
 export interface AdminRouteOptions {
@@ -124,18 +134,18 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
     service: serviceStateOf(provider),
   }));
   const test: TestProvider = async (name, credential) => {
-    const { testProvider } = await import("./provider_test.ts");
+    const { testProvider } = await providerTestModule.load();
     return await testProvider({ config, providers: tested, clock }, name, credential);
   };
   const erase: EraseAccount = async (account) => {
-    const { eraseAccount } = await import("./erase_account.ts");
+    const { eraseAccount } = await eraseAccountModule.load();
     const { audit } = access;
     const others = options.otherGateways();
     return await eraseAccount({ store, keys, meter, files, requestLog, audit, forgetReplies, others }, account);
   };
   const pollsOf: AdminProviderOptions["pollsOf"] = (id) => options.videos?.poller.loadOf(id) ?? null;
   const setState: SetProviderState | null = configChanges && (async (...change) => {
-    const { providerStates } = await import("./provider_states.ts");
+    const { providerStates } = await providerStatesModule.load();
     return await providerStates(await configChanges(), () => store.now())(...change);
   });
   const ofProviders = {
@@ -231,7 +241,7 @@ function overviewRoutes({ streams, access, ofProviders, logged, ...traffic }: Ov
 function requestRoutes(requests: RequestLog | null): AdminRoute[] {
   const routes = lazyRoutesAt(
     Object.values(REQUEST_ENDPOINTS),
-    async () => (await import("../protocols/admin/requests.ts")).adminRequestRoutes(requests),
+    async () => (await requestsModule.load()).adminRequestRoutes(requests),
   );
   return routes.map((route) => ({
     ...route,
@@ -250,8 +260,8 @@ function configRoutes(
   const routes = lazyRoutesAt(
     Object.values(CONFIG_ENDPOINTS),
     async () => {
-      const { createConfigAdmin } = await import("./config_admin.ts");
-      const { adminConfigRoutes } = await import("../protocols/admin/config.ts");
+      const { createConfigAdmin } = await configAdminModule.load();
+      const { adminConfigRoutes } = await configModule.load();
       return adminConfigRoutes({ admin: createConfigAdmin(await changes()), readJson });
     },
   );
@@ -260,7 +270,7 @@ function configRoutes(
     ...route,
     role: route.method === "GET" ? "read" : "owner",
     parameters: parameters(route.path),
-    auditedResult: async (body) => (await import("./audited_config.ts")).auditedAnswer(body),
+    auditedResult: async (body) => (await auditedConfigModule.load()).auditedAnswer(body),
   }));
 }
 
@@ -270,8 +280,8 @@ function shownConfigRoutes({ config, tree }: Pick<AdminRouteOptions, "config" | 
   const routes = lazyRoutesAt(
     [CONFIG_ENDPOINTS.readConfig],
     async () => {
-      const { shownConfig } = await import("./shown_config.ts");
-      const { adminShownConfigRoutes } = await import("../protocols/admin/config.ts");
+      const { shownConfig } = await shownConfigModule.load();
+      const { adminShownConfigRoutes } = await configModule.load();
       return adminShownConfigRoutes(() => shownConfig({ config, tree, path: null, version: 0, isReadOnly: true }));
     },
   );

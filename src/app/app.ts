@@ -26,6 +26,9 @@ import { logStreamFailures } from "./log_stream_failures.ts";
 import { own, type OwnedServices } from "./own.ts";
 import { openServices, type ServiceOptions, type Services } from "./services.ts";
 import { toCallerError } from "./storage_error.ts";
+import { Late } from "../lib/late.ts";
+
+const isolatesModule = new Late(() => import("./isolates.ts"));
 
 /** A gateway that is built and does not listen yet. */
 export interface App {
@@ -138,7 +141,7 @@ async function start(
   const changed = afterChanges(gateway);
   const isolated = server.isolates === 1 || !services.roles.serves
     ? null
-    : await (await import("./isolates.ts")).listenByIsolates(services, {
+    : await (await isolatesModule.load()).listenByIsolates(services, {
       gateway,
       handlerOf: (addressOf) => changed(handlerOf(gateway.router, addressOf)),
       observer,

@@ -9,6 +9,10 @@ import {
 import type { JsonObject } from "../lib/json_object.ts";
 import { changedStore } from "../store/changed_store.ts";
 import type { Store } from "../store/store.ts";
+import { Late } from "../lib/late.ts";
+
+const shownAccountModule = new Late(() => import("../protocols/admin/shown_account.ts"));
+const shownKeysModule = new Late(() => import("../protocols/admin/shown_keys.ts"));
 
 /**
  * Applies the configured accounts as {@linkcode ensureConfiguredAccounts} does, and records each changed account in the
@@ -47,8 +51,8 @@ export async function ensureAuditedAccounts(
 
 /** An account as the admin API shows it. Most starts change no account, so the code is loaded for the first change. */
 async function shown(store: Store, id: string): Promise<JsonObject | null> {
-  const { shownAccount } = await import("../protocols/admin/shown_account.ts");
-  const { shownKeys } = await import("../protocols/admin/shown_keys.ts");
+  const { shownAccount } = await shownAccountModule.load();
+  const { shownKeys } = await shownKeysModule.load();
   const account = await shownAccount(store, id);
   return account === null ? null : { ...account, keys: await shownKeys(store, id) };
 }

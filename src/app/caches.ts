@@ -20,6 +20,9 @@ import { countAt } from "../texts/count_tokens.ts";
 import { inlineMedia } from "../texts/inline_media.ts";
 import { textModel } from "../texts/text_model.ts";
 import { countPromptTokens } from "../texts/token_estimate.ts";
+import { Late } from "../lib/late.ts";
+
+const cacheHitsModule = new Late(() => import("../caches/cache_hits.ts"));
 
 /** Options of {@linkcode createCacheFeature}. */
 export interface CacheFeatureOptions {
@@ -92,7 +95,7 @@ export function countHits(
   onRecordsRead: readonly (() => Promise<void>)[],
 ): CountedHits {
   let loaded: Promise<CacheHits> | null = null;
-  const load = async () => new (await import("../caches/cache_hits.ts")).CacheHits(parts);
+  const load = async () => new (await cacheHitsModule.load()).CacheHits(parts);
   const write = async () => await (await loaded)?.flush();
   return {
     observe({ cacheId, tokens }) {

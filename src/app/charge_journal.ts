@@ -17,6 +17,9 @@ import { sinkIn } from "../store/journal/thread_sink.ts";
 import type { Store } from "../store/store.ts";
 import type { ThreadJournalPlace } from "../isolates/messages.ts";
 import { type JournalUse, unusedJournalFolders, useJournalFolder } from "./journal_folders.ts";
+import { Late } from "../lib/late.ts";
+
+const incompleteModule = new Late(() => import("../store/incomplete.ts"));
 
 /** What a journal that is replayed belongs to. */
 export interface ReplayOwner {
@@ -153,7 +156,7 @@ export async function noteMissingJournal({ config, store, log }: ReplayOwner): P
   const folder = storeAddressOf(config.store).engine === "kv" ? await journalFolderOf(config) : null;
   if (folder === null || !await lacksItsJournal(store, folder)) return;
   log.error("store_incomplete", { path: folder, reason: MISSING_JOURNAL });
-  await (await import("../store/incomplete.ts")).noteIncomplete(store, "journal_of_charges");
+  await (await incompleteModule.load()).noteIncomplete(store, "journal_of_charges");
   await unmarkJournal(store);
 }
 

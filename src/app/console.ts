@@ -9,6 +9,7 @@ import type { ErrorRenderer, Route } from "../http/inbound.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { holdWork } from "../lib/held.ts";
+import { Late } from "../lib/late.ts";
 import type { RequestMetrics } from "../metrics/request_metrics.ts";
 import type { TrafficHistory } from "../metrics/traffic_history.ts";
 import type { TrafficKeeper, TrafficKeeperParts } from "../metrics/traffic_keeper.ts";
@@ -25,11 +26,15 @@ export function hasConsole({ console, server }: Pick<Config, "console" | "server
 
 /** The parts of the console that last longer than a configuration. Their code is loaded when they are used. */
 export class ConsoleState {
-  #sessions: Promise<ConsoleSessions> | null = null;
-  #accountKeys: Promise<AccountKeys> | null = null;
-  #history: Promise<TrafficHistory> | null = null;
+  /** The people who have signed in. */
+  readonly sessions: Late<ConsoleSessions>;
+  /** The keys by which operators send requests as an account. */
+  readonly accountKeys: Late<AccountKeys>;
+  /** The traffic since the first use, and before it what the store has. */
+  readonly history: Late<TrafficHistory>;
+  /** The open streams of the overview. */
+  readonly streams: Late<LiveStreams>;
   #keeper: TrafficKeeper | null = null;
-  #streams: Promise<LiveStreams> | null = null;
   #hasEndedStreams = false;
   #isClosed = false;
 
@@ -37,69 +42,54 @@ export class ConsoleState {
     readonly clock: Clock,
     readonly requests: Pick<RequestMetrics, "totals">,
     readonly parts: Pick<TrafficKeeperParts, "store" | "log">,
-  ) {}
-
-  /** The people who have signed in. */
-  sessions(): Promise<ConsoleSessions> {
-    return this.#sessions ??= import("../console/sessions.ts").then(({ ConsoleSessions }) =>
-      new ConsoleSessions(this.clock)
+  ) {
+    this.sessions = new Late(async () => new (await import("../console/sessions.ts")).ConsoleSessions(clock));
+    this.accountKeys = new Late(async () => new (await import("../console/account_keys.ts")).AccountKeys(clock));
+    this.history = new Late(async () =>
+      this.#startHistory(
+        ...await Promise.all([import("../metrics/traffic_history.ts"), import("../metrics/traffic_keeper.ts")]),
+      )
     );
-  }
-
-  /** The keys by which operators send requests as an account. */
-  accountKeys(): Promise<AccountKeys> {
-    return this.#accountKeys ??= import("../console/account_keys.ts").then(({ AccountKeys }) =>
-      new AccountKeys(this.clock)
-    );
-  }
-
-  /** The traffic since the first call, and before it what the store has. */
-  history(): Promise<TrafficHistory> {
-    return this.#history ??= this.#startHistory();
-  }
-
-  /** The open streams of the overview. */
-  streams(): Promise<LiveStreams> {
-    return this.#streams ??= this.#openStreams();
+    this.streams = new Late(async () => {
+      const streams = new (await import("../protocols/admin/live_streams.ts")).LiveStreams(clock);
+      if (this.#hasEndedStreams) streams.close();
+      return streams;
+    });
   }
 
   /** Ends the open streams, because the configuration has changed. Their clients connect again. */
   restartStreams(): void {
-    if (this.#streams !== null) holdWork(this.#streams.then((streams) => streams.endAll()));
+    const { loading } = this.streams;
+    if (loading !== null) holdWork(loading.then((streams) => streams.endAll()));
   }
 
   /** Ends the open streams and all further ones, because the gateway stops. */
   endStreams(): void {
     this.#hasEndedStreams = true;
-    if (this.#streams !== null) holdWork(this.#streams.then((streams) => streams.close()));
+    const { loading } = this.streams;
+    if (loading !== null) holdWork(loading.then((streams) => streams.close()));
   }
 
   /** Creates a link that signs in once with the highest admin key of a configuration; null if there is none. */
   async createLink({ config, address }: { readonly config: Config; readonly address: string }): Promise<string | null> {
     const key = hasConsole(config) ? commandKeyOf(config.server) : null;
+    if (key === null) return null;
+    const sessions = await this.sessions.load();
     // Browsers do not send the part behind the number sign, so no log has it.
-    return key === null ? null : `${address}${CONSOLE_ROOT}#link=${(await this.sessions()).createLink(key)}`;
+    return `${address}${CONSOLE_ROOT}#link=${sessions.createLink(key)}`;
   }
 
   /** Stops counting, and writes what was counted to the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    (await this.#history)?.stop();
+    (await this.history.loading)?.stop();
     await this.#keeper?.stop();
   }
 
-  async #openStreams(): Promise<LiveStreams> {
-    const { LiveStreams } = await import("../protocols/admin/live_streams.ts");
-    const streams = new LiveStreams(this.clock);
-    if (this.#hasEndedStreams) streams.close();
-    return streams;
-  }
-
-  async #startHistory(): Promise<TrafficHistory> {
-    const [{ TrafficHistory }, { TrafficKeeper }] = await Promise.all([
-      import("../metrics/traffic_history.ts"),
-      import("../metrics/traffic_keeper.ts"),
-    ]);
+  async #startHistory(
+    { TrafficHistory }: typeof import("../metrics/traffic_history.ts"),
+    { TrafficKeeper }: typeof import("../metrics/traffic_keeper.ts"),
+  ): Promise<TrafficHistory> {
     const totals = () => this.requests.totals();
     const history = new TrafficHistory(totals, this.clock);
     if (this.#isClosed) return history;
@@ -128,18 +118,19 @@ export interface ConsoleRouteOptions {
   readonly baseUrl: () => string;
 }
 
+const consoleCode = new Late(() => Promise.all([import("../console/console.ts"), import("../console/bundle.ts")]));
+
 /** The addresses of the console. The first request to one of them loads its code. */
 export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {
   const { state, access, authenticate, forOperators, forCallers, baseUrl } = options;
   const routes = Object.values(CONSOLE_ENDPOINTS).map((endpoint) => ({ ...endpoint, renderError: renderConsoleError }));
   return lazyRoutes(routes, async () => {
-    const { consoleRoutes } = await import("../console/console.ts");
-    const { loadConsoleAssets } = await import("../console/bundle.ts");
+    const [{ consoleRoutes }, { loadConsoleAssets }] = await consoleCode.load();
     const own = forCallers.filter(({ isInConsole }) => isInConsole);
     const rules = { sections: [], renderError: renderConsoleError };
     return consoleRoutes({
-      sessions: await state.sessions(),
-      accountKeys: await state.accountKeys(),
+      sessions: await state.sessions.load(),
+      accountKeys: await state.accountKeys.load(),
       keys: access?.keys ?? { identify: () => Promise.resolve(null) },
       authenticate,
       operatorRouter: createRouter(forOperators, rules),

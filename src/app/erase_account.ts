@@ -14,7 +14,7 @@ import { UnfinishedChangeError } from "../protocols/admin/unfinished_change.ts";
 import { eraseReplays } from "../replays/erase_replays.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { Store } from "../store/store.ts";
-import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/tasks/erase_tasks.ts";
+import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/upkeep/erase_tasks.ts";
 import { removeFromFeed } from "../webhooks/feed_records.ts";
 import { removeDelivery, removeNotifications } from "../webhooks/records.ts";
 import type { FileStores } from "./file_stores.ts";

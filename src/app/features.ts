@@ -1,14 +1,17 @@
 import type { Config } from "../config/config.ts";
 import { LargeRequests } from "../large_requests/large_requests.ts";
 import { holdState } from "../lib/held.ts";
+import { Late } from "../lib/late.ts";
 import { threadModule } from "../lib/program_files.ts";
 import { createHttpClient } from "../net/http1/client.ts";
-import { StreamHolder } from "../replays/resume_route.ts";
+import type { KeptStreams } from "../replays/kept_streams.ts";
+import type { StreamPlaces } from "../replays/stream_places.ts";
 import { noteOtherAnswer } from "../texts/answering_model.ts";
 import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
-import { createWebhooks, ReceiverHolder, type Webhooks } from "../webhooks/webhooks.ts";
+import type { TestReceivers } from "../webhooks/test_receivers.ts";
+import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import { type CacheFeature, createCacheFeature } from "./caches.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import { ConsoleState } from "./console.ts";
@@ -31,7 +34,7 @@ export interface LastingFeatures {
   readonly large: LargeRequests;
   readonly webhooks: Webhooks;
   /** Receivers of webhooks that operators have opened. */
-  readonly receivers: ReceiverHolder;
+  readonly receivers: Late<TestReceivers>;
   readonly videos: VideoFeature;
   readonly console: ConsoleState;
   /** Reasoning of earlier replies, by tool call. */
@@ -39,7 +42,9 @@ export interface LastingFeatures {
   /** Output items that later requests can refer to. */
   readonly items: KeptValues<string>;
   /** The streams whose events are kept. */
-  readonly keptStreams: StreamHolder;
+  readonly keptStreams: Late<KeptStreams>;
+  /** Which gateways keep streams; null if no other gateway can be on the store. */
+  readonly streamPlaces: Late<StreamPlaces> | null;
   /** Removes the reasoning, the items and the streams of an account, and returns the number. */
   forgetReplies(account: string): number;
   /** Writes what is kept of replies for other processes, for the end of this one. Never rejects. */
@@ -81,7 +86,10 @@ export function createLastingFeatures(
     own: ownAddresses,
     clock,
   };
-  const receivers = new ReceiverHolder({ store: services.store, clock, baseUrl: () => state.baseUrl });
+  const receivers = new Late(async () => {
+    const { TestReceivers } = await import("../webhooks/test_receivers.ts");
+    return new TestReceivers({ store: services.store, clock, baseUrl: () => state.baseUrl });
+  });
   const webhooks = createWebhooks({
     ...services,
     egress,
@@ -99,23 +107,28 @@ export function createLastingFeatures(
   });
   const videos = createVideoFeature({ ...services, egress }, {
     ...webhooks,
-    isTestReceiver: (url) => receivers.opened !== null && receivers.opened.idAt(url) !== null,
+    isTestReceiver: (url) => receivers.loaded !== null && receivers.loaded.idAt(url) !== null,
     baseUrl: () => state.baseUrl,
     current,
   });
   const { store, log } = services;
   const client = createHttpClient({ clock, caCerts: egress.caCertificates });
-  const places = store.gateways === undefined ? null : { store, clock, log, client, ownUrl: () => state.peerUrl };
-  const keptStreams = new StreamHolder(clock, places);
+  const placeParts = { store, clock, log, client, ownUrl: () => state.peerUrl };
+  const streamPlaces = store.gateways === undefined
+    ? null
+    : new Late(async () => new (await import("../replays/stream_places.ts")).StreamPlaces(placeParts));
+  const keptStreams = new Late(async () => new (await import("../replays/kept_streams.ts")).KeptStreams(clock));
   const forgetReplies = (account: string) => {
     services.onRepliesForgotten.forEach((listener) => listener(account));
-    return reasoning.removeAccount(account) + items.removeAccount(account) + keptStreams.removeAccount(account);
+    const streams = keptStreams.loaded?.removeAccount(account) ?? 0;
+    return reasoning.removeAccount(account) + items.removeAccount(account) + streams;
   };
   const console = new ConsoleState(clock, services.counts.requests, { store, log });
   const storeReplies = async () => {
     await Promise.all([shared?.reasoning.close(), shared?.items.close()]);
   };
-  return { reasoning, items, keptStreams, forgetReplies, storeReplies, webhooks, receivers, large, videos, console };
+  const kept = { reasoning, items, keptStreams, streamPlaces, forgetReplies, storeReplies };
+  return { ...kept, webhooks, receivers, large, videos, console };
 }
 
 /** Builds the features of one configuration. */

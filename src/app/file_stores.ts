@@ -6,6 +6,7 @@ import type { FileStore } from "../files/files.ts";
 import { DiskQuota } from "../files/quota.ts";
 import type { BucketNetwork } from "../files/s3/open.ts";
 import { createSpool, type Spool } from "../files/spool.ts";
+import { Late } from "../lib/late.ts";
 import type { Log } from "../lib/log.ts";
 import { freeSpaceAt } from "../store/free_space.ts";
 
@@ -47,13 +48,12 @@ function bucketFiles(
   bucket: BucketConfig,
   parts: { readonly network: BucketNetwork; readonly quota: DiskQuota; readonly log: Log },
 ): FileStore {
-  let opened: Promise<FileStore> | null = null;
-  const open = () => opened ??= import("../files/s3/open.ts").then((module) => module.openBucketFiles(bucket, parts));
+  const files = new Late(async () => (await import("../files/s3/open.ts")).openBucketFiles(bucket, parts));
   return {
-    write: async (name, source, options) => await (await open()).write(name, source, options),
-    find: async (name) => await (await open()).find(name),
-    remove: async (name) => await (await open()).remove(name),
-    removeLeftovers: async (isKept) => await (await open()).removeLeftovers(isKept),
+    write: async (name, source, options) => await (await files.load()).write(name, source, options),
+    find: async (name) => await (await files.load()).find(name),
+    remove: async (name) => await (await files.load()).remove(name),
+    removeLeftovers: async (isKept) => await (await files.load()).removeLeftovers(isKept),
   };
 }
 

@@ -9,6 +9,9 @@ import type { RequestLog } from "../request_log/request_log.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { LargeRequests } from "../large_requests/large_requests.ts";
 import type { OwnedServices } from "./own.ts";
+import { Late } from "../lib/late.ts";
+
+const summaryModule = new Late(() => import("../notifications/summary.ts"));
 
 /** The parts whose state is measured when metrics are read. */
 export interface MeasuredParts
@@ -44,7 +47,7 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
     waitingFamily(parts),
     ...webhookFamilies(counts.log),
     ...await storeFamilies(),
-    ...await (await import("../notifications/summary.ts")).notificationFamilies(store),
+    ...await (await summaryModule.load()).notificationFamilies(store),
     single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
     ...processFamilies(parts),
     ...observerFamilies(parts),

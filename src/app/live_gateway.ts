@@ -24,6 +24,13 @@ import type { StartedConfig } from "./start_config.ts";
 import { currentRouter } from "./router.ts";
 import { createGatewayRouters, type GatewayRouters } from "./routes.ts";
 import { inTurn } from "../lib/in_turn.ts";
+import { Late } from "../lib/late.ts";
+
+const priceSourceModule = new Late(() => import("./price_source.ts"));
+const notificationsModule = new Late(() => import("./notifications.ts"));
+const followedChangesModule = new Late(() => import("./followed_changes.ts"));
+const repricedModule = new Late(() => import("../catalog/repriced.ts"));
+const configChangesModule = new Late(() => import("./config_changes.ts"));
 
 /** Everything that follows from one configuration. A request uses the one that was in force when it began. */
 interface Generation {
@@ -98,7 +105,7 @@ export class LiveGateway {
   async open(): Promise<void> {
     const { services, lists } = this.#current;
     if (!services.config.prices.isBuiltIn) {
-      const { createPriceSource } = await import("./price_source.ts");
+      const { createPriceSource } = await priceSourceModule.load();
       const usePrices = (book: PriceBook, from: number) => this.#inTurn(() => this.#usePrices({ book, from }));
       this.prices = createPriceSource(services, () => this.#current.services, usePrices);
       await this.prices.feed.follow();
@@ -113,7 +120,7 @@ export class LiveGateway {
     this.#isStarted = true;
     this.#current.lists.lists.start();
     if (roles.works) this.prices?.schedule.start();
-    if (hasConsole(services.config)) holdWork(console.history());
+    if (hasConsole(services.config)) holdWork(console.history.load());
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const current = () => this.#current.services;
     const notifying = this.#notify(services, current);
@@ -184,7 +191,7 @@ export class LiveGateway {
    */
   #notify(services: OwnedServices, current: () => OwnedServices): JobRunner {
     const { serves, works } = services.roles;
-    const started = import("./notifications.ts").then(({ startNotifications, watchProviders }) =>
+    const started = notificationsModule.load().then(({ startNotifications, watchProviders }) =>
       joinRunners([
         ...serves ? [watchProviders(services, current)] : [],
         ...works ? [startNotifications(services, current)] : [],
@@ -199,7 +206,7 @@ export class LiveGateway {
     const forgetReplies = (account: string) => void this.#current.features.forgetReplies(account);
     const followPrices = async () => await this.prices?.feed.follow();
     const parts = { store, clock, log, signingKeys, forgetReplies, configChanges: this.configChanges, followPrices };
-    const followed = import("./followed_changes.ts").then(({ followChanges }) => followChanges(parts));
+    const followed = followedChangesModule.load().then(({ followChanges }) => followChanges(parts));
     return { running: 0, drain: async (graceMs) => await (await followed).drain(graceMs) };
   }
 
@@ -247,7 +254,7 @@ export class LiveGateway {
   /** The steps of a configuration: its built-in models with the prices of the price source. */
   async #listedFor({ builtInIds }: Config, { models: discovered }: DiscoveredLists): Promise<readonly ListedStep[]> {
     if (this.prices === null) return withDiscovered(NO_LISTED, discovered);
-    const { repricedModels } = await import("../catalog/repriced.ts");
+    const { repricedModels } = await repricedModule.load();
     return await Promise.all(
       this.#priceSteps.map(async ({ from, book }) => ({
         from,
@@ -259,7 +266,7 @@ export class LiveGateway {
 
   async #usePrices(step: PriceStep): Promise<void> {
     const { services: { config: { builtInIds } }, lists } = this.#current;
-    const { repricedModels } = await import("../catalog/repriced.ts");
+    const { repricedModels } = await repricedModule.load();
     const repriced = await repricedModels(builtInIds, step.book);
     lists.models = await lists.lists.setPrices(step.book);
     this.#priceSteps = [...this.#priceSteps.filter(({ from }) => from < step.from), step].slice(-MAX_STEPS);
@@ -279,6 +286,5 @@ export class LiveGateway {
 /** Most gateways never change their configuration, so the code is loaded for the first change. */
 function loadingOnce(gateway: ChangedGateway, started: StartedConfig): () => Promise<ConfigChanges> {
   let changes: Promise<ConfigChanges> | null = null;
-  return () =>
-    changes ??= import("./config_changes.ts").then(({ ConfigChanges }) => new ConfigChanges(gateway, started));
+  return () => changes ??= configChangesModule.load().then(({ ConfigChanges }) => new ConfigChanges(gateway, started));
 }

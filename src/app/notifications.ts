@@ -4,6 +4,9 @@ import { laterBy } from "../store/store_time.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import type { OwnedServices } from "./own.ts";
 import { startPeriodicJob } from "./periodic_job.ts";
+import { Late } from "../lib/late.ts";
+
+const runPassModule = new Late(() => import("../notifications/run_pass.ts"));
 
 /** Time between two passes over all accounts, and before the first one. */
 const PASS_EVERY_MS = 60_000;
@@ -28,7 +31,7 @@ function passHandler(services: OwnedServices, current: () => ConfiguredParts): J
   return async (job) => {
     const beganMs = clock.monotonicMs();
     // Code is loaded for the first pass.
-    const { runPass } = await import("../notifications/run_pass.ts");
+    const { runPass } = await runPassModule.load();
     await runPass({
       ...services,
       config: () => current().config.notifications,

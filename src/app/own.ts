@@ -19,6 +19,14 @@ import { type JournalPlace, openJournal } from "./charge_journal.ts";
 import type { Services } from "./services.ts";
 import type { StartedConfig } from "./start_config.ts";
 import type { GatewayTracing } from "./tracing.ts";
+import { Late } from "../lib/late.ts";
+
+const storedRepliesModule = new Late(() => import("../texts/stored_replies.ts"));
+const requestLogModule = new Late(() => import("./request_log.ts"));
+const tracingModule = new Late(() => import("./tracing.ts"));
+const auditedConfigModule = new Late(() => import("./audited_config.ts"));
+const folderUseModule = new Late(() => import("../files/folder_use.ts"));
+const openModule = new Late(() => import("../files/s3/open.ts"));
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
 export interface OwnedServices extends Services {
@@ -55,11 +63,11 @@ export async function own(services: Services): Promise<OwnedServices> {
   const { signingKeys, createdAccounts } = await (store.exclusively?.(() => prepareRecords(services)) ??
     prepareRecords(services));
   // Code is loaded only for what is on.
-  const replies = store.moneyLeases === undefined ? null : await import("../texts/stored_replies.ts");
+  const replies = store.moneyLeases === undefined ? null : await storedRepliesModule.load();
   const requestLog = config.requestLog.isEnabled
-    ? await (await import("./request_log.ts")).openCurrentRequestLog(services)
+    ? await (await requestLogModule.load()).openCurrentRequestLog(services)
     : null;
-  const tracing = config.tracing === null ? null : (await import("./tracing.ts")).openTracing(config.tracing, services);
+  const tracing = config.tracing === null ? null : (await tracingModule.load()).openTracing(config.tracing, services);
   const uses = opened.move();
   return {
     ...services,
@@ -104,7 +112,7 @@ async function recordStart(
   try {
     const { diff, save } = await recordSettings(store, started.loaded.tree);
     if (diff === null) return await save();
-    const { auditedChange, beginConfigChange } = await import("./audited_config.ts");
+    const { auditedChange, beginConfigChange } = await auditedConfigModule.load();
     const change = await beginConfigChange(audit, "START");
     await save();
     const { source: { path: file }, version } = started;
@@ -125,13 +133,13 @@ async function tidyFiles({ config, store, files, log, egress, clock }: Services)
   try {
     await prepareFolder(config.files, log);
     if (store.moneyLeases !== undefined) {
-      const { useFolder } = await import("../files/folder_use.ts");
+      const { useFolder } = await folderUseModule.load();
       use = await useFolder(config.files);
     }
     const isInUse = use !== null && !use.isAlone;
     if (!isInUse) await files.uploads.removeLeftovers();
     if (config.bucket !== null) {
-      const { checkBucket } = await import("../files/s3/open.ts");
+      const { checkBucket } = await openModule.load();
       await checkBucket(config.bucket, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
     }
     // In a bucket, what was written in the last hours is left: another gateway may be about to refer to it.

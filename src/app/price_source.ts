@@ -9,6 +9,9 @@ import type { Log } from "../lib/log.ts";
 import type { AnnounceParts } from "../notifications/announce.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import type { OwnedServices } from "./own.ts";
+import { Late } from "../lib/late.ts";
+
+const priceChangesModule = new Late(() => import("../notifications/price_changes.ts"));
 
 /** The price source of a gateway. */
 export interface PriceSource {
@@ -45,7 +48,7 @@ export function createPriceSource(
     onPrices,
     // Its code is loaded for the first change.
     announcement: async (event) => {
-      const { priceAnnouncement } = await import("../notifications/price_changes.ts");
+      const { priceAnnouncement } = await priceChangesModule.load();
       return await priceAnnouncement({ store, config: () => current().config.notifications }, event);
     },
     onChanged(event) {
@@ -59,7 +62,7 @@ export function createPriceSource(
 }
 
 async function announceChange(parts: AnnounceParts, event: PricesChanged): Promise<void> {
-  const { announcePriceChange } = await import("../notifications/price_changes.ts");
+  const { announcePriceChange } = await priceChangesModule.load();
   await announcePriceChange(parts, event);
 }
 

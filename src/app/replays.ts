@@ -3,6 +3,7 @@ import type { OpenStreams } from "../calls/stream_relay.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
+import { Late } from "../lib/late.ts";
 import type { Log } from "../lib/log.ts";
 import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { ReplayRouteOptions } from "../replays/replay_route.ts";
@@ -33,11 +34,10 @@ export function replayOptions(
 }
 
 /** Creates the counts of a process, whose code is loaded by the first request with an `Idempotency-Key`. */
-export function lazyIdempotencyCounts(store: Store): IdempotencyCounts {
-  let opening: Promise<IdempotencyCounts> | null = null;
-  const opened = () => opening ??= import("../replays/key_counts.ts").then(({ KeyCounts }) => new KeyCounts(store));
+export function idempotencyCounts(store: Store): IdempotencyCounts {
+  const counts = new Late(async () => new (await import("../replays/key_counts.ts")).KeyCounts(store));
   return {
-    take: async (...args) => await (await opened()).take(...args),
-    giveBack: async (...args) => await (await opened()).giveBack(...args),
+    take: async (...args) => await (await counts.load()).take(...args),
+    giveBack: async (...args) => await (await counts.load()).giveBack(...args),
   };
 }

@@ -8,6 +8,9 @@ import { asUnwritableError } from "../lib/unwritable.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { Services } from "./services.ts";
 import { openSqliteRequestLog } from "../request_log/sqlite_request_log.ts";
+import { Late } from "../lib/late.ts";
+
+const postgresRequestLogModule = new Late(() => import("../request_log/postgres_request_log.ts"));
 
 /** What a log of requests belongs to. */
 export interface RequestLogOwner {
@@ -37,7 +40,7 @@ export async function openRequestLog(
   const { retentionMs, maxBytes, capture } = config.requestLog;
   const store = storeAddressOf(config.store);
   if (store.engine === "postgres" && config.requestLog.path === null) {
-    const { openPostgresRequestLog } = await import("../request_log/postgres_request_log.ts");
+    const { openPostgresRequestLog } = await postgresRequestLogModule.load();
     return openPostgresRequestLog({ url: store.url, retentionMs, maxBytes, bodies: capture, clock, log });
   }
   const path = await requestLogPathOf(config);

@@ -18,6 +18,7 @@ import { messageModelRoutes } from "../protocols/message/models.ts";
 import { lazyRoutesAt, routesAt } from "../protocols/route_at.ts";
 import { withResume } from "../replays/resume_route.ts";
 import { withReplays } from "../replays/replay_route.ts";
+import { Late } from "../lib/late.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import { canSearch } from "../texts/hosted_search.ts";
 import { textEndpointsOf } from "../upstreams/provider.ts";
@@ -38,6 +39,8 @@ import type { PriceFeed } from "../prices/price_feed.ts";
 import { createRouter, type Router } from "./router.ts";
 import { routerOptions } from "./router_options.ts";
 import { clockDifference } from "../store/clock_difference.ts";
+
+const notificationSummary = new Late(() => import("../notifications/summary.ts"));
 
 /** The parts of a gateway that are the same for all configurations. */
 export interface GatewayParts {
@@ -71,7 +74,8 @@ export function createGatewayRouters(
   const served = services.roles.serves ? callerRoutes(services, features, () => state.baseUrl) : [];
   const replayed = withReplays(
     withResume(served.map((route) => withLargeBodies(route, large)), {
-      holder: features.keptStreams,
+      keptStreams: features.keptStreams,
+      streamPlaces: features.streamPlaces,
       authenticate,
       detached: services.openStreams.detached,
       settings: services.config.limits.resume,
@@ -114,7 +118,7 @@ const WHOLE_CALLS = [
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features, baseUrl: () => string): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
-  const { texts, caches, webhooks, videos, receivers, keptStreams } = features;
+  const { texts, caches, webhooks, videos, receivers, keptStreams, streamPlaces } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits };
   return [
@@ -142,7 +146,7 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
     }),
     ...lazyRoutesAt([ENDPOINTS.resumeStream], async () => {
       const { streamHandler } = await import("../replays/stream_route.ts");
-      const [streams, places] = await Promise.all([keptStreams.load(), keptStreams.loadPlaces()]);
+      const [streams, places] = await Promise.all([keptStreams.load(), streamPlaces?.load() ?? null]);
       return routesAt(ENDPOINTS.resumeStream, streamHandler({ authenticate, streams, catalog, places }));
     }),
     ...lazyRoutesAt([ENDPOINTS.readOwnKey, ENDPOINTS.readOwnCredits], async () => {
@@ -196,22 +200,19 @@ function adminRoutesOf({ services, features, state, configChanges, prices, acces
       startedAt: services.counts.startedAt,
       deliveries: webhooks.deliveries,
       feed: webhooks.feed,
-      receivers: () => features.receivers.load(),
+      receivers: features.receivers.load,
       videos: features.videos.videos,
       forgetReplies: features.forgetReplies,
       traffic: {
-        history: () => features.console.history(),
-        streams: () => features.console.streams(),
+        history: features.console.history.load,
+        streams: features.console.streams.load,
         now: () => ({
           openStreams: services.openStreams.count,
           memory: services.memory,
           unpriced: services.counts.requests.unpriced(),
         }),
         countJobs: () => countJobs(services),
-        nearEnds: async () => {
-          const { readNearEnds } = await import("../notifications/summary.ts");
-          return await readNearEnds(services.store);
-        },
+        nearEnds: async () => await (await notificationSummary.load()).readNearEnds(services.store),
       },
       otherGateways: () => otherGatewaysOn(services.store, services.clock),
       prices,

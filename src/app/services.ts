@@ -31,7 +31,7 @@ import type { ReplyWork } from "../texts/large_replies/reply_work.ts";
 import { useReplyRunner } from "../texts/large_replies/reply_runner.ts";
 import { useTokenCounter } from "../texts/token_estimate.ts";
 import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
-import { lazyIdempotencyCounts } from "./replays.ts";
+import { idempotencyCounts } from "./replays.ts";
 import type { Lessors } from "../thread_state/lessors.ts";
 import { limitsByProvider } from "../upstreams/provider_limits.ts";
 import { createMediaWork, type MediaWork } from "../workers/media_work.ts";
@@ -45,6 +45,10 @@ import { type FileStores, openFileStores } from "./file_stores.ts";
 import { createCounts, type GatewayCounts } from "./counts.ts";
 import type { GatewayRoles } from "./gateway_roles.ts";
 import { openStore, type OpenStoreOptions } from "./store.ts";
+import { Late } from "../lib/late.ts";
+
+const lendingModule = new Late(() => import("./lending.ts"));
+const replyWorkModule = new Late(() => import("../texts/large_replies/reply_work.ts"));
 
 /** Options of {@linkcode openServices}. */
 export interface ServiceOptions {
@@ -176,7 +180,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
       tree,
     };
     // Code is loaded only for what is on.
-    const lending = config.server.isolates === 1 ? null : await import("./lending.ts");
+    const lending = config.server.isolates === 1 ? null : await lendingModule.load();
     const maxLedgerLagMs = maxLedgerLagMsOf(config, options.sharing?.patience?.ledgerMs);
     return buildServices(shared, { engine, configured, ownAddresses, lending, maxLedgerLagMs });
   } catch (error) {
@@ -254,7 +258,7 @@ function buildServices(
   const restoreCounter = useTokenCounter((text) => tokens.count(text));
   let replies: ReplyWork | null = null;
   const restoreRunner = useReplyRunner(async (job, accountId) => {
-    const { createReplyWork } = await import("../texts/large_replies/reply_work.ts");
+    const { createReplyWork } = await replyWorkModule.load();
     replies ??= createReplyWork({ clock, log });
     return await replies.run(job, accountId);
   });
@@ -274,7 +278,7 @@ function buildServices(
       captureBytes: capturedBodyBytes(config.requestLog),
     }),
     wrongKeys,
-    idempotencyCounts: lazyIdempotencyCounts(store),
+    idempotencyCounts: idempotencyCounts(store),
     publicWrongKeys: new WrongKeys(clock),
     meter,
     lessors,

@@ -9,6 +9,9 @@ import { freeSpaceAt } from "../store/free_space.ts";
 import type { DatabasePatience } from "../store/postgres/open_postgres_store.ts";
 import { openKvStore } from "../store/kv/open_kv_store.ts";
 import { type GatewayRoles, storeConnections } from "./gateway_roles.ts";
+import { Late } from "../lib/late.ts";
+
+const openPostgresStoreModule = new Late(() => import("../store/postgres/open_postgres_store.ts"));
 
 /** Options of {@linkcode openStore}. */
 export interface OpenStoreOptions {
@@ -42,7 +45,7 @@ export async function openStore(
   const minFreeBytes = limits.minFreeDiskBytes;
   if (place.engine === "postgres") {
     // Loaded when it is used, so that a gateway with a store of its own does not hold its code in memory.
-    const { openPostgresStore } = await import("../store/postgres/open_postgres_store.ts");
+    const { openPostgresStore } = await openPostgresStoreModule.load();
     const space = { freeBytes: freeSpaceAt([files]), minFreeBytes };
     const { isShared, roles = null, ...others } = options;
     const maxConnections = storeConnections(roles);

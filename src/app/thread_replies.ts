@@ -4,6 +4,9 @@ import type { Clock } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptValues } from "../texts/bounded_memory.ts";
 import type { ReplyKind } from "../texts/records.ts";
+import { Late } from "../lib/late.ts";
+
+const storedRepliesModule = new Late(() => import("../texts/stored_replies.ts"));
 
 /** What {@linkcode withStoredReplies} needs. */
 export interface ThreadRepliesParts<V> {
@@ -21,7 +24,7 @@ export async function withStoredReplies<V>(
   { config, near, ...parts }: ThreadRepliesParts<V>,
 ): Promise<KeptValues<V>> {
   if (storeAddressOf(config.store).engine !== "postgres") return kept;
-  const { ReplyReader } = await import("../texts/stored_replies.ts");
+  const { ReplyReader } = await storedRepliesModule.load();
   const reader = new ReplyReader(parts, near);
   return {
     get isEmpty() {

@@ -1,15 +1,7 @@
 import type { TracedVendor } from "../tracing/request_spans.ts";
 import { originOf } from "../net/http1/wire_request.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { vendorBaseUrl } from "../upstreams/kinds.ts";
-
-/** The names of vendors in the semantic conventions for generative AI. */
-const NAMES: Readonly<Record<string, string>> = {
-  openai: "openai",
-  anthropic: "anthropic",
-  google: "gcp.gemini",
-  xai: "x_ai",
-};
+import { vendorBaseUrl, vendorOfKind } from "../upstreams/configured_vendors.ts";
 
 const known = new WeakMap<ProviderConfig, TracedVendor>();
 
@@ -25,7 +17,7 @@ export function tracedVendor(provider: string, config: ProviderConfig | undefine
   if (vendor === undefined) {
     const { hostname: address, port } = originOf(new URL(config.baseUrl));
     const isOwn = address === new URL(vendorBaseUrl(config.kind)).hostname;
-    vendor = { name: isOwn ? NAMES[config.kind] ?? provider : provider, address, port };
+    vendor = { name: isOwn ? vendorOfKind(config.kind).tracedName ?? provider : provider, address, port };
     known.set(config, vendor);
   }
   return vendor;

@@ -5,10 +5,10 @@ import { videoCallbackRoutes } from "../protocols/default/video_callbacks.ts";
 import { defaultVideoRoutes } from "../protocols/default/videos.ts";
 import { createJobRunner, type JobRunner } from "../store/job_runner.ts";
 import { NO_ALLOWANCES } from "../upstreams/allowances.ts";
-import { fileSweep, taskSweep } from "../videos/tasks/retention.ts";
+import { fileSweep, taskSweep } from "../videos/upkeep/retention.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { VideoUpstream } from "../upstreams/video_upstream.ts";
-import type { VideoParts } from "../videos/video_parts.ts";
+import type { VideoParts } from "../videos/tasks/video_parts.ts";
 import { createVideos, type Videos } from "../videos/videos.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import { joinRunners } from "./job_runners.ts";
@@ -79,8 +79,8 @@ export function createVideoFeature(
 const MAX_UPSTREAMS = 1_000;
 
 function addUpstreams(upstreams: Map<string, VideoUpstream>, providers: ReadonlyMap<string, Provider>): void {
-  for (const [id, { videos }] of providers) {
-    if (videos === null) continue;
+  for (const [id, { capabilities: { videos } }] of providers) {
+    if (videos === undefined) continue;
     upstreams.delete(id); // so that ids are in the order of their last use
     upstreams.set(id, videos);
   }

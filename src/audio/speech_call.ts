@@ -23,7 +23,7 @@ export function speechCall(
     modelName,
     bodyPin,
     capability: "speaks",
-    load: ({ lazy, outbound }) => lazy?.speech?.(outbound),
+    load: ({ capabilities }) => capabilities.speech?.load(),
     mistakeAt: (upstream) => mistakeOf(upstream.unsupported(order)),
     droppedAt: (upstream) => [...droppedFields, ...upstream.dropped(order)],
     boundOf: (model) => {

@@ -47,7 +47,7 @@ export function transcriptCall(
     modelName,
     bodyPin: null,
     capability: "writes audio down",
-    load: ({ lazy, outbound }) => lazy?.transcripts?.(outbound),
+    load: ({ capabilities }) => capabilities.transcripts?.load(),
     mistakeAt: (upstream) => mistakeOf(upstream.unsupported({ format })),
     droppedAt: (upstream) => [...droppedFields, ...upstream.dropped({ fields })],
     boundOf: (model) => {

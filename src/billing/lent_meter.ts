@@ -1,5 +1,5 @@
 import { GatewayError } from "../lib/gateway_error.ts";
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { type MaybePromise, recover } from "../lib/maybe_promise.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { LedgerMeter } from "./meter.ts";
 
@@ -36,7 +36,7 @@ export function lentMeter(meter: LedgerMeter, borrowers: Borrowers): LedgerMeter
     } catch (failure) {
       return afterRefusal(failure);
     }
-    return done instanceof Promise ? done.catch(afterRefusal) : done;
+    return recover(done, afterRefusal);
   }
 
   function exactly<T>(accountId: string, act: () => MaybePromise<T>): MaybePromise<T> {

@@ -1,4 +1,4 @@
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { type MaybePromise, recover } from "../lib/maybe_promise.ts";
 import type { LimitedCaller } from "../limits/limited_caller.ts";
 import type { ShareRecall } from "../store/share_recall.ts";
 import { isRefusal } from "./lent_meter.ts";
@@ -32,7 +32,7 @@ export function recallingMeter(meter: LedgerMeter, recall: ShareRecall): LedgerM
     } catch (refusal) {
       return afterRefusal(refusal);
     }
-    return done instanceof Promise ? done.catch(afterRefusal) : done;
+    return recover(done, afterRefusal);
   }
 
   return {

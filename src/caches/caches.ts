@@ -8,6 +8,11 @@ import { deleteHandler, expireHandler } from "./expire.ts";
 import { type CachePage, listCaches, readUsableCache } from "./read.ts";
 import type { CacheJobKind } from "./records.ts";
 import { type CacheReference, type NamedCache, resolveReference } from "./reference.ts";
+import { Late } from "../lib/late.ts";
+
+const createModule = new Late(() => import("./create.ts"));
+const dryRunModule = new Late(() => import("./dry_run.ts"));
+const changeModule = new Late(() => import("./change.ts"));
 
 /** The operations on cached contents, for the endpoints and the job runner. */
 export interface Caches {
@@ -32,12 +37,12 @@ export interface Caches {
 /** Creates the operations. Those that need the codec of contents load it with the first request. */
 export function createCaches(parts: CacheParts): Caches {
   return {
-    create: async (call) => await (await import("./create.ts")).createCache(parts, call),
-    dryRun: async (call) => (await import("./dry_run.ts")).dryRunCache(parts, call),
+    create: async (call) => await (await createModule.load()).createCache(parts, call),
+    dryRun: async (call) => (await dryRunModule.load()).dryRunCache(parts, call),
     read: async (keyId, name) => (await readUsableCache(parts.store, keyId, name)).value,
     list: (keyId, after, most) => listCaches(parts.store, keyId, after, most),
-    patch: async (patch) => await (await import("./change.ts")).patchCache(parts, patch),
-    remove: async (keyId, name) => await (await import("./change.ts")).deleteCache(parts, keyId, name),
+    patch: async (patch) => await (await changeModule.load()).patchCache(parts, patch),
+    remove: async (keyId, name) => await (await changeModule.load()).deleteCache(parts, keyId, name),
     resolve: (named) => resolveReference(parts, named),
     handlers: { cache_expire: expireHandler(parts), cache_delete: deleteHandler(parts) },
     concurrency: { cache_expire: 16, cache_delete: 16 },

@@ -98,7 +98,7 @@ function addStorageCharge(commit: Commit, { patch, cache, amount, now }: Storage
 
 async function extendAtHome({ providers }: CacheParts, { home }: CachedContent, expiresAt: number): Promise<void> {
   if (home.kind === "emulated") return;
-  const upstream = providers.get(home.provider)?.caches;
+  const upstream = providers.get(home.provider)?.capabilities.caches;
   if (!upstream || home.upstreamName === null) throw cacheNotFound();
   try {
     if (!await upstream.extend(home.upstreamName, expiresAt)) throw cacheNotFound();

@@ -177,11 +177,10 @@ async function createAt(serving: Serving, creation: Creation): Promise<CreatedCa
   const { callerSignal, memory } = call;
   const making: CacheCreation = { id, provider, serving, model, content, expiresAt, callerSignal, memory };
   let kept: StoredContent;
+  const { caches } = provider.capabilities;
   try {
     await checkCacheLimits(parts, entry.value, call.bytes.length);
-    kept = provider.caches && isStoredAtVendor(place)
-      ? await storeNative(provider.caches, making)
-      : await storeEmulated(parts, making);
+    kept = caches && isStoredAtVendor(place) ? await storeNative(caches, making) : await storeEmulated(parts, making);
     kept = await withPlausibleTokens(kept, making, parts, call.requestId);
     // Referenced media were downloaded meanwhile, and other caches may have been created.
     if (kept.bytes > call.bytes.length) await checkCacheLimits(parts, entry.value, kept.bytes);
@@ -287,7 +286,9 @@ async function abandon(parts: CacheParts, entry: CacheEntry, home: CacheHome | n
     const named = { ...entry, value: { ...entry.value, home: home ?? planned } };
     const { ok } = await store.commit(null, isClean ? dropCache({}, entry) : endCache({}, named, store.now()));
     // The job that ended it may have looked for the vendor's copy too early.
-    if (!ok && home?.kind === "native") await providers.get(home.provider)?.caches?.remove(home.upstreamName ?? "");
+    if (!ok && home?.kind === "native") {
+      await providers.get(home.provider)?.capabilities.caches?.remove(home.upstreamName ?? "");
+    }
   } catch (cause) {
     // The expiry job of this create ends it later.
     log.warn("cache_abandon_failed", { ref: id, reason: cause instanceof Error ? cause.name : "no error" });

@@ -40,7 +40,7 @@ export function deleteHandler(parts: CacheParts): JobHandler {
 async function removeAtVendor({ providers, store, log }: CacheParts, cache: CachedContent): Promise<void> {
   const { id, home, expiresAt } = cache;
   if (home.kind === "emulated") return;
-  const upstream = providers.get(home.provider)?.caches;
+  const upstream = providers.get(home.provider)?.capabilities.caches;
   if (!upstream) {
     return log.warn("cache_left_with_vendor", { ref: id, provider: home.provider, reason: "not configured" });
   }

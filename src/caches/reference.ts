@@ -129,7 +129,7 @@ export interface CachePlace {
 
 /** Whether the vendor stores contents for the model. Otherwise the gateway does. */
 export function isStoredAtVendor(place: CachePlace): boolean {
-  return place.provider.caches !== undefined && !isCachedImplicitly(place);
+  return place.provider.capabilities.caches !== undefined && !isCachedImplicitly(place);
 }
 
 /**

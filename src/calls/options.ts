@@ -39,8 +39,7 @@ async function makeSeveral<T, O extends CallOption>(
   const options: O[] = [];
   let unusable: unknown = null;
   try {
-    const first = make(elementAt(items, 0));
-    options.push(first instanceof Promise ? await first : first);
+    options.push(await make(elementAt(items, 0)));
   } catch (error) {
     const isMisconfigured = error instanceof GatewayError && error.code === "upstream_auth_failed";
     if (!isMisconfigured && !(error instanceof HaltedProvidersError)) throw error;

@@ -119,14 +119,12 @@ export function routeOf(model: Model, request: RouteRequest, { providers, breake
 export async function runPaidCall<T>(call: PaidCall<T>, parts: CallParts): Promise<T> {
   const { facts, rule, isPaid = () => true } = call;
   const { requestId, accountId, record } = facts;
-  const admitted = parts.meter.admit(call.caller, call.reserve);
-  const settlement = new Settlement(facts, admitted instanceof Promise ? await admitted : admitted, parts);
+  const settlement = new Settlement(facts, await parts.meter.admit(call.caller, call.reserve), parts);
   record.hold();
   record.servedModel = facts.model.id;
   record.reserved = settlement.admission.reserved;
   try {
-    const begun = call.begin(settlement);
-    const attempt = begun instanceof Promise ? await begun : begun;
+    const attempt = await call.begin(settlement);
     const candidates = call.candidates.filter((each) => isPaid(each, settlement.admission.reserved));
     const gate = parts.slots?.hasLimits ? gateOf(call, settlement, parts.slots) : null;
     const trying = tryCandidates({ candidates, attempt, accountId, rule, requestId, record, gate }, parts);

@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { holdWork } from "../lib/held.ts";
 import { afterTurn, MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../lib/loop_turns.ts";
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { isPending, type MaybePromise } from "../lib/maybe_promise.ts";
 import type { MemoryLease } from "../lib/memory_budget.ts";
 import { markWork } from "../lib/own_heartbeat.ts";
 import type { ThreadUse } from "../lib/thread_use.ts";
@@ -283,7 +283,7 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
     } catch (thrown) {
       return this.#fail(thrown);
     }
-    if (taken instanceof Promise) taken.then(this.#onTaken, this.#onThrown);
+    if (isPending(taken)) taken.then(this.#onTaken, this.#onThrown);
     else this.#onTaken(taken);
   }
 
@@ -391,7 +391,7 @@ class RelayedStream implements OutputSource<Uint8Array<ArrayBuffer>>, ReadCallba
     this.#hasGivenUp = true;
     this.#unread = null;
     const leaving = this.#source.abandon();
-    if (leaving instanceof Promise) holdWork(leaving.finally(this.#forget));
+    if (isPending(leaving)) holdWork(leaving.finally(this.#forget));
     else this.#forget();
     this.#chargeLater();
     this.#releaseRecord();

@@ -5,6 +5,7 @@ import { PORT_VARIABLE } from "../config/environment.ts";
 import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { restrictPermissions } from "../lib/private_path.ts";
+import { builtInRates } from "../config/dev_rates.ts";
 import { startSandbox } from "../sandbox/mod.ts";
 import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";
 import { runUntilSignal, startGateway } from "./gateway_process.ts";
@@ -20,7 +21,7 @@ import { UsageError } from "./usage_error.ts";
 export async function dev(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError("switchyard dev: no arguments are expected");
   const key = await ensureSecret(DEV_KEY_PATH);
-  const sandbox = await startSandbox({ port: 0 });
+  const sandbox = await startSandbox({ port: 0, ratesOf: builtInRates() });
   const loaded = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name) });
   const config = onFreePort(await withAdminKey(loaded.config));
   const output = openProcessOutput(config);

@@ -1,4 +1,5 @@
 import { defaultQuirks } from "../upstreams/default_quirks.ts";
+import { type VendorName, VENDORS } from "../upstreams/vendors.ts";
 
 /** Base addresses of the simulated vendors that only the models of {@linkcode FAMILY_MODELS} use. */
 export interface FamilyAddresses {
@@ -101,10 +102,10 @@ export function familyProviders(
   sandbox: FamilyAddresses,
   common: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const compatible = (base_url: string, real: string) => ({
+  const compatible = (base_url: string, name: VendorName) => ({
     kind: "openai",
     base_url,
-    quirks: [...defaultQuirks("openai", new URL(real))],
+    quirks: [...defaultQuirks("openai", new URL(VENDORS[name].baseUrl ?? base_url))],
     ...common,
   });
   return {
@@ -117,15 +118,12 @@ export function familyProviders(
       ...common,
     },
     "sandbox-xai": { kind: "xai", base_url: sandbox.xai, ...common },
-    "sandbox-alibaba": compatible(
-      `${sandbox.alibaba}/compatible-mode/v1`,
-      "https://dashscope-intl.aliyuncs.com",
-    ),
-    "sandbox-deepseek": compatible(sandbox.deepseek, "https://api.deepseek.com"),
-    "sandbox-moonshot": compatible(sandbox.moonshot, "https://api.moonshot.ai"),
-    "sandbox-zai": compatible(sandbox.zai, "https://api.z.ai"),
-    "sandbox-groq": compatible(sandbox.groq, "https://api.groq.com"),
-    "sandbox-mistral": compatible(sandbox.mistral, "https://api.mistral.ai"),
-    "sandbox-cohere": compatible(sandbox.cohere, "https://api.cohere.ai"),
+    "sandbox-alibaba": compatible(`${sandbox.alibaba}/compatible-mode/v1`, "alibaba"),
+    "sandbox-deepseek": compatible(sandbox.deepseek, "deepseek"),
+    "sandbox-moonshot": compatible(sandbox.moonshot, "moonshotai"),
+    "sandbox-zai": compatible(sandbox.zai, "zai"),
+    "sandbox-groq": compatible(sandbox.groq, "groq"),
+    "sandbox-mistral": compatible(sandbox.mistral, "mistral"),
+    "sandbox-cohere": compatible(sandbox.cohere, "cohere"),
   };
 }

@@ -1,6 +1,7 @@
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { vendorBaseUrl } from "../upstreams/kinds.ts";
-import { BUILT_IN_VENDORS, kindNameOf, presetOf, type Vendor, VENDORS } from "../upstreams/vendors.ts";
+import { CONFIGURED_VENDORS } from "../upstreams/configured_vendors.ts";
+import type { Vendor } from "../upstreams/vendor.ts";
+import { BUILT_IN_VENDORS, kindNameOf, presetOf, VENDORS } from "../upstreams/vendors.ts";
 import { isSection, type Section } from "./section.ts";
 import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
@@ -26,7 +27,7 @@ const OVERRIDES: Readonly<Record<string, Path>> = {
  * that it has without a file, or by its vendor's base address.
  */
 export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig): string | null {
-  const isAt = (each: Vendor) => each.kind === kind && addressOf(each) === baseUrl;
+  const isAt = (each: Vendor) => each.kind === kind && each.baseUrl === baseUrl;
   return BUILT_IN_VENDORS.find((vendor) => vendor === name) ??
     BUILT_IN_VENDORS.find((vendor) => isAt(VENDORS[vendor])) ?? null;
 }
@@ -52,10 +53,6 @@ export function applyOverrides(tree: Section, environment: Environment, problems
     }
     problems.setOrigin(path, `environment: ${name}`);
   }
-}
-
-function addressOf({ kind, baseUrl }: Vendor): string | null {
-  return baseUrl === undefined ? vendorBaseUrl(kind) : baseUrl;
 }
 
 /** The `providers` section without a file: one provider for each vendor whose key, and address, is set. */
@@ -115,11 +112,11 @@ function presetVariableFor(provider: Section, environment: Environment): Readonl
 
 /**
  * The environment variables of AWS that apply to a provider of kind `bedrock`, by field. Keys apply only to a provider
- * without a key and an address of its own. Sources: AWS SDKs and Tools Reference Guide, "Environment variables"; Amazon
- * Bedrock User Guide, "API keys".
+ * without a key and an address of its own.
  */
 function awsVariablesFor(provider: Section, environment: Environment): Readonly<Record<string, string>> {
-  const region = provider.region ? undefined : ["AWS_REGION", "AWS_DEFAULT_REGION"].find((name) => environment(name));
+  const { regionNames } = CONFIGURED_VENDORS.bedrock;
+  const region = provider.region ? undefined : regionNames.find((name) => environment(name));
   return {
     ...(region !== undefined && { region }),
     ...(!provider.api_key && !provider.credentials && !provider.base_url && awsKeyVariables(environment)),
@@ -127,13 +124,11 @@ function awsVariablesFor(provider: Section, environment: Environment): Readonly<
 }
 
 function awsKeyVariables(environment: Environment): Readonly<Record<string, string>> {
-  if (environment("AWS_BEARER_TOKEN_BEDROCK")) return { api_key: "AWS_BEARER_TOKEN_BEDROCK" };
-  if (!environment("AWS_ACCESS_KEY_ID") || !environment("AWS_SECRET_ACCESS_KEY")) return {};
-  return {
-    api_key: "AWS_ACCESS_KEY_ID",
-    secret_key: "AWS_SECRET_ACCESS_KEY",
-    ...(environment("AWS_SESSION_TOKEN") && { session_token: "AWS_SESSION_TOKEN" }),
-  };
+  const { bedrock } = CONFIGURED_VENDORS;
+  const names = keyNamesOf(bedrock, environment);
+  if (!Object.values(names).every((name) => environment(name))) return {};
+  const hasToken = names.secret_key !== undefined && environment(bedrock.sessionTokenName);
+  return { ...names, ...hasToken && { session_token: bedrock.sessionTokenName } };
 }
 
 /** The variables of a vendor's key or keys, by field; empty if the vendor is not enabled. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { CacheLimits } from "../caches/cache_parts.ts";
 import type { RateTerms } from "../limits/request_rate.ts";
 import { boolean, bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
-import type { PollSchedule } from "../videos/polling/poll_schedule.ts";
+import type { PollSchedule } from "../videos/tasks/poll_schedule.ts";
 
 /** Limits on callers' requests, on memory, and on disk. */
 export interface LimitsConfig {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../lib/json_object.ts";
+import type { Late } from "../lib/late.ts";
 
 /** What a reply, or a chunk of it, says about its end. */
 export interface ReplyPause {
@@ -32,6 +33,6 @@ export interface Continuation {
 export interface LateContinuation {
   /** The member of a request that has the token. */
   readonly member: string;
-  /** Loads the rest. */
-  load(): Promise<Continuation>;
+  /** The rest. */
+  readonly code: Late<Continuation>;
 }

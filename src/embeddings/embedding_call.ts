@@ -29,7 +29,7 @@ export function embeddingCall(
     modelName,
     bodyPin,
     capability: "makes embeddings",
-    load: ({ lazy, outbound }) => lazy?.embeddings?.(outbound),
+    load: ({ capabilities }) => capabilities.embeddings?.load(),
     mistakeAt: (upstream) => mistakeFor(request, upstream),
     droppedAt: (upstream, model) => [...droppedFields, ...upstream.dropped(orderFor(model))],
     boundOf: (model) => embeddingBound(measure, model),

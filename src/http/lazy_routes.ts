@@ -1,3 +1,4 @@
+import { Late } from "../lib/late.ts";
 import type { Handler, Route } from "./inbound.ts";
 
 /**
@@ -11,19 +12,11 @@ export function lazyRoutes(
   routes: readonly Omit<Route, "handler">[],
   load: () => Promise<readonly Route[]>,
 ): Route[] {
-  let loading: Promise<ReadonlyMap<string, Handler>> | null = null;
-  const handlers = () =>
-    loading ??= load().then(
-      (routes) => new Map(routes.map((route) => [keyOf(route), route.handler])),
-      (error) => {
-        loading = null;
-        throw error;
-      },
-    );
+  const handlers = new Late(async () => new Map((await load()).map((route) => [keyOf(route), route.handler])));
   return routes.map((route) => {
     let loaded: Handler | null = null;
     const loadHandler = async (): Promise<Handler> => {
-      const handler = (await handlers()).get(keyOf(route));
+      const handler = (await handlers.load()).get(keyOf(route));
       if (handler === undefined) throw new Error(`No route was loaded for ${keyOf(route)}`);
       return loaded = handler;
     };

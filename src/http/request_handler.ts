@@ -19,6 +19,9 @@ import { checkHost, checkLength, checkTransferCoding, contentCodingOf, pathStart
 import type { ErrorRenderer, Inbound, Route } from "./inbound.ts";
 import { type RecordedArrival, type RecordedRefusal, type RequestObserver, RequestRecord } from "./request_record.ts";
 import { rootResponse } from "./root_page.ts";
+import { Late } from "../lib/late.ts";
+
+const decodedRequestModule = new Late(() => import("./decoded_request.ts"));
 
 /** What the front door needs of the router. */
 export interface RequestRouter {
@@ -91,8 +94,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     let response: Response;
     let error: GatewayError | null = null;
     try {
-      const answered = answer(arrival);
-      response = answered instanceof Promise ? await answered : answered;
+      response = await answer(arrival);
     } catch (thrown) {
       arrival.endMemory();
       arrival.hasResponseFields = false;
@@ -135,7 +137,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     const coding = contentCodingOf(arrival.headers);
     if (coding === null || request.body === null) return handler(arrival);
     // Most gateways never get such a body, so the decoders are loaded for the first one.
-    return import("./decoded_request.ts").then(({ decodedRequest }) => {
+    return decodedRequestModule.load().then(({ decodedRequest }) => {
       arrival.replaceRequest(decodedRequest(request, coding));
       return handler(arrival);
     });

@@ -49,7 +49,7 @@ export async function imageOptionsOf(
 
 /** The image adapter of a candidate's provider; null if it has none. */
 export function imageUpstreamOf({ provider }: Candidate, { providers }: Pick<RouteParts, "providers">) {
-  return providers.get(provider)?.images ?? null;
+  return providers.get(provider)?.capabilities.images ?? null;
 }
 
 /** The providers to try. */

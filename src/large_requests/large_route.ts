@@ -6,6 +6,7 @@ import { changedInbound, type Inbound, type Route } from "../http/inbound.ts";
 import { JSON_MEMORY_FACTOR, receivedBodyOf } from "../http/json_body.ts";
 import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { LargeRequests } from "./large_requests.ts";
+import { Late } from "../lib/late.ts";
 
 /** Determines which requests are large. */
 export interface LargeRouteOptions {
@@ -26,14 +27,12 @@ const MAX_VALUES = 20_000;
 /** The values of a smaller body are not counted. */
 const MIN_COUNTED_BYTES = 128_000;
 
-type LoadFormat = () => Promise<CallerFormat>;
-
 /** The wire formats of text requests, which are loaded by the first large request. */
-const FORMATS: Readonly<Record<TextFormatName, LoadFormat>> = {
-  chat: async () => (await import("../conversation/codecs/chat/mod.ts")).chat.caller,
-  responses: async () => (await import("../conversation/codecs/responses/mod.ts")).responses.caller,
-  messages: async () => (await import("../conversation/codecs/messages/mod.ts")).messages.caller,
-  content: async () => (await import("../conversation/codecs/content/mod.ts")).content.caller,
+const FORMATS: Readonly<Record<TextFormatName, Late<CallerFormat>>> = {
+  chat: new Late(async () => (await import("../conversation/codecs/chat/mod.ts")).chat.caller),
+  responses: new Late(async () => (await import("../conversation/codecs/responses/mod.ts")).responses.caller),
+  messages: new Late(async () => (await import("../conversation/codecs/messages/mod.ts")).messages.caller),
+  content: new Late(async () => (await import("../conversation/codecs/content/mod.ts")).content.caller),
 };
 
 /**
@@ -42,33 +41,32 @@ const FORMATS: Readonly<Record<TextFormatName, LoadFormat>> = {
  */
 export function withLargeBodies(route: Route, options: LargeRouteOptions): Route {
   if (route.format === undefined) return route;
-  const load = FORMATS[route.format];
-  return { ...route, handler: (inbound) => answer(route, inbound, load, options) };
+  const format = FORMATS[route.format];
+  return { ...route, handler: (inbound) => answer(route, inbound, format, options) };
 }
 
 function answer(
   route: Route,
   inbound: Inbound,
-  load: LoadFormat,
+  format: Late<CallerFormat>,
   options: LargeRouteOptions,
 ): MaybePromise<Response> {
   const { request, headers = request.headers } = inbound;
   const isSmall = isSurelySmall(headers.get("content-length"), options.largeBytes);
-  return isSmall ? route.handler(inbound) : answerBySize(route, inbound, load, options);
+  return isSmall ? route.handler(inbound) : answerBySize(route, inbound, format, options);
 }
 
 async function answerBySize(
   route: Route,
   inbound: Inbound,
-  load: LoadFormat,
+  format: Late<CallerFormat>,
   { large, authenticate, limits, largeBytes }: LargeRouteOptions,
 ): Promise<Response> {
-  const authenticated = authenticate(inbound);
-  const credential = authenticated instanceof Promise ? await authenticated : authenticated;
+  const credential = await authenticate(inbound);
   const body = await readBody(inbound, limits, JSON_MEMORY_FACTOR);
   inbound.record.capture?.takeRequest(body);
-  if (body.length > largeBytes) return await large.handle(inbound, credential, body, await load());
+  if (body.length > largeBytes) return await large.handle(inbound, credential, body, await format.load());
   const received = receivedBodyOf(body);
-  if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, await load());
+  if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, await format.load());
   return await route.handler(changedInbound(inbound, { received }));
 }

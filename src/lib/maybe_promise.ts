@@ -4,6 +4,11 @@
  */
 export type MaybePromise<T> = T | Promise<T>;
 
+/** Whether a value is not there yet. */
+export function isPending<T>(value: MaybePromise<T>): value is Promise<T> {
+  return value instanceof Promise;
+}
+
 /**
  * Continues with a value, immediately if it is there.
  *
@@ -15,5 +20,13 @@ export function chain<T, R>(
   next: (value: T) => MaybePromise<R>,
   onFailure?: (failure: unknown) => MaybePromise<R>,
 ): MaybePromise<R> {
-  return value instanceof Promise ? value.then(next, onFailure) : next(value);
+  return isPending(value) ? value.then(next, onFailure) : next(value);
+}
+
+/** Replaces the failure of a promise. A value is returned as it is. */
+export function recover<T>(
+  value: MaybePromise<T>,
+  onFailure: (failure: unknown) => MaybePromise<T>,
+): MaybePromise<T> {
+  return isPending(value) ? value.catch(onFailure) : value;
 }

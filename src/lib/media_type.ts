@@ -1,3 +1,6 @@
+import { Late } from "./late.ts";
+
+const fileTypeModule = new Late(() => import("file-type"));
 /** The signature of every media type is within these first bytes. */
 export const MEDIA_TYPE_HEAD_BYTES = 4_100;
 
@@ -15,7 +18,7 @@ export const DEFAULT_IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png"
  */
 export async function mediaTypeOf(bytes: Uint8Array): Promise<string | null> {
   // Loaded on first use: a gateway that sees no media does not hold the library in memory.
-  const { fileTypeFromBuffer } = await import("file-type");
+  const { fileTypeFromBuffer } = await fileTypeModule.load();
   const mime = (await fileTypeFromBuffer(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)))?.mime;
   // An animated PNG is a PNG, whose first frame every reader shows; few know the other name.
   return mime === "image/apng" ? "image/png" : mime ?? null;

@@ -1,4 +1,4 @@
-import type { MaybePromise } from "./maybe_promise.ts";
+import { type MaybePromise, recover } from "./maybe_promise.ts";
 import { TurnPace } from "./turn_pace.ts";
 
 /**
@@ -196,7 +196,7 @@ class GuardedSource<T> implements UnderlyingDefaultSource<T> {
   start(controller: ReadableStreamDefaultController<T>): MaybePromise<void> {
     const output = this.#output = new StreamOutput(this.#source, controller);
     try {
-      return guarded(this.#source.start?.(output), output.fail);
+      return recover(this.#source.start?.(output), output.fail);
     } catch (failure) {
       output.fail(failure);
     }
@@ -206,7 +206,7 @@ class GuardedSource<T> implements UnderlyingDefaultSource<T> {
     const output = this.#output;
     if (output === null) return;
     try {
-      return guarded(this.#source.pull?.(output), output.fail);
+      return recover(this.#source.pull?.(output), output.fail);
     } catch (failure) {
       output.fail(failure);
     }
@@ -215,13 +215,9 @@ class GuardedSource<T> implements UnderlyingDefaultSource<T> {
   cancel(reason: unknown): MaybePromise<void> {
     this.#output?.onCancel();
     try {
-      return guarded(this.#source.cancel?.(reason), reportStreamFailure);
+      return recover(this.#source.cancel?.(reason), reportStreamFailure);
     } catch (failure) {
       reportStreamFailure(failure);
     }
   }
-}
-
-function guarded(result: MaybePromise<void>, onFailure: (failure: unknown) => void): MaybePromise<void> {
-  return result instanceof Promise ? result.catch(onFailure) : result;
 }

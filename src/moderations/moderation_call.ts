@@ -16,7 +16,7 @@ export function moderationCall(
     modelName,
     bodyPin,
     capability: "moderates",
-    load: ({ lazy, outbound }) => lazy?.moderations?.(outbound),
+    load: ({ capabilities }) => capabilities.moderations?.load(),
     droppedAt: () => droppedFields,
     boundOf: () => boundOf(measure),
     async send(attempt) {

@@ -28,7 +28,7 @@ export function rankCall(
     modelName,
     bodyPin,
     capability: "ranks documents",
-    load: ({ lazy, outbound }) => lazy?.ranks?.(outbound),
+    load: ({ capabilities }) => capabilities.ranks?.load(),
     droppedAt: () => droppedFields,
     boundOf: () => bound,
     async send(attempt) {

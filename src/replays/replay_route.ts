@@ -9,6 +9,10 @@ import type { IdempotencyCounts } from "../limits/idempotency_counts.ts";
 import type { Store } from "../store/store.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { KeyedRequestParts, ReplayLimits } from "./keyed_request.ts";
+import { Late } from "../lib/late.ts";
+
+const keyedRequestModule = new Late(() => import("./keyed_request.ts"));
+const replySecretModule = new Late(() => import("./reply_secret.ts"));
 
 /** The dependencies of routes that accept an `Idempotency-Key`. */
 export interface ReplayRouteOptions {
@@ -57,8 +61,8 @@ function lazyAnswer(options: ReplayRouteOptions): KeyedAnswer {
   let opening: Promise<ByteCipher> | null = null;
   return async (handler, inbound) => {
     const credential = await authenticate(inbound);
-    const { answerKeyed } = await import("./keyed_request.ts");
-    const { openReplyCipher } = await import("./reply_secret.ts");
+    const { answerKeyed } = await keyedRequestModule.load();
+    const { openReplyCipher } = await replySecretModule.load();
     const cipher = () =>
       opening ??= openReplyCipher(store).catch((error) => {
         opening = null;

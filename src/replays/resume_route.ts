@@ -1,42 +1,18 @@
 import type { Authenticate } from "../billing/authenticate.ts";
 import type { DetachedWork } from "../calls/detached_work.ts";
 import type { Route } from "../http/inbound.ts";
-import type { Clock } from "../lib/clock.ts";
+import { Late } from "../lib/late.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
-import type { StreamPlaces, StreamPlacesParts } from "./stream_places.ts";
+import type { StreamPlaces } from "./stream_places.ts";
 
-/** The streams of this process whose events are kept. Their code is loaded by the first one. */
-export class StreamHolder {
-  #streams: Promise<KeptStreams> | null = null;
-  #loaded: KeptStreams | null = null;
-  #places: Promise<StreamPlaces> | null = null;
-
-  /** @param places Null if no other gateway can be on the store. */
-  constructor(private readonly clock: Clock, private readonly places: StreamPlacesParts | null) {}
-
-  /** Returns the streams. */
-  load(): Promise<KeptStreams> {
-    return this.#streams ??= import("./kept_streams.ts").then(({ KeptStreams }) =>
-      this.#loaded = new KeptStreams(this.clock)
-    );
-  }
-
-  /** Returns which gateways keep streams; null if no other gateway can be on the store. */
-  loadPlaces(): Promise<StreamPlaces> | null {
-    const { places } = this;
-    if (places === null) return null;
-    return this.#places ??= import("./stream_places.ts").then(({ StreamPlaces }) => new StreamPlaces(places));
-  }
-
-  /** Removes all streams of an account. Returns their number. */
-  removeAccount(accountId: string): number {
-    return this.#loaded?.removeAccount(accountId) ?? 0;
-  }
-}
+const resumableRequest = new Late(() => import("./resumable_request.ts"));
 
 /** The dependencies of routes whose streams can be resumed. */
 export interface ResumeRouteOptions {
-  readonly holder: StreamHolder;
+  /** The streams of this process whose events are kept. */
+  readonly keptStreams: Late<KeptStreams>;
+  /** Which gateways keep streams; null if no other gateway can be on the store. */
+  readonly streamPlaces: Late<StreamPlaces> | null;
   readonly authenticate: Authenticate;
   readonly detached: DetachedWork;
   readonly settings: StreamLimits & { readonly isEnabled: boolean };
@@ -51,7 +27,8 @@ export function withResume(routes: readonly Route[], options: ResumeRouteOptions
   return routes.map((route) => route.isResumable === true ? resumable(route, options) : route);
 }
 
-function resumable(route: Route, { holder, authenticate, detached, settings: limits }: ResumeRouteOptions): Route {
+function resumable(route: Route, options: ResumeRouteOptions): Route {
+  const { keptStreams, streamPlaces, authenticate, detached, settings: limits } = options;
   const { handler } = route;
   return {
     ...route,
@@ -59,9 +36,9 @@ function resumable(route: Route, { holder, authenticate, detached, settings: lim
       const { headers = inbound.request.headers } = inbound;
       return headers.get("x-service-resume") === null ? handler(inbound) : (async () => {
         const credential = await authenticate(inbound);
-        const { answerResumable } = await import("./resumable_request.ts");
-        const places = await holder.loadPlaces();
-        const streams = await holder.load();
+        const { answerResumable } = await resumableRequest.load();
+        const places = await streamPlaces?.load() ?? null;
+        const streams = await keptStreams.load();
         return await answerResumable(handler, inbound, credential, { streams, limits, places, detached });
       })();
     },

@@ -8,6 +8,9 @@ import { errorName, type Log } from "../lib/log.ts";
 import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { ListedModel } from "../upstreams/model_listing.ts";
 import type { Provider } from "../upstreams/provider.ts";
+import { Late } from "../lib/late.ts";
+
+const discoveredModelsModule = new Late(() => import("./discovered_models.ts"));
 
 /** A provider whose models are discovered. */
 export interface ListedProvider {
@@ -157,7 +160,7 @@ class ModelList {
   async #take(listed: readonly ListedModel[], text: string): Promise<void> {
     const { patterns, family, provider: { name } } = this.listed;
     // Loaded with the first list, since it needs the built-in models and the schemas of a model.
-    const { discoveredModels } = await import("./discovered_models.ts");
+    const { discoveredModels } = await discoveredModelsModule.load();
     const { models, unpriced, unusable } = await discoveredModels(patterns, listed, family, this.#book);
     this.models = models;
     this.#listed = listed;

@@ -1,11 +1,29 @@
-import { builtInFields } from "../catalog/built_in.ts";
-import { readModel } from "../catalog/model.ts";
-import { type ModelPrices, pricesIn } from "../catalog/price_list.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { promptTokensOf } from "../conversation/usage.ts";
 
-/** Prices of models by the vendor's name, as an operator writes `pricing`. */
-export type SandboxPrices = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+/** What a simulated vendor bills for a request. */
+export interface BilledRates {
+  /** Whether they are those of a long prompt. */
+  readonly isLong: boolean;
+  /** Of a unit of each price key, in 10^-18 USD. */
+  readonly rates: Readonly<Record<string, bigint>>;
+}
+
+/** A request whose rates are asked for. */
+export interface RatedCall {
+  /** The name of the vendor in the sandbox. */
+  readonly vendor: string;
+  /** The vendor's name of the model. */
+  readonly model: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly promptTokens: number;
+}
+
+/** Returns what a simulated vendor bills for a request. Keys without a rate are free. */
+export type RatesOf = (call: RatedCall) => BilledRates;
+
+const FREE: BilledRates = { isLong: false, rates: {} };
 
 /** What a simulated vendor bills for one kind of units. */
 export interface BilledLine {
@@ -44,20 +62,18 @@ const MAX_MODELS = 10_000;
 /** What the vendors of a sandbox have served, by day and model. */
 export class Bills {
   readonly #days = new Map<string, Map<string, BilledModel>>();
-  readonly #prices = new Map<string, ModelPrices>();
   #models = 0;
 
-  /** @param prices Of models that are not built in, and in the place of the built-in ones. */
-  constructor(private readonly prices: SandboxPrices = {}) {}
+  /** @param ratesOf Default: everything is free. */
+  constructor(private readonly ratesOf: RatesOf = () => FREE) {}
 
   /** Adds a request. Models beyond 10,000 on all days are not billed. */
   add({ vendor, model, usage, at }: BilledCall): void {
     const billed = this.#modelOf(vendor, Math.floor(at / BILL_DAY_MS), model);
     if (billed === null) return;
     billed.requests++;
-    const situation = { at, promptTokens: promptTokensOf(usage), serviceTier: null, region: null };
-    const { tariff, reasons } = pricesIn(this.#pricesOf(vendor, model), situation);
-    const isLong = reasons.some((reason) => reason.startsWith("above"));
+    const promptTokens = promptTokensOf(usage);
+    const { isLong, rates } = this.ratesOf({ vendor: vendor.slice(1), model, at, promptTokens });
     for (const [key, quantity] of Object.entries(quantitiesOf(usage))) {
       if (quantity === 0) continue;
       billed.quantities.set(key, (billed.quantities.get(key) ?? 0) + quantity);
@@ -65,7 +81,7 @@ export class Bills {
       const line = billed.lines.get(name) ?? { key, isLong, quantity: 0, amount: 0n };
       billed.lines.set(name, line);
       line.quantity += quantity;
-      line.amount += BigInt(quantity) * tariff[key as keyof typeof tariff];
+      line.amount += BigInt(quantity) * (rates[key] ?? 0n);
     }
   }
 
@@ -84,18 +100,6 @@ export class Bills {
     this.#days.set(key, models);
     models.set(model, made);
     return made;
-  }
-
-  #pricesOf(vendor: string, model: string): ModelPrices {
-    const key = `${vendor} ${model}`;
-    const known = this.#prices.get(key);
-    if (known !== undefined) return known;
-    const pricing = Object.hasOwn(this.prices, model)
-      ? this.prices[model]
-      : builtInFields(vendor.slice(1), model)?.pricing ?? {};
-    const { prices } = readModel({ id: "sandbox/billed", serves: [{ provider: "sandbox" }], pricing });
-    this.#prices.set(key, prices);
-    return prices;
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../lib/clock.ts";
-import type { SandboxPrices } from "./bills.ts";
+import type { RatesOf } from "./bills.ts";
 import type { Call, VendorApi } from "./call.ts";
 import { RequestedBreak } from "./chunk_stream.ts";
 import { alibaba } from "./families/alibaba.ts";
@@ -37,8 +37,8 @@ export interface SandboxOptions {
   readonly hostname?: string;
   /** For dates, delays and stalls. Default: the system clock. */
   readonly clock?: Clock;
-  /** What vendors bill for models, by the vendor's name. Default: the built-in prices; other models are free. */
-  readonly prices?: SandboxPrices;
+  /** What the vendors bill. Default: everything is free. */
+  readonly ratesOf?: RatesOf;
   /** Called for every request after its body has arrived. */
   readonly onRequest?: (seen: LoggedRequest) => void;
 }
@@ -135,8 +135,8 @@ const VENDOR_APIS: readonly VendorApi[] = [
  * @throws {Deno.errors.AddrInUse} If another process has the port.
  */
 export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { port, hostname = "127.0.0.1", clock = systemClock, prices, onRequest: record } = options;
-  const vendors = new SimulatedVendors(clock, prices);
+  const { port, hostname = "127.0.0.1", clock = systemClock, ratesOf, onRequest: record } = options;
+  const vendors = new SimulatedVendors(clock, ratesOf);
   const log = new RequestLog();
   const stopped = new AbortController();
   const handler = async (request: Request): Promise<Response> => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
-import { Bills, type SandboxPrices } from "./bills.ts";
+import { Bills, type RatesOf } from "./bills.ts";
 import { PromptCache } from "./prompt_cache.ts";
 
 const MAX_TEXTS = 1000;
@@ -15,10 +15,10 @@ export class SimulatedVendors {
 
   /**
    * @param clock For dates, delays and stalls.
-   * @param prices Of models that are not built in, and in the place of the built-in ones. Default: none.
+   * @param ratesOf What they bill. Default: everything is free.
    */
-  constructor(readonly clock: Clock, prices: SandboxPrices = {}) {
-    this.bills = new Bills(prices);
+  constructor(readonly clock: Clock, ratesOf?: RatesOf) {
+    this.bills = new Bills(ratesOf);
   }
 
   /** Returns twenty-four hexadecimal digits. Every sandbox returns the same sequence, without repetition. */

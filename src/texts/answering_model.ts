@@ -7,6 +7,9 @@ import type { MaybePromise } from "../lib/maybe_promise.ts";
 import type { Candidate } from "../routing/candidates.ts";
 import type { Provider } from "../upstreams/provider.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
+import { Late } from "../lib/late.ts";
+
+const builtInAnswerModule = new Late(() => import("./built_in_answer.ts"));
 
 /**
  * Returns the attempt with the model that answered it, by the name in the reply. Vendors send requests for a model on
@@ -60,7 +63,7 @@ function mustLoad({ builtInFamily }: Provider): boolean {
 }
 
 async function loadBuiltIn(): Promise<void> {
-  builtIn = await import("./built_in_answer.ts");
+  builtIn = await builtInAnswerModule.load();
 }
 
 /**

@@ -6,6 +6,11 @@ import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import type { LongAttempt, SendHop } from "./long_attempt.ts";
 import { factsAt } from "./served_endpoints.ts";
+import { Late } from "../lib/late.ts";
+
+const hopsModule = new Late(() => import("./hops.ts"));
+const continuedReplyModule = new Late(() => import("./continued_reply.ts"));
+const continuedStreamModule = new Late(() => import("./continued_stream.ts"));
 
 /** Whether the reply of an attempt may go on in further requests. */
 export function hasHops(attempt: TextAttempt): attempt is LongAttempt {
@@ -30,7 +35,7 @@ export async function longAttempt(
   continuation: LateContinuation,
   keepsEnd: boolean,
 ): Promise<LongAttempt> {
-  const [{ Hops }, loaded] = await Promise.all([import("./hops.ts"), continuation.load()]);
+  const [{ Hops }, loaded] = await Promise.all([hopsModule.load(), continuation.code.load()]);
   return { ...attempt, hops: new Hops(loaded, keepsEnd) };
 }
 
@@ -40,7 +45,7 @@ export async function continuedReply(
   attempt: LongAttempt,
   send: SendHop,
 ): Promise<Uint8Array<ArrayBuffer> | JoinedBytes> {
-  const { readContinuedReply } = await import("./continued_reply.ts");
+  const { readContinuedReply } = await continuedReplyModule.load();
   return await readContinuedReply(response, attempt, send);
 }
 
@@ -50,6 +55,6 @@ export async function continuedStream(
   attempt: LongAttempt,
   parts: { readonly clock: Clock; readonly send: SendHop },
 ): Promise<StreamSource> {
-  const { ContinuedStream } = await import("./continued_stream.ts");
+  const { ContinuedStream } = await continuedStreamModule.load();
   return new ContinuedStream(response, attempt, parts);
 }

@@ -4,7 +4,7 @@ import { statePolicyOf } from "../conversation/issued_ids.ts";
 import type { Usage } from "../conversation/usage.ts";
 import { returnBodyBuffer } from "../lib/body_buffers.ts";
 import { freeBytes } from "../lib/free_bytes.ts";
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { type MaybePromise, recover } from "../lib/maybe_promise.ts";
 import { responseHeaders, streamHeaders, wholeResponse } from "./response_headers.ts";
 import { withAnswer } from "./answering_model.ts";
 import { ArrayRelay } from "./array_relay.ts";
@@ -25,6 +25,11 @@ import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt,
 import { streamWithDroppedFields } from "./refused_reasoning.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
+import { Late } from "../lib/late.ts";
+
+const translateModule = new Late(() => import("./translate.ts"));
+const largeReplyModule = new Late(() => import("./large_replies/large_reply.ts"));
+const unexpectedFramingModule = new Late(() => import("./unexpected_framing.ts"));
 
 /**
  * Handles a request whose caller and vendor use the same format. The bytes pass, except for the model's name, the
@@ -45,22 +50,22 @@ export async function passThrough(begun: TextAttempt, pass: PassThrough, parts: 
   };
   if (!request.stream) {
     if (received.mediaType === "text/event-stream") {
-      const { translateFraming } = await import("./translate.ts");
+      const { translateFraming } = await translateModule.load();
       return await translateFraming(received, attempt, { parts, droppedFields });
     }
-    const reading = hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt);
-    const bytes = reading instanceof Promise ? await reading : reading;
+    const bytes =
+      await (hasHops(attempt) ? continuedReply(received, attempt, sendHop) : readWholeReply(received, attempt));
     if (bytes instanceof Uint8Array) return await answerWhole(bytes, received, { attempt, sent, parts });
-    const { passLargeReply } = await import("./large_replies/large_reply.ts");
+    const { passLargeReply } = await largeReplyModule.load();
     const response = await passLargeReply({ bytes, response: received, attempt }, sent, parts);
     freeSent(request, sent);
     return response;
   }
   const response = vendorEvents(received, attempt);
   if (response.mediaType !== "text/event-stream") {
-    const { mayBeReply } = await import("./unexpected_framing.ts");
+    const { mayBeReply } = await unexpectedFramingModule.load();
     if (attempt.endpoint.asEvents === undefined && mayBeReply(received.mediaType)) {
-      const { translateFraming } = await import("./translate.ts");
+      const { translateFraming } = await translateModule.load();
       return await translateFraming(received, attempt, { parts, droppedFields });
     }
     response.cancel();
@@ -113,11 +118,9 @@ async function answerWhole(
   const { request, endpoint } = attempt;
   const { droppedFields, restorer } = sent;
   const reply = parsedReplyOf(bytes, received, attempt);
-  const reading = usageOfWhole(reply, received, attempt);
-  const usage = reading instanceof Promise ? await reading : reading;
+  const usage = await usageOfWhole(reply, received, attempt);
   const name = endpoint.passThrough?.modelIn(reply.value) ?? null;
-  const answered = withAnswer(attempt, name, usage);
-  const charged = chargeText(answered instanceof Promise ? await answered : answered, usage, "completed");
+  const charged = chargeText(await withAnswer(attempt, name, usage), usage, "completed");
   const policy = statePolicyOf(request.body);
   const kept = keepIssuedIds(issuedIdsIn(reply, endpoint.passThrough?.issuedIds ?? null, policy), attempt, parts);
   if (charged || kept) await Promise.all([charged, kept]);
@@ -222,7 +225,7 @@ function usageOfWhole(
     const countOutput = () => countReply().catch(() => 0);
     const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(text) : 0;
     const usage = plausibleUsage(attempt, reported, { countOutput, hostedCalls });
-    return usage instanceof Promise ? usage.catch(failed) : usage;
+    return recover(usage, failed);
   } catch (cause) {
     return failed(cause);
   }

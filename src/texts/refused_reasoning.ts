@@ -5,6 +5,9 @@ import { UpstreamFailure } from "../upstreams/failure.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import type { TextAttempt } from "./attempt.ts";
 import type { ReadAheadStream } from "./started_stream.ts";
+import { Late } from "../lib/late.ts";
+
+const startedStreamModule = new Late(() => import("./started_stream.ts"));
 
 /** What a history with reasoning of a vendor contains, in any format. */
 const REASONING = new WordSearch(
@@ -34,7 +37,7 @@ export function streamWithDroppedFields(
 ): Promise<ReadAheadStream> | null {
   const { endpoint, request } = attempt;
   if (endpoint.format.readDroppedFields === undefined || !REASONING.test(request.outlineText)) return null;
-  return import("./started_stream.ts").then(({ startedStream }) => startedStream(response, attempt, clock));
+  return startedStreamModule.load().then(({ startedStream }) => startedStream(response, attempt, clock));
 }
 
 /** A conversation without the reasoning of earlier turns. */

@@ -18,6 +18,11 @@ import { fitWithin, textReservation } from "./text_reservation.ts";
 import { isReasoningRefused } from "./refused_reasoning.ts";
 import { translate } from "./translate.ts";
 import { estimatedUsageOf } from "./request_usage.ts";
+import { Late } from "../lib/late.ts";
+
+const dryRunModule = new Late(() => import("./dry_run.ts"));
+const unknownRefusalModule = new Late(() => import("./unknown_refusal.ts"));
+const goneModelModule = new Late(() => import("./gone_model.ts"));
 
 /** The usual number of bytes of a prompt per token. */
 const BYTES_PER_TOKEN = 4;
@@ -35,9 +40,8 @@ export class TextService {
     request.format.check(request.body);
     rejectUnmeteredWork(request.body);
     if (request.format.replay.items) await this.parts.items.load(request.accountId, request.body);
-    const choosing = textOptionsOf(request, this.parts);
-    const { options, candidates, optionOf } = choosing instanceof Promise ? await choosing : choosing;
-    if (request.isDryRun === true) return await (await import("./dry_run.ts")).dryRunText(request, options, this.parts);
+    const { options, candidates, optionOf } = await textOptionsOf(request, this.parts);
+    if (request.isDryRun === true) return await (await dryRunModule.load()).dryRunText(request, options, this.parts);
     const first = elementAt(options, 0);
     const { requestId, accountId, keyId, receivedAt, record } = request;
     const catalog = this.parts.catalog.at(receivedAt);
@@ -89,7 +93,7 @@ export class TextService {
   /** Notes a field that the vendor refused. What that needs is loaded for the first refusal. */
   async #noteRefusal(error: unknown, attempt: TextAttempt): Promise<void> {
     if (!(error instanceof UpstreamFailure) || error.kind !== "invalid") return;
-    const { noteUnknownRefusal } = await import("./unknown_refusal.ts");
+    const { noteUnknownRefusal } = await unknownRefusalModule.load();
     noteUnknownRefusal(error, attempt, this.parts.log);
   }
 
@@ -118,7 +122,7 @@ type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
 /** A refusal of a model that the vendor no longer has names its successor. The code is loaded for the first refusal. */
 async function asGoneModel(error: unknown, { model, candidate }: TextAttempt): Promise<unknown> {
   if (!(error instanceof UpstreamFailure) || error.kind !== "invalid") return error;
-  const { withSuccessor } = await import("./gone_model.ts");
+  const { withSuccessor } = await goneModelModule.load();
   return withSuccessor(error, { model, name: candidate.model });
 }
 

@@ -9,7 +9,7 @@ import { parseWithExactValues } from "../conversation/exact_values.ts";
 import { FailedReply, failureOfStop } from "../conversation/failed_reply.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Reply } from "../conversation/reply.ts";
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { isPending, type MaybePromise } from "../lib/maybe_promise.ts";
 import { idOf } from "../upstreams/provider.ts";
 import type { OutboundResponse } from "../upstreams/outbound_call.ts";
 import { usageWithCache } from "../caches/hit.ts";
@@ -46,6 +46,10 @@ import {
 } from "./attempt.ts";
 import { cancelSignalOf, estimatedUsageOf } from "./request_usage.ts";
 import { readWholeReply } from "./whole_reply.ts";
+import { Late } from "../lib/late.ts";
+
+const checkedFramingModule = new Late(() => import("./checked_framing.ts"));
+const largeReplyModule = new Late(() => import("./large_replies/large_reply.ts"));
 
 /**
  * Handles a request whose caller and vendor use different formats. The request and the reply are parsed into the
@@ -54,8 +58,7 @@ import { readWholeReply } from "./whole_reply.ts";
 export async function translate(begun: TextAttempt, parts: TextParts): Promise<Response> {
   const continuation = continuationOf(begun);
   const attempt = continuation === null ? begun : await longAttempt(begun, continuation, false);
-  const translating = translated(attempt, parts);
-  const translation = translating instanceof Promise ? await translating : translating;
+  const translation = await translated(attempt, parts);
   const received = await send(attempt, translation, translation.body);
   const sendHop: SendHop = (token) =>
     send(attempt, translation, { ...translation.body, [continuation?.member ?? ""]: token });
@@ -107,7 +110,7 @@ async function answer(
 
 /** Loaded when it is needed: vendors name the media type of their streams. */
 async function checkedSource(response: OutboundResponse, attempt: TextAttempt, { clock }: TextParts) {
-  return await (await import("./checked_framing.ts")).readableSource(response, attempt, clock);
+  return await (await checkedFramingModule.load()).readableSource(response, attempt, clock);
 }
 
 function send(attempt: TextAttempt, translation: Translation, body: JsonObject): Promise<OutboundResponse> {
@@ -135,7 +138,7 @@ export async function shownTranslation(attempt: TextAttempt, parts: TextParts): 
 function translated(attempt: TextAttempt, parts: TextParts): MaybePromise<Translation> {
   const conversation = conversationOf(attempt, parts);
   const needsPrefix = attempt.request.cache?.kind === "emulated";
-  return conversation instanceof Promise || needsPrefix
+  return isPending(conversation) || needsPrefix
     ? translatedLater(conversation, { needsPrefix, attempt }, parts)
     : translationOf(conversation, { prefix: null, attempt }, parts);
 }
@@ -261,10 +264,10 @@ async function answerWhole(
   parts: TextParts,
 ): Promise<Response> {
   const { request } = attempt;
-  const reading = hasHops(attempt) ? continuedReply(response, attempt, sendHop) : readWholeReply(response, attempt);
-  const bytes = reading instanceof Promise ? await reading : reading;
+  const bytes =
+    await (hasHops(attempt) ? continuedReply(response, attempt, sendHop) : readWholeReply(response, attempt));
   if (!(bytes instanceof Uint8Array)) {
-    const { translateLargeReply } = await import("./large_replies/large_reply.ts");
+    const { translateLargeReply } = await largeReplyModule.load();
     return await translateLargeReply({ bytes, response, attempt }, translation, parts);
   }
   const { reply: vendorReply, lost } = replyIn(bytes, response, attempt);
@@ -275,11 +278,11 @@ async function answerWhole(
   const plausible = reply.usage === null ? null : plausibleUsage(attempt, reply.usage, { countOutput, hostedCalls });
   const usage = plausible === null
     ? await estimatedUsageOf(request, await countOutput())
-    : usageWithCache(plausible instanceof Promise ? await plausible : plausible, request.cache);
+    : usageWithCache(await plausible, request.cache);
   const written = request.format.writeReply({ ...reply, usage }, translation.context);
   if (request.format.replay.items) parts.items.keepReply(request.accountId, written.body);
-  const answered = withAnswer(attempt, readModelName(vendorReply.model), usage);
-  const charged = chargeText(answered instanceof Promise ? await answered : answered, usage, "completed");
+  const answered = await withAnswer(attempt, readModelName(vendorReply.model), usage);
+  const charged = chargeText(answered, usage, "completed");
   if (charged) await charged;
   const unsupported = written.droppedFields.map((loss) => request.format.replyFieldNames[loss] ?? loss);
   const droppedFields = [...new Set([...translation.droppedFields, ...lost, ...unsupported])];

@@ -1,23 +1,36 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Late } from "../lib/late.ts";
+import type { CacheUpstream } from "./cache_upstream.ts";
 import type { EmbeddingUpstream } from "./embedding_upstream.ts";
+import type { ImageUpstream } from "./image_upstream.ts";
 import type { ModerationUpstream } from "./moderation_upstream.ts";
 import type { Outbound } from "./outbound_call.ts";
 import type { RankUpstream } from "./rank_upstream.ts";
 import type { SpeechUpstream } from "./speech_upstream.ts";
 import type { TranscriptUpstream } from "./transcript_upstream.ts";
+import type { EndpointSettings } from "./endpoint_settings.ts";
+import type { VideoUpstream } from "./video_upstream.ts";
 
 /**
- * The capabilities of a kind whose code is loaded by the first request for them. Those that the vendor lacks are
- * absent.
+ * What a provider has besides text. What its vendor lacks is absent. The code of what few use is loaded by the first
+ * request for it.
  */
-export interface LazyCapabilities {
-  /** Creates the capability of embeddings. */
-  readonly embeddings?: (outbound: Outbound) => Promise<EmbeddingUpstream>;
-  /** Creates the capability of moderations. */
-  readonly moderations?: (outbound: Outbound) => Promise<ModerationUpstream>;
-  /** Creates the capability of ranks. */
-  readonly ranks?: (outbound: Outbound) => Promise<RankUpstream>;
-  /** Creates the capability of speech. */
-  readonly speech?: (outbound: Outbound) => Promise<SpeechUpstream>;
-  /** Creates the capability of transcriptions and translations. */
-  readonly transcripts?: (outbound: Outbound) => Promise<TranscriptUpstream>;
+export interface Capabilities {
+  readonly images?: ImageUpstream;
+  readonly videos?: VideoUpstream;
+  readonly caches?: CacheUpstream;
+  readonly embeddings?: Late<EmbeddingUpstream>;
+  readonly moderations?: Late<ModerationUpstream>;
+  readonly ranks?: Late<RankUpstream>;
+  readonly speech?: Late<SpeechUpstream>;
+  /** Transcriptions and translations. */
+  readonly transcripts?: Late<TranscriptUpstream>;
+}
+
+/** What capabilities are made from, for one provider. */
+export interface CapabilityParts {
+  readonly outbound: Outbound;
+  readonly settings: EndpointSettings;
+  /** For the pauses between the polls of image jobs. */
+  readonly clock: Clock;
 }

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { httpAddress, optional, secret, text } from "../lib/settings.ts";
+import { CONFIGURED_VENDORS, vendorOfKind } from "./configured_vendors.ts";
+import type { ProviderKind } from "./kinds.ts";
 
 /** An application in Microsoft Entra ID whose tokens authorize requests. */
 export interface EntraIdConfig {
@@ -63,8 +65,9 @@ const PROJECT_EXPECTATION = "the id of a project";
 const LOCATION_EXPECTATION = 'a region such as "europe-west4", or "us", "eu" or "global"';
 
 const REGION_EXPECTATION = 'a region such as "us-east-1"';
+const { keyNames: BEDROCK_KEYS, pairNames: BEDROCK_PAIR, regionNames: [BEDROCK_REGION] } = CONFIGURED_VENDORS.bedrock;
 const BEDROCK_KEY_EXPECTATION = "a Bedrock API key, or an access key with its secret_key, here or in the environment " +
-  "variables AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+  `variables ${BEDROCK_KEYS.join(" or ")}, or ${BEDROCK_PAIR.join(" and ")}`;
 /** Tokens of temporary credentials have no documented length. */
 const MAX_SESSION_TOKEN_CHARACTERS = 8_192;
 
@@ -129,7 +132,7 @@ export type CloudInput = { readonly [field in keyof typeof CLOUD_FIELDS]: z.infe
 
 /** A provider as read, as far as the fields of clouds depend on it. */
 export interface CloudProviderInput extends CloudInput {
-  readonly kind: string;
+  readonly kind: ProviderKind;
   readonly isAzure: boolean;
   readonly base_url: string | null;
   readonly api_key: string | null;
@@ -184,7 +187,7 @@ function checkVertex(provider: CloudProviderInput, note: (field: string, expecte
 
 function checkBedrock(provider: CloudProviderInput, note: (field: string, expected: string) => void): void {
   const { api_key, secret_key, session_token, credentials, headers, base_url } = provider;
-  if (regionOf(provider) === null) note("region", `${REGION_EXPECTATION}, here or in AWS_REGION`);
+  if (regionOf(provider) === null) note("region", `${REGION_EXPECTATION}, here or in ${BEDROCK_REGION}`);
   if (session_token !== null && secret_key === null) note("session_token", "none without secret_key");
   if (api_key !== null && ACCESS_KEY.test(api_key) && secret_key === null) {
     note("secret_key", "the secret key of the access key in api_key");
@@ -240,17 +243,8 @@ function vertexOf({ project, location, service_account, service_account_file }: 
   return { project: project ?? "", location: location ?? "global", account };
 }
 
-/**
- * The base URL of a cloud's region; null for kinds whose address does not depend on one. Source: Vertex AI REST
- * reference, "Service endpoint", and the host names of Google's Gen AI SDK; AWS General Reference, "Amazon Bedrock
- * endpoints".
- */
+/** The base URL of a cloud's region; null for kinds whose address does not depend on one. */
 export function cloudAddressOf({ kind, location, region }: CloudProviderInput): string | null {
-  if (kind === "bedrock" && region !== null) {
-    return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
-  }
-  if (kind !== "vertex" || location === null || location === "global") return null;
-  return location === "us" || location === "eu"
-    ? `https://aiplatform.${location}.rep.googleapis.com`
-    : `https://${location}-aiplatform.googleapis.com`;
+  const place = kind === "bedrock" ? region : kind === "vertex" ? location : null;
+  return place === null ? null : vendorOfKind(kind).regionalUrl?.(place) ?? null;
 }

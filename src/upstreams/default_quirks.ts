@@ -1,4 +1,7 @@
-import { NO_QUIRKS, type Quirk, type Quirks } from "../conversation/quirks.ts";
+import type { Quirk, Quirks } from "../conversation/quirks.ts";
+import { ALL_VENDORS, vendorOfKind } from "./configured_vendors.ts";
+import type { ProviderKind } from "./kinds.ts";
+import { isVendorHost, type QuirkChanges, type Vendor } from "./vendor.ts";
 
 /**
  * The default quirks of compatible vendors of the default protocol: newer fields are not sent, and the common
@@ -43,112 +46,28 @@ export const COMPATIBLE_MESSAGES_QUIRKS: readonly Quirk[] = [
   "no_service_tier",
 ];
 
-/** The quirks of one vendor, identified by its host or a parent domain. */
-interface Vendor {
-  readonly host: string;
-  readonly quirks: readonly Quirk[];
-}
-
-const COHERE: readonly Quirk[] = [...compatibleWithout("reasoning_in_history", "reasoning_object"), "cohere_fields"];
-
-/** Vendors whose formats differ from those of most compatible vendors of the default protocol. */
-const DEFAULT_PROTOCOL_VENDORS: readonly Vendor[] = [
-  { host: "api.openai.com", quirks: [] },
-  // Source: Azure OpenAI documentation, "v1 API", "Endpoints".
-  { host: "openai.azure.com", quirks: [] },
-  { host: "services.ai.azure.com", quirks: [] },
-  // Source: OpenRouter documentation, "Reasoning Tokens" (efforts from none to xhigh for every model), "Parameters".
-  { host: "openrouter.ai", quirks: [...compatibleWithout("three_efforts", "no_verbosity"), "adapted_requests"] },
-  // Source: Mistral API reference, "Chat". Other fields are rejected ("Extra inputs are not permitted").
-  {
-    host: "api.mistral.ai",
-    quirks: [
-      ...compatibleWithout("reasoning_in_history", "reasoning_object", "video_parts", "any_audio_format"),
-      "mistral_fields",
-      "no_stream_options",
-      "no_user_field",
-      "random_seed_field",
-      "nine_character_call_ids",
-    ],
-  },
-  // Source: Cohere, Compatibility API, supported and unsupported parameters.
-  { host: "api.cohere.ai", quirks: COHERE },
-  { host: "api.cohere.com", quirks: COHERE },
-  // Source: DeepSeek API documentation, "Thinking Mode".
-  { host: "api.deepseek.com", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
-  // Source: Z.AI API reference, "Chat Completion", `thinking`.
-  { host: "api.z.ai", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
-  // Source: Voyage AI API reference, "Text embedding models" and "Rerankers".
-  { host: "api.voyageai.com", quirks: [...COMPATIBLE_QUIRKS, "output_dimension", "top_k_ranks"] },
-  { host: "open.bigmodel.cn", quirks: [...COMPATIBLE_QUIRKS, "thinking_switch"] },
-];
-
-/** Source: ModelArk API reference, "Chat API", `thinking`. */
-const ARK: readonly Quirk[] = [...COMPATIBLE_QUIRKS, "thinking_switch"];
-
 /**
- * The three formats at Vertex AI. Source: Vertex AI API reference, `FunctionCall` and `FunctionResponse`, which have no
- * id; Claude on Vertex AI, "Feature support"; pydantic/pydantic-ai#6765 for messages of the role `system`. Its chat
- * completions are a compatible vendor's, except for the search, which the other two formats have.
- */
-const VERTEX: readonly Quirk[] = [
-  ...compatibleWithout("no_web_search"),
-  "no_call_ids",
-  "no_output_schemas",
-  "no_threads",
-  "no_store_field",
-  "no_system_turns",
-];
-
-/** Source: Claude on Amazon Bedrock, "Features not supported"; pydantic/pydantic-ai#6765 for the role `system`. */
-const BEDROCK: readonly Quirk[] = ["no_threads", "no_system_turns", "no_web_search"];
-
-/**
- * Returns the quirks of a provider whose configuration sets none.
+ * Returns the quirks of a provider whose configuration sets none: those of its vendor, which is identified by its host
+ * if several vendors have the format of the kind.
  *
  * @param kind The provider's kind in the configuration.
  */
-export function defaultQuirks(kind: string, baseUrl: URL): Quirks {
-  switch (kind) {
-    case "google":
-      return NO_QUIRKS;
-    case "anthropic":
-      return new Set(isAnthropicRelay(baseUrl.hostname) ? [] : COMPATIBLE_MESSAGES_QUIRKS);
-    case "vertex":
-      return new Set(VERTEX);
-    case "bedrock":
-      return new Set(BEDROCK);
-    case "ark":
-      return new Set(ARK);
-    default: {
-      const vendor = DEFAULT_PROTOCOL_VENDORS.find(({ host }) => isAt(baseUrl.hostname, host));
-      return new Set(vendor?.quirks ?? COMPATIBLE_QUIRKS);
-    }
-  }
+export function defaultQuirks(kind: ProviderKind, { hostname }: URL): Quirks {
+  if (kind === "anthropic") return new Set(hasMessages(hostname) ? COMPATIBLE_MESSAGES_QUIRKS : []);
+  const ofKind = kind === "openai" ? undefined : vendorOfKind(kind).quirks;
+  return new Set(changed(ofKind ?? compatibleVendorAt(hostname)?.quirks));
 }
 
-/** Hosts of vendors with a compatible messages format. Other hosts are treated as relays to Anthropic. */
-const COMPATIBLE_HOSTS = [
-  "api.deepseek.com",
-  "api.z.ai",
-  "open.bigmodel.cn",
-  "api.moonshot.ai",
-  "api.moonshot.cn",
-  "api.minimax.io",
-  "api.minimaxi.com",
-  "dashscope-intl.aliyuncs.com",
-  "dashscope.aliyuncs.com",
-  "openrouter.ai",
-];
-
-function isAnthropicRelay(hostname: string): boolean {
-  return !COMPATIBLE_HOSTS.some((host) => isAt(hostname, host));
+/** Whether a host has a compatible messages format. Other hosts are treated as relays to Anthropic. */
+function hasMessages(hostname: string): boolean {
+  return ALL_VENDORS.some(([, vendor]) => vendor.hasMessages && isVendorHost(vendor, hostname));
 }
 
-function isAt(hostname: string, host: string): boolean {
-  return hostname === host || hostname.endsWith(`.${host}`);
+function compatibleVendorAt(hostname: string): Vendor | undefined {
+  return ALL_VENDORS.find(([, vendor]) => vendor.kind === "openai" && isVendorHost(vendor, hostname))?.[1];
 }
 
-function compatibleWithout(...excluded: readonly Quirk[]): readonly Quirk[] {
-  return COMPATIBLE_QUIRKS.filter((quirk) => !excluded.includes(quirk));
+function changed({ without = [], with: further = [] }: QuirkChanges = {}): readonly Quirk[] {
+  const kept = without === "all" ? [] : COMPATIBLE_QUIRKS.filter((quirk) => !without.includes(quirk));
+  return [...kept, ...further];
 }

@@ -1,3 +1,4 @@
+import { vendorBaseUrl } from "./configured_vendors.ts";
 import type { ProviderKind } from "./kinds.ts";
 
 /** A base URL that ends in the path of an endpoint. */
@@ -25,8 +26,8 @@ const ENDINGS: readonly (readonly [ending: RegExp, name: string])[] = [
 /** Kinds whose base URL has no version, because their paths begin with it. */
 const UNVERSIONED: ReadonlySet<ProviderKind> = new Set(["anthropic", "google"]);
 
-/** Hosts with a known base URL, where a version alone is already wrong. */
-const KNOWN_HOST = /^https:\/\/(?:api\.anthropic\.com|generativelanguage\.googleapis\.com)\//;
+/** Base URLs of which it is known that a version behind them is already wrong. */
+const KNOWN_URLS = [...UNVERSIONED].map((kind) => `${vendorBaseUrl(kind)}/`);
 
 const VERSION = /\/v1(?:alpha|beta)?$/;
 
@@ -43,6 +44,8 @@ export function endpointPathIn(kind: ProviderKind, baseUrl: string): EndpointPat
     const version = UNVERSIONED.has(kind) ? VERSION.exec(base)?.[0] ?? "" : "";
     return { endpoint: version + name, baseUrl: base.slice(0, base.length - version.length) };
   }
-  const version = UNVERSIONED.has(kind) && KNOWN_HOST.test(baseUrl) ? VERSION.exec(baseUrl)?.[0] : undefined;
+  const version = UNVERSIONED.has(kind) && KNOWN_URLS.some((known) => baseUrl.startsWith(known))
+    ? VERSION.exec(baseUrl)?.[0]
+    : undefined;
   return version === undefined ? null : { endpoint: version, baseUrl: baseUrl.slice(0, -version.length) };
 }

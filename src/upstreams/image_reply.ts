@@ -3,9 +3,6 @@ import { readDataUri } from "../lib/data_uri.ts";
 import { MAX_COUNTER_TOKENS } from "../conversation/usage.ts";
 import type { GeneratedImage, ImageConsumption } from "./image_upstream.ts";
 
-/** The maximum size of a response with images. Ten images of the largest size of any vendor are smaller. */
-export const IMAGE_REPLY_CAP_BYTES = 134_217_728;
-
 /** A token count. Absent and null mean 0; a negative, fractional or non-numeric count is NaN. */
 export const tokenCount: z.ZodType<number> = z.unknown().optional().transform((count) => {
   if (count === undefined || count === null) return 0;

@@ -1,6 +1,8 @@
 import type { ImageCall } from "./image_upstream.ts";
-import { IMAGE_REPLY_CAP_BYTES } from "./image_reply.ts";
 import type { JsonRequestOptions } from "./outbound_call.ts";
+
+/** The maximum size of a response with images. Ten images of the largest size of any vendor are smaller. */
+export const IMAGE_REPLY_CAP_BYTES = 134_217_728;
 
 /** Returns the exchange options of an image request: the caller's signal and the maximum response size. */
 export function imageRequestOptions(

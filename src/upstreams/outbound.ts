@@ -125,8 +125,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     async send(call) {
       const now = options.clock.now();
-      const pending = authorized(call, now);
-      const authorization = pending instanceof Promise ? await pending : pending;
+      const authorization = await authorized(call, now);
       if (options.onRejected === undefined) return await exchange(call, authorization);
       try {
         return await exchange(call, authorization);

@@ -4,13 +4,10 @@ import type { Quirks } from "../conversation/quirks.ts";
 import { providerIdOf } from "../lib/provider_name.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { Allowances } from "./allowances.ts";
-import type { CacheUpstream } from "./cache_upstream.ts";
-import type { LazyCapabilities } from "./capabilities.ts";
-import type { ImageUpstream } from "./image_upstream.ts";
+import type { Capabilities } from "./capabilities.ts";
 import type { ListedModel } from "./model_listing.ts";
 import type { Outbound } from "./outbound_call.ts";
 import type { TextEndpoint } from "./upstream.ts";
-import type { VideoUpstream } from "./video_upstream.ts";
 
 /** A configured account at a vendor, which requests are sent through. A pin selects it by name. */
 export interface Provider {
@@ -24,14 +21,8 @@ export interface Provider {
   readonly redact: Redactor;
   /** The text endpoints of all models, preferred first. See {@linkcode textEndpointsOf}. */
   readonly text: readonly TextEndpoint[];
-  /** The image capability; null if its kind has none. */
-  readonly images: ImageUpstream | null;
-  /** The video capability; null if its kind has none. */
-  readonly videos: VideoUpstream | null;
-  /** The cache capability; absent if its kind has none. */
-  readonly caches?: CacheUpstream;
-  /** Further capabilities; absent if its kind has none. */
-  readonly lazy?: LazyCapabilities;
+  /** What it has besides text. */
+  readonly capabilities: Capabilities;
   /** Resolves if the vendor accepts the credential, see `CredentialProbe`; absent if its kind has no probe. */
   readonly probe?: (signal: AbortSignal) => Promise<void>;
   /** Tests the credential on behalf of the operator; absent if its kind has a probe. */

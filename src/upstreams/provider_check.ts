@@ -1,7 +1,7 @@
 import type { ModelFacts } from "../conversation/model_facts.ts";
 import type { Clock } from "../lib/clock.ts";
 import { CAUSE_TEXTS } from "./connection_cause.ts";
-import { vendorBaseUrl } from "./kinds.ts";
+import { vendorBaseUrl } from "./configured_vendors.ts";
 import { type FailureKind, UpstreamFailure } from "./failure.ts";
 import type { ProviderKind } from "./kinds.ts";
 import type { ListedModel } from "./model_listing.ts";

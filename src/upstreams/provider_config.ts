@@ -10,8 +10,10 @@ import {
   type CloudProviderInput,
   hasTokens,
 } from "./cloud_config.ts";
-import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey, vendorBaseUrl } from "./kinds.ts";
-import { PRESET_NAMES, type PresetName, presetOf, type VendorPreset } from "./vendors.ts";
+import { vendorBaseUrl } from "./configured_vendors.ts";
+import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
+import type { Vendor } from "./vendor.ts";
+import { PRESET_NAMES, type PresetName, presetOf } from "./vendors.ts";
 import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
 import { PROMPT_CACHING_FIELD } from "../limits/access_settings.ts";
 import type { PromptCachingSetting } from "../limits/access_limits.ts";
@@ -155,7 +157,7 @@ type Input = Omit<z.infer<typeof input>, "kind"> & {
   readonly kind: ProviderKind;
   /** The value of `kind`, which can be the name of the preset. */
   readonly name: ProviderKind | PresetName;
-  readonly preset: VendorPreset | null;
+  readonly preset: Vendor | null;
 };
 
 /** The schema of a provider. */
@@ -298,16 +300,20 @@ function providerOf(provider: Input): ProviderConfig {
   };
 }
 
+const OPENAI_HOST = new URL(vendorBaseUrl("openai")).hostname;
+
 /**
- * The region of a regional host of OpenAI: `us` of us.api.openai.com. Source: OpenAI documentation, "Data residency".
+ * The region of a regional host of OpenAI, which precedes the host: `us`. Source: OpenAI documentation, "Data
+ * residency".
  */
 function regionOfHost({ hostname }: URL): string | null {
-  return /^([a-z]{2,6})\.api\.openai\.com$/.exec(hostname)?.[1] ?? null;
+  const [region = "", ...rest] = hostname.split(".");
+  return rest.join(".") === OPENAI_HOST && /^[a-z]{2,6}$/.test(region) ? region : null;
 }
 
 /** Azure has responses below its version 1, for models of OpenAI. */
 function textFormatsAt({ hostname, pathname }: URL): TextFormats {
-  if (hostname === "api.openai.com") return "both";
+  if (hostname === OPENAI_HOST) return "both";
   return /\.azure\.com$/.test(hostname) && pathname.endsWith("/openai/v1") ? "chat_first" : "chat";
 }
 

@@ -9,13 +9,16 @@ import { NO_PROXIES, type Proxies } from "../net/proxy.ts";
 import type { AccessTokens } from "./access_tokens.ts";
 import type { Credentials, HeaderFields } from "./authorization.ts";
 import type { CredentialConfig } from "./credential_config.ts";
-import { loadDeployments, loadKind } from "./kinds.ts";
+import { loadDeployments, loadKind } from "./adapters.ts";
 import { listModels } from "./model_listing.ts";
 import { createOutbound, type OutboundOptions } from "./outbound.ts";
 import type { UpstreamKind } from "./upstream.ts";
 import { idOf, type Provider } from "./provider.ts";
 import type { ProviderConfig } from "./provider_config.ts";
 import type { OpenTokens } from "./provider_tokens.ts";
+import { Late } from "../lib/late.ts";
+
+const providerTokensModule = new Late(() => import("./provider_tokens.ts"));
 
 /** The parts that all providers share. */
 export interface ProviderParts {
@@ -141,7 +144,7 @@ function answersOf(
 }
 
 async function loadTokens({ entraId, vertex }: OpenedConfig): Promise<OpenTokens | null> {
-  return entraId || vertex?.account ? (await import("./provider_tokens.ts")).openTokens : null;
+  return entraId || vertex?.account ? (await providerTokensModule.load()).openTokens : null;
 }
 
 function openProvider(
@@ -182,7 +185,7 @@ function openProvider(
     clock,
     redact,
   });
-  const { caches, lazy, probe, check, models } = kind;
+  const { probe, check, models } = kind;
   const { speaks, quirks, vertex } = config;
   const settings = { speaks, quirks, ...(vertex && { vertex }) };
   const provider: Provider = {
@@ -191,10 +194,7 @@ function openProvider(
     outbound,
     redact,
     text: kind.text(settings),
-    images: kind.images(outbound, clock),
-    videos: kind.videos(outbound, settings),
-    ...(caches && { caches: caches(outbound) }),
-    ...(lazy && { lazy: typeof lazy === "function" ? lazy(settings) : lazy }),
+    capabilities: kind.capabilities({ outbound, settings, clock }),
     ...(probe && { probe: (signal) => probe(outbound, signal) }),
     ...(check && { check: (signal) => check(outbound, signal) }),
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),

@@ -1,5 +1,6 @@
 import type { ProviderKind } from "./kinds.ts";
-import type { PresetName } from "./vendors.ts";
+import { isVendorHost } from "./vendor.ts";
+import { type PresetName, VENDORS } from "./vendors.ts";
 
 /** The formats of vendors' reports about cost and usage. */
 export type ReportFormat = "openai" | "anthropic" | "openrouter";
@@ -19,5 +20,5 @@ export interface ReportAccess {
 export function reportFormatOf(name: ProviderKind | PresetName, baseUrl: string): ReportFormat | null {
   if (name === "anthropic" || name === "openrouter") return name;
   if (name !== "openai") return null;
-  return /(^|\.)openrouter\.ai$/.test(new URL(baseUrl).hostname) ? "openrouter" : "openai";
+  return isVendorHost(VENDORS.openrouter, new URL(baseUrl).hostname) ? "openrouter" : "openai";
 }

@@ -2,16 +2,13 @@ import type { PassThrough } from "../conversation/pass_through.ts";
 import type { Quirks } from "../conversation/quirks.ts";
 import type { RequestTarget, UpstreamFormat } from "../conversation/upstream_format.ts";
 import type { WriteResult } from "../conversation/write_result.ts";
-import type { Clock } from "../lib/clock.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 import type { Conversation, MediaPart } from "../conversation/conversation.ts";
 import type { Authorize, Credentials, Rejection } from "./authorization.ts";
-import type { CacheUpstream } from "./cache_upstream.ts";
-import type { LazyCapabilities } from "./capabilities.ts";
-import type { ImageUpstream } from "./image_upstream.ts";
+import type { Capabilities, CapabilityParts } from "./capabilities.ts";
+import type { EndpointSettings } from "./endpoint_settings.ts";
 import type { ModelListing } from "./model_listing.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
-import type { VideoUpstream } from "./video_upstream.ts";
 
 /** A vendor's text endpoint with one wire format. */
 export interface TextEndpoint {
@@ -99,7 +96,7 @@ export interface TokenCounter {
 
 /**
  * The adapter of one vendor kind. It names codecs, paths and headers. It does not depend on callers, billing or the
- * store. Capabilities that a vendor lacks are null or absent.
+ * store.
  */
 export interface UpstreamKind {
   /** Authorizes requests. */
@@ -113,18 +110,8 @@ export interface UpstreamKind {
   readonly requiredHeaders?: Readonly<Record<string, string>>;
   /** The text endpoints, preferred first for a caller of another format; empty if there are none. */
   text(settings: EndpointSettings): readonly TextEndpoint[];
-  /**
-   * Creates the image capability; null if there is none.
-   *
-   * @param clock Used for the pauses between the polls of image jobs.
-   */
-  images(outbound: Outbound, clock: Clock): ImageUpstream | null;
-  /** Creates the video capability; null if there is none. */
-  videos(outbound: Outbound, settings: EndpointSettings): VideoUpstream | null;
-  /** Creates the cache capability; absent if there is none. */
-  caches?(outbound: Outbound): CacheUpstream;
-  /** Further capabilities, or what makes them for one provider; absent if there are none. */
-  readonly lazy?: LazyCapabilities | ((settings: EndpointSettings) => LazyCapabilities);
+  /** Creates what the vendor has besides text. */
+  capabilities(parts: CapabilityParts): Capabilities;
   /** Tests the credential without cost; absent if the vendor has no such request. */
   readonly probe?: CredentialProbe;
   /** The test that an operator starts, for kinds without a probe that proves the credential. Default: the probe. */
@@ -138,14 +125,3 @@ export interface UpstreamKind {
  * the `UpstreamFailure` otherwise, of kind `auth` if the vendor rejects the credential.
  */
 export type CredentialProbe = (outbound: Outbound, signal: AbortSignal) => Promise<void>;
-
-/** The settings of one provider that its endpoints depend on. */
-export interface EndpointSettings {
-  /** The text formats of the default protocol that the provider supports (kinds `openai` and `xai` only). */
-  /** `chat_first`: both, but responses only for models that refuse requests at chat completions. */
-  readonly speaks: "chat" | "responses" | "both" | "chat_first";
-  /** Default: none. */
-  readonly quirks?: Quirks;
-  /** The project whose models are called (kind `vertex` only). */
-  readonly vertex?: { readonly project: string; readonly location: string };
-}

@@ -16,7 +16,7 @@ import { createPoller, type Poller } from "./polling/poller.ts";
 import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./tasks/own_tasks.ts";
 import { readTask, type VideoJobKind } from "./tasks/records.ts";
 import { taskNotFound } from "./tasks/video_errors.ts";
-import { purgeVideo } from "./tasks/remove_task.ts";
+import { purgeVideo } from "./upkeep/remove_task.ts";
 import { AddressRenewal } from "./results/renew_addresses.ts";
 import { originalsExpireAt } from "./results/result_source.ts";
 import { stopHandler } from "./submit/stop.ts";
@@ -37,7 +37,7 @@ import {
 import type { VideoTask } from "./tasks/task.ts";
 import { TaskWatch } from "./events/task_watch.ts";
 import { isCallbackToken } from "./polling/vendor_callback.ts";
-import type { VideoParts } from "./video_parts.ts";
+import type { VideoParts } from "./tasks/video_parts.ts";
 
 /** A create request from a protocol. */
 export interface VideoCreate extends VideoCall {

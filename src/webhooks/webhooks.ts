@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { Late } from "../lib/late.ts";
 import type { Log } from "../lib/log.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import { EgressError } from "../net/egress_error.ts";
@@ -16,7 +17,7 @@ import { renderEnvelope } from "./envelope.ts";
 import { type EventFeed, openEventFeed } from "./event_feed.ts";
 import { addDelivery, readDelivery, WEBHOOK_JOB } from "./records.ts";
 import { removeDeliveryOf } from "./retention.ts";
-import type { SentEvent, TestReceiverParts, TestReceivers } from "./test_receivers.ts";
+import type { SentEvent, TestReceivers } from "./test_receivers.ts";
 
 /** Dependencies of the webhooks. */
 export interface WebhookParts {
@@ -27,31 +28,13 @@ export interface WebhookParts {
   /** Can change; it is read for each delivery. */
   readonly egress: EgressPolicy;
   /** Receivers inside the gateway. Default: none. */
-  readonly receivers?: Pick<ReceiverHolder, "opened">;
+  readonly receivers?: Pick<Late<TestReceivers>, "loaded">;
   /** Timeout of one attempt, from the name lookup to the response headers. */
   readonly timeoutMs: number;
   /** Returns a uniform random number in [0, 1). */
   readonly random: () => number;
   /** Default: a guarded POST over kept-alive connections; tests replace it. */
   readonly post?: PostEvent;
-}
-
-/** Receivers inside the gateway. Their code is loaded when an operator opens the first one. */
-export class ReceiverHolder {
-  #opened: TestReceivers | null = null;
-
-  constructor(private readonly parts: TestReceiverParts) {}
-
-  /** Null until one was opened. */
-  get opened(): TestReceivers | null {
-    return this.#opened;
-  }
-
-  /** Loads their code. */
-  async load(): Promise<TestReceivers> {
-    const { TestReceivers } = await import("./test_receivers.ts");
-    return this.#opened ??= new TestReceivers(this.parts);
-  }
 }
 
 /** The functions of webhooks that the rest of the gateway uses. */
@@ -89,7 +72,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       let trusted = egress.caCertificates;
       let poster = createPinnedPoster(egress);
       const post: PostEvent = parts.post ?? ((url, { headers, body, signal }) => {
-        const opened = receivers?.opened ?? null;
+        const opened = receivers?.loaded ?? null;
         const receiver = opened?.idAt(url) ?? null;
         if (opened !== null && receiver !== null) return handOver(opened, receiver, { headers, body, via: "gateway" });
         if (egress.caCertificates !== trusted) {

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { hasFreeDescriptors } from "../lib/descriptors.ts";
-import { MIN_FREE_DESCRIPTORS } from "./worker_thread.ts";
+import { MIN_FREE_DESCRIPTORS } from "../lib/late.ts";
 
 /** Options of {@linkcode startMemoryReturn}. The defaults measure this process. */
 export interface MemoryReturnOptions {

@@ -1,14 +1,16 @@
+import { Late } from "../lib/late.ts";
+
 const PIECE_CHARACTERS = 400;
 
-let library: Promise<(text: string) => number> | null = null;
+/** The vocabulary is two megabytes. */
+const library = new Late(async () => {
+  const { countTokens } = await import("gpt-tokenizer");
+  return (piece: string) => countTokens(piece, { allowedSpecial: "all" });
+});
 
 /** Counts the tokens of a text in the current thread. Takes about 1 ms per thousand characters. */
 export async function countTokensInThread(text: string): Promise<number> {
-  // The vocabulary is two megabytes, so it is loaded on first use.
-  library ??= import("gpt-tokenizer").then(({ countTokens }) => (piece) =>
-    countTokens(piece, { allowedSpecial: "all" })
-  );
-  const count = await library;
+  const count = await library.load();
   let tokens = 0;
   for (const piece of piecesOf(text)) tokens += count(piece);
   return tokens;

@@ -3,6 +3,7 @@ import { type GuardMessage, isGuardMessage } from "./guard_message.ts";
 import { hasFreeDescriptors } from "../lib/descriptors.ts";
 import { GatewayError } from "../lib/gateway_error.ts";
 import type { ThreadKind } from "../lib/heartbeats.ts";
+import { DESCRIPTOR_RETRY_SECONDS, MIN_FREE_DESCRIPTORS } from "../lib/late.ts";
 import { processHeartbeats, withSlot } from "../lib/own_heartbeat.ts";
 import { endWatched } from "./ending_thread.ts";
 
@@ -31,16 +32,11 @@ export interface WorkerThreadEvents {
  */
 export const THREAD_IDLE_MS = 45_000;
 
-/** A thread starts only if so many descriptors are free. Without any, the platform ends the process. */
-export const MIN_FREE_DESCRIPTORS = 64;
-
-const RETRY_AFTER_SECONDS = 5;
-
 /** A thread that cannot be started now. */
 export class ThreadUnavailable extends GatewayError {
   constructor() {
     super("overloaded", "The gateway has too few free file descriptors for another thread. Retry in a few seconds", {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      retryAfterSeconds: DESCRIPTOR_RETRY_SECONDS,
     });
   }
 }
@@ -75,6 +71,7 @@ export interface ThreadOptions {
  */
 export function threadStarter({ kind, entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
   return ({ onMessage, onCrash }) => {
+    // Without a free descriptor, the platform ends the process.
     if (!hasFreeDescriptors(MIN_FREE_DESCRIPTORS)) throw new ThreadUnavailable();
     const heartbeats = processHeartbeats();
     const slot = heartbeats?.open(kind) ?? null;

@@ -70,17 +70,78 @@ Deno.test("source tree: folders of one layer do not import each other", () => {
   assertEquals(sideways, []);
 });
 
-Deno.test("source tree: no imports go in a circle", () => {
-  const next = new Map<string, string[]>();
-  for (const { from, to } of imports) next.set(from, [...next.get(from) ?? [], to]);
+/** The folders around a file, outermost first: `src/videos`, then `src/videos/tasks`. */
+function foldersOf(file: string): string[] {
+  const steps = dirname(file).split("/");
+  return steps.map((_, index) => steps.slice(0, index + 1).join("/"));
+}
+
+/** The folders that two files do not share, one next to the other; null for files of one folder and its parts. */
+function siblingsOf({ from, to }: Import): readonly [from: string, to: string] | null {
+  const [own, others] = [foldersOf(from), foldersOf(to)];
+  const index = own.findIndex((folder, nth) => folder !== others[nth]);
+  const [folder, other] = [own[index], others[index]];
+  return folder === undefined || other === undefined ? null : [folder, other];
+}
+
+/** The circles of files or folders: "src/videos/tasks -> src/videos/results -> src/videos/tasks". */
+function circlesAmong(arrows: Iterable<readonly [from: string, to: string]>): string[] {
+  const next = new Map<string, Set<string>>();
+  for (const [from, to] of arrows) next.set(from, (next.get(from) ?? new Set()).add(to));
   const done = new Set<string>();
   const circles: string[] = [];
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
-    if (done.has(file) || path.includes(file)) return;
-    for (const other of next.get(file) ?? []) visit(other, [...path, file]);
-    done.add(file);
+  const visit = (node: string, path: readonly string[]) => {
+    if (path.includes(node)) circles.push([...path.slice(path.indexOf(node)), node].join(" -> "));
+    if (done.has(node) || path.includes(node)) return;
+    for (const other of next.get(node) ?? []) visit(other, [...path, node]);
+    done.add(node);
   };
-  for (const file of files) visit(file, []);
-  assertEquals(circles, []);
+  for (const node of next.keys()) visit(node, []);
+  return circles;
+}
+
+Deno.test("source tree: folders at every depth have an order", () => {
+  assertEquals(circlesAmong(imports.map(siblingsOf).filter((arrow) => arrow !== null)), []);
+});
+
+/** Folders whose own files import their parts, and whose parts import these files. None may be added. */
+const MIXED_FOLDERS = [
+  "src/billing",
+  "src/cli",
+  "src/console/client",
+  "src/console/client/pages/playground",
+  "src/conversation",
+  "src/documentation",
+  "src/net",
+  "src/prices",
+  "src/protocols",
+  "src/sandbox",
+  "src/texts",
+  "src/upstreams",
+];
+
+/** An arrow between the own files of a folder, as `folder/*`, and one of its parts; null for other imports. */
+function ownArrowOf({ from, to }: Import): readonly [from: string, to: string] | null {
+  const [own, others] = [dirname(from), dirname(to)];
+  if (others.startsWith(`${own}/`)) return [`${own}/*`, itemAt(foldersOf(to), own.split("/").length)];
+  if (own.startsWith(`${others}/`)) return [itemAt(foldersOf(from), others.split("/").length), `${others}/*`];
+  return null;
+}
+
+Deno.test("source tree: the own files of a folder are above its parts, or below them", () => {
+  const arrows = imports.flatMap((each) => [siblingsOf(each), ownArrowOf(each)]).filter((arrow) => arrow !== null);
+  const mixed = circlesAmong(arrows).flatMap((circle) => /(\S+)\/\*/.exec(circle)?.[1] ?? []);
+  assertEquals([...new Set(mixed)].sort(), MIXED_FOLDERS);
+});
+
+Deno.test("source tree: the simulated vendors import formats and the library only", () => {
+  const beyond = imports.filter(({ from, to }) =>
+    from.startsWith("src/sandbox/") && !/^src\/(?:sandbox|conversation|lib)\//.test(to)
+  );
+  assertEquals(beyond, []);
+});
+
+Deno.test("source tree: no imports go in a circle", () => {
+  assertEquals(circlesAmong(imports.map(({ from, to }) => [from, to] as const)), []);
+  assertEquals(circlesAmong([["a", "b"], ["b", "c"], ["c", "a"], ["c", "d"]]), ["a -> b -> c -> a"]);
 });

@@ -100,7 +100,7 @@ function startCaches(
     find: (mark) => Promise.resolve([...state.vendor].flatMap(([name, own]) => own === mark ? [name] : [])),
   };
   const acme = providerOf("acme", [endpointOf("chat")]);
-  const provider: Provider = kind === "native" ? { ...acme, caches: upstream } : acme;
+  const provider: Provider = kind === "native" ? { ...acme, capabilities: { caches: upstream } } : acme;
   const model = readModel({ id: "acme/m", pricing: { prompt: "0.000001" }, serves: [{ provider: "acme" }] });
   const caches = createCaches({
     store,

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { PROVIDER_KINDS, vendorBaseUrl } from "../../src/upstreams/kinds.ts";
+import { vendorBaseUrl } from "../../src/upstreams/configured_vendors.ts";
+import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 import { PRESET_NAMES, presetOf, VENDORS } from "../../src/upstreams/vendors.ts";
 import { ROOT } from "../architecture/source_files.ts";
 
@@ -17,11 +18,17 @@ function rowsOf(first: string, second: string): string[][] {
 const sorted = (rows: readonly (readonly string[])[]) => rows.map((row) => row.join(" | ")).toSorted();
 
 Deno.test("docs/providers.md lists every vendor that a variable enables, with its address and variables", () => {
-  const expected = Object.entries(VENDORS).filter(([, vendor]) => vendor.keyNames.length > 0 && vendor.baseUrl !== null)
-    .map(([name, { kind, baseUrl, keyNames, pairNames, addressNames = [] }]) => [
+  const expected = Object.entries(VENDORS).filter(([, vendor]) => vendor.keyNames.length > 0)
+    .map(([name, { kind, baseUrl, isPreset, keyNames, pairNames, addressNames = [] }]) => [
       keyNames.map(code).join(", ") + (pairNames ? `, or ${pairNames.map(code).join(" and ")}` : ""),
       code(name),
-      baseUrl ? code(baseUrl) : kind === name ? "the kind's" : `the kind's (${code(kind)})`,
+      baseUrl === null
+        ? "of the resource"
+        : isPreset
+        ? code(baseUrl)
+        : kind === name
+        ? "the kind's"
+        : `the kind's (${code(kind)})`,
       addressNames.map(code).join(", "),
     ]);
   assertEquals(sorted(rowsOf("Key", "Provider")), sorted(expected));

@@ -1,3 +1,4 @@
+import { builtInRates } from "../../src/config/dev_rates.ts";
 import type { Reconciliation } from "../../src/console/client/shapes.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { PRICING, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
@@ -49,7 +50,11 @@ export async function withReconciledGateway(
   const { wrong = {}, vendor = {}, providers = {}, config = {}, ...others } = options;
   const names = Object.values(RECONCILED).flat();
   const prices = { ...Object.fromEntries(names.map((name) => [name, PRICING])), ...vendor };
-  const vendors = await startSandbox({ port: 0, prices, ...options.clock && { clock: options.clock } });
+  const vendors = await startSandbox({
+    port: 0,
+    ratesOf: builtInRates(prices),
+    ...options.clock && { clock: options.clock },
+  });
   const { openai, anthropic, openrouter } = vendors.baseUrls;
   const common = { api_key: "sandbox-key", report_key: REPORT_KEY };
   const gateway = await startTestGateway({

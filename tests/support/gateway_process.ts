@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly args: readonly string[];
   /** The path of the module that takes the arguments. Default: the program. */
   readonly program?: string;
+  /** Further options of Deno. Default: none. */
+  readonly flags?: readonly string[];
   /** The working folder, which it may write to. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -35,7 +37,7 @@ export interface ProcessOptions {
 
 /** Starts the program with the permissions that its tasks give it. */
 export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
-  const { args, folder, env, descriptors, umask, redirects = "", program = PROGRAM } = options;
+  const { args, flags = [], folder, env, descriptors, umask, redirects = "", program = PROGRAM } = options;
   const run = [
     "run",
     "--quiet",
@@ -46,6 +48,7 @@ export function startGatewayProcess(options: ProcessOptions): GatewayProcess {
     "--allow-read",
     `--allow-write=${folder}`,
     "--allow-sys=uid,statfs,systemMemoryInfo",
+    ...flags,
     program,
     ...args,
   ];

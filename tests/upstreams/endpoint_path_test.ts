@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { endpointPathIn } from "../../src/upstreams/endpoint_path.ts";
-import { vendorBaseUrl } from "../../src/upstreams/kinds.ts";
+import { vendorBaseUrl } from "../../src/upstreams/configured_vendors.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 
 Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {

@@ -2,7 +2,8 @@ import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { ROOT } from "../architecture/source_files.ts";
 import { withAnswers } from "../support/vendor_stage.ts";
-import { listsModels, loadKind, PROVIDER_KINDS, supportsSecretKey } from "../../src/upstreams/kinds.ts";
+import { loadKind } from "../../src/upstreams/adapters.ts";
+import { listsModels, PROVIDER_KINDS, supportsSecretKey } from "../../src/upstreams/kinds.ts";
 
 Deno.test("kinds: the table states for each kind whether its adapter lists models", async () => {
   const listing = await Promise.all(PROVIDER_KINDS.map(async (name) => [name, Boolean((await loadKind(name)).models)]));
@@ -22,15 +23,15 @@ Deno.test("kinds: docs/providers.md names what each adapter serves", async () =>
   const shown = rows.map((row) => row.split("|").slice(1, 6).map((cell) => cell.trim()));
   await withAnswers([], async ({ outbound, clock }) => {
     const served = await Promise.all(PROVIDER_KINDS.map(async (name) => {
-      const { text, images, videos, lazy = {} } = await loadKind(name);
-      const others = typeof lazy === "function" ? lazy({ speaks: "chat" }) : lazy;
-      const names = Object.entries(OTHERS).flatMap(([key, word]) => key in others ? [word] : []);
-      assertEquals("transcripts" in others, "speech" in others);
+      const { text, capabilities } = await loadKind(name);
+      const made = capabilities({ outbound, clock, settings: { speaks: "chat" } });
+      const names = Object.entries(OTHERS).flatMap(([key, word]) => key in made ? [word] : []);
+      assertEquals("transcripts" in made, "speech" in made);
       return [
         name,
         text({ speaks: "chat" }).length > 0,
-        images(outbound, clock) !== null,
-        videos(outbound, { speaks: "chat" }) !== null,
+        made.images !== undefined,
+        made.videos !== undefined,
         names,
       ];
     }));

@@ -13,16 +13,17 @@ const CONFIGS: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 /** What the adapter itself has. */
-function madeIn({ images, videos, lazy }: Provider): Made[] {
+function madeIn({ capabilities }: Provider): Made[] {
+  const { images, videos, embeddings, moderations, ranks, speech, transcripts } = capabilities;
   const made: (readonly [Made, unknown])[] = [
     ["image", images],
     ["edits", images?.edit],
     ["video", videos],
-    ["embedding", lazy?.embeddings],
-    ["moderation", lazy?.moderations],
-    ["rerank", lazy?.ranks],
-    ["speech", lazy?.speech],
-    ["transcription", lazy?.transcripts],
+    ["embedding", embeddings],
+    ["moderation", moderations],
+    ["rerank", ranks],
+    ["speech", speech],
+    ["transcription", transcripts],
   ];
   return made.flatMap(([name, capability]) => capability == null ? [] : [name]);
 }

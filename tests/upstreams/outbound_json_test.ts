@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import * as z from "zod";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { lazyImages } from "../../src/upstreams/openai/lazy_images.ts";
+import { openaiImages } from "../../src/upstreams/openai/images.ts";
 import type { OutboundBody } from "../../src/upstreams/outbound_body.ts";
 import type { OutboundCall } from "../../src/upstreams/outbound_call.ts";
 import { itemAt } from "../support/items.ts";
@@ -114,7 +114,7 @@ Deno.test("OpenAI images: the silence limit of a stream is the limit of a whole 
       return outbound.send(call);
     };
     await Array.fromAsync(
-      lazyImages({ ...outbound, send }, (endpoint) => endpoint).stream!(orderOf(), CALL, "generate"),
+      openaiImages({ ...outbound, send }, (endpoint) => endpoint).stream!(orderOf(), CALL, "generate"),
     );
     assertEquals([calls[0]?.idleMs, calls[0]?.firstByteMs], [600_000, 600_000]);
     assertEquals(itemAt(calls, 0).callerSignal, CALL.callerSignal);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
 import { isProviderName } from "../../src/lib/provider_name.ts";
 import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { vendorBaseUrl } from "../../src/upstreams/kinds.ts";
+import { vendorBaseUrl } from "../../src/upstreams/configured_vendors.ts";
 import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
 import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
 

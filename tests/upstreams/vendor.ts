@@ -82,7 +82,7 @@ export function withImageVendor(
   test: (images: ImageUpstream, seen: readonly Seen[]) => Promise<void>,
 ): Promise<void> {
   const answers = "body" in answer ? [answer] : answer;
-  return withVendor(kind, answers, ({ images }, seen) => test(images!, seen));
+  return withVendor(kind, answers, ({ capabilities: { images } }, seen) => test(images!, seen));
 }
 
 /** A call without cancellation. */

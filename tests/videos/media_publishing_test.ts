@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { MediaForms, VideoMedia } from "../../src/upstreams/video_upstream.ts";
-import { formFor, isPublicBase } from "../../src/videos/submit/media_publishing.ts";
+import { formFor, isPublicBase } from "../../src/videos/request/media_publishing.ts";
 import type { TaskMedia } from "../../src/videos/tasks/task.ts";
 
 const address: TaskMedia = { medium: "image", at: "url", url: "https://example.com/a.png" };

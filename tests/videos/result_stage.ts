@@ -4,9 +4,9 @@ import { readCidr } from "../../src/net/address.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
-import type { VideoParts } from "../../src/videos/video_parts.ts";
+import type { VideoParts } from "../../src/videos/tasks/video_parts.ts";
 import { createVideos, type Videos } from "../../src/videos/videos.ts";
-import { fileSweep } from "../../src/videos/tasks/retention.ts";
+import { fileSweep } from "../../src/videos/upkeep/retention.ts";
 import type { VideoResult } from "../../src/upstreams/video_upstream.ts";
 import { DONE, openStage, runDue, type Stage } from "./stage.ts";
 

@@ -15,7 +15,7 @@ import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
 import type { TaskObject } from "../../src/videos/tasks/task_object.ts";
-import type { VideoParts } from "../../src/videos/video_parts.ts";
+import type { VideoParts } from "../../src/videos/tasks/video_parts.ts";
 import { createVideos, type VideoHandlerKind, type Videos } from "../../src/videos/videos.ts";
 import { mergeCommits } from "../../src/billing/records.ts";
 import { ManualClock } from "../support/manual_clock.ts";

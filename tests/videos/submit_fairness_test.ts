@@ -7,7 +7,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { createJobRunner, type JobRunner } from "../../src/store/job_runner.ts";
 import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
 import { createVideos, type Videos } from "../../src/videos/videos.ts";
-import type { VideoParts } from "../../src/videos/video_parts.ts";
+import type { VideoParts } from "../../src/videos/tasks/video_parts.ts";
 import { until } from "../support/manual_clock.ts";
 import { LIMITS, openStage, type Stage, StageVendor } from "./stage.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { GatewayError } from "../../src/lib/gateway_error.ts";
 import { readMoney } from "../../src/lib/money.ts";
 import { createVideos, type Videos } from "../../src/videos/videos.ts";
-import type { VideoSettings } from "../../src/videos/video_parts.ts";
+import type { VideoSettings } from "../../src/videos/tasks/video_parts.ts";
 import { atLeast } from "../support/items.ts";
 import { CALLER, COST, createWith, DONE, failure, LIMITS, openStage, runDue, type Stage } from "./stage.ts";
 

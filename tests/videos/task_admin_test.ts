@@ -6,7 +6,7 @@ import type { Commit, Store } from "../../src/store/store.ts";
 import { UpstreamFailure } from "../../src/upstreams/failure.ts";
 import { addTask, changeTask, indexOldTasks, readTask } from "../../src/videos/tasks/records.ts";
 import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
-import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/videos/tasks/task_admin.ts";
+import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/videos/upkeep/task_admin.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openStage } from "./stage.ts";

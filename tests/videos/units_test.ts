@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { writeMoney } from "../../src/lib/money.ts";
 import { modeOf } from "../../src/videos/request/mode.ts";
-import { nextPollMs } from "../../src/videos/polling/poll_schedule.ts";
-import { usageOf } from "../../src/videos/create/price.ts";
+import { nextPollMs } from "../../src/videos/tasks/poll_schedule.ts";
+import { usageOf } from "../../src/videos/tasks/measured_usage.ts";
 import { isTaskId, newTaskId } from "../../src/videos/tasks/task_id.ts";
 import { itemAt } from "../support/items.ts";
 

@@ -8,6 +8,10 @@ import { compareValues, type UsageDimension, type UsageGroup } from "./usage_gro
 import { addSums, NO_SUMS, type UsageSums } from "./usage_records.ts";
 import type { UsageRollup } from "./usage_rollup.ts";
 import { nextTurn } from "../../lib/loop_turns.ts";
+import { Late } from "../../lib/late.ts";
+
+const readUsageModule = new Late(() => import("./read_usage.ts"));
+const groupSumsModule = new Late(() => import("./group_sums.ts"));
 
 /** Which usage is summed, and how. */
 export interface UsageQuery {
@@ -107,7 +111,7 @@ async function inTime(rollup: UsageRollup): Promise<void> {
  * @throws {GatewayError} `invalid_request` if there are too many groups or stored sums.
  */
 export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
-  const { CopyReplacedError } = await import("./read_usage.ts");
+  const { CopyReplacedError } = await readUsageModule.load();
   for (let attempt = 1;; attempt++) {
     try {
       return await sumPages(pagesOf(store, query, attempt < MAX_ATTEMPTS), query);
@@ -120,7 +124,7 @@ export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageRe
 async function sumPages(pages: AsyncIterable<readonly UsageRow[]>, query: UsageQuery): Promise<UsageReport> {
   const { groupBy, top } = query;
   const maxGroups = top === undefined ? MAX_USAGE_GROUPS : MAX_GROUPS_TO_CHOOSE;
-  const { GroupSums } = await import("./group_sums.ts");
+  const { GroupSums } = await groupSumsModule.load();
   const groups = new GroupSums(groupBy);
   let [rows, pausedAt] = [0, 0];
   for await (const page of pages) {
@@ -169,7 +173,7 @@ async function* pagesOf(
   readsCopies: boolean,
 ): AsyncGenerator<readonly UsageRow[]> {
   const { groupBy, only, fromDay, toDay } = query;
-  const { readUsageOfAccount, readUsageOfAll } = await import("./read_usage.ts");
+  const { readUsageOfAccount, readUsageOfAll } = await readUsageModule.load();
   if (only.account !== undefined) return yield* readUsageOfAccount(store, only.account, { fromDay, toDay });
   const isByAccount = only.key !== undefined || groupBy.includes("account") || groupBy.includes("key");
   const table = isByAccount ? "records" : "models";

@@ -19,6 +19,9 @@ import {
   usageCursorKey,
   usageDayKey,
 } from "./usage_records.ts";
+import { Late } from "../../lib/late.ts";
+
+const copyDaysModule = new Late(() => import("./copy_days.ts"));
 
 /** The dependencies of a usage rollup. */
 export interface UsageRollupParts {
@@ -141,7 +144,7 @@ export class UsageRollup {
   async copyDays(): Promise<void> {
     const { store } = this.parts;
     const today = Math.floor(store.now() / DAY_MS);
-    const { copyDay, daysWithoutCopy } = await import("./copy_days.ts");
+    const { copyDay, daysWithoutCopy } = await copyDaysModule.load();
     if (this.#copiedUntil < today) {
       for (const day of await daysWithoutCopy(store, today)) this.#changedDays.add(day);
       this.#copiedUntil = today;
@@ -234,7 +237,7 @@ export class UsageRollup {
 
   /** An earlier version may have changed the records of any day. */
   async #removeCopies(): Promise<void> {
-    const { removeCopies } = await import("./copy_days.ts");
+    const { removeCopies } = await copyDaysModule.load();
     await removeCopies(this.parts.store);
     this.#copiedUntil = -1;
   }

@@ -1,3 +1,4 @@
+import { CONFIGURED_VENDORS } from "../../upstreams/configured_vendors.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
 
 /** A model of Bedrock as LiteLLM names it. */
@@ -59,16 +60,18 @@ export function bedrockFields(
     config.drop(place, "it has an access key without its secret key, or the other way round");
     return null;
   }
+  const { keyNames: [keyName], pairNames, sessionTokenName, regionNames: [regionName] } = CONFIGURED_VENDORS.bedrock;
+  const [accessKeyName, secretKeyName] = pairNames;
   const valueOf = (text: string | null, name: string) =>
     text === null ? config.variable(name) : config.secret(text, name);
   return {
     kind: "bedrock",
-    region: region === null ? config.variable("AWS_REGION", "name", DEFAULT_REGIONS[program]) : config.name(region),
+    region: region === null ? config.variable(regionName, "name", DEFAULT_REGIONS[program]) : config.name(region),
     ...(address !== null && { base_url: config.address(address) }),
-    ...(apiKey !== null ? { api_key: config.secret(apiKey, "AWS_BEARER_TOKEN_BEDROCK") } : {
-      api_key: valueOf(accessKey, "AWS_ACCESS_KEY_ID"),
-      secret_key: valueOf(secretKey, "AWS_SECRET_ACCESS_KEY"),
-      ...(sessionToken !== null && { session_token: config.secret(sessionToken, "AWS_SESSION_TOKEN") }),
+    ...(apiKey !== null ? { api_key: config.secret(apiKey, keyName) } : {
+      api_key: valueOf(accessKey, accessKeyName),
+      secret_key: valueOf(secretKey, secretKeyName),
+      ...(sessionToken !== null && { session_token: config.secret(sessionToken, sessionTokenName) }),
     }),
   };
 }

@@ -4,7 +4,7 @@ import { azureResource, entraIdOf, isAzureModelHost, vertexFields } from "./clou
 import type { ImportedConfig, Written } from "./imported_config.ts";
 import type { ModelUse } from "../../prices/model_use.ts";
 import { idIn, mapIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";
-import { baseUrlOf, type ImportedVendor } from "./vendors.ts";
+import { AZURE_KEY_NAME, baseUrlOf, type ImportedVendor } from "./vendors.ts";
 
 /** A key of a provider in the source. */
 export interface SourceKey {
@@ -85,7 +85,7 @@ function azureFields(config: ImportedConfig, key: SourceMap, place: string, mode
   }
   if (azure.api_version !== undefined) config.drop(`${place}.api_version`, "deployments are called by the v1 API");
   const base = config.address(azureResource(endpoint));
-  const apiKey = secret === null ? null : config.secret(secret, "AZURE_API_KEY");
+  const apiKey = secret === null ? null : config.secret(secret, AZURE_KEY_NAME);
   if (!model.startsWith("claude-")) {
     return { kind: "azure", base_url: base, ...(entra === null ? { api_key: apiKey } : { entra_id: entra }) };
   }

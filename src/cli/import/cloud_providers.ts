@@ -1,3 +1,4 @@
+import { CONFIGURED_VENDORS } from "../../upstreams/configured_vendors.ts";
 import type { ImportedConfig, Written } from "./imported_config.ts";
 
 /** Settings of Microsoft Entra ID in another program. */
@@ -50,7 +51,7 @@ const DEFAULT_LOCATION = "us-central1";
 /**
  * The usual variable of the path of a key file. Source: Google Cloud documentation, "Application Default Credentials".
  */
-const DEFAULT_KEY_FILE = "GOOGLE_APPLICATION_CREDENTIALS";
+const [DEFAULT_KEY_FILE] = CONFIGURED_VENDORS.vertex.keyNames;
 
 /**
  * The fields of a provider of kind `vertex`.

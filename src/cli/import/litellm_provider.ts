@@ -3,7 +3,7 @@ import { azureResource, entraIdOf, isAzureModelHost, vertexFields } from "./clou
 import type { ImportedConfig, Written } from "./imported_config.ts";
 import type { ModelUse } from "../../prices/model_use.ts";
 import { mapIn, numberIn, type SourceMap, textIn } from "../../prices/source_values.ts";
-import { baseUrlOf, type ImportedVendor, vendorNamed } from "./vendors.ts";
+import { AZURE_KEY_NAME, baseUrlOf, type ImportedVendor, vendorNamed } from "./vendors.ts";
 
 /** The fields that {@linkcode providerFields} and {@linkcode limitsOf} carry, at any vendor. */
 const PROVIDER_FIELDS = [
@@ -33,7 +33,7 @@ export function isProviderField(vendor: ImportedVendor, field: string): boolean 
   return PROVIDER_FIELDS.includes(field) ||
     (vendor.kind === "vertex" && VERTEX_FIELDS.includes(field)) ||
     (vendor.kind === "bedrock" && BEDROCK_FIELDS.includes(field)) ||
-    (vendor.name?.startsWith("azure") === true && AZURE_FIELDS.includes(field));
+    (vendor.name.startsWith("azure") && AZURE_FIELDS.includes(field));
 }
 
 /** A model in the way that LiteLLM calls it. */
@@ -111,7 +111,7 @@ function azureProvider(config: ImportedConfig, { vendor, params, place }: Called
   if (address !== null && isAzureModelHost(address)) {
     return dropped(config, place, "its address is that of a single model, which has no v1 API");
   }
-  const keyName = vendor.keyName ?? "AZURE_API_KEY";
+  const keyName = vendor.keyName ?? AZURE_KEY_NAME;
   const base = address === null
     ? config.variable(keyName.replace(/_KEY$/, "_BASE"))
     : config.address(azureResource(address));

@@ -45,7 +45,7 @@ export function useOf(vendorModel: VendorModel, mode: string | null): ModelUse |
 
 /** Why this gateway does not serve a model of a vendor for a use; null if it does. */
 export function whyNotServed({ vendor, model }: VendorModel, use: ModelUse): string | null {
-  const place = vendor.name ?? vendor.kind;
+  const place = vendor.name;
   if (!vendor.uses.includes(use)) return `models for ${USE_WORDS[use]} are not served at ${place}`;
   if (vendor.kind === "vertex" && !hasVertexFormat(model)) {
     return "models of this publisher are not served at Vertex AI";

@@ -4,6 +4,8 @@ import { ImportedConfig, type ImportResult, type Written } from "./imported_conf
 import { chargeKindsOf, type ModelUse } from "../../prices/model_use.ts";
 import { decimalOf } from "../../prices/litellm_prices.ts";
 import { OPENROUTER_PRICES } from "../../prices/openrouter_prices.ts";
+import { keyNameOf } from "../../upstreams/vendor.ts";
+import { VENDORS } from "../../upstreams/vendors.ts";
 import { listIn, mapIn, numberIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";
 
 const MODALITIES = new Set(["text", "image", "file", "audio", "video"]);
@@ -13,7 +15,7 @@ export function importOpenrouterModels(source: unknown, name: string): ImportRes
   const config = new ImportedConfig(() => null);
   const provider = config.provider("openrouter", {
     kind: "openrouter",
-    api_key: config.variable("OPENROUTER_API_KEY"),
+    api_key: config.variable(keyNameOf("openrouter", VENDORS.openrouter)),
   });
   const listed = Array.isArray(source) ? source : listIn(mapIn(source).data);
   for (const [index, value] of listed.entries()) {

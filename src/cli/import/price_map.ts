@@ -3,7 +3,7 @@ import { callingVendor, providerFields } from "./litellm_provider.ts";
 import { modelFields, whyNotServed } from "./model_fields.ts";
 import { type ModelUse, USE_WORDS, useOfMode } from "../../prices/model_use.ts";
 import { mapIn, numberIn, type SourceMap, textIn } from "../../prices/source_values.ts";
-import { idPrefixOf, type ImportedVendor, providerNameFor, vendorNamed } from "./vendors.ts";
+import { type ImportedVendor, providerNameFor, vendorNamed } from "./vendors.ts";
 
 /** The entry that documents the others. */
 const SAMPLE = "sample_spec";
@@ -61,7 +61,7 @@ function readEntry(
   { key, entry, vendorName, known }: Entry,
   only: ReadonlySet<string> | null,
 ): string | null {
-  const prefix = idPrefixOf(known);
+  const prefix = known.name;
   if (only !== null && !only.has(prefix)) return "the provider was not asked for";
   const model = modelIn(key, vendorName);
   if (!namesOneModel(model, prefix)) return "it stands for several models, or for one region, size or quality";

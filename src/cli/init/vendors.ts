@@ -1,3 +1,6 @@
+import { CONFIGURED_VENDORS } from "../../upstreams/configured_vendors.ts";
+import { listsModels } from "../../upstreams/kinds.ts";
+import { hasBuiltInModels, keyNameOf, type Vendor } from "../../upstreams/vendor.ts";
 import { kindNameOf, VENDORS } from "../../upstreams/vendors.ts";
 
 /** A vendor that `init` can configure. */
@@ -21,39 +24,25 @@ export interface InitVendor {
   readonly models: "built-in" | "listed" | "named";
 }
 
-const KNOWN: readonly InitVendor[] = Object.entries(VENDORS).map(([name, vendor]) => ({
-  name,
-  kind: kindNameOf(name, vendor),
-  keyNames: vendor.keyNames,
-  keyName: vendor.keyNames[0] ?? variableOf(name),
-  addressName: vendor.baseUrl === null ? `${name.toUpperCase()}_OPENAI_ENDPOINT` : null,
-  hasProject: false,
-  models: vendor.hasBuiltInModels ?? true ? "built-in" : vendor.listsModels ?? true ? "listed" : "named",
-}));
-
-const VERTEX: InitVendor = {
-  name: "vertex",
-  kind: "vertex",
-  keyNames: ["GOOGLE_APPLICATION_CREDENTIALS"],
-  keyName: "GOOGLE_APPLICATION_CREDENTIALS",
-  addressName: null,
-  hasProject: true,
-  models: "named",
-};
-
-const BEDROCK: InitVendor = {
-  name: "bedrock",
-  kind: "bedrock",
-  keyNames: ["AWS_BEARER_TOKEN_BEDROCK"],
-  keyName: "AWS_BEARER_TOKEN_BEDROCK",
-  addressName: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", // which contains the region
-  hasProject: false,
-  models: "named",
-};
+const { vertex, bedrock } = CONFIGURED_VENDORS;
 
 /** All vendors that `init` can configure. */
-export const INIT_VENDORS: readonly InitVendor[] = [...KNOWN, VERTEX, BEDROCK];
+export const INIT_VENDORS: readonly InitVendor[] = [
+  ...Object.entries(VENDORS).map(([name, vendor]) => initVendor(name, vendor)),
+  { ...initVendor("vertex", vertex), hasProject: true },
+  initVendor("bedrock", bedrock),
+];
 
-function variableOf(name: string): string {
-  return `${name.toUpperCase().replaceAll("-", "_")}_API_KEY`;
+function initVendor(name: string, vendor: Vendor): InitVendor {
+  const hasOwnAddress = vendor.baseUrl === null || vendor.regionalUrl !== undefined;
+  const addressName = vendor.addressNames?.[0] ?? null;
+  return {
+    name,
+    kind: kindNameOf(name, vendor),
+    keyNames: vendor.keyNames,
+    keyName: keyNameOf(name, vendor),
+    addressName: hasOwnAddress ? addressName : null,
+    hasProject: false,
+    models: hasBuiltInModels(vendor) ? "built-in" : vendor.listsModels ?? listsModels(vendor.kind) ? "listed" : "named",
+  };
 }

@@ -2,28 +2,11 @@ import type { SourcedModel } from "../../catalog/sourced_model.ts";
 import { isDate } from "../../lib/iso_date.ts";
 import { LITELLM_PRICE, readPrices } from "../litellm_prices.ts";
 import { chargeKindsOf, type ModelUse, useOfMode } from "../model_use.ts";
+import { ownValue } from "../../lib/own_value.ts";
+import { LITELLM_FAMILIES } from "../families.ts";
 import type { PriceProblems } from "../price_problems.ts";
 import type { ListedPrice } from "../listed_price.ts";
 import { mapIn, numberIn, type SourceMap, textIn } from "../source_values.ts";
-
-/** The vendors by their names there. Source: `model_prices_and_context_window.json`, `litellm_provider`. */
-const FAMILIES: Readonly<Record<string, string>> = {
-  openai: "openai",
-  anthropic: "anthropic",
-  gemini: "google",
-  xai: "xai",
-  volcengine: "bytedance",
-  deepseek: "deepseek",
-  moonshot: "moonshotai",
-  dashscope: "alibaba",
-  zai: "zai",
-  minimax: "minimax",
-  mistral: "mistral",
-  groq: "groq",
-  cohere: "cohere",
-  cohere_chat: "cohere",
-  openrouter: "openrouter",
-};
 
 /** Prices of one size of images, of regions, and of fine-tuned models. */
 const PARTS = /\d-x-\d|^(low|medium|high|hd|standard)\/|^ft:/;
@@ -43,7 +26,7 @@ export function readLitellmMap(
   for (const [place, value] of Object.entries(source)) {
     const entry = mapIn(value);
     const vendor = textIn(entry.litellm_provider) ?? "";
-    const family = Object.hasOwn(FAMILIES, vendor) ? FAMILIES[vendor] : undefined;
+    const family = ownValue(LITELLM_FAMILIES, vendor);
     const use = useOfMode(textIn(entry.mode) ?? "");
     if (family === undefined || !families.has(family) || use === null) continue;
     const isPrefixed = place.startsWith(`${vendor}/`);

@@ -1,24 +1,9 @@
 import type { PriceName } from "../../billing/tariff.ts";
+import { ownValue } from "../../lib/own_value.ts";
+import { MODELS_DEV_FAMILIES } from "../families.ts";
 import type { PriceProblems } from "../price_problems.ts";
 import type { ListedPrice } from "../listed_price.ts";
 import { mapIn, numberIn, type SourceMap, textIn, textsIn } from "../source_values.ts";
-
-/** The vendors by their ids there. Source: models.dev, `api.json`. */
-const FAMILIES: Readonly<Record<string, string>> = {
-  openai: "openai",
-  anthropic: "anthropic",
-  google: "google",
-  xai: "xai",
-  deepseek: "deepseek",
-  moonshotai: "moonshotai",
-  alibaba: "alibaba",
-  zai: "zai",
-  minimax: "minimax",
-  mistral: "mistral",
-  groq: "groq",
-  cohere: "cohere",
-  openrouter: "openrouter",
-};
 
 /** Prices of a million tokens, with ours of one. Source: models.dev, `packages/core/src/schema.ts`, `Cost`. */
 const PRICES: Readonly<Record<string, PriceName>> = {
@@ -48,7 +33,7 @@ export function readModelsDev(
   problems: PriceProblems,
 ): readonly ListedPrice[] {
   return Object.entries(source).flatMap(([vendor, value]) => {
-    const family = Object.hasOwn(FAMILIES, vendor) ? FAMILIES[vendor] : undefined;
+    const family = ownValue(MODELS_DEV_FAMILIES, vendor);
     if (family === undefined || !families.has(family)) return [];
     return Object.entries(mapIn(mapIn(value).models)).flatMap(([name, model]) => {
       const read = readModel(`${vendor}/${name}`, mapIn(model), problems);

@@ -2,24 +2,11 @@ import { isChargeable } from "../../billing/tariff.ts";
 import { isDate } from "../../lib/iso_date.ts";
 import { chargeKindsOf } from "../model_use.ts";
 import { OPENROUTER_PRICES } from "../openrouter_prices.ts";
+import { ownValue } from "../../lib/own_value.ts";
+import { OPENROUTER_FAMILIES } from "../families.ts";
 import type { PriceProblems } from "../price_problems.ts";
 import type { ListedPrice } from "../listed_price.ts";
 import { listIn, mapIn, numberIn, type SourceMap, textIn, textsIn } from "../source_values.ts";
-
-/** The vendors by the first part of their models' ids at OpenRouter, whose prices are those of the vendors. */
-const FAMILIES: Readonly<Record<string, string>> = {
-  openai: "openai",
-  anthropic: "anthropic",
-  google: "google",
-  "x-ai": "xai",
-  deepseek: "deepseek",
-  moonshotai: "moonshotai",
-  qwen: "alibaba",
-  "z-ai": "zai",
-  minimax: "minimax",
-  mistralai: "mistral",
-  cohere: "cohere",
-};
 
 const OPENROUTER = "openrouter";
 const MODALITIES = new Set(["text", "image", "file", "audio", "video"]);
@@ -64,7 +51,7 @@ function namesOf(id: string): { readonly family: string; readonly name: string }
 }
 
 function ownFamily(vendor: string): string | null {
-  return Object.hasOwn(FAMILIES, vendor) ? FAMILIES[vendor] ?? null : null;
+  return ownValue(OPENROUTER_FAMILIES, vendor) ?? null;
 }
 
 /** Null for a model without a fixed price, or without text as an output. */

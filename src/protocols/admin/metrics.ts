@@ -1,6 +1,9 @@
 import { SERVICE_ENDPOINTS } from "../../endpoints/service.ts";
 import type { MetricFamily } from "../../lib/metric_family.ts";
 import { type AdminRoute, adminRoute } from "./admin_route.ts";
+import { Late } from "../../lib/late.ts";
+
+const expositionModule = new Late(() => import("../../metrics/exposition.ts"));
 
 /** The dependencies of the metrics endpoint. */
 export interface AdminMetricsOptions {
@@ -11,7 +14,7 @@ export interface AdminMetricsOptions {
 /** `GET /metrics` in the text format of Prometheus. Its requests are neither logged nor counted. */
 export function adminMetricsRoutes({ families }: AdminMetricsOptions): AdminRoute[] {
   const handler = async () => {
-    const { METRICS_MEDIA_TYPE, writeMetrics } = await import("../../metrics/exposition.ts");
+    const { METRICS_MEDIA_TYPE, writeMetrics } = await expositionModule.load();
     return new Response(await writeMetrics(await families()), {
       headers: { "content-type": METRICS_MEDIA_TYPE, "cache-control": "no-store" },
     });

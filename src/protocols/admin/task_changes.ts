@@ -2,7 +2,7 @@ import { type Handler, pathParam } from "../../http/inbound.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { JsonObject } from "../../lib/json_object.ts";
 import type { ContentChoice } from "../../videos/results/content.ts";
-import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
+import type { TaskAdmin, TaskWithHold } from "../../videos/upkeep/task_admin.ts";
 import type { Videos } from "../../videos/videos.ts";
 import { answerJson } from "./answer.ts";
 

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { writeMoney } from "../../lib/money.ts";
 import { credentialOf, providerNameOf } from "../../lib/provider_name.ts";
 import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
-import type { TaskAdmin, TaskWithHold } from "../../videos/tasks/task_admin.ts";
+import type { TaskAdmin, TaskWithHold } from "../../videos/upkeep/task_admin.ts";
 import { answerJson } from "./answer.ts";
 import { type AdminRoute, adminRoute } from "./admin_route.ts";
 import { cancelTaskHandler, type RunningVideos, taskResultsHandler } from "./task_changes.ts";

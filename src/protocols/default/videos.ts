@@ -19,6 +19,9 @@ import { isForm, readVideoForm } from "./video_form.ts";
 import type { VideoChange } from "./video_remix.ts";
 import { readContentQuery } from "./video_content_query.ts";
 import { readVideoListQuery } from "./video_list_query.ts";
+import { Late } from "../../lib/late.ts";
+
+const videoRemixModule = new Late(() => import("./video_remix.ts"));
 
 /** The dependencies of the video endpoints. */
 export interface VideoRouteParts {
@@ -163,6 +166,6 @@ async function content(inbound: Inbound, { videos, authenticate }: VideoRoutePar
 }
 
 async function refused(change: VideoChange, inbound: Inbound, parts: VideoRouteParts): Promise<never> {
-  const { refuseChange } = await import("./video_remix.ts");
+  const { refuseChange } = await videoRemixModule.load();
   return await refuseChange(inbound, change, inbound.params.id ?? null, parts);
 }

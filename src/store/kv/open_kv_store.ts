@@ -15,6 +15,9 @@ import {
 import { isSchemaKnown, SCHEMA } from "./keys.ts";
 import { KvStore, type OwnedDatabase } from "./kv_store.ts";
 import { ProcessLock } from "./process_lock.ts";
+import { Late } from "../../lib/late.ts";
+
+const incompleteModule = new Late(() => import("../incomplete.ts"));
 
 /** The settings and dependencies of the Deno KV engine. */
 export interface KvStoreOptions {
@@ -67,7 +70,7 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
     const store = new KvStore(owned, clock, log);
     if (isIncomplete) {
       log.error("store_incomplete", { path: realPath, reason: INCOMPLETE_REASON });
-      await (await import("../incomplete.ts")).noteIncomplete(store, "write_ahead_log");
+      await (await incompleteModule.load()).noteIncomplete(store, "write_ahead_log");
     }
     return store;
   } catch (error) {

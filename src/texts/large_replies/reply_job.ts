@@ -26,6 +26,7 @@ import type {
   WriteReplyJob,
   WrittenReply,
 } from "./reply_jobs.ts";
+import { Late } from "../../lib/late.ts";
 
 /** The maximum number of JSON values in a reply. Each needs up to 100 bytes of the thread's memory. */
 const MAX_REPLY_VALUES = 2_000_000;
@@ -38,12 +39,12 @@ const PASSED_DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 /** Removes a byte order mark. */
 const DECODER = new TextDecoder();
 
-const FORMATS: Readonly<Record<WireFormatName, () => Promise<Pick<WireFormat, "upstream"> & Partial<WireFormat>>>> = {
-  chat: async () => (await import("../../conversation/codecs/chat/mod.ts")).chat,
-  responses: async () => (await import("../../conversation/codecs/responses/mod.ts")).responses,
-  messages: async () => (await import("../../conversation/codecs/messages/mod.ts")).messages,
-  content: async () => (await import("../../conversation/codecs/content/mod.ts")).content,
-  converse: async () => (await import("../../conversation/codecs/converse/mod.ts")).converse,
+const FORMATS: Readonly<Record<WireFormatName, Late<Pick<WireFormat, "upstream"> & Partial<WireFormat>>>> = {
+  chat: new Late(async () => (await import("../../conversation/codecs/chat/mod.ts")).chat),
+  responses: new Late(async () => (await import("../../conversation/codecs/responses/mod.ts")).responses),
+  messages: new Late(async () => (await import("../../conversation/codecs/messages/mod.ts")).messages),
+  content: new Late(async () => (await import("../../conversation/codecs/content/mod.ts")).content),
+  converse: new Late(async () => (await import("../../conversation/codecs/converse/mod.ts")).converse),
 };
 
 /**
@@ -52,7 +53,7 @@ const FORMATS: Readonly<Record<WireFormatName, () => Promise<Pick<WireFormat, "u
  * @throws {SyntaxError | TypeError | RangeError} If the reply is not one of its format, or has too many values.
  */
 export async function runReplyJob(job: ReplyJob): Promise<ReplyJobResults[ReplyJob["name"]]> {
-  const { upstream, passThrough } = await FORMATS[job.format]();
+  const { upstream, passThrough } = await FORMATS[job.format].load();
   switch (job.name) {
     case "passed":
       return passedFacts(job, upstream, passThrough);
@@ -108,7 +109,7 @@ function translatedFacts(job: TranslatedReplyJob, format: UpstreamFormat): Reply
 
 async function written(job: WriteReplyJob, format: UpstreamFormat): Promise<WrittenReply> {
   const { caller, accountId, replay, usage, context } = job;
-  const writer = (await FORMATS[caller]()).caller!;
+  const writer = (await FORMATS[caller].load()).caller!;
   const reply = callerReplyOf(parsed(DECODER.decode(joined(job.pieces))), job, format);
   const reasoning = new CollectedValues<KeptReasoning>(MAX_KEPT_CHARACTERS);
   reasoningMemoryOver(reasoning).keep(accountId, reply.parts, replay.signatures);

@@ -1,5 +1,8 @@
 import type { ReplyJob, ReplyJobOutcome, ReplyJobResults } from "./reply_jobs.ts";
 import { errorName } from "../../lib/log.ts";
+import { Late } from "../../lib/late.ts";
+
+const replyJobModule = new Late(() => import("./reply_job.ts"));
 
 /** Does a job of an account. Its buffers move. Never rejects. */
 export type ReplyRunner = (job: ReplyJob, accountId: string) => Promise<ReplyJobOutcome>;
@@ -27,7 +30,7 @@ export async function runJob<J extends ReplyJob>(
 }
 
 async function runHere(job: ReplyJob): Promise<ReplyJobOutcome> {
-  const { runReplyJob } = await import("./reply_job.ts");
+  const { runReplyJob } = await replyJobModule.load();
   try {
     return { result: await runReplyJob(job) };
   } catch (error) {

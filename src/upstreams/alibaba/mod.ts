@@ -16,8 +16,7 @@ const COMPATIBLE = "/compatible-mode/v1";
 export const alibaba = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [chatEndpointAt(`${COMPATIBLE}/chat/completions`)],
-  images: qwenImages,
-  videos: wanVideos,
+  capabilities: ({ outbound }) => ({ images: qwenImages(outbound), videos: wanVideos(outbound) }),
   probe: probeByGet(`${COMPATIBLE}/models`),
   models: openaiListingAt(`${COMPATIBLE}/models`),
 } satisfies UpstreamKind;

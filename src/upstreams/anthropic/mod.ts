@@ -9,8 +9,7 @@ export const anthropic = {
   authorize: byFixedHeaders(({ apiKey }) => ({ "x-api-key": apiKey })),
   requiredHeaders: { "anthropic-version": "2023-06-01" },
   text: () => [messagesEndpoint],
-  images: () => null,
-  videos: () => null,
+  capabilities: () => ({}),
   probe: probeByGet("/v1/models?limit=1"),
   models: anthropicListing,
 } satisfies UpstreamKind;

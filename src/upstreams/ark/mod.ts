@@ -9,8 +9,7 @@ import { arkVideos } from "./videos.ts";
 export const ark = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [chatEndpoint],
-  images: arkImages,
-  videos: arkVideos,
+  capabilities: ({ outbound }) => ({ images: arkImages(outbound), videos: arkVideos(outbound) }),
   // The list of video tasks, because a list of models is not documented.
   probe: probeByGet("/contents/generations/tasks?page_num=1&page_size=1"),
 } satisfies UpstreamKind;

@@ -3,6 +3,7 @@ import { converseEndpoint } from "./converse_endpoint.ts";
 import { adoptsClock, byKeyOrSignature } from "./credentials.ts";
 import { messagesEndpoint } from "./messages_endpoint.ts";
 import { probe } from "./probe.ts";
+import { Late } from "../../lib/late.ts";
 
 /**
  * Amazon Bedrock: Anthropic's models in their own format, and all others in that of Converse. Source: Amazon Bedrock
@@ -12,10 +13,8 @@ export const bedrock = {
   authorize: byKeyOrSignature,
   retriesRejected: adoptsClock,
   text: () => [messagesEndpoint, converseEndpoint],
-  images: () => null,
-  videos: () => null,
-  lazy: {
-    embeddings: async (outbound) => (await import("./embeddings.ts")).bedrockEmbeddings(outbound),
-  },
+  capabilities: ({ outbound }) => ({
+    embeddings: new Late(async () => (await import("./embeddings.ts")).bedrockEmbeddings(outbound)),
+  }),
   probe,
 } satisfies UpstreamKind;

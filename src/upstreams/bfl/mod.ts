@@ -7,7 +7,6 @@ import { bflImages } from "./images.ts";
 export const bfl = {
   authorize: byFixedHeaders(({ apiKey }) => ({ "x-key": apiKey })),
   text: () => [],
-  images: bflImages,
-  videos: () => null,
+  capabilities: ({ outbound, clock }) => ({ images: bflImages(outbound, clock) }),
   probe: probeByGet("/credits"),
 } satisfies UpstreamKind;

@@ -25,7 +25,6 @@ const NO_JOB = "00000000-0000-0000-0000-000000000000";
 export const fal = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Key ${apiKey}` })),
   text: () => [],
-  images: falImages,
-  videos: falVideos,
+  capabilities: ({ outbound, clock }) => ({ images: falImages(outbound, clock), videos: falVideos(outbound) }),
   check: checkFal,
 } satisfies UpstreamKind;

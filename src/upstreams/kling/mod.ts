@@ -8,8 +8,7 @@ import { klingVideos } from "./videos.ts";
 export const kling = {
   authorize: byKeyOrToken(),
   text: () => [],
-  images: () => null,
-  videos: klingVideos,
+  capabilities: ({ outbound }) => ({ videos: klingVideos(outbound) }),
   probe: probeByGet(
     "/v1/videos/text2video?pageNum=1&pageSize=1",
     (response, outbound) => throwReportedFailure(outbound, response),

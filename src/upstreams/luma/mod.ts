@@ -8,19 +8,18 @@ import { lumaVideos } from "./videos.ts";
 const COMMON = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [],
-  images: () => null,
 } satisfies Partial<UpstreamKind>;
 
 /** Luma's current API. Source: Luma Agents documentation; `luma-agents` 0.3.0. */
 export const luma = {
   ...COMMON,
-  videos: lumaVideos,
+  capabilities: ({ outbound }) => ({ videos: lumaVideos(outbound) }),
   probe: probeLuma,
 } satisfies UpstreamKind;
 
 /** Luma's earlier API, which has Ray 2. Source: Dream Machine API reference; `lumaai` 1.19.1. */
 export const dreamMachine = {
   ...COMMON,
-  videos: dreamMachineVideos,
+  capabilities: ({ outbound }) => ({ videos: dreamMachineVideos(outbound) }),
   probe: probeByGet("/credits"),
 } satisfies UpstreamKind;

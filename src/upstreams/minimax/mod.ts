@@ -8,7 +8,6 @@ import { minimaxVideos } from "./videos.ts";
 export const minimax = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [chatEndpoint],
-  images: () => null,
-  videos: minimaxVideos,
+  capabilities: ({ outbound }) => ({ videos: minimaxVideos(outbound) }),
   probe: probeMinimax,
 } satisfies UpstreamKind;

@@ -2,11 +2,13 @@ import * as z from "zod";
 import { createFrameReader, MAX_PICTURE_FRAME_BYTES } from "../../lib/sse.ts";
 import type { Frame } from "../../lib/frame.ts";
 import type { FailureKind } from "../failure.ts";
-import { IMAGE_REPLY_CAP_BYTES, sumOfConsumptions } from "../image_reply.ts";
+import { sumOfConsumptions } from "../image_reply.ts";
+import { IMAGE_REPLY_CAP_BYTES } from "../image_request_options.ts";
 import type { ImageEvent, ImageOutcome } from "../image_upstream.ts";
 import type { Outbound, OutboundResponse } from "../outbound_call.ts";
 import { readJsonResponse } from "../outbound_json.ts";
 import { readImageError } from "./image_error.ts";
+import { readOutcome, type SentLook } from "./image_replies.ts";
 
 const AnyEvent = z.object({ type: z.string().nullish() });
 
@@ -23,16 +25,19 @@ const CompletedImage = z.object({ b64_json: z.string(), created_at: z.number().n
  * same of `image_edit`. Each image has its own `completed` event; together they are one outcome. A complete response of
  * a vendor without streaming is read, too. Source: OpenAI API reference, "Image streaming".
  *
- * @param readOutcome Reads a complete response.
  * @throws {UpstreamFailure} Also if the stream reports a failure or ends without an image.
  */
 export async function* readImageStream(
   response: OutboundResponse,
   outbound: Outbound,
-  readOutcome: (response: unknown) => ImageOutcome,
+  sent: SentLook,
 ): AsyncGenerator<ImageEvent> {
   if (response.mediaType !== "text/event-stream") {
-    const outcome = readJsonResponse(outbound, await response.readAll(IMAGE_REPLY_CAP_BYTES), readOutcome);
+    const outcome = readJsonResponse(
+      outbound,
+      await response.readAll(IMAGE_REPLY_CAP_BYTES),
+      (body) => readOutcome(body, sent, outbound),
+    );
     return yield { type: "completed", outcome };
   }
   let outcome: ImageOutcome | null = null;
@@ -42,7 +47,7 @@ export async function* readImageStream(
     const type = read(AnyEvent, body, outbound).type ?? event ?? "";
     if (type === "error" || type.endsWith(".failed")) throw failureIn(body, outbound);
     if (type.endsWith(".partial_image")) yield partialOf(body, outbound);
-    if (type.endsWith(".completed")) outcome = merged(outcome, completedOf(body, outbound, readOutcome));
+    if (type.endsWith(".completed")) outcome = merged(outcome, completedOf(body, outbound, sent));
   }
   if (outcome === null) throw outbound.failure("broken", "", { accepted: "unknown" });
   yield { type: "completed", outcome };
@@ -89,13 +94,9 @@ function partialOf(body: unknown, outbound: Outbound): ImageEvent {
 }
 
 /** A `completed` event has the fields of a complete response with one image, but without the list. */
-function completedOf(
-  body: unknown,
-  outbound: Outbound,
-  readOutcome: (response: unknown) => ImageOutcome,
-): ImageOutcome {
+function completedOf(body: unknown, outbound: Outbound, sent: SentLook): ImageOutcome {
   const { b64_json, created_at } = read(CompletedImage, body, outbound);
-  return readOutcome({ ...(body as object), created: created_at, data: [{ b64_json }] });
+  return readOutcome({ ...(body as object), created: created_at, data: [{ b64_json }] }, sent, outbound);
 }
 
 function merged(first: ImageOutcome | null, next: ImageOutcome): ImageOutcome {

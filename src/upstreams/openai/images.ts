@@ -1,67 +1,44 @@
-import * as z from "zod";
 import type { EndpointPaths } from "../endpoint_paths.ts";
+import { IMAGE_EXTRAS } from "../image_options.ts";
 import { imageRequestOptions } from "../image_request_options.ts";
-import { consumptionOf, generatedImageOf, listedImage, tokenCount } from "../image_reply.ts";
-import type { ImageCall, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../image_upstream.ts";
+import type { ImageCall, ImageOrder, ImageUpstream } from "../image_upstream.ts";
 import { jsonBody } from "../json_body.ts";
 import { type FormField, multipartBody } from "../multipart_body.ts";
 import type { OutboundBody } from "../outbound_body.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { readImageError } from "./image_error.ts";
-import { readImageStream } from "./image_stream.ts";
+import { Late } from "../../lib/late.ts";
+
+const imageRepliesModule = new Late(() => import("./image_replies.ts"));
+const imageStreamModule = new Late(() => import("./image_stream.ts"));
 
 /** The fields of a request other than images. */
 type Fields = Readonly<Record<string, string | number | boolean>>;
 
-const Usage = z.object({
-  input_tokens: tokenCount,
-  input_tokens_details: z.object({
-    text_tokens: z.number().nonnegative().nullish(),
-    image_tokens: tokenCount,
-    cached_tokens: tokenCount,
-    cached_tokens_details: z.object({ image_tokens: tokenCount }).nullish(),
-  }).nullish(),
-  output_tokens: tokenCount,
-  output_tokens_details: z.object({ text_tokens: tokenCount }).nullish(),
-}).nullish();
-
-/** Source: OpenAI API reference, "Create image", response, `svg_usage`: in addition to `usage`. */
-const SvgUsageBody = z.object({
-  model: z.string().nullish(),
-  input_tokens: tokenCount,
-  output_tokens: tokenCount,
-  reasoning_tokens: tokenCount,
-});
-
-const ResponseBody = z.object({
-  created: z.number().nullish(),
-  data: z.array(listedImage),
-  size: z.string().nullish(),
-  quality: z.string().nullish(),
-  output_format: z.string().nullish(),
-  usage: Usage,
-  svg_usage: SvgUsageBody.nullish(),
-});
-
 /**
  * The Images API of OpenAI and compatible vendors. `response_format` is never sent, because models of the gpt-image
- * family reject it. Responses with URLs are read, too. Source: OpenAI API reference, "Images".
+ * family reject it. Responses with URLs are read, too. Source: OpenAI API reference, "Images". Replies are read by
+ * `image_replies.ts`, which the first request loads: most providers of this kind serve no image models, and the schemas
+ * take memory.
  */
-export function openaiImages(outbound: Outbound, pathOf: EndpointPaths) {
-  const send = (order: ImageOrder, call: ImageCall, edits: boolean) => {
+export function openaiImages(outbound: Outbound, pathOf: EndpointPaths): ImageUpstream {
+  const send = async (order: ImageOrder, call: ImageCall, edits: boolean) => {
     const { endpoint, body } = requestFor(order, edits, {});
-    return outbound.json(
+    const { readOutcome } = await imageRepliesModule.load();
+    const sent = { size: sizeFor(order), quality: qualityFor(order) };
+    return await outbound.json(
       "POST",
       pathOf(endpoint, order.model),
       body,
-      (response) => readOutcome(response, order, outbound),
+      (response) => readOutcome(response, sent, outbound),
       imageRequestOptions(call, readImageError),
     );
   };
   return {
-    generate: (order: ImageOrder, call: ImageCall) => send(order, call, order.images.length > 0),
-    edit: (order: ImageOrder, call: ImageCall) => send(order, call, true),
-    async *stream(order: ImageOrder, call: ImageCall, kind: "generate" | "edit") {
+    generate: (order, call) => send(order, call, order.images.length > 0),
+    edit: (order, call) => send(order, call, true),
+    async *stream(order, call, kind) {
+      const { readImageStream } = await imageStreamModule.load();
       const edits = kind === "edit" || order.images.length > 0;
       const { endpoint, body } = requestFor(order, edits, { stream: true, partial_images: order.partialImages });
       const response = await outbound.send({
@@ -76,9 +53,14 @@ export function openaiImages(outbound: Outbound, pathOf: EndpointPaths) {
         readError: readImageError,
       });
       call.onResponse?.(response);
-      yield* readImageStream(response, outbound, (response) => readOutcome(response, order, outbound));
+      yield* readImageStream(response, outbound, { size: sizeFor(order), quality: qualityFor(order) });
     },
-  } satisfies Partial<ImageUpstream>;
+    maxPerCall: 10,
+    // Source: OpenAI API reference, "Create image", `svg` and `frame_count`.
+    singleFormats: ["svg"],
+    unstreamedFormats: ["gif", "svg"],
+    sentOptions: () => ["background", "output_format", "input_fidelity", "svg", ...IMAGE_EXTRAS],
+  };
 }
 
 function requestFor(order: ImageOrder, edits: boolean, extras: Fields): { endpoint: string; body: OutboundBody } {
@@ -154,45 +136,4 @@ const GPT_IMAGE_QUALITIES: Readonly<Record<string, string>> = { standard: "mediu
 function qualityFor({ model, quality }: ImageOrder): string | null {
   if (quality === "auto") return null;
   return /^(?:chat)?gpt-image-/.test(model) ? GPT_IMAGE_QUALITIES[quality] ?? quality : quality;
-}
-
-function readOutcome(body: unknown, order: ImageOrder, outbound: Outbound): ImageOutcome {
-  const response = ResponseBody.parse(body);
-  const mediaType = response.output_format ? mediaTypeOfFormat(response.output_format) : null;
-  const { svg_usage: svg } = response;
-  const images = response.data.map((item) => generatedImageOf(item, mediaType)).filter((image) => image !== null);
-  if (images.length === 0) throw outbound.failure("broken", "", { accepted: "unknown" });
-  return {
-    createdAt: response.created ?? null,
-    images,
-    size: response.size ?? sizeFor(order),
-    quality: response.quality ?? qualityFor(order),
-    consumption: readConsumption(response.usage),
-    ...svg && {
-      svgUsage: {
-        model: svg.model ?? null,
-        inputTokens: svg.input_tokens,
-        outputTokens: svg.output_tokens,
-        reasoningTokens: svg.reasoning_tokens,
-      },
-    },
-  };
-}
-
-function mediaTypeOfFormat(format: string): string {
-  return `image/${format.replace(/^jpg$/, "jpeg").replace(/^svg$/, "svg+xml")}`;
-}
-
-function readConsumption(usage: z.infer<typeof Usage>): ImageConsumption | null {
-  if (!usage) return null;
-  const imageTokens = usage.input_tokens_details?.image_tokens ?? 0;
-  const cachedDetails = usage.input_tokens_details?.cached_tokens_details;
-  return consumptionOf({
-    textTokens: usage.input_tokens_details?.text_tokens ?? Math.max(usage.input_tokens - imageTokens, 0),
-    imageTokens,
-    cachedTokens: usage.input_tokens_details?.cached_tokens ?? 0,
-    ...cachedDetails ? { cachedImageTokens: cachedDetails.image_tokens } : {},
-    outputTokens: usage.output_tokens,
-    outputTextTokens: Math.min(usage.output_tokens_details?.text_tokens ?? 0, usage.output_tokens),
-  });
 }

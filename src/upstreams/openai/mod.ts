@@ -2,30 +2,34 @@ import { byFixedHeaders } from "../authorization.ts";
 import type { EndpointPaths } from "../endpoint_paths.ts";
 import { openaiListing, openaiListingAt } from "../model_listing.ts";
 import { probeByGet } from "../probe.ts";
-import type { EndpointSettings, TextEndpoint, UpstreamKind } from "../upstream.ts";
-import { lazyImages } from "./lazy_images.ts";
+import type { EndpointSettings } from "../endpoint_settings.ts";
+import type { TextEndpoint, UpstreamKind } from "../upstream.ts";
+import { VENDORS } from "../vendors.ts";
+import { openaiImages } from "./images.ts";
 import { chatEndpoint, responsesEndpoint } from "./text.ts";
 import { openrouterVideos } from "./videos.ts";
+import { Late } from "../../lib/late.ts";
 
 /**
  * OpenRouter lists models without a key, so the key is probed here. Source: OpenRouter API reference, "Get current API
  * key".
  */
-const OPENROUTER_KEY = "https://openrouter.ai/api/v1/key";
+const OPENROUTER_KEY: string = `${VENDORS.openrouter.baseUrl}/key`;
 
 /** OpenAI and compatible vendors, by base URL. Source: OpenAI API reference, "Authentication". */
 export const openai = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: (settings) => textEndpoints(settings, responsesEndpoint, chatEndpoint),
-  images: (outbound) => lazyImages(outbound, documentedPath),
-  videos: openrouterVideos,
-  lazy: ({ quirks }) => ({
-    embeddings: async (outbound) =>
-      (await import("./embeddings.ts")).openaiEmbeddings(outbound, documentedPath, quirks),
-    moderations: async (outbound) => (await import("./moderations.ts")).openaiModerations(outbound),
-    ranks: async (outbound) => (await import("./ranks.ts")).openaiRanks(outbound, quirks),
-    speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound, documentedPath),
-    transcripts: async (outbound) => (await import("./transcripts.ts")).openaiTranscripts(outbound, documentedPath),
+  capabilities: ({ outbound, settings: { quirks } }) => ({
+    images: openaiImages(outbound, documentedPath),
+    videos: openrouterVideos(outbound),
+    embeddings: new Late(async () =>
+      (await import("./embeddings.ts")).openaiEmbeddings(outbound, documentedPath, quirks)
+    ),
+    moderations: new Late(async () => (await import("./moderations.ts")).openaiModerations(outbound)),
+    ranks: new Late(async () => (await import("./ranks.ts")).openaiRanks(outbound, quirks)),
+    speech: new Late(async () => (await import("./speech.ts")).openaiSpeech(outbound, documentedPath)),
+    transcripts: new Late(async () => (await import("./transcripts.ts")).openaiTranscripts(outbound, documentedPath)),
   }),
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,
@@ -38,13 +42,12 @@ export function openaiWithPaths(pathOf: EndpointPaths): UpstreamKind {
   return {
     authorize: openai.authorize,
     text: (settings) => textEndpoints(settings, responses, chat),
-    images: (outbound) => lazyImages(outbound, pathOf),
-    videos: () => null,
-    lazy: {
-      embeddings: async (outbound) => (await import("./embeddings.ts")).openaiEmbeddings(outbound, pathOf),
-      speech: async (outbound) => (await import("./speech.ts")).openaiSpeech(outbound, pathOf),
-      transcripts: async (outbound) => (await import("./transcripts.ts")).openaiTranscripts(outbound, pathOf),
-    },
+    capabilities: ({ outbound }) => ({
+      images: openaiImages(outbound, pathOf),
+      embeddings: new Late(async () => (await import("./embeddings.ts")).openaiEmbeddings(outbound, pathOf)),
+      speech: new Late(async () => (await import("./speech.ts")).openaiSpeech(outbound, pathOf)),
+      transcripts: new Late(async () => (await import("./transcripts.ts")).openaiTranscripts(outbound, pathOf)),
+    }),
     probe: (outbound, signal) => probeByGet(pathOf("/models", ""))(outbound, signal),
     models: openaiListingAt(pathOf("/models", "")),
   };

@@ -18,6 +18,9 @@ import type {
   VideoUpstream,
 } from "../video_upstream.ts";
 import type { CreatedJob, PolledJob } from "./video_replies.ts";
+import { Late } from "../../lib/late.ts";
+
+const videoRepliesModule = new Late(() => import("./video_replies.ts"));
 
 /**
  * The video API of OpenRouter, which other gateways share. OpenAI itself no longer has one. Source: OpenRouter API
@@ -70,12 +73,12 @@ export function openrouterVideos(outbound: Outbound): VideoUpstream {
     // OpenRouter forwards images, and names no types for videos: those that nearly every vendor accepts are sent.
     mediaForms: { image: forms, audio: forms, video: forms },
     async create(order) {
-      const { readCreated } = await import("./video_replies.ts");
+      const { readCreated } = await videoRepliesModule.load();
       const created = await exchange.create("/videos", bodyOf(order), readCreated);
       return { id: created.id, place: placeOf(outbound, created) };
     },
     async poll(job) {
-      const { readJob } = await import("./video_replies.ts");
+      const { readJob } = await videoRepliesModule.load();
       return await exchange.get(pathOf(job), (response) => progressOf(outbound, readJob(response)));
     },
     cancel: null,

@@ -7,7 +7,6 @@ import { pikaVideos } from "./videos.ts";
 export const pika = {
   authorize: byFixedHeaders(({ apiKey }) => ({ "x-api-key": apiKey })),
   text: () => [],
-  images: () => null,
-  videos: pikaVideos,
+  capabilities: ({ outbound }) => ({ videos: pikaVideos(outbound) }),
   probe: probeByGet("/billing/balance"),
 } satisfies UpstreamKind;

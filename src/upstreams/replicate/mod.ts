@@ -10,7 +10,9 @@ import { replicateVideos } from "./videos.ts";
 export const replicate = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   text: () => [],
-  images: replicateImages,
-  videos: replicateVideos,
+  capabilities: ({ outbound, clock }) => ({
+    images: replicateImages(outbound, clock),
+    videos: replicateVideos(outbound),
+  }),
   probe: probeByGet("/account"),
 } satisfies UpstreamKind;

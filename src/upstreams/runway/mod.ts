@@ -8,7 +8,6 @@ export const runway = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
   requiredHeaders: { "x-runway-version": "2024-11-06" },
   text: () => [],
-  images: () => null,
-  videos: runwayVideos,
+  capabilities: ({ outbound }) => ({ videos: runwayVideos(outbound) }),
   probe: probeByGet("/v1/organization"),
 } satisfies UpstreamKind;

@@ -1,11 +1,13 @@
 import { byFixedHeaders } from "../authorization.ts";
 import { chatEndpointAt } from "../chat_endpoint.ts";
 import { probeByGet } from "../probe.ts";
-import type { EndpointSettings, UpstreamKind } from "../upstream.ts";
+import type { EndpointSettings } from "../endpoint_settings.ts";
+import type { UpstreamKind } from "../upstream.ts";
 import { contentEndpoint } from "./content_endpoint.ts";
 import { messagesEndpoint } from "./messages_endpoint.ts";
 import { googlePaths, publisherOf } from "./publisher.ts";
 import { vertexVideos } from "./videos.ts";
+import { Late } from "../../lib/late.ts";
 
 /**
  * Google's Vertex AI: the models of Google, of Anthropic, and of other publishers in the chat format. Tokens of a
@@ -25,14 +27,15 @@ export const vertex = {
       },
     ];
   },
-  images: () => null,
-  videos: (outbound, settings) => vertexVideos(outbound, googlePaths(`/v1/${resourceOf(settings)}`)),
-  lazy(settings) {
+  capabilities({ outbound, settings }) {
     const paths = googlePaths(`/v1beta1/${resourceOf(settings)}`);
     return {
-      embeddings: async (outbound) => (await import("./embeddings.ts")).vertexEmbeddings(outbound, paths),
-      speech: async (outbound) => (await import("../content_speech.ts")).contentSpeech(outbound, paths),
-      transcripts: async (outbound) => (await import("../content_transcripts.ts")).contentTranscripts(outbound, paths),
+      videos: vertexVideos(outbound, googlePaths(`/v1/${resourceOf(settings)}`)),
+      embeddings: new Late(async () => (await import("./embeddings.ts")).vertexEmbeddings(outbound, paths)),
+      speech: new Late(async () => (await import("../content_speech.ts")).contentSpeech(outbound, paths)),
+      transcripts: new Late(async () =>
+        (await import("../content_transcripts.ts")).contentTranscripts(outbound, paths)
+      ),
     };
   },
   // The list of Google's models, which needs a valid token and no project.

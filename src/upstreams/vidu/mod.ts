@@ -7,7 +7,6 @@ import { viduVideos } from "./videos.ts";
 export const vidu = {
   authorize: byFixedHeaders(({ apiKey }) => ({ authorization: `Token ${apiKey}` })),
   text: () => [],
-  images: () => null,
-  videos: viduVideos,
+  capabilities: ({ outbound }) => ({ videos: viduVideos(outbound) }),
   probe: probeByGet("/ent/v2/credits?show_detail=false"),
 } satisfies UpstreamKind;

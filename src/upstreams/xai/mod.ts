@@ -13,8 +13,7 @@ export const xai = {
     if (speaks === "both" || speaks === "chat_first") return [responsesEndpoint, chatEndpoint];
     return [speaks === "responses" ? responsesEndpoint : chatEndpoint];
   },
-  images: xaiImages,
-  videos: xaiVideos,
+  capabilities: ({ outbound }) => ({ images: xaiImages(outbound), videos: xaiVideos(outbound) }),
   probe: probeByGet("/models"),
   models: openaiListing,
 } satisfies UpstreamKind;

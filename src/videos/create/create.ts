@@ -11,7 +11,7 @@ import { addIdempotency, addTask, type IdempotencyRecord } from "../tasks/record
 import type { TaskPrice, VideoTask } from "../tasks/task.ts";
 import { newTaskId } from "../tasks/task_id.ts";
 import { refuseOversized } from "./task_size.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** The `Idempotency-Key` of a create request. */
 export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {

@@ -8,7 +8,7 @@ import { storeInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall } from "./plan.ts";
 import type { TaskPrice } from "../tasks/task.ts";
 import { newTaskId } from "../tasks/task_id.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** Result of a dry run of a create request. */
 export interface DryRunResult {

@@ -14,7 +14,7 @@ import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { TaskMedia, TaskOrder } from "../tasks/task.ts";
 import { taskIdIn } from "../tasks/task_id.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** The media of an order as stored with its task, and the files written for it. */
 export interface StoredInputs {

@@ -10,7 +10,7 @@ import { byWeight, type Candidate } from "../../routing/candidates.ts";
 import { resolvePin } from "../../routing/pin.ts";
 import { droppedFields } from "./dropped_fields.ts";
 import type { StoredInputs } from "./inputs.ts";
-import { formFor, isPublicBase } from "../submit/media_publishing.ts";
+import { formFor, isPublicBase } from "../request/media_publishing.ts";
 import { fitOrder, type FittedOrder, type VideoModel, videoModel } from "./order.ts";
 import { priceOf } from "./price.ts";
 import { optionsByProvider } from "../request/provider_options.ts";
@@ -19,7 +19,7 @@ import { readVideoRequest, type VideoRequest } from "../request/request.ts";
 import type { ProviderOptions, TaskMedia, TaskPrice } from "../tasks/task.ts";
 import { vendorAssetsOf } from "./vendor_assets.ts";
 import type { VideoUpstream } from "../../upstreams/video_upstream.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** A create request: the account and the body. */
 export interface VideoCall {

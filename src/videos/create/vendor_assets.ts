@@ -3,7 +3,7 @@ import { allowanceOf, NO_ALLOWANCES } from "../../upstreams/allowances.ts";
 import type { VideoModel } from "./order.ts";
 import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** References in a vendor's own store, and the only provider that can read them. */
 export interface VendorAssets {

@@ -8,7 +8,7 @@ import { readTask } from "../tasks/records.ts";
 import { limitAddresses } from "../create/task_size.ts";
 import type { TaskEnd } from "../tasks/task.ts";
 import { endTask } from "../tasks/terminal.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 import { nextPollAt, type WatchedTask } from "./watched_task.ts";
 
 /** A vendor status that ends a task. */

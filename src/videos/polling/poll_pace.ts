@@ -1,5 +1,5 @@
 import { gcra } from "../../store/gcra.ts";
-import { MAX_RETRY_AFTER_SECONDS } from "./poll_schedule.ts";
+import { MAX_RETRY_AFTER_SECONDS } from "../tasks/poll_schedule.ts";
 
 const MIN_PAUSE_MS = 2_000;
 /** Maximum pause without a `Retry-After`. */

@@ -4,7 +4,7 @@ import type { Job } from "../../store/store.ts";
 import { answerHandler } from "./poll.ts";
 import { type PollLoad, ProviderPolls } from "./provider_polls.ts";
 import { readTasks, type VideoJobKind } from "../tasks/records.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 import { firstPollAt, type WatchedTask, watchedTaskOf } from "./watched_task.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { VideoProgress, VideoProgressDetails } from "../../upstreams/video_upstream.ts";
 import { changeTask, readTask } from "../tasks/records.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 import type { WatchedTask } from "./watched_task.ts";
 
 /** Minimum interval between two writes of one task's progress; its start is written immediately. */

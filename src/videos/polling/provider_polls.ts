@@ -5,7 +5,7 @@ import type { VideoProgress, VideoUpstream } from "../../upstreams/video_upstrea
 import type { AnswerHandler } from "./poll.ts";
 import { PollPace } from "./poll_pace.ts";
 import { PollQueue } from "./poll_queue.ts";
-import type { PollSchedule } from "./poll_schedule.ts";
+import type { PollSchedule } from "../tasks/poll_schedule.ts";
 import type { WatchedTask } from "./watched_task.ts";
 
 /** Dependencies of the polls of one provider. */

@@ -4,8 +4,8 @@ import { CALLER_ENDPOINTS } from "../../endpoints/callers.ts";
 import { addressOf } from "../../endpoints/endpoint.ts";
 import type { SigningKey, SigningKeys } from "../../files/signed_url.ts";
 import { elementAt } from "../../lib/element_at.ts";
-import { isPublicBase } from "../submit/media_publishing.ts";
-import type { VideoParts } from "../video_parts.ts";
+import { isPublicBase } from "../request/media_publishing.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /**
  * Returns the gateway's callback address for one task: `{base}/v1/video-callbacks/<task>?token=…`. The token is in the

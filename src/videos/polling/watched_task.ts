@@ -1,6 +1,6 @@
 import type { Job } from "../../store/store.ts";
 import type { VideoJobHandle, VideoProgressDetails } from "../../upstreams/video_upstream.ts";
-import { nextPollMs, type PollSchedule } from "./poll_schedule.ts";
+import { nextPollMs, type PollSchedule } from "../tasks/poll_schedule.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { VideoExtra } from "../../upstreams/video_upstream.ts";
-import { extraMirrorOf, mirrorOf } from "./mirror_names.ts";
+import { extraMirrorOf, mirrorOf } from "../tasks/mirror_names.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
 /** Selects one content of a task. */

@@ -22,7 +22,7 @@ import { withStallLimit } from "./stall_limit.ts";
 import type { VideoTask } from "../tasks/task.ts";
 import { judged, NoMediumError } from "./judged_result.ts";
 import { removeAnyCopies } from "./task_files.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 import { laterBy } from "../../store/store_time.ts";
 
 /** Timeout of one copy: 4 GB at 0.6 MB per second. */

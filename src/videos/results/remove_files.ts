@@ -1,6 +1,6 @@
 import type { JobHandler } from "../../store/job_runner.ts";
 import { changeTask, completeJob, readTask } from "../tasks/records.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /**
  * Creates the handler of jobs that remove files of an ended task: the media of its order, and copies made by an earlier

@@ -2,7 +2,7 @@ import { UpstreamFailure } from "../../upstreams/failure.ts";
 import { endOf } from "../polling/poll.ts";
 import { upstreamOf } from "./result_source.ts";
 import { changedTask, changeTask, readTask, type TaskEntry } from "../tasks/records.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** Minimum interval between two requests for the addresses of one task. */
 const PAUSE_MS = 60_000;

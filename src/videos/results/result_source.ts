@@ -6,9 +6,9 @@ import { EgressError } from "../../net/egress_error.ts";
 import type { EgressPolicy } from "../../net/target.ts";
 import { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { VideoResult, VideoUpstream } from "../../upstreams/video_upstream.ts";
-import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
+import { extraMirrorNamesOf, mirrorNamesOf } from "../tasks/mirror_names.ts";
 import type { VideoTask } from "../tasks/task.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** A file that a vendor generated for a task: a result or an extra. */
 export interface GeneratedFile {

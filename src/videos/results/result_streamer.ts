@@ -10,7 +10,7 @@ import { judged, NoMediumError } from "./judged_result.ts";
 import type { AddressRenewal } from "./renew_addresses.ts";
 import { type GeneratedFile, generatedFilesOf, openAtVendor, type OpenedFile } from "./result_source.ts";
 import { taskIdIn } from "../tasks/task_id.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** An open stream of a result from its vendor to the caller. */
 export interface StreamedResult {

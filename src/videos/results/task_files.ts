@@ -1,5 +1,5 @@
 import type { FileStore } from "../../files/files.ts";
-import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
+import { extraMirrorNamesOf, mirrorNamesOf } from "../tasks/mirror_names.ts";
 import { MAX_EXTRAS, MAX_RESULTS } from "../polling/poll.ts";
 import type { VideoTask } from "../tasks/task.ts";
 

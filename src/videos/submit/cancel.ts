@@ -11,8 +11,8 @@ import type { SubmitLimits } from "./submit_limits.ts";
 import { isSubmitting, recordSubmission, type SubmittingEntry } from "./submission.ts";
 import type { TaskEnd, VideoTask } from "../tasks/task.ts";
 import { endTask } from "../tasks/terminal.ts";
-import { cancelledUnknownEnd, doubtEndsAt, isOutcomeUnknown } from "./unknown_outcome.ts";
-import type { VideoParts } from "../video_parts.ts";
+import { cancelledUnknownEnd, doubtEndsAt, isOutcomeUnknown } from "../tasks/unknown_outcome.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** How long a cancel waits for a create call in progress. */
 const WAIT = { polls: 50, eachMs: 100 };

@@ -14,7 +14,7 @@ import type { SubmitLimits } from "./submit_limits.ts";
 import type { TaskError, VideoTask } from "../tasks/task.ts";
 import { isHandleStorable } from "../create/task_size.ts";
 import { vendorOrderOf } from "./vendor_order.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /**
  * Result of offering a task to one provider. Nothing was sent for `full`, `circuit_open` and `unsupported`.

@@ -5,10 +5,10 @@ import { changeTask, postponeSubmit } from "../tasks/records.ts";
 import { endOrRetry, failTask } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import { recordStage, recordSubmission, retryNow, type SubmittingEntry } from "./submission.ts";
-import { doubtEndsAt, unknownEnd } from "./unknown_outcome.ts";
+import { doubtEndsAt, unknownEnd } from "../tasks/unknown_outcome.ts";
 import { isHandleStorable } from "../create/task_size.ts";
 import { searchOrderOf } from "./vendor_order.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 import { laterBy, type StoreTime } from "../../store/store_time.ts";
 
 /** How long a task whose create calls get lost is offered again. */

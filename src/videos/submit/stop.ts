@@ -3,7 +3,7 @@ import { UpstreamFailure } from "../../upstreams/failure.ts";
 import type { CancelOutcome } from "../../upstreams/video_upstream.ts";
 import { postponeJob, readTask } from "../tasks/records.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 import { laterBy } from "../../store/store_time.ts";
 
 const MAX_ATTEMPTS = 5;

@@ -11,8 +11,8 @@ import {
 } from "../tasks/records.ts";
 import type { TaskStage, VideoTask } from "../tasks/task.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
-import type { SubmittingStage } from "./unknown_outcome.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { SubmittingStage } from "../tasks/unknown_outcome.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** Maximum number of conflicting commits. A task changes its stage twice and ends once; more conflicts mean a bug. */
 const MAX_RACES = 8;

@@ -14,7 +14,7 @@ import { failTask, taskErrorOf } from "./submit_failure.ts";
 import type { SubmitLimits } from "./submit_limits.ts";
 import type { TaskError, VideoTask } from "../tasks/task.ts";
 import { canTakeMedia } from "./vendor_order.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 import { laterBy } from "../../store/store_time.ts";
 
 /** Results of the providers of one round, none of which accepted the task. */

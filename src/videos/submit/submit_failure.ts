@@ -4,7 +4,7 @@ import type { TaskEntry } from "../tasks/records.ts";
 import { retryNow } from "./submission.ts";
 import type { TaskEnd, TaskError } from "../tasks/task.ts";
 import { endTask } from "../tasks/terminal.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** Ends a task as failed. Only the code and message of the error are stored. */
 export async function failTask(parts: VideoParts, entry: TaskEntry, job: Job, error: TaskError): Promise<void> {

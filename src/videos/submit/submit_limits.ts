@@ -2,7 +2,7 @@ import { UNLIMITED_MEMORY } from "../../lib/memory_budget.ts";
 import { ConcurrencyLimiter } from "./concurrency_limiter.ts";
 import { CreateMemory } from "../create/create_memory.ts";
 import { UnrecordedJobs } from "./unrecorded_jobs.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** Shared limits and caches of the calls that submit and cancel tasks. */
 export interface SubmitLimits {

@@ -1,11 +1,11 @@
 import type { AttemptTarget } from "../../routing/circuit_breaker.ts";
 import type { VideoMedia, VideoOrder, VideoUpstream } from "../../upstreams/video_upstream.ts";
 import type { CreateLease } from "../create/create_memory.ts";
-import { formFor, isPublicBase, mediaFor } from "./media_publishing.ts";
+import { formFor, isPublicBase, mediaFor } from "../request/media_publishing.ts";
 import { orderForProvider } from "../request/provider_options.ts";
 import type { TaskMedia, TaskOrder, VideoTask } from "../tasks/task.ts";
 import { vendorCallbackUrl } from "../polling/vendor_callback.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /**
  * Returns a task's order for a vendor, with media in forms that the vendor accepts.

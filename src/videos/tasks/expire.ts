@@ -2,8 +2,8 @@ import type { Job } from "../../store/store.ts";
 import type { TaskEntry } from "./records.ts";
 import type { TaskEnd, VideoTask } from "./task.ts";
 import { endTask } from "./terminal.ts";
-import { unknownEnd } from "../submit/unknown_outcome.ts";
-import type { VideoParts } from "../video_parts.ts";
+import { unknownEnd } from "./unknown_outcome.ts";
+import type { VideoParts } from "./video_parts.ts";
 
 /**
  * Ends a task whose deadline has passed: `expired`, or `failed` if it is unknown whether a vendor has it. A separate

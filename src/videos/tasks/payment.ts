@@ -6,9 +6,9 @@ import type { LogFields } from "../../lib/log.ts";
 import { type Money, writeMoney } from "../../lib/money.ts";
 import { providerNameOf } from "../../lib/provider_name.ts";
 import type { Commit } from "../../store/store.ts";
-import { type MeasuredUsage, usageOf, vendorCostOf } from "../create/price.ts";
+import { type MeasuredUsage, usageOf, vendorCostOf } from "./measured_usage.ts";
 import type { TaskEnd, TaskUsage, VideoTask } from "./task.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "./video_parts.ts";
 
 /** The ledger changes of a task's end. */
 export interface Payment {

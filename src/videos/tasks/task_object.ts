@@ -4,7 +4,7 @@ import { signedUrl, type SigningKeys } from "../../files/signed_url.ts";
 import { secondsOf } from "../../lib/clock.ts";
 import { type Money, writeMoney } from "../../lib/money.ts";
 import { providerNameOf } from "../../lib/provider_name.ts";
-import { extraMirrorOf } from "../results/mirror_names.ts";
+import { extraMirrorOf } from "./mirror_names.ts";
 import type { TaskError, TaskPrice, VideoStatus, VideoTask } from "./task.ts";
 
 /** A task as returned to its caller. Source: docs/api/videos.md#task. */

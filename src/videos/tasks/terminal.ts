@@ -1,11 +1,11 @@
 import { writeMoney } from "../../lib/money.ts";
 import type { Job } from "../../store/store.ts";
-import { extraMirrorNamesOf, mirrorNamesOf } from "../results/mirror_names.ts";
+import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
 import { payFor } from "./payment.ts";
 import { addJob, changeTask, completeJob, type TaskEntry } from "./records.ts";
 import type { TaskEnd, VideoTask } from "./task.ts";
 import { taskObjectOf } from "./task_object.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "./video_parts.ts";
 
 /**
  * Ends a pending task in one commit: its status, its ledger changes, the completed job, the follow-up jobs and the

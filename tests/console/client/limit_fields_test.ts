@@ -4,7 +4,7 @@ import {
   type KnownSettings,
   newFields,
   textsOf,
-} from "../../../src/console/client/pages/accounts/limit_fields.ts";
+} from "../../../src/console/client/pages/forms/limit_fields.ts";
 
 const SETTINGS: KnownSettings = {
   name: "ci",

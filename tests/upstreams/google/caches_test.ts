@@ -30,7 +30,7 @@ function withCaches(
   answers: readonly VendorAnswer[],
   test: (caches: CacheUpstream, seen: readonly Seen[]) => Promise<void>,
 ): Promise<void> {
-  return withVendor("google", answers, ({ caches }, seen) => test(caches!, seen));
+  return withVendor("google", answers, ({ capabilities: { caches } }, seen) => test(caches!, seen));
 }
 
 Deno.test("google caches: a creation sends model, mark, content and expiry, and reads name, tokens and expiry", async () => {

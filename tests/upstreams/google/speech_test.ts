@@ -35,7 +35,7 @@ function withSpeech(
   test: (speech: SpeechUpstream, seen: readonly Seen[]) => Promise<void>,
 ): Promise<void> {
   return withVendor("google", [answer], async (provider, seen) => {
-    await test(await provider.lazy!.speech!(provider.outbound), seen);
+    await test(await provider.capabilities.speech!.load(), seen);
   });
 }
 
@@ -145,7 +145,7 @@ Deno.test("Gemini speech: replies without sound are failures of their kind", asy
 
 Deno.test("Vertex speech: the same format, at the path of the project", async () => {
   await withVendor("vertex", [answerOf([inline(L16)])], async (provider, seen) => {
-    const speech = await provider.lazy!.speech!(provider.outbound);
+    const speech = await provider.capabilities.speech!.load();
     await speech.speak(ORDER, EXCHANGE);
     const path = "/base/v1beta1/projects/acme/locations/global/publishers/google/models/gemini-3.8-flash-tts";
     assertEquals(itemAt(seen, 0).path, `${path}:generateContent`);

@@ -30,7 +30,7 @@ function withTranscripts(
   test: (transcripts: TranscriptUpstream, seen: readonly Seen[]) => Promise<void>,
 ): Promise<void> {
   return withVendor("google", [answer], async (provider, seen) => {
-    await test(await provider.lazy!.transcripts!(provider.outbound), seen);
+    await test(await provider.capabilities.transcripts!.load(), seen);
   });
 }
 
@@ -114,7 +114,7 @@ Deno.test("Gemini transcripts: refused, cut and broken replies are failures of t
 
 Deno.test("Vertex transcripts: the same format, at the path of the project", async () => {
   await withVendor("vertex", [answerOf([{ text: "A red fox." }])], async (provider, seen) => {
-    const transcripts = await provider.lazy!.transcripts!(provider.outbound);
+    const transcripts = await provider.capabilities.transcripts!.load();
     await transcripts.transcribe(ORDER, EXCHANGE);
     const path = "/base/v1beta1/projects/acme/locations/global/publishers/google/models/gemini-3.5-flash";
     assertEquals(itemAt(seen, 0).path, `${path}:generateContent`);

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { lazyImages } from "../../../src/upstreams/openai/lazy_images.ts";
+import { openaiImages } from "../../../src/upstreams/openai/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/vendor_stage.ts";
@@ -8,7 +8,7 @@ import type { ImageEvent, ImageOrder } from "../../../src/upstreams/image_upstre
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, type Seen, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("openai", {
-  open: (outbound) => lazyImages(outbound, (endpoint) => endpoint),
+  open: (outbound) => openaiImages(outbound, (endpoint) => endpoint),
   basePath: "/v1",
   order: orderOf({ model: "gpt-image-2" }),
   successes: [

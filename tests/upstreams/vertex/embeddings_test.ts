@@ -27,7 +27,7 @@ function withEmbeddings(
   test: (embeddings: EmbeddingUpstream, seen: readonly Seen[]) => Promise<void>,
 ): Promise<void> {
   return withVendor("vertex", answers, async (provider, seen) => {
-    await test(await provider.lazy!.embeddings!(provider.outbound), seen);
+    await test(await provider.capabilities.embeddings!.load(), seen);
   });
 }
 

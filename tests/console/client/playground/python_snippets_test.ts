@@ -1,8 +1,8 @@
 import { assert, assertArrayIncludes } from "@std/assert";
 import { PROTOCOL_NAMES, PROTOCOLS } from "../../../../src/console/client/pages/playground/protocols/all.ts";
-import { pictureSnippet } from "../../../../src/console/client/pages/playground/snippets/picture_snippet.ts";
-import { textSnippet } from "../../../../src/console/client/pages/playground/snippets/text_snippet.ts";
-import { videoSnippet } from "../../../../src/console/client/pages/playground/snippets/video_snippet.ts";
+import { pictureSnippet } from "../../../../src/console/client/pages/playground/pictures/picture_snippet.ts";
+import { textSnippet } from "../../../../src/console/client/pages/playground/protocols/text_snippet.ts";
+import { videoSnippet } from "../../../../src/console/client/pages/playground/videos/video_snippet.ts";
 import { writePictureRequest } from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
 import { PLAIN, userText } from "./text_requests.ts";
 import { languageTest } from "../../../support/language_test.ts";

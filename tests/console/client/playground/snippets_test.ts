@@ -3,15 +3,15 @@ import { PROTOCOL_NAMES, PROTOCOLS } from "../../../../src/console/client/pages/
 import { pythonLiteral, typescriptLiteral } from "../../../../src/console/client/pages/playground/snippets/literals.ts";
 import { withShortData } from "../../../../src/console/client/pages/playground/snippets/short_data.ts";
 import type { Language } from "../../../../src/console/client/pages/playground/snippets/snippet.ts";
-import { textSnippet } from "../../../../src/console/client/pages/playground/snippets/text_snippet.ts";
+import { textSnippet } from "../../../../src/console/client/pages/playground/protocols/text_snippet.ts";
 import type { Media } from "../../../../src/console/client/pages/playground/conversation.ts";
 import {
   type PictureOrder,
   readPictures,
   writePictureRequest,
 } from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
-import { pictureSnippet } from "../../../../src/console/client/pages/playground/snippets/picture_snippet.ts";
-import { videoSnippet } from "../../../../src/console/client/pages/playground/snippets/video_snippet.ts";
+import { pictureSnippet } from "../../../../src/console/client/pages/playground/pictures/picture_snippet.ts";
+import { videoSnippet } from "../../../../src/console/client/pages/playground/videos/video_snippet.ts";
 import { mediaConfig } from "../../media_models.ts";
 import { startTestGateway, type TestGateway } from "../../../support/gateway.ts";
 import { itemAt } from "../../../support/items.ts";

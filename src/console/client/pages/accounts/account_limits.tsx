@@ -9,8 +9,8 @@ import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import type { AccountWithLeft } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { changedFields, textsIn, textsOf } from "./limit_fields.ts";
-import { LimitInputs } from "./limit_inputs.tsx";
+import { changedFields, textsIn, textsOf } from "../forms/limit_fields.ts";
+import { LimitInputs } from "../forms/limit_inputs.tsx";
 import { LimitsLeft } from "./limits_left.tsx";
 
 /** The name, the limits and the overdraft of an account, which operators change. */

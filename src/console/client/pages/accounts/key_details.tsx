@@ -14,8 +14,8 @@ import { canWrite } from "../../session_state.ts";
 import type { AccountKey, KeyWithLeft } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { KeyState } from "./key_state.tsx";
-import { changedFields, textsIn, textsOf } from "./limit_fields.ts";
-import { LimitInputs } from "./limit_inputs.tsx";
+import { changedFields, textsIn, textsOf } from "../forms/limit_fields.ts";
+import { LimitInputs } from "../forms/limit_inputs.tsx";
 import { LimitsLeft } from "./limits_left.tsx";
 import { limitsText } from "./limits_text.ts";
 

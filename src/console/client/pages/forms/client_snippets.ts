@@ -2,7 +2,7 @@ import { TEXTS } from "../../texts.ts";
 import type { ChatSettings, ProtocolName } from "../playground/conversation.ts";
 import { PROTOCOLS } from "../playground/protocols/all.ts";
 import { KEY_VARIABLE, type Language, shellWord } from "../playground/snippets/snippet.ts";
-import { textSnippet } from "../playground/snippets/text_snippet.ts";
+import { textSnippet } from "../playground/protocols/text_snippet.ts";
 
 /** The clients for which a new key is shown, in their order. */
 export const CLIENTS = ["curl", "python", "typescript", "anthropic", "google", "claudeCode", "codex"] as const;

@@ -12,8 +12,8 @@ import { hrefOf } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import type { Account } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { type LimitTexts, newFields, textsIn } from "../accounts/limit_fields.ts";
-import { LimitInputs } from "../accounts/limit_inputs.tsx";
+import { type LimitTexts, newFields, textsIn } from "./limit_fields.ts";
+import { LimitInputs } from "./limit_inputs.tsx";
 import { KeyReady, type NewKey } from "./key_ready.tsx";
 import { keyLines } from "./key_lines.ts";
 

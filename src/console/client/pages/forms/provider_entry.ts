@@ -1,4 +1,5 @@
-import { kindNameOf, type Vendor, VENDORS } from "../../../../upstreams/vendors.ts";
+import { hasBuiltInModels, keyNameOf, type Vendor } from "../../../../upstreams/vendor.ts";
+import { kindNameOf, presetOf, VENDORS } from "../../../../upstreams/vendors.ts";
 import type { JsonFields } from "../configuration/merge_patch.ts";
 
 /** The fields of the form of a provider, as they are typed. */
@@ -30,8 +31,8 @@ function namesOf(group: VendorGroup): string[] {
   return Object.entries(VENDORS).filter(([, vendor]) => groupOf(vendor) === group).map(([name]) => name);
 }
 
-function groupOf({ hasBuiltInModels, keyNames }: Vendor): VendorGroup {
-  return hasBuiltInModels ?? true ? "builtIn" : keyNames.length === 0 ? "own" : "named";
+function groupOf(vendor: Vendor): VendorGroup {
+  return hasBuiltInModels(vendor) ? "builtIn" : vendor.keyNames.length === 0 ? "own" : "named";
 }
 
 /** What a form asks for a vendor. */
@@ -49,10 +50,10 @@ export interface VendorNeeds {
 /** What a form asks for a vendor. */
 export function needsOf(name: string): VendorNeeds {
   const vendor = vendorOf(name);
-  const address = vendor?.baseUrl ?? "";
+  const address = presetOf(name)?.baseUrl ?? "";
   const [pairKey, secretKeyName = null] = vendor?.pairNames ?? [];
   return {
-    keyName: pairKey ?? vendor?.keyNames[0] ?? `${name.toUpperCase().replaceAll("-", "_")}_API_KEY`,
+    keyName: pairKey ?? keyNameOf(name, vendor),
     needsKey: vendor !== null && vendor.keyNames.length > 0,
     secretKeyName,
     needsAddress: vendor === null || vendor.baseUrl === null,

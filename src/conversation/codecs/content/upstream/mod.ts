@@ -8,6 +8,7 @@ import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
 import { TIER_NAMES } from "./tier_names.ts";
 import { writeRequest } from "./write_request.ts";
+import { Late } from "../../../../lib/late.ts";
 
 /**
  * The vendor side of content generation. Bodies contain neither the model nor whether to stream; the path does.
@@ -26,7 +27,7 @@ export const upstream: UpstreamFormat = {
   reportedHeaders: [],
   continuation: {
     member: "continuationToken",
-    load: async () => (await import("./continuation.ts")).continuation,
+    code: new Late(async () => (await import("./continuation.ts")).continuation),
   },
   takesAnyFile: true,
   hasStop: true,

@@ -6,7 +6,7 @@ import { Inspector } from "../inspector.tsx";
 import { objectIn, parsedJson } from "../../../json.ts";
 import { Markdown } from "../markdown.tsx";
 import { dataUrl } from "../protocols/media.ts";
-import { textSnippet } from "../snippets/text_snippet.ts";
+import { textSnippet } from "../protocols/text_snippet.ts";
 import { CallView } from "./call_view.tsx";
 import type { ReplyTurn } from "./pane.ts";
 

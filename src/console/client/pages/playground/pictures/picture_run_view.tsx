@@ -5,7 +5,7 @@ import type { Media } from "../conversation.ts";
 import { Facts } from "../facts.tsx";
 import { Inspector } from "../inspector.tsx";
 import { dataUrl } from "../protocols/media.ts";
-import { pictureSnippet } from "../snippets/picture_snippet.ts";
+import { pictureSnippet } from "./picture_snippet.ts";
 import type { PictureUse } from "./picture_request.ts";
 import type { PictureRun } from "./picture_state.ts";
 

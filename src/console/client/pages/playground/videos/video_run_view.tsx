@@ -6,7 +6,7 @@ import { TEXTS } from "../../../texts.ts";
 import { ShownResults } from "../../videos/shown_results.tsx";
 import { Facts } from "../facts.tsx";
 import { Inspector } from "../inspector.tsx";
-import { videoSnippet } from "../snippets/video_snippet.ts";
+import { videoSnippet } from "./video_snippet.ts";
 import type { VideoTask } from "./video_request.ts";
 import type { VideoRun } from "./video_state.ts";
 

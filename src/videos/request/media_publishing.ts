@@ -11,7 +11,7 @@ import { checkTargetUrl } from "../../net/target.ts";
 import type { MediaForms, VideoMedia } from "../../upstreams/video_upstream.ts";
 import type { Medium } from "../../lib/video_mode.ts";
 import type { TaskMedia } from "../tasks/task.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** Maximum size of a medium that is fetched for a vendor that requires bytes. */
 const MAX_BYTES: Readonly<Record<Medium, number>> = { image: 30_000_000, audio: 20_000_000, video: 50_000_000 };

@@ -1,8 +1,8 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
-import { readTask, removeTask, type TaskEntry } from "./records.ts";
-import { taskNotFound } from "./video_errors.ts";
+import { readTask, removeTask, type TaskEntry } from "../tasks/records.ts";
+import { taskNotFound } from "../tasks/video_errors.ts";
 import { removeCopies } from "../results/task_files.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /**
  * Result of removing a task. `pending`: its event is still being delivered. `changed`: the task changed since it was

@@ -1,11 +1,18 @@
 import { forEachConcurrent } from "../../lib/for_each_concurrent.ts";
-import { changeTask, type CopiedTask, readTask, removeCopiedTask, scanCopiedTasks, scanTaskIndex } from "./records.ts";
+import {
+  changeTask,
+  type CopiedTask,
+  readTask,
+  removeCopiedTask,
+  scanCopiedTasks,
+  scanTaskIndex,
+} from "../tasks/records.ts";
 import { removeEndedTask } from "./remove_task.ts";
 import { removeCopies } from "../results/task_files.ts";
 import { TERMINAL_STATUSES, type TerminalStatus } from "../../calls/ended_task.ts";
-import type { VideoTask } from "./task.ts";
-import type { TaskIndexEntry } from "./records.ts";
-import type { VideoParts } from "../video_parts.ts";
+import type { VideoTask } from "../tasks/task.ts";
+import type { TaskIndexEntry } from "../tasks/records.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
 
 /** Number of tasks that one step examines. */
 const BATCH = 100;

@@ -1,4 +1,4 @@
-import type { VideoTask } from "../tasks/task.ts";
+import type { VideoTask } from "./task.ts";
 
 /** Returns the names in the file store of the copies of a task's results, in their order. */
 export function mirrorNamesOf(taskId: string, results: readonly unknown[]): string[] {

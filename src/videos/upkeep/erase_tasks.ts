@@ -2,10 +2,10 @@ import { TERMINAL_STATUSES } from "../../calls/ended_task.ts";
 import { forEachConcurrent } from "../../lib/for_each_concurrent.ts";
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Store } from "../../store/store.ts";
-import type { VideoParts } from "../video_parts.ts";
-import { readTask, removeIdempotencyKeys, scanTaskIndex, type TaskIndexEntry } from "./records.ts";
+import type { VideoParts } from "../tasks/video_parts.ts";
+import { readTask, removeIdempotencyKeys, scanTaskIndex, type TaskIndexEntry } from "../tasks/records.ts";
 import { removeEndedTask } from "./remove_task.ts";
-import type { VideoStatus, VideoTask } from "./task.ts";
+import type { VideoStatus, VideoTask } from "../tasks/task.ts";
 
 /** The number of records that one read lists. */
 const PAGE = 100;

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../lib/gateway_error.ts";
 import type { Store } from "../../store/store.ts";
-import { writeCopyRef } from "./copy_ref.ts";
-import { extraMirrorNamesOf, mirrorNamesOf } from "./mirror_names.ts";
+import { writeCopyRef } from "../results/copy_ref.ts";
+import { extraMirrorNamesOf, mirrorNamesOf } from "../tasks/mirror_names.ts";
 import { addJob, changeTask, readTask } from "../tasks/records.ts";
 import { taskNotFound } from "../tasks/video_errors.ts";
 import type { VideoTask } from "../tasks/task.ts";

@@ -1,20 +1,20 @@
-import type { Meter } from "../billing/meter.ts";
-import type { EndedTask } from "../calls/ended_task.ts";
-import type { DatedCatalog } from "../catalog/catalog.ts";
-import type { FileStore } from "../files/files.ts";
-import type { SigningKeys } from "../files/signed_url.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
-import type { MemoryBudget } from "../lib/memory_budget.ts";
-import type { EgressPolicy } from "../net/target.ts";
-import type { AttemptSlots } from "../routing/attempt_slots.ts";
-import type { CircuitBreaker } from "../routing/circuit_breaker.ts";
-import type { Commit, Store } from "../store/store.ts";
-import type { WriteGuard } from "../store/write_health.ts";
-import type { Allowances } from "../upstreams/allowances.ts";
-import type { VideoUpstream } from "../upstreams/video_upstream.ts";
-import type { MediaWork } from "../workers/media_work.ts";
-import type { PollSchedule } from "./polling/poll_schedule.ts";
+import type { Meter } from "../../billing/meter.ts";
+import type { EndedTask } from "../../calls/ended_task.ts";
+import type { DatedCatalog } from "../../catalog/catalog.ts";
+import type { FileStore } from "../../files/files.ts";
+import type { SigningKeys } from "../../files/signed_url.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { MemoryBudget } from "../../lib/memory_budget.ts";
+import type { EgressPolicy } from "../../net/target.ts";
+import type { AttemptSlots } from "../../routing/attempt_slots.ts";
+import type { CircuitBreaker } from "../../routing/circuit_breaker.ts";
+import type { Commit, Store } from "../../store/store.ts";
+import type { WriteGuard } from "../../store/write_health.ts";
+import type { Allowances } from "../../upstreams/allowances.ts";
+import type { VideoUpstream } from "../../upstreams/video_upstream.ts";
+import type { MediaWork } from "../../workers/media_work.ts";
+import type { PollSchedule } from "./poll_schedule.ts";
 
 /** Adds follow-up work of a task's end to its terminal commit, such as a webhook's delivery. */
 export type TerminalHook = (commit: Commit, ended: EndedTask) => Commit;

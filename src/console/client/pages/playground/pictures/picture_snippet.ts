@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../json.ts";
-import type { FormFile, PictureRequest } from "../pictures/picture_request.ts";
-import { pythonArguments, pythonLiteral, typescriptLiteral, typescriptObject } from "./literals.ts";
-import { openaiInPython, openaiInTypescript } from "./openai_client.ts";
-import { KEY_VARIABLE, type Language, shellWord } from "./snippet.ts";
+import type { FormFile, PictureRequest } from "./picture_request.ts";
+import { pythonArguments, pythonLiteral, typescriptLiteral, typescriptObject } from "../snippets/literals.ts";
+import { openaiInPython, openaiInTypescript } from "../snippets/openai_client.ts";
+import { KEY_VARIABLE, type Language, shellWord } from "../snippets/snippet.ts";
 
 /**
  * A request for pictures as a program that writes them to files. The files of a form are expected beside it.

@@ -1,6 +1,6 @@
 import type { WrittenRequest } from "../conversation.ts";
-import { PROTOCOLS } from "../protocols/all.ts";
-import { type Language, shellWord, type Snippets } from "./snippet.ts";
+import { PROTOCOLS } from "./all.ts";
+import { type Language, shellWord, type Snippets } from "../snippets/snippet.ts";
 
 /**
  * A request as a program that sends it and prints the answer.

@@ -2,10 +2,10 @@ import { appendAll } from "../../lib/append_all.ts";
 import { type Hold, readHold } from "../../billing/hold.ts";
 import { mergeByTime } from "../../lib/time_index_entry.ts";
 import type { Store } from "../../store/store.ts";
-import { readTask, readTasks, scanTaskIndex, type TaskIndexEntry } from "./records.ts";
-import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "./task.ts";
-import { recopyResults } from "../results/recopy.ts";
-import { isTaskId } from "./task_id.ts";
+import { readTask, readTasks, scanTaskIndex, type TaskIndexEntry } from "../tasks/records.ts";
+import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../tasks/task.ts";
+import { recopyResults } from "./recopy.ts";
+import { isTaskId } from "../tasks/task_id.ts";
 
 /** A task with its hold. */
 export interface TaskWithHold {

@@ -1,5 +1,5 @@
-import type { TaskEnd, TaskStage } from "../tasks/task.ts";
-import type { VideoSettings } from "../video_parts.ts";
+import type { TaskEnd, TaskStage } from "./task.ts";
+import type { VideoSettings } from "./video_parts.ts";
 
 /** The stage in which a provider was called. */
 export type SubmittingStage = Extract<TaskStage, { readonly step: "submitting" }>;

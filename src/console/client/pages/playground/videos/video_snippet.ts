@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../json.ts";
-import { pythonLiteral, typescriptLiteral } from "./literals.ts";
-import { openaiInPython, openaiInTypescript } from "./openai_client.ts";
-import { KEY_VARIABLE, type Language, shellWord } from "./snippet.ts";
+import { pythonLiteral, typescriptLiteral } from "../snippets/literals.ts";
+import { openaiInPython, openaiInTypescript } from "../snippets/openai_client.ts";
+import { KEY_VARIABLE, type Language, shellWord } from "../snippets/snippet.ts";
 
 /**
  * A video as a program that creates it and polls it until it has ended.
