@@ -265,14 +265,14 @@ function configRoutes(
 }
 
 /** The configuration of a gateway that does not change it. */
-function shownConfigRoutes({ config, tree }: Pick<AdminRouteOptions, "config" | "tree">): AdminRoute[] {
+function shownConfigRoutes({ tree }: Pick<AdminRouteOptions, "tree">): AdminRoute[] {
   if (tree === null) return [];
   const routes = lazyRoutesAt(
     [CONFIG_ENDPOINTS.readConfig],
     async () => {
       const { shownConfig } = await import("./shown_config.ts");
       const { adminShownConfigRoutes } = await import("../protocols/admin/config.ts");
-      return adminShownConfigRoutes(() => shownConfig({ config, tree, path: null, version: 0, isReadOnly: true }));
+      return adminShownConfigRoutes(() => shownConfig({ tree, path: null, version: 0, isReadOnly: true }));
     },
   );
   return routes.map((route) => ({ ...route, role: "read", parameters: [] }));

@@ -16,7 +16,8 @@ export function createConfigAdmin(changes: ConfigChanges): ConfigAdmin {
   const change = (wanted: StoredChange, options: { readonly by: string; readonly isDryRun?: boolean }) =>
     answered(changes, changes.change(wanted, options));
   return {
-    show: () => shownConfig({ ...changes.inForce, path: changes.path, version: changes.version, isReadOnly: false }),
+    show: () =>
+      shownConfig({ tree: changes.inForce.tree, path: changes.path, version: changes.version, isReadOnly: false }),
     reload: (options) => answered(changes, changes.reload(options)),
     replaceAll: (body, options) =>
       change((content, inForce) => withStatesOf(content, storedContentOf(body, inForce)), options),

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { boolean, distinct, optional, text, wholeNumber } from "../lib/settings.ts";
+import { section, setting } from "../lib/setting.ts";
+import { boolean, distinct, text, wholeNumber } from "../lib/settings.ts";
 import {
   type EmbeddingSection,
   MAX_DIMENSIONS,
@@ -14,38 +15,71 @@ import {
 const DEFAULT_INPUTS = 2_048;
 const MAX_INPUTS = 10_000;
 
-/** The schema of a model's `embedding` section. */
+/** A model's `embedding` section. */
 function embeddingSection(): z.ZodType<EmbeddingSection> {
-  return z.strictObject({
-    dimensions: optional(wholeNumber(1, MAX_DIMENSIONS, "numbers")),
-    max_inputs: wholeNumber(1, MAX_INPUTS, "inputs").default(DEFAULT_INPUTS),
-  }).transform(({ dimensions, max_inputs }) => ({ dimensions, maxInputs: max_inputs }));
+  return section({
+    dimensions: setting(wholeNumber(1, MAX_DIMENSIONS, "numbers"), {
+      default: null,
+      text: "The length of a vector",
+      example: 1536,
+      otherwise: "unknown",
+    }),
+    max_inputs: setting(wholeNumber(1, MAX_INPUTS, "inputs"), {
+      default: DEFAULT_INPUTS,
+      text: "The most inputs of a request",
+      example: 100,
+    }),
+  });
 }
 
-/** The schema of a model's `moderation` section. */
+/** A model's `moderation` section. */
 function moderationSection(): z.ZodType<ModerationSection> {
-  return z.strictObject({ max_inputs: wholeNumber(1, MAX_INPUTS, "inputs").default(100) })
-    .transform(({ max_inputs }) => ({ maxInputs: max_inputs }));
+  return section({
+    max_inputs: setting(wholeNumber(1, MAX_INPUTS, "inputs"), {
+      default: 100,
+      text: "The most inputs of a request",
+      example: 32,
+    }),
+  });
 }
 
-/** The schema of a model's `rerank` section. */
+/** A model's `rerank` section. */
 function rankSection(): z.ZodType<RankSection> {
-  return z.strictObject({ max_documents: wholeNumber(1, MAX_INPUTS, "documents").default(1_000) })
-    .transform(({ max_documents }) => ({ maxDocuments: max_documents }));
+  return section({
+    max_documents: setting(wholeNumber(1, MAX_INPUTS, "documents"), {
+      default: 1_000,
+      text: "The most documents of a request",
+      example: 500,
+    }),
+  });
 }
 
-/** The schema of a model's `speech` section. */
+/** A model's `speech` section. */
 function speechSection(): z.ZodType<SpeechSection> {
-  return z.strictObject({
-    voices: distinct(text(1, 200), 0).default([]),
-    formats: distinct(z.enum(SPEECH_FORMATS), 1).default([...SPEECH_FORMATS]),
-    max_characters: wholeNumber(1, 1_000_000, "characters").default(4_096),
-  }).transform(({ voices, formats, max_characters }) => ({ voices, formats, maxCharacters: max_characters }));
+  return section({
+    voices: setting(distinct(text(1, 200), 0), {
+      default: [],
+      text: "The voices that callers may request; empty allows any",
+      example: ["alloy", "nova"],
+    }),
+    formats: setting(distinct(z.enum(SPEECH_FORMATS), 1), {
+      default: [...SPEECH_FORMATS],
+      text: "The formats that callers may request",
+      example: ["mp3", "wav"],
+    }),
+    max_characters: setting(wholeNumber(1, 1_000_000, "characters"), {
+      default: 4_096,
+      text: "The longest text",
+      example: 2000,
+    }),
+  });
 }
 
-/** The schema of a model's `transcription` section. */
+/** A model's `transcription` section. */
 function transcriptSection(): z.ZodType<TranscriptSection> {
-  return z.strictObject({ translates: boolean().default(false) });
+  return section({
+    translates: setting(boolean(), { default: false, text: "Whether `/v1/audio/translations` serves it" }),
+  });
 }
 
 /** The schemas of all sections, by the name of the section. */

@@ -57,16 +57,6 @@ export const MAX_DIMENSIONS = 65_536;
 /** The names of all sections. */
 export const SECTION_NAMES = ["embedding", "moderation", "rerank", "speech", "transcription"] as const;
 
-/** Sections as they are read: a missing one may be undefined. */
-type GivenSections = { readonly [Name in keyof CapabilitySections]?: CapabilitySections[Name] | undefined };
-
-/** Copies the sections that are given. */
-export function sectionsOf(given: GivenSections): CapabilitySections {
-  return Object.fromEntries(
-    SECTION_NAMES.flatMap((name) => given[name] === undefined ? [] : [[name, given[name]]]),
-  );
-}
-
 /** Writes the sections of a model for the default catalog. */
 export function writeSections(
   { embedding, moderation, rerank, speech, transcription }: CapabilitySections,

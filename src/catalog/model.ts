@@ -6,14 +6,16 @@ import type { PromptCachingSetting } from "../limits/access_limits.ts";
 import { factsSchema } from "../conversation/stated_facts.ts";
 import type { ProviderHalt } from "../lib/provider_halt.ts";
 import { isDate } from "../lib/iso_date.ts";
+import { section, setting } from "../lib/setting.ts";
 import { boolean, distinct, duration, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
-import { type CapabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
+import { type CapabilitySections, SECTION_NAMES } from "./capability_sections.ts";
 import { capabilitySections } from "./capability_schemas.ts";
 import { isModelId, MAX_NAME_LENGTH } from "./model_name.ts";
 import type { ImageSection, VideoSection } from "./media_sections.ts";
 import { imageSection, videoSection } from "./media_schemas.ts";
 import { hasAnyPrice, type ModelPrices, pricesAt, type Pricing } from "./price_list.ts";
-import { moment, price, priceListOf, refuseUnchargeable, writtenPricing, writtenTiers } from "./price_schemas.ts";
+import { moment, priceListOf, refuseUnchargeable, writtenPricing, writtenTiers } from "./price_schemas.ts";
+import { price } from "./price_settings.ts";
 
 /** A type of input or output. */
 export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings" | "scores" | "transcription";
@@ -149,55 +151,172 @@ const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings"
 const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
 const anything = () => z.record(z.string(), z.unknown()).nullable().default(null);
 
-const serving = z.strictObject({
-  provider: text(1, 64),
-  model: text(1, 256).optional(),
-  weight: number(0, 1_000_000).default(1),
+const serving = section({
+  provider: setting(text(1, 64), { text: "The name of a provider", example: "openai" }),
+  model: setting(text(1, 256).optional(), {
+    text: "The vendor's name of the model",
+    example: "gpt-6-sol-2026-09",
+    otherwise: "the id after the slash",
+  }),
+  weight: setting(number(0, 1_000_000), {
+    default: 1,
+    text: "Its share of unpinned requests; 0 is for pins and fallbacks only",
+    example: 80,
+    unit: "share",
+  }),
 });
 
-const written = z.strictObject({
-  id: modelId,
-  canonical_slug: modelId.optional(),
-  name: text(1, 200).optional(),
-  description: text(0, 4000).default(""),
-  created: z.preprocess(unixSecondsIn, wholeSeconds()).default(0),
-  owned_by: text(1, 100).optional(),
-  context_length: tokens().default(0),
-  architecture: z.strictObject({
-    modality: text(1, 100).optional(),
-    input_modalities: z.array(modality).min(1).optional(),
-    output_modalities: z.array(modality).min(1).optional(),
-    tokenizer: text(1, 100).default("Other"),
-    instruct_type: text(1, 100).nullable().default(null),
-  }).prefault({}),
+const BY_SECTIONS = "by the sections `image`, `video` and others";
+
+const architecture = section({
+  modality: setting(text(1, 100).optional(), {
+    text: "Input and output in short",
+    example: "text+image->text",
+    otherwise: "from the two lists below",
+  }),
+  input_modalities: setting(z.array(modality).min(1).optional(), {
+    text: "What it reads",
+    example: ["text", "image"],
+    otherwise: BY_SECTIONS,
+  }),
+  output_modalities: setting(z.array(modality).min(1).optional(), {
+    text: "What it makes",
+    example: ["text"],
+    otherwise: BY_SECTIONS,
+  }),
+  tokenizer: setting(text(1, 100), { default: "Other", text: "Its tokenizer, for catalogs", example: "GPT" }),
+  instruct_type: setting(text(1, 100).nullable().default(null), {
+    text: "Its prompt template, for catalogs",
+    example: "chatml",
+    otherwise: "none",
+  }),
+});
+
+const topProvider = section({
+  context_length: setting(tokens().optional(), {
+    text: "The most tokens of input and output at the first provider",
+    example: 400000,
+    otherwise: "that of the model",
+  }),
+  max_completion_tokens: setting(tokens(), {
+    default: 0,
+    text: "The most output tokens; 0 is unknown",
+    example: 128000,
+  }),
+  is_moderated: setting(boolean(), { default: false, text: "Whether the vendor moderates, for catalogs" }),
+});
+
+const written = section({
+  id: setting(modelId, {
+    text: "The id; with a star at its end, all models that the provider lists",
+    example: "openai/gpt-6-sol",
+  }),
+  canonical_slug: setting(modelId.optional(), {
+    text: "A name that never changes",
+    example: "openai/gpt-6-sol-2026-09",
+    otherwise: "the id",
+  }),
+  name: setting(text(1, 200).optional(), {
+    text: "The name that catalogs show",
+    example: "GPT-6 Sol",
+    otherwise: "the id after the slash",
+  }),
+  description: setting(text(0, 4000), {
+    default: "",
+    text: "A description for catalogs",
+    example: "Makes and edits images.",
+  }),
+  created: setting(z.preprocess(unixSecondsIn, wholeSeconds()), {
+    default: 0,
+    text: "When the model was published: a date, or Unix seconds",
+    example: "2026-09-22",
+  }),
+  owned_by: setting(text(1, 100).optional(), {
+    text: "The author that catalogs show",
+    example: "openai",
+    otherwise: "the id before the slash",
+  }),
+  context_length: setting(tokens(), {
+    default: 0,
+    text: "The most tokens of input and output; 0 is unknown",
+    example: 400000,
+  }),
+  architecture: architecture.prefault({}),
   pricing: writtenPricing.prefault({}),
-  pricing_tiers: writtenTiers.default({}),
-  own_searches: wholeNumber(0, 100, "searches").default(0),
-  top_provider: z.strictObject({
-    context_length: tokens().optional(),
-    max_completion_tokens: tokens().default(0),
-    is_moderated: boolean().default(false),
-  }).prefault({}),
-  per_request_limits: anything(),
-  supported_parameters: z.array(text(1, 100)).default([]),
-  default_parameters: anything(),
+  pricing_tiers: setting(writtenTiers, {
+    default: {},
+    text: "Prices of other [service tiers](#service-tiers), with the fields of `pricing`",
+    example: { flex: { prompt: "0.000001" } },
+  }),
+  own_searches: setting(wholeNumber(0, 100, "searches"), {
+    default: 0,
+    text: "The searches that it may make by itself in a request without a search tool; they are reserved",
+    example: 3,
+  }),
+  top_provider: topProvider.prefault({}),
+  per_request_limits: setting(anything(), {
+    text: "Shown in catalogs as it is",
+    example: { prompt_tokens: 100000 },
+    otherwise: "none",
+  }),
+  supported_parameters: setting(z.array(text(1, 100)), {
+    default: [],
+    text: "Parameters that catalogs show",
+    example: ["temperature", "tools"],
+  }),
+  default_parameters: setting(anything(), {
+    text: "Shown in catalogs as it is",
+    example: { temperature: 1 },
+    otherwise: "none",
+  }),
   facts: factsSchema.optional(),
-  expiration_date: z.string().refine(isDate, 'a date such as "2027-01-31", or null').nullable().default(null),
-  redirected_to: z.strictObject({ model: text(1, 256), from: moment }).nullable().default(null),
-  text: boolean().optional(),
+  expiration_date: setting(
+    z.string().refine(isDate, 'a date such as "2027-01-31", or null').nullable().default(null),
+    { text: "When the vendor stops serving it, for catalogs", example: "2027-06-30", otherwise: "none" },
+  ),
+  redirected_to: section({
+    model: setting(text(1, 256), {
+      text: "The vendor's name of the model that it answers with from a date on: [redirects](#redirects)",
+      example: "gpt-6.2-sol",
+    }),
+    from: setting(moment, { text: "The date from which the vendor does so", example: "2026-12-01" }),
+  }).nullable().default(null),
+  text: setting(boolean().optional(), {
+    text: "Whether the text endpoints serve it",
+    otherwise: "true if it makes text and has no section such as `image`",
+  }),
   image: imageSection().optional(),
   video: videoSection(price).optional(),
   ...capabilitySections(),
   serves: z.array(serving).min(1, "a list of at least one provider")
     .refine((serves) => serves.some((each) => each.weight > 0), "at least one weight above 0")
     .superRefine(refuseRepeatedProvider),
-  prompt_caching: PROMPT_CACHING_FIELD.optional(),
-  prefer_warm: z.preprocess((value) => value === "off" ? 0 : value, duration(0, MAX_WARM_SECONDS)).optional(),
-  fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
-    .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).default([]),
+  prompt_caching: setting(PROMPT_CACHING_FIELD.optional(), {
+    text: "Whether the gateway uses vendors' [prompt caches](prompt-caching.md) by itself",
+    example: "off",
+    otherwise: "auto",
+  }),
+  prefer_warm: setting(
+    z.preprocess((value) => value === "off" ? 0 : value, duration(0, MAX_WARM_SECONDS)).optional(),
+    {
+      as: "preferWarmMs",
+      text: "How long a conversation stays at the provider that read it last; `off`: each request is split by weight",
+      example: "off",
+      otherwise: "5m; off if a weight is not 1",
+    },
+  ),
+  fallbacks: setting(
+    distinct(text(1, MAX_NAME_LENGTH), 0)
+      .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`),
+    {
+      default: [],
+      text: "Models to try after all of its providers failed",
+      example: ["openai/gpt-5.5"],
+    },
+  ),
 });
 
-type Written = z.infer<typeof written>;
+type Written = z.output<typeof written>;
 
 /** The schema of a model. */
 export const modelSchema: z.ZodType<Model> = written
@@ -236,57 +355,34 @@ function modelOf(model: Written): Model {
   const [provider, ownName] = [model.id.slice(0, slash), model.id.slice(slash + 1)];
   const prices: ModelPrices = {
     ...priceListOf(model.pricing),
-    tiers: Object.fromEntries(Object.entries(model.pricing_tiers).map(([tier, own]) => [tier, priceListOf(own)])),
+    tiers: Object.fromEntries(Object.entries(model.pricingTiers).map(([tier, own]) => [tier, priceListOf(own)])),
   };
   const { pricing, tariff } = pricesAt(prices, -Infinity);
+  const { pricing: _, pricingTiers: _tiers, redirectedTo, ...given } = model;
   return {
-    id: model.id,
-    canonicalSlug: model.canonical_slug ?? model.id,
+    ...given,
+    canonicalSlug: model.canonicalSlug ?? model.id,
     name: model.name ?? ownName,
-    description: model.description,
-    created: model.created,
-    ownedBy: model.owned_by ?? provider,
-    contextLength: model.context_length,
+    ownedBy: model.ownedBy ?? provider,
     architecture: architectureOf(model),
     pricing,
     pricedAt: -Infinity,
     tariff,
     prices,
     isFree: false,
-    ownSearches: model.own_searches,
-    topProvider: {
-      contextLength: model.top_provider.context_length ?? model.context_length,
-      maxCompletionTokens: model.top_provider.max_completion_tokens,
-      isModerated: model.top_provider.is_moderated,
-    },
-    perRequestLimits: model.per_request_limits,
-    supportedParameters: model.supported_parameters,
-    defaultParameters: model.default_parameters,
-    ...model.facts && { facts: model.facts },
-    expirationDate: model.expiration_date,
-    redirect: redirectOf(model),
+    topProvider: { ...model.topProvider, contextLength: model.topProvider.contextLength ?? model.contextLength },
+    redirect: redirectedTo && { to: redirectedTo.model, from: redirectedTo.from, model: null },
     text: model.text ?? isTextByItself(model),
     image: model.image ?? null,
     video: model.video ?? null,
-    ...sectionsOf(model),
     serves: model.serves.map((each) => ({ ...each, model: each.model ?? ownName })),
-    ...model.prompt_caching && { promptCaching: model.prompt_caching },
-    ...model.prefer_warm !== undefined && { preferWarmMs: model.prefer_warm },
-    fallbacks: model.fallbacks,
   };
 }
 
 function architectureOf(model: Written): Architecture {
-  const { input_modalities, output_modalities, tokenizer, instruct_type } = model.architecture;
-  const inputModalities = input_modalities ?? inputsOf(model);
-  const outputModalities = output_modalities ?? outputsOf(model);
-  return {
-    modality: model.architecture.modality ?? `${inputModalities.join("+")}->${outputModalities.join("+")}`,
-    inputModalities,
-    outputModalities,
-    tokenizer,
-    instructType: instruct_type,
-  };
+  const { inputModalities = inputsOf(model), outputModalities = outputsOf(model), ...others } = model.architecture;
+  const { modality = `${inputModalities.join("+")}->${outputModalities.join("+")}` } = others;
+  return { ...others, modality, inputModalities, outputModalities };
 }
 
 function inputsOf({ image, video, transcription }: Written): Modality[] {
@@ -320,11 +416,7 @@ function hasSection(model: Written): boolean {
 
 function isTextByItself(model: Written): boolean {
   if (hasSection(model)) return false;
-  return (model.architecture.output_modalities ?? ["text"]).includes("text");
-}
-
-function redirectOf({ redirected_to: redirect }: Written): Redirect | null {
-  return redirect && { to: redirect.model, from: redirect.from, model: null };
+  return (model.architecture.outputModalities ?? ["text"]).includes("text");
 }
 
 function endpointsOf(model: Written): ChargeKind[] {

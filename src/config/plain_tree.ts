@@ -30,10 +30,36 @@ export interface ConfigTree {
   isPrivate(path: Path): boolean;
   /** The entries of the store without effect, since the file or the environment declares them: `providers.acme`. */
   readonly shadowed: readonly string[];
+  readonly live: LiveSettings;
+  readonly unset: UnsetSettings;
+}
+
+/**
+ * The settings whose change takes effect without a restart, by section: their names in the file, each with that in the
+ * code. Null for all settings of a section.
+ */
+export type LiveSettings = ReadonlyMap<string, ReadonlyMap<string, string> | null>;
+
+/**
+ * The settings that no one has set, by section, with their values as an operator would write them: times in seconds,
+ * sizes in bytes, and null for secrets. Named entries have no defaults.
+ */
+export type UnsetSettings = Readonly<Record<string, Section>>;
+
+/** Whether a change of an entry takes effect without a restart: `limits`, `text_body`. */
+export function isLive({ live }: Pick<ConfigTree, "live">, section: string, name: string): boolean {
+  const names = live.get(section);
+  return names === null || names?.has(name) === true;
 }
 
 /** What a {@linkcode ConfigTree} is made of, as plain data, which can be sent to another thread. */
-export interface PlainTree {
+export interface PlainTree extends WrittenTree {
+  readonly live: LiveSettings;
+  readonly unset: UnsetSettings;
+}
+
+/** The settings that are set, as plain data. */
+export interface WrittenTree {
   readonly source: string;
   /** The file's tree with its expressions expanded, before overrides. */
   readonly file: Section;
@@ -54,7 +80,7 @@ export interface PlainTree {
 
 /** The tree over its data. */
 export function treeOf(plain: PlainTree): ConfigTree {
-  const { source, file, sections, models, fromStore, overridden, hasBuiltIns, privatePaths, shadowed } = plain;
+  const { source, file, sections, models, fromStore, overridden, hasBuiltIns, privatePaths, ...others } = plain;
   const all = { ...sections, models };
   return {
     source,
@@ -68,7 +94,9 @@ export function treeOf(plain: PlainTree): ConfigTree {
       return section === "models" && hasBuiltIns ? "built_in" : "environment";
     },
     isPrivate: (path) => privatePaths.has(pathText(path)),
-    shadowed,
+    shadowed: others.shadowed,
+    live: others.live,
+    unset: others.unset,
   };
 }
 

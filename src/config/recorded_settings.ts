@@ -6,12 +6,11 @@ import {
   type ConfigDiff,
   differenceOf,
   isEmptyDiff,
-  isLive,
   type Leaf,
   leavesBySection,
   type SectionLeaves,
 } from "./config_diff.ts";
-import type { ConfigTree } from "./plain_tree.ts";
+import { type ConfigTree, isLive } from "./plain_tree.ts";
 
 /**
  * The settings that were last in force on a store, so that a start can tell what changed in the file since then. Of
@@ -80,7 +79,7 @@ function leavesInForce(inForce: ConfigTree, started: ConfigTree): SectionLeaves 
     const entries = new Map<string, ReadonlyMap<string, Leaf>>();
     for (const name of new Set([...now.get(section)?.keys() ?? [], ...first.get(section)?.keys() ?? []])) {
       if (section === "server" && OWN_OF_GATEWAY.has(name)) continue;
-      const leaves = (isLive(section, name) ? now : first).get(section)?.get(name);
+      const leaves = (isLive(inForce, section, name) ? now : first).get(section)?.get(name);
       if (leaves === undefined) continue;
       const isBuiltIn = inForce.ownerOf(section, name) === "built_in";
       entries.set(name, isBuiltIn ? new Map([...leaves].filter(([field]) => field.startsWith("pricing."))) : leaves);
