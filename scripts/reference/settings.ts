@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { modelPatternSchema } from "../../src/catalog/model_pattern.ts";
 import { SECTION_LIST } from "../../src/config/sections.ts";
-import { withoutWrappers } from "../../src/config/setting_entries.ts";
-import { factsOf } from "../../src/lib/setting.ts";
+import { factsOf, withoutWrappers } from "../../src/lib/setting.ts";
 
 /** A setting that has a value of its own, not fields. */
 export interface Setting {

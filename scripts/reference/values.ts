@@ -2,8 +2,7 @@ import { assert } from "@std/assert";
 import * as z from "zod";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { Problems } from "../../src/config/problems.ts";
-import { withoutWrappers } from "../../src/config/setting_entries.ts";
-import { factsOf } from "../../src/lib/setting.ts";
+import { factsOf, withoutWrappers } from "../../src/lib/setting.ts";
 
 /** What a problem in the configuration would say is expected: the noun phrase of a schema. */
 export function expectationOf(schema: z.ZodType): string {

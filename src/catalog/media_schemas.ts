@@ -8,7 +8,6 @@ import {
   IMAGE_FORMATS,
   IMAGE_QUALITIES,
   IMAGE_SIZES,
-  type ImageSection,
   MAX_REFERENCES,
   secondPriceIn,
   VIDEO_RATIOS,
@@ -36,29 +35,29 @@ const DEFAULT_SECONDS = 5;
 const length = () => wholeNumber(1, 3600, "seconds");
 
 /** A model's `image` section. */
-export function imageSection(): z.ZodType<ImageSection> {
+export function imageSection() {
   return section({
     series: setting(z.enum(["default", "multimodal", "reference"]), {
       default: "default",
       text: "The kind of image model: [series](api/images.md#series)",
     }),
     edits: setting(boolean(), { default: false, text: "Whether it edits images" }),
-    input_fidelity: setting(distinct(z.enum(["low", "high"]), 0), {
+    input_fidelity: setting(distinct<string>(z.enum(["low", "high"]), 0), {
       default: [],
       text: "Values of `input_fidelity` for edits",
       example: ["low", "high"],
     }),
-    sizes: setting(distinct(z.enum(IMAGE_SIZES), 1), {
+    sizes: setting(distinct<string>(z.enum(IMAGE_SIZES), 1), {
       default: [...IMAGE_SIZES],
       text: "Sizes that callers may request",
       example: ["auto", "1024x1024"],
     }),
-    qualities: setting(distinct(z.enum(IMAGE_QUALITIES), 1), {
+    qualities: setting(distinct<string>(z.enum(IMAGE_QUALITIES), 1), {
       default: [...DEFAULT_IMAGE_QUALITIES],
       text: "Qualities that callers may request",
       example: ["low", "high"],
     }),
-    output_formats: setting(distinct(z.enum(IMAGE_FORMATS), 1), {
+    output_formats: setting(distinct<string>(z.enum(IMAGE_FORMATS), 1), {
       default: [...DEFAULT_IMAGE_FORMATS],
       text: "File types that the vendor makes",
       example: ["png", "jpeg", "webp", "gif"],
@@ -83,6 +82,9 @@ export function imageSection(): z.ZodType<ImageSection> {
     error: "false for the multimodal series",
   });
 }
+
+/** The `image` section as it was read. */
+export type ImageSection = z.output<ReturnType<typeof imageSection>>;
 
 /** A model's `video` section. `price` is the schema of a decimal USD amount. */
 export function videoSection(price: z.ZodType<string>): z.ZodType<VideoSection> {

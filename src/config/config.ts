@@ -20,7 +20,7 @@ import { addsBuiltIns, idsIn, layTree } from "./config_tree.ts";
 import { type ConfigTree, type PlainTree, type StoredConfig, storedStatesIn, treeOf } from "./plain_tree.ts";
 import { readDocument } from "./document.ts";
 import { isSection, type Section } from "./section.ts";
-import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts";
+import { providersFrom, withPresetKeys } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
 import { refuseImplausiblePrices, refuseUnpriced } from "./price_checks.ts";
 import {
@@ -32,6 +32,7 @@ import {
   readModelEntry,
 } from "./model_entries.ts";
 import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
+import { applyOverrides } from "./overrides.ts";
 import { Problems, type Reader } from "./problems.ts";
 import { withEntries } from "./setting_entries.ts";
 import type { Path } from "./setting_path.ts";

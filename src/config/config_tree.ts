@@ -1,6 +1,6 @@
 import { builtInEntries } from "../catalog/built_in.ts";
 import { isSection, type Section } from "./section.ts";
-import { overridePaths } from "./environment.ts";
+import { overridePaths } from "./overrides.ts";
 import type { Environment } from "./expansion.ts";
 import { type StoredConfig, storedStatesIn, type WrittenTree } from "./plain_tree.ts";
 import type { Problems } from "./problems.ts";

@@ -2,8 +2,8 @@ import { type LoadedConfig, readTree } from "./config.ts";
 import { layTree } from "./config_tree.ts";
 import { type ConfigTree, treeOf } from "./plain_tree.ts";
 import { type FamilyAddresses, familyModels, familyProviders } from "./dev_models.ts";
-import { applyOverrides } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
+import { applyOverrides } from "./overrides.ts";
 import { Problems } from "./problems.ts";
 import { withEntries } from "./setting_entries.ts";
 

@@ -17,7 +17,7 @@ export function storedStatesIn(stored: StoredConfig): Readonly<Record<string, St
 }
 
 /** The settings of the file, the environment and the store together, as an operator would write them. */
-export interface ConfigTree {
+export interface ConfigTree extends EntryFacts {
   /** The name of the file or the command, or `environment`. */
   readonly source: string;
   /** All sections. Models are present even if all are built in. */
@@ -30,7 +30,13 @@ export interface ConfigTree {
   isPrivate(path: Path): boolean;
   /** The entries of the store without effect, since the file or the environment declares them: `providers.acme`. */
   readonly shadowed: readonly string[];
+}
+
+/** What follows from the entries of the settings. */
+export interface EntryFacts {
   readonly live: LiveSettings;
+  /** The settings in which gateways on one store differ: `server.port`. */
+  readonly local: ReadonlySet<string>;
   readonly unset: UnsetSettings;
 }
 
@@ -53,10 +59,7 @@ export function isLive({ live }: Pick<ConfigTree, "live">, section: string, name
 }
 
 /** What a {@linkcode ConfigTree} is made of, as plain data, which can be sent to another thread. */
-export interface PlainTree extends WrittenTree {
-  readonly live: LiveSettings;
-  readonly unset: UnsetSettings;
-}
+export type PlainTree = WrittenTree & EntryFacts;
 
 /** The settings that are set, as plain data. */
 export interface WrittenTree {
@@ -94,9 +97,7 @@ export function treeOf(plain: PlainTree): ConfigTree {
       return section === "models" && hasBuiltIns ? "built_in" : "environment";
     },
     isPrivate: (path) => privatePaths.has(pathText(path)),
-    shadowed: others.shadowed,
-    live: others.live,
-    unset: others.unset,
+    ...others,
   };
 }
 

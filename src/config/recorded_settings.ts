@@ -35,9 +35,6 @@ const HASH_CHARACTERS = 8;
 /** Leaves room in a value and in a commit for keys and the head. */
 const ENVELOPE_BYTES = 1_024;
 
-/** Settings of the `server` section that differ between the gateways on one store. */
-const OWN_OF_GATEWAY: ReadonlySet<string> = new Set(["host", "port", "base_url", "peer_url", "admin_listen"]);
-
 /** What {@linkcode recordSettings} found. */
 export interface SettingsChange {
   /** What changed since the settings were last recorded; null if nothing did, or if they never were. */
@@ -78,7 +75,7 @@ function leavesInForce(inForce: ConfigTree, started: ConfigTree): SectionLeaves 
     if (section === "accounts") continue;
     const entries = new Map<string, ReadonlyMap<string, Leaf>>();
     for (const name of new Set([...now.get(section)?.keys() ?? [], ...first.get(section)?.keys() ?? []])) {
-      if (section === "server" && OWN_OF_GATEWAY.has(name)) continue;
+      if (inForce.local.has(`${section}.${name}`)) continue;
       const leaves = (isLive(inForce, section, name) ? now : first).get(section)?.get(name);
       if (leaves === undefined) continue;
       const isBuiltIn = inForce.ownerOf(section, name) === "built_in";

@@ -59,6 +59,7 @@ export const SECTIONS = {
     schema: section({
       level: setting(z.enum(["debug", "info", "warn", "error"]), {
         default: "info",
+        variable: "SWITCHYARD_LOG_LEVEL",
         text: "The lowest level that is written",
       }),
     }).prefault({}),

@@ -59,11 +59,15 @@ function automaticIsolates(): number {
 export const serverSchema = section({
   host: setting(z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION), {
     default: "127.0.0.1",
+    variable: "HOST",
+    isLocal: true,
     text: "The name or address to listen on",
     example: "0.0.0.0",
   }),
   port: setting(wholeNumber(0, 65535), {
     default: 8787,
+    variable: "PORT",
+    isLocal: true,
     text: "The port to listen on; 0 chooses a free one",
     example: 8080,
     unit: "port",
@@ -78,6 +82,8 @@ export const serverSchema = section({
   ),
   base_url: setting(httpAddress(), {
     default: null,
+    variable: "SWITCHYARD_BASE_URL",
+    isLocal: true,
     text: "The public address, with which addresses of tasks and files begin",
     example: "https://gateway.example.com",
     otherwise: "the listening address",
@@ -90,6 +96,8 @@ export const serverSchema = section({
   }),
   peer_url: setting(httpAddress(), {
     default: null,
+    variable: "SWITCHYARD_PEER_URL",
+    isLocal: true,
     text: "The address at which other gateways on the same store reach this one",
     example: "http://10.0.0.7:8787",
     otherwise: "the listening address, unless it stands for all addresses of the host",
@@ -100,6 +108,7 @@ export const serverSchema = section({
   }),
   admin_key: setting(secret(16), {
     default: null,
+    variable: "SWITCHYARD_ADMIN_KEY",
     isLive: true,
     text: "The key of the admin API, with the role `owner`",
     example: "${SWITCHYARD_ADMIN_KEY}",
@@ -112,6 +121,7 @@ export const serverSchema = section({
   }),
   admin_listen: setting(z.string(LISTEN_EXPECTATION).transform(readListenAddress), {
     default: null,
+    isLocal: true,
     text: "A host and a port where the admin API and the console listen by themselves",
     example: "127.0.0.1:8788",
     otherwise: "the address of the gateway",

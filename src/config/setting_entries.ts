@@ -1,8 +1,8 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { camelCase } from "../lib/camel_case.ts";
-import { codeNameOf, factsOf, isSecretSetting } from "../lib/setting.ts";
+import { codeNameOf, factsOf, fieldsOf, isSecretSetting } from "../lib/setting.ts";
 import { type Measure, traitsOf } from "../lib/settings.ts";
-import type { LiveSettings, PlainTree, WrittenTree } from "./plain_tree.ts";
+import type { LiveSettings, PlainTree, UnsetSettings, WrittenTree } from "./plain_tree.ts";
 import { isSection, type Section } from "./section.ts";
 import { SECTION_LIST } from "./sections.ts";
 
@@ -12,37 +12,60 @@ import { SECTION_LIST } from "./sections.ts";
  * @param config What was read.
  */
 export function withEntries(tree: WrittenTree, config: object): PlainTree {
-  return { ...tree, live: liveSettings(), unset: unsetSettings(config, tree.sections) };
+  const local = settingEntries().filter(({ type }) => factsOf(type)?.isLocal).map(pathOf);
+  return { ...tree, live: liveSettings(), local: new Set(local), unset: unsetSettings(config, tree.sections) };
+}
+
+/** The settings that have an environment variable, by the name of the variable: the section, and the field in it. */
+export function settingsOfVariables(): ReadonlyMap<string, readonly string[]> {
+  return new Map(settingEntries().flatMap((entry) => {
+    const { variable } = factsOf(entry.type) ?? {};
+    return variable === undefined ? [] : [[variable, pathOf(entry).split(".")]];
+  }));
+}
+
+/** A setting of a section, or a whole section that has no fields. */
+interface SettingEntry {
+  readonly section: string;
+  /** Empty for a whole section. */
+  readonly name: string;
+  readonly type: z.ZodType;
+  readonly isLive: boolean;
+}
+
+/** All settings but those of named entries. */
+function settingEntries(): SettingEntry[] {
+  return SECTION_LIST.filter(([, { names }]) => names === undefined).flatMap(([section, { schema, isLive }]) => {
+    const fields = fieldsOf(schema) ?? [["", schema]];
+    return fields.map(([name, type]) => ({ section, name, type, isLive: factsOf(type)?.isLive ?? isLive }));
+  });
+}
+
+function pathOf({ section, name }: SettingEntry): string {
+  return name === "" ? section : `${section}.${name}`;
 }
 
 function liveSettings(): LiveSettings {
-  const live = new Map<string, ReadonlyMap<string, string> | null>();
-  for (const [section, { schema, isLive, names }] of SECTION_LIST) {
-    const fields = names === undefined ? fieldsOf(schema) : null;
-    if (fields === null) {
-      if (isLive) live.set(section, null);
-      continue;
-    }
-    const found = fields.filter(([, field]) => factsOf(field)?.isLive ?? isLive);
-    if (found.length === fields.length) live.set(section, null);
-    else if (found.length > 0) {
-      live.set(section, new Map(found.map(([name, field]) => [name, codeNameOf(name, field)])));
-    }
+  const named = SECTION_LIST.filter(([, { names, isLive }]) => names !== undefined && isLive);
+  const live = new Map<string, ReadonlyMap<string, string> | null>(named.map(([section]) => [section, null]));
+  for (const [section, entries] of Map.groupBy(settingEntries(), ({ section }) => section)) {
+    const found = entries.filter(({ isLive }) => isLive);
+    const names = found.map(({ name, type }): [string, string] => [name, codeNameOf(name, type)]);
+    if (found.length > 0) live.set(section, found.length === entries.length ? null : new Map(names));
   }
   return live;
 }
 
-function unsetSettings(config: object, tree: Section): Readonly<Record<string, Section>> {
+function unsetSettings(config: object, tree: Section): UnsetSettings {
   const read: Readonly<Record<string, unknown>> = { ...config };
-  return Object.fromEntries(
-    SECTION_LIST.filter(([, { names }]) => names === undefined).map(([name, { schema }]) => {
-      const [set, value] = [tree[name], read[camelCase(name)]];
-      const fields = fieldsOf(schema);
-      if (fields === null) return [name, set === undefined ? { "": writtenValue(schema, value) } : {}];
-      const unset = fields.filter(([field]) => !isSection(set) || set[field] === undefined);
-      return [name, writtenFields(unset, value)];
-    }),
-  );
+  const unset: Record<string, Section> = {};
+  for (const { section, name, type } of settingEntries()) {
+    const [set, value] = [tree[section], read[camelCase(section)]];
+    if ((name === "" ? set : isSection(set) ? set[name] : undefined) !== undefined) continue;
+    const own = name === "" ? value : isSection(value) ? value[codeNameOf(name, type)] : undefined;
+    (unset[section] ??= {})[name] = writtenValue(type, own);
+  }
+  return unset;
 }
 
 function writtenFields(fields: readonly [string, z.ZodType][], value: unknown): Section {
@@ -62,21 +85,4 @@ function writtenValue(type: z.ZodType, value: unknown): unknown {
   if (fields !== null) return isSection(value) ? writtenFields(fields, value) : value;
   if (write !== undefined) return write(value as never);
   return typeof value === "number" && measure ? value / MEASURES[measure] : value;
-}
-
-/** The fields of a section; null for a schema of another kind. */
-function fieldsOf(schema: z.ZodType): [name: string, type: z.ZodType][] | null {
-  const inner = withoutWrappers(schema);
-  return inner instanceof z.ZodObject ? Object.entries(inner.shape) as [string, z.ZodType][] : null;
-}
-
-/** The schema of what an operator writes, below defaults, optional values and transformations. */
-export function withoutWrappers(schema: z.ZodType): z.ZodType {
-  if (
-    schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodNullable ||
-    schema instanceof z.ZodOptional
-  ) return withoutWrappers(schema.unwrap() as z.ZodType);
-  if (!(schema instanceof z.ZodPipe)) return schema;
-  // A preprocessed value is a pipe that begins with a function.
-  return withoutWrappers((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
 }

@@ -40,6 +40,7 @@ export const storeSchema = setting(
     }),
   {
     default: DEFAULT_STORE,
+    variable: "SWITCHYARD_STORE",
     text: "The store: a file, memory, or a [PostgreSQL database](scaling.md)",
     example: "postgres://switchyard:${DB_PASSWORD}@db.internal/switchyard",
   },
@@ -60,6 +61,7 @@ export const filesFolderSchema = setting(text(1, 4096), {
 /** The setting `files`: a folder, or the address of a bucket. */
 export const filesSchema = setting(text(1, 4096).transform(readFilesAddress), {
   default: DEFAULT_FILES,
+  variable: "SWITCHYARD_FILES",
   text: "The folder of results and of uploads in progress, or a [bucket](#results-in-a-bucket)",
   example: "s3://results/videos?region=eu-central-1",
 });

@@ -18,6 +18,10 @@ export interface SettingFacts<Name extends string = string> {
   readonly isLive?: boolean;
   /** Whether its value is never shown. Default: whether its type is a secret. */
   readonly isSecret?: boolean;
+  /** The environment variable that overrides it. Default: none. */
+  readonly variable?: string;
+  /** Whether gateways on one store have different values. Default: false. */
+  readonly isLocal?: boolean;
   /** Its name in the code. Default: the same in camel case, with `Ms` or `Bytes` by its type. */
   readonly as?: Name;
   /** The value that was read as an operator would write it. Default: by its type. */
@@ -109,4 +113,21 @@ export function codeNameOf(name: string, type: z.ZodType): string {
   const { measure } = traitsOf(type);
   const end = measure === undefined ? "" : ENDINGS[measure];
   return inCode.toLowerCase().endsWith(end.toLowerCase()) ? inCode : inCode + end;
+}
+
+/** The fields of a section; null for a schema of another kind. */
+export function fieldsOf(schema: z.ZodType): [name: string, type: z.ZodType][] | null {
+  const inner = withoutWrappers(schema);
+  return inner instanceof z.ZodObject ? Object.entries(inner.shape) as [string, z.ZodType][] : null;
+}
+
+/** The schema of what an operator writes, below defaults, optional values and transformations. */
+export function withoutWrappers(schema: z.ZodType): z.ZodType {
+  if (
+    schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodOptional
+  ) return withoutWrappers(schema.unwrap() as z.ZodType);
+  if (!(schema instanceof z.ZodPipe)) return schema;
+  // A preprocessed value is a pipe that begins with a function.
+  return withoutWrappers((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
 }
