@@ -48,6 +48,21 @@ Deno.test("configuration: what takes effect without a restart is what the entrie
   assertEquals(live.map((path) => found.get(path)), live.map(() => true));
 });
 
+Deno.test("configuration: docs/configuration.md names the settings that differ from their section", async () => {
+  const page = await Deno.readTextFile(join(ROOT, "docs/configuration.md"));
+  const rows = page.slice(page.indexOf("| Takes effect immediately")).split("\n\n", 1).join().split("\n").slice(2);
+  const [, limits = "", server = ""] = rows;
+  const namesIn = (text = "") => [...text.matchAll(/`(?:\w+\.)?(\w+)`/g)].map(([, name = ""]) => name);
+  const differing = (section: string, isSaidLive: boolean) => [
+    ...new Set(
+      allSettings().filter(({ path, isLive }) => path.startsWith(`${section}.`) && isLive === isSaidLive)
+        .map(({ path }) => path.split(/[.[]/)[1]),
+    ),
+  ];
+  assertEquals(namesIn(limits.split("|")[2]), differing("limits", false));
+  assertEquals(namesIn(server.split("|")[1]), differing("server", true));
+});
+
 Deno.test("configuration: the value of a setting that is a secret is never shown, because of its name", () => {
   const secrets = allSettings().filter(({ schema }) => isSecretSetting(schema)).map(({ path }) => path);
   const parts = (path: string) => path.replaceAll("[]", ".0").split(".").map((part) => part === "0" ? 0 : part);
