@@ -1,6 +1,6 @@
 import { section, setting } from "../lib/setting.ts";
 import { boolean, distinct, type ReadContext, text } from "../lib/settings.ts";
-import { MAX_FALLBACKS } from "./model.ts";
+import { MAX_FALLBACKS } from "./model_fields.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
 
 /** Another name of a model. Source: docs/routing.md#names-of-models. */
