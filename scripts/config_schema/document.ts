@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { modelPatternSchema } from "../../src/catalog/model_pattern.ts";
 import { isObject } from "../../src/conversation/wire_value.ts";
-import { allSettings, PATTERN_FIELDS, SECTIONS } from "../reference/settings.ts";
-import { SETTING_TEXTS } from "../reference/texts.ts";
+import { SECTION_LIST } from "../../src/config/sections.ts";
+import { factsOf } from "../../src/lib/setting.ts";
+import { allSettings, PATTERN_FIELDS } from "../reference/settings.ts";
 import { expectationOf } from "../reference/values.ts";
 
 /** A JSON Schema, as zod writes it. */
@@ -18,16 +19,16 @@ const SHORT: ReadonlySet<string> = new Set(["aliases.NAME"]);
 
 /** The schema of a configuration file, which an editor completes and checks it by. */
 export function configSchema(): JsonSchema {
-  const described = new Map(allSettings().map(({ path, schema }) => [path, textOf(path, schema)]));
-  const properties = Object.fromEntries(SECTIONS.map(([path, schema]) => {
-    const section = path.replace(/\.NAME$|\[\]$/, "");
+  const described = new Map(allSettings().map(({ path, schema }) => [path, textOf(schema)]));
+  const properties = Object.fromEntries(SECTION_LIST.map(([section, { schema, names = "" }]) => {
+    const path = section + names;
     const known = annotated(withPatternFields(path, inputSchemaOf(schema)), path, described);
     const written = SHORT.has(path) ? { anyOf: [known, OTHER_TEXT] } : known;
     return [
       section,
-      path.endsWith("[]")
+      names === "[]"
         ? { type: "array", items: written }
-        : path.endsWith(".NAME")
+        : names === ".NAME"
         ? { type: "object", additionalProperties: written }
         : written,
     ];
@@ -48,7 +49,12 @@ export function formattedSchema(): string {
 
 /** What an operator writes. A schema that only code can express takes any value. */
 function inputSchemaOf(schema: z.ZodType): JsonSchema {
-  const { $schema: _, ...written } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
+  const { $schema: _, ...written } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    reused: "inline",
+    override: ({ jsonSchema }) => void delete jsonSchema.default,
+  });
   return written;
 }
 
@@ -63,8 +69,8 @@ function withPatternFields(path: string, schema: JsonSchema): JsonSchema {
   return { ...schema, required, properties: { ...properties, ...added, pricing } };
 }
 
-function textOf(path: string, schema: z.ZodType): string {
-  const { text = "" } = SETTING_TEXTS[path] ?? {};
+function textOf(schema: z.ZodType): string {
+  const { text = "" } = factsOf(schema) ?? {};
   return `${text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")}. Expected: ${expectationOf(schema)}.`;
 }
 
@@ -77,7 +83,7 @@ function annotated(schema: JsonSchema, path: string, texts: ReadonlyMap<string, 
 }
 
 function withInner(schema: JsonSchema, path: string, texts: ReadonlyMap<string, string>): JsonSchema {
-  const { default: _, properties, items, anyOf, ...rest } = schema;
+  const { properties, items, anyOf, ...rest } = schema;
   return {
     ...rest,
     ...isObject(properties) && {

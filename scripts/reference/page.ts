@@ -1,7 +1,6 @@
-import { isLive } from "../../src/config/config_diff.ts";
+import { factsOf, type SettingFacts } from "../../src/lib/setting.ts";
 import { formattedMarkdown } from "../formatted_markdown.ts";
 import { allSettings, type Setting } from "./settings.ts";
-import { SETTING_TEXTS, type SettingText } from "./texts.ts";
 import { type Default, defaultOf, exampleOf, expectationOf, isNumeric, takes, unitIn } from "./values.ts";
 
 /** A setting with everything that the page says about it. */
@@ -21,49 +20,45 @@ interface DescribedSetting {
   readonly isLive: boolean;
 }
 
-/** What is missing or wrong in the texts: paths without a text, texts without a path, bad examples. */
+/** What is missing or wrong in the entries of the settings, such as a text or a valid example. */
 export function problemsOfTexts(): string[] {
-  const settings = allSettings();
-  const paths = new Set(settings.map(({ path }) => path));
-  const unused = Object.keys(SETTING_TEXTS).filter((path) => !paths.has(path)).map((path) =>
-    `${path}: no such setting`
-  );
-  return [...settings.flatMap(problemsOfSetting), ...unused];
+  return allSettings().flatMap(problemsOfSetting);
 }
 
 function problemsOfSetting(setting: Setting): string[] {
-  const text = SETTING_TEXTS[setting.path];
-  if (text === undefined) return [`${setting.path}: has no text in scripts/reference/texts.ts`];
-  const { value, unit, fallback, otherwise, example } = described(setting, text);
+  const facts = factsOf(setting.schema);
+  if (facts === null) return [`${setting.path}: is not made by setting(), so it has no text`];
+  const { value, unit, fallback, otherwise, example } = described(setting, facts);
   const problems: string[] = [];
   if (isNumeric(value) && unit === null) problems.push("has no unit");
-  if (unitIn(value) !== null && text.unit !== undefined) problems.push("has a unit in its schema already");
+  if (unitIn(value) !== null && facts.unit !== undefined) problems.push("has a unit in its schema already");
   if (example === undefined) problems.push("has no example");
   else if (!takes(setting.schema, withoutVariables(example))) problems.push("does not take its example");
   if (fallback.kind === "derived" && otherwise === null) problems.push("does not say what its absence means");
-  if (fallback.kind !== "derived" && text.otherwise !== undefined) problems.push("has a default in its schema already");
+  if (fallback.kind !== "derived" && facts.otherwise !== undefined) {
+    problems.push("has a default in its schema already");
+  }
   return problems.map((problem) => `${setting.path}: ${problem}`);
 }
 
 /** All settings with everything that the page says about them. */
 function describedSettings(): DescribedSetting[] {
-  return allSettings().map((setting) => described(setting, SETTING_TEXTS[setting.path] ?? { text: "" }));
+  return allSettings().map((setting) => described(setting, factsOf(setting.schema) ?? { text: "" }));
 }
 
-function described({ path, schema }: Setting, text: SettingText): DescribedSetting {
+function described({ path, schema, isLive }: Setting, facts: SettingFacts): DescribedSetting {
   const value = expectationOf(schema);
-  const unit = unitIn(value) ?? text.unit ?? null;
-  const fallback = defaultOf(schema, unit);
-  const [section = "", field = ""] = path.replaceAll("[]", "").split(".");
+  const unit = unitIn(value) ?? facts.unit ?? null;
+  const fallback = defaultOf(schema);
   return {
     path,
-    text: text.text,
+    text: facts.text,
     value,
     unit,
     fallback,
-    otherwise: text.otherwise ?? null,
-    example: text.example ?? exampleOf(schema, fallback),
-    isLive: isLive(section, field),
+    otherwise: facts.otherwise ?? null,
+    example: facts.example ?? exampleOf(schema, fallback),
+    isLive,
   };
 }
 
@@ -142,8 +137,7 @@ function defaultText(fallback: Default, unit: string | null): string {
     const [name, size] = BYTE_UNITS.find(([, size]) => value >= size && value % size === 0) ?? ["", 1];
     return code(name === "" ? value : `${value / size}${name}`);
   }
-  // The reader has turned the amount of an account into units of 10⁻¹⁰ USD.
-  return code(typeof value === "bigint" ? String(value / 10_000_000_000n) : value);
+  return code(value);
 }
 
 /** A value on one line, as YAML in flow style. */

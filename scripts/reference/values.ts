@@ -2,7 +2,7 @@ import { assert } from "@std/assert";
 import * as z from "zod";
 import { ConfigError } from "../../src/config/config_error.ts";
 import { Problems } from "../../src/config/problems.ts";
-import { withoutWrappers } from "./settings.ts";
+import { factsOf, withoutWrappers } from "../../src/lib/setting.ts";
 
 /** What a problem in the configuration would say is expected: the noun phrase of a schema. */
 export function expectationOf(schema: z.ZodType): string {
@@ -56,12 +56,11 @@ export type Default =
   /** As an operator would write it. */
   | { readonly kind: "value"; readonly value: unknown };
 
-/** The default of a schema. */
-export function defaultOf(schema: z.ZodType, unit: string | null): Default {
-  const read = schema.safeParse(undefined);
-  if (!read.success) return { kind: "required" };
-  if (read.data === undefined || read.data === null) return { kind: "derived" };
-  return { kind: "value", value: unit === "seconds" ? Number(read.data) / 1000 : read.data };
+/** The default of a setting. */
+export function defaultOf(schema: z.ZodType): Default {
+  const { default: value = null } = factsOf(schema) ?? {};
+  if (value !== null) return { kind: "value", value };
+  return schema.safeParse(undefined).success ? { kind: "derived" } : { kind: "required" };
 }
 
 /** An example that follows from the schema: another value than the default; undefined if only a person can give one. */

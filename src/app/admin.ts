@@ -275,14 +275,14 @@ function configRoutes(
 }
 
 /** The configuration of a gateway that does not change it. */
-function shownConfigRoutes({ config, tree }: Pick<AdminRouteOptions, "config" | "tree">): AdminRoute[] {
+function shownConfigRoutes({ tree }: Pick<AdminRouteOptions, "tree">): AdminRoute[] {
   if (tree === null) return [];
   const routes = lazyRoutesAt(
     [CONFIG_ENDPOINTS.readConfig],
     async () => {
       const { shownConfig } = await shownConfigModule.load();
       const { adminShownConfigRoutes } = await configModule.load();
-      return adminShownConfigRoutes(() => shownConfig({ config, tree, path: null, version: 0, isReadOnly: true }));
+      return adminShownConfigRoutes(() => shownConfig({ tree, path: null, version: 0, isReadOnly: true }));
     },
   );
   return routes.map((route) => ({ ...route, role: "read", parameters: [] }));

@@ -3,6 +3,7 @@ import { ConfigError } from "../config/config_error.ts";
 import { STORED_SECTIONS } from "../config/config_tree.ts";
 import { entryOf, PROVIDER_STATES_SECTION, type StoredConfig } from "../config/plain_tree.ts";
 import { isSection, type Section } from "../config/section.ts";
+import { isSecretPath } from "../config/setting_path.ts";
 import type { StoredVersion } from "../config/stored_config.ts";
 import { secondsOf } from "../lib/clock.ts";
 import { GatewayError, invalidField } from "../lib/gateway_error.ts";
@@ -16,7 +17,8 @@ export function createConfigAdmin(changes: ConfigChanges): ConfigAdmin {
   const change = (wanted: StoredChange, options: { readonly by: string; readonly isDryRun?: boolean }) =>
     answered(changes, changes.change(wanted, options));
   return {
-    show: () => shownConfig({ ...changes.inForce, path: changes.path, version: changes.version, isReadOnly: false }),
+    show: () =>
+      shownConfig({ tree: changes.inForce.tree, path: changes.path, version: changes.version, isReadOnly: false }),
     reload: (options) => answered(changes, changes.reload(options)),
     replaceAll: (body, options) =>
       change((content, inForce) => withStatesOf(content, storedContentOf(body, inForce)), options),
@@ -139,16 +141,6 @@ function patchedValue(content: StoredConfig, inForce: LoadedConfig, entry: Confi
   return merged;
 }
 
-/** Fields of a provider that hold credentials, with all that is in them. */
-const CREDENTIAL_FIELDS = [
-  "api_key",
-  "secret_key",
-  "report_key",
-  "headers",
-  "credentials",
-  "service_account",
-  "session_token",
-];
 /** Fields of a provider that decide where its credentials are sent. */
 const ADDRESS_FIELDS = ["base_url", "kind"];
 /** Fields of `entra_id` that decide where its secret is sent. */
@@ -162,13 +154,18 @@ function refuseKeptCredential(known: Section, merged: unknown, fields: JsonObjec
   if (!isSection(merged)) return;
   const moves = ADDRESS_FIELDS.some((field) => merged[field] !== known[field]);
   if (moves) {
-    for (const field of CREDENTIAL_FIELDS) refuseKept({ known, merged, sent: fields }, [field]);
+    for (const field of Object.keys(known).filter(isCredential)) refuseKept({ known, merged, sent: fields }, [field]);
   }
   const [stored, changed] = [known.entra_id, merged.entra_id];
   if (!isSection(stored) || !isSection(changed)) return;
   if (moves || TOKEN_ADDRESS_FIELDS.some((field) => changed[field] !== stored[field])) {
     refuseKept({ known, merged, sent: fields }, ["entra_id", "client_secret"]);
   }
+}
+
+/** Whether a field of a provider holds a credential, with all that is in it. */
+function isCredential(field: string): boolean {
+  return field === "credentials" || isSecretPath([field]);
 }
 
 /** An entry before and after a patch, and the patch. */

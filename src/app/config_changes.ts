@@ -5,6 +5,8 @@ import type { Config, LoadedConfig } from "../config/config.ts";
 import type { StoredConfig } from "../config/plain_tree.ts";
 import { type ConfigDiff, diffOf, isEmptyDiff } from "../config/config_diff.ts";
 import { ConfigError } from "../config/config_error.ts";
+import type { Section } from "../config/section.ts";
+import { camelCase } from "../lib/camel_case.ts";
 import { summaryOf } from "../config/diff_summary.ts";
 import { recordSettings } from "../config/recorded_settings.ts";
 import {
@@ -154,7 +156,7 @@ export class ConfigChanges {
     const diff = diffOf(before.tree, loaded.tree, this.#started.loaded.tree);
     await this.#refuseForeignKeys(loaded);
     if (isDryRun === true) return { diff, version, revokedKeys: [] };
-    const live = keepRestartSettings(loaded.config, this.#started.loaded.config);
+    const live = keepRestartSettings(loaded, this.#started.loaded.config);
     const config = withDatedHalts(live, this.#gateway.services.config, this.#store.now());
     const audit = new AuditLog(this.#store, config.retention.auditMs);
     const entry = origin === undefined || !await this.#needsEntry(origin, version, diff)
@@ -230,23 +232,20 @@ export class ConfigChanges {
   }
 }
 
-/** The new configuration with the settings at the start where a change needs a restart. */
-function keepRestartSettings(next: Config, started: Config): Config {
-  const { memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling } = started.limits;
-  const { accounts, providers, models, modelPatterns, aliases, notifications, egress, logs, limits, server } = next;
-  return {
-    ...started,
-    accounts,
-    providers,
-    models,
-    modelPatterns,
-    aliases,
-    notifications,
-    egress,
-    logs,
-    server: { ...started.server, adminKey: server.adminKey, adminKeys: server.adminKeys },
-    limits: { ...limits, memoryBytes, minFreeDiskBytes, filesQuotaBytes, vendorPolling },
-  };
+/** The configuration at the start with the new settings that take effect without a restart. */
+function keepRestartSettings({ config, tree }: LoadedConfig, started: Config): Config {
+  const [next, first] = [new Map(Object.entries(config)), new Map(Object.entries(started))];
+  const live = [...tree.live].map(([section, names]) => {
+    const name = camelCase(section);
+    const changed: Section = next.get(name);
+    return [name, names === null ? changed : { ...first.get(name), ...picked(changed, names.values()) }];
+  });
+  const { modelPatterns, builtInIds } = config;
+  return { ...started, ...Object.fromEntries(live), modelPatterns, builtInIds };
+}
+
+function picked(section: Section, names: Iterable<string>): Section {
+  return Object.fromEntries([...names].map((name) => [name, section[name]]));
 }
 
 function reasonOf(error: unknown): string {

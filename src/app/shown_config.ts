@@ -1,12 +1,9 @@
-import type { Config } from "../config/config.ts";
 import { namedEntries, withoutSecrets } from "../config/config_diff.ts";
 import type { ConfigTree } from "../config/plain_tree.ts";
-import { defaultSettings } from "../config/default_settings.ts";
 import type { JsonObject } from "../lib/json_object.ts";
 
 /** What is shown of a configuration, and where it comes from. */
 export interface ShownConfig {
-  readonly config: Config;
   readonly tree: ConfigTree;
   /** The absolute path of the file; null without one. */
   readonly path: string | null;
@@ -21,7 +18,7 @@ export interface ShownConfig {
  * Source: docs/api/admin.md#configuration.
  */
 export function shownConfig(shown: ShownConfig): JsonObject {
-  const { config, tree, path: file, version, isReadOnly } = shown;
+  const { tree, path: file, version, isReadOnly } = shown;
   const settings: Record<string, Record<string, JsonObject>> = {};
   for (const [section, within] of Object.entries(tree.sections)) {
     const entries: Record<string, JsonObject> = settings[section] = {};
@@ -33,7 +30,7 @@ export function shownConfig(shown: ShownConfig): JsonObject {
       };
     }
   }
-  for (const [section, fields] of Object.entries(defaultSettings(config))) {
+  for (const [section, fields] of Object.entries(tree.unset)) {
     const entries = settings[section] ??= {};
     for (const [name, value] of Object.entries(fields)) entries[name] ??= { value, owner: "default" };
   }

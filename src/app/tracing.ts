@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { TracingConfig } from "../config/small_sections.ts";
+import type { TracingConfig } from "../tracing/tracing_section.ts";
 import type { RequestObserver } from "../http/request_record.ts";
 import { createHttpClient } from "../net/http1/client.ts";
 import { headerLinesOf } from "../net/http1/header_lines.ts";

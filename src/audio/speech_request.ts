@@ -1,5 +1,6 @@
 import { capableModels } from "../catalog/capable_models.ts";
-import { SPEECH_FORMATS, type SpeechSection } from "../catalog/capability_sections.ts";
+import type { CapabilitySections } from "../catalog/capability_schemas.ts";
+import { SPEECH_FORMATS } from "../catalog/capability_sections.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import { isAbsent, isObject } from "../conversation/wire_value.ts";
@@ -9,7 +10,7 @@ import { readBodyPin } from "../routing/pin.ts";
 import type { SpeechOrder } from "../upstreams/speech_upstream.ts";
 
 /** A model that speaks. */
-export type SpeechModel = Model & { readonly speech: SpeechSection };
+export type SpeechModel = Model & Required<Pick<CapabilitySections, "speech">>;
 
 /** A request for speech. */
 export interface SpeechRequest extends Omit<SpeechOrder, "model"> {
@@ -84,7 +85,7 @@ function charactersOf(text: string): number {
   return Math.max(1, count);
 }
 
-function voiceOf(value: unknown, { voices }: SpeechSection): string | JsonObject {
+function voiceOf(value: unknown, { voices }: SpeechModel["speech"]): string | JsonObject {
   if (isObject(value) && typeof value.id === "string" && value.id.length <= MAX_VOICE_CHARACTERS) {
     return { id: value.id };
   }
@@ -95,7 +96,7 @@ function voiceOf(value: unknown, { voices }: SpeechSection): string | JsonObject
   return value;
 }
 
-function formatOf(value: unknown, { formats }: SpeechSection): string | null {
+function formatOf(value: unknown, { formats }: SpeechModel["speech"]): string | null {
   if (isAbsent(value)) return null;
   const format = formats.find((each) => each === value);
   if (format === undefined) throw invalidField("response_format", `expected one of ${formats.join(", ")}`);

@@ -1,6 +1,6 @@
 import { readUploadForm, type UploadForm, type UploadFormLimits, type UploadFormParts } from "../calls/upload_form.ts";
 import { capableModels } from "../catalog/capable_models.ts";
-import type { TranscriptSection } from "../catalog/capability_sections.ts";
+import type { CapabilitySections } from "../catalog/capability_schemas.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
@@ -13,7 +13,7 @@ import { ownValue } from "../lib/own_value.ts";
 import { TRANSCRIPT_FORMATS, type TranscriptFormat, type TranscriptOrder } from "../upstreams/transcript_upstream.ts";
 
 /** A model that writes audio down. */
-export type TranscriptModel = Model & { readonly transcription: TranscriptSection };
+export type TranscriptModel = Model & Required<Pick<CapabilitySections, "transcription">>;
 
 /** A request to write audio down. */
 export interface TranscriptRequest extends Pick<TranscriptOrder, "translates" | "filename" | "format" | "fields"> {

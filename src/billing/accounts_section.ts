@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { type Money, readMoney } from "../lib/money.ts";
-import { optional, secret } from "../lib/settings.ts";
+import { setting } from "../lib/setting.ts";
+import { secret } from "../lib/settings.ts";
+import { KEPT } from "../limits/access_settings.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
 import { isWellFormedKey, KEY_EXPECTATION } from "./api_key.ts";
 import { bucketsSchema } from "./buckets_schema.ts";
@@ -14,7 +16,14 @@ const KEY_SECRET = z.string("a key, or a section with it").refine(isWellFormedKe
 
 const KEY = z.union([
   KEY_SECRET,
-  z.strictObject({ key: KEY_SECRET, ...KEY_FIELDS }).transform(({ key: secret, ...settings }) => ({
+  z.strictObject({
+    key: setting(KEY_SECRET, {
+      isSecret: true,
+      text: "An API key; a plain text in place of the section is a key as well",
+      example: "${CI_KEY}",
+    }),
+    ...KEY_FIELDS,
+  }).transform(({ key: secret, ...settings }) => ({
     secret,
     settings,
   })),
@@ -23,11 +32,27 @@ const KEY = z.union([
 /** Duplicate ids and keys are refused by the reader of the whole configuration, which knows their positions. */
 const Accounts = z.array(
   z.strictObject({
-    id: z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION),
-    balance: z.string().transform(readBalance).optional(),
+    id: setting(z.string().refine(isAccountId, ACCOUNT_ID_EXPECTATION), {
+      text: "The id, which never changes",
+      example: "acme",
+    }),
+    balance: setting(z.string().transform(readBalance).optional(), {
+      text: "Credited once, when the account is created; `unlimited`: charged [without a limit](money.md#unlimited)",
+      example: "25.00",
+      otherwise: "nothing",
+    }),
     keys: z.array(KEY).default([]),
-    webhook_secret: optional(secret(MIN_SECRET_CHARACTERS)),
-    allow_buckets: bucketsSchema().optional(),
+    webhook_secret: setting(secret(MIN_SECRET_CHARACTERS), {
+      default: null,
+      text: "Signs the events of the account, from its creation",
+      example: "${DEMO_WEBHOOK_SECRET}",
+      otherwise: "generated, shown once",
+    }),
+    allow_buckets: setting(bucketsSchema().optional(), {
+      text: "Buckets that its requests may name: [isolation](isolation.md)",
+      example: ["gs://acme-media/"],
+      otherwise: KEPT,
+    }),
     ...ACCOUNT_FIELDS,
   }).transform((
     { id, balance: { amount, kind } = NO_BALANCE, keys, webhook_secret: given, allow_buckets: allowBuckets, ...rest },
@@ -56,7 +81,7 @@ interface OpeningBalance {
 const NO_BALANCE: OpeningBalance = { amount: 0n };
 
 /** The `accounts` section of the configuration, read strictly. Its messages continue after "expected". */
-export const configuredAccountsSchema: z.ZodType<ConfiguredAccount[]> = Accounts;
+export const configuredAccountsSchema: z.ZodType<ConfiguredAccount[]> = Accounts.default([]);
 
 function readBalance(text: string, context: z.RefinementCtx): OpeningBalance {
   if (text === UNLIMITED) return { amount: 0n, kind: UNLIMITED };

@@ -1,6 +1,6 @@
-import * as z from "zod";
+import { section, setting } from "../lib/setting.ts";
 import { boolean, distinct, type ReadContext, text } from "../lib/settings.ts";
-import { MAX_FALLBACKS } from "./model.ts";
+import { MAX_FALLBACKS } from "./model_fields.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
 
 /** Another name of a model. Source: docs/routing.md#names-of-models. */
@@ -18,11 +18,21 @@ export interface Alias {
 const target = text(1, MAX_NAME_LENGTH).refine((value) => value.split("*").length <= 2, 'a name with at most one "*"');
 
 /** The schema of an entry of `aliases` that is a section. */
-export const aliasSchema = z.strictObject({
-  model: target,
-  fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
-    .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).optional(),
-  listed: boolean().default(false),
+export const aliasSchema = section({
+  model: setting(target, {
+    text: "A model's id or another alias; a plain text in place of the section is one as well",
+    example: "openai/gpt-5.4-mini",
+  }),
+  fallbacks: setting(
+    distinct(text(1, MAX_NAME_LENGTH), 0)
+      .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).optional(),
+    {
+      text: "Models to try after it failed",
+      example: ["openai/gpt-5.5"],
+      otherwise: "those of the model",
+    },
+  ),
+  listed: setting(boolean(), { default: false, as: "isListed", text: "Whether the public catalogs list it" }),
 });
 
 /**
@@ -35,6 +45,6 @@ export function readAlias(name: string, value: unknown, context?: ReadContext): 
   if (typeof value === "string") {
     return { name, model: target.parse(value, context), fallbacks: null, isListed: false };
   }
-  const { model, fallbacks = null, listed } = aliasSchema.parse(value, context);
-  return { name, model, fallbacks, isListed: listed };
+  const { fallbacks = null, ...alias } = aliasSchema.parse(value, context);
+  return { name, fallbacks, ...alias };
 }

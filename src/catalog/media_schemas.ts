@@ -1,21 +1,18 @@
 import * as z from "zod";
 import { elementAt } from "../lib/element_at.ts";
+import { section, setting } from "../lib/setting.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
-import type { VideoMode } from "../lib/video_mode.ts";
 import {
   DEFAULT_IMAGE_FORMATS,
   DEFAULT_IMAGE_QUALITIES,
   IMAGE_FORMATS,
   IMAGE_QUALITIES,
   IMAGE_SIZES,
-  type ImageSection,
   MAX_REFERENCES,
   secondPriceIn,
-  type SecondPrices,
   VIDEO_RATIOS,
   VIDEO_RESOLUTIONS,
   type VideoDuration,
-  type VideoReferenceLimits,
   type VideoResolution,
   type VideoSection,
 } from "./media_sections.ts";
@@ -34,66 +31,120 @@ const SIZE = /^(auto|[1-9]\d{1,4}x[1-9]\d{1,4})$/;
 const SIZE_EXPECTATION = "auto, or width and height in pixels, such as 1536x1024";
 const WORD = /^[a-z0-9_-]{1,32}$/;
 const resolution = z.enum(VIDEO_RESOLUTIONS);
-const referenceCount = (most: number) => wholeNumber(0, most, "references").default(most);
 const DEFAULT_SECONDS = 5;
 const length = () => wholeNumber(1, 3600, "seconds");
 
-/** The schema of a model's `image` section. */
-export function imageSection(): z.ZodType<ImageSection> {
-  return z.strictObject({
-    series: z.enum(["default", "multimodal", "reference"]).default("default"),
-    edits: boolean().default(false),
-    input_fidelity: distinct(z.enum(["low", "high"]), 0).default([]),
-    sizes: distinct(z.enum(IMAGE_SIZES), 1).default([...IMAGE_SIZES]),
-    qualities: distinct(z.enum(IMAGE_QUALITIES), 1).default([...DEFAULT_IMAGE_QUALITIES]),
-    output_formats: distinct(z.enum(IMAGE_FORMATS), 1).default([...DEFAULT_IMAGE_FORMATS]),
-    svg_author: z.string().min(1).nullable().default(null),
-    size_map: z.partialRecord(z.enum(IMAGE_SIZES), z.string(SIZE_EXPECTATION).regex(SIZE, SIZE_EXPECTATION)).default(
-      {},
-    ),
-    quality_map: z.partialRecord(z.enum(IMAGE_QUALITIES), z.string().regex(WORD, "a word")).default({}),
+/** A model's `image` section. */
+export function imageSection() {
+  return section({
+    series: setting(z.enum(["default", "multimodal", "reference"]), {
+      default: "default",
+      text: "The kind of image model: [series](api/images.md#series)",
+    }),
+    edits: setting(boolean(), { default: false, text: "Whether it edits images" }),
+    input_fidelity: setting(distinct<string>(z.enum(["low", "high"]), 0), {
+      default: [],
+      text: "Values of `input_fidelity` for edits",
+      example: ["low", "high"],
+    }),
+    sizes: setting(distinct<string>(z.enum(IMAGE_SIZES), 1), {
+      default: [...IMAGE_SIZES],
+      text: "Sizes that callers may request",
+      example: ["auto", "1024x1024"],
+    }),
+    qualities: setting(distinct<string>(z.enum(IMAGE_QUALITIES), 1), {
+      default: [...DEFAULT_IMAGE_QUALITIES],
+      text: "Qualities that callers may request",
+      example: ["low", "high"],
+    }),
+    output_formats: setting(distinct<string>(z.enum(IMAGE_FORMATS), 1), {
+      default: [...DEFAULT_IMAGE_FORMATS],
+      text: "File types that the vendor makes",
+      example: ["png", "jpeg", "webp", "gif"],
+    }),
+    svg_author: setting(z.string().min(1).nullable().default(null), {
+      text: "The model that writes an SVG drawing if the caller names none; its price is reserved",
+      example: "openai/gpt-6.2-sol",
+      otherwise: "callers name one",
+    }),
+    size_map: setting(z.partialRecord(z.enum(IMAGE_SIZES), z.string(SIZE_EXPECTATION).regex(SIZE, SIZE_EXPECTATION)), {
+      default: {},
+      text: "Sizes that are sent to the vendor in place of requested ones",
+      example: { "1792x1024": "1536x1024" },
+    }),
+    quality_map: setting(z.partialRecord(z.enum(IMAGE_QUALITIES), z.string().regex(WORD, "a word")), {
+      default: {},
+      text: "Qualities that are sent in place of requested ones",
+      example: { hd: "high" },
+    }),
   }).refine((image) => !(image.edits && image.series === "multimodal"), {
     path: ["edits"],
     error: "false for the multimodal series",
-  }).transform(({ series, edits, sizes, qualities, ...image }) => ({
-    series,
-    edits,
-    inputFidelity: image.input_fidelity,
-    sizes,
-    qualities,
-    outputFormats: image.output_formats,
-    svgAuthor: image.svg_author,
-    sizeMap: image.size_map,
-    qualityMap: image.quality_map,
-  }));
+  });
 }
 
-/** The schema of a model's `video` section. `price` is the schema of a decimal USD amount. */
+/** The `image` section as it was read. */
+export type ImageSection = z.output<ReturnType<typeof imageSection>>;
+
+/** A model's `video` section. `price` is the schema of a decimal USD amount. */
 export function videoSection(price: z.ZodType<string>): z.ZodType<VideoSection> {
   const modes = z.enum(["text2video", "img2video", "img2video_end", "imgref2video", "mixref2video"]);
-  return z.strictObject({
-    modes: distinct(modes, 1),
-    price_per_second: z.record(priceKey, price),
-    resolutions: distinct(resolution, 1).optional(),
-    default_resolution: resolution.optional(),
-    aspect_ratios: distinct(z.enum(VIDEO_RATIOS), 1).default([...VIDEO_RATIOS]),
-    references: z.strictObject({
-      image: referenceCount(MAX_REFERENCES.image),
-      audio: referenceCount(MAX_REFERENCES.audio),
-      video: referenceCount(MAX_REFERENCES.video),
+  return section({
+    modes: setting(distinct(modes, 1), {
+      text: "What videos are made from: [modes](api/videos.md#modes)",
+      example: ["text2video", "img2video"],
+    }),
+    price_per_second: setting(z.record(priceKey, price), {
+      text: "The price of a second, by resolution and sound: [videos](#videos)",
+      example: { "720p": "0.10", "1080p": "0.30" },
+    }),
+    resolutions: setting(distinct(resolution, 1).optional(), {
+      text: "Resolutions that callers may request",
+      example: ["720p"],
+      otherwise: "those with a price",
+    }),
+    default_resolution: setting(resolution.optional(), {
+      text: "The resolution of a request without one",
+      otherwise: "`720p`, else the smallest",
+    }),
+    aspect_ratios: setting(distinct(z.enum(VIDEO_RATIOS), 1), {
+      default: [...VIDEO_RATIOS],
+      text: "Aspect ratios that callers may request",
+      example: ["16:9", "9:16"],
+    }),
+    references: section({
+      image: references("images", MAX_REFERENCES.image, 1),
+      audio: references("sounds", MAX_REFERENCES.audio, 0),
+      video: references("videos", MAX_REFERENCES.video, 0),
     }).prefault({}),
     duration: durationSection().prefault({}),
-    audio: z.enum(["never", "always", "switch"]).default("never"),
+    audio: setting(z.enum(["never", "always", "switch"]), {
+      default: "never",
+      text: "Whether videos have sound: `switch` leaves it to `generate_audio`",
+    }),
   }).superRefine(refuseUnpriced).transform(videoOf);
 }
 
+function references(of: string, most: number, example: number) {
+  return setting(wholeNumber(0, most, "references"), { default: most, text: `The most reference ${of}`, example });
+}
+
 function durationSection() {
-  return z.strictObject({
-    min: length().optional(),
-    max: length().optional(),
-    only: distinct(length(), 1).optional(),
-    default: length().optional(),
-    auto: boolean().default(false),
+  return section({
+    min: setting(length().optional(), { text: "The shortest video", example: 4, otherwise: "1" }),
+    max: setting(length().optional(), { text: "The longest video", example: 12, otherwise: "60" }),
+    only: setting(distinct(length(), 1).optional(), {
+      text: "The only possible lengths, in place of `min` and `max`",
+      example: [4, 6, 8],
+      unit: "seconds",
+      otherwise: "every length from `min` to `max`",
+    }),
+    default: setting(length().optional(), {
+      text: "The length of a request without one",
+      example: 8,
+      otherwise: "5, or the next longer one",
+    }),
+    auto: setting(boolean(), { default: false, text: "Whether the vendor may choose the length" }),
   })
     .refine(({ min, max, only }) => !only || (min === undefined && max === undefined), {
       path: ["only"],
@@ -121,34 +172,21 @@ function isLengthOf({ min, max, only }: Span, seconds: number): boolean {
   return only ? only.includes(seconds) : seconds >= min && seconds <= max;
 }
 
-interface WrittenVideo {
-  modes: VideoMode[];
-  price_per_second: SecondPrices;
-  resolutions?: VideoResolution[] | undefined;
-  default_resolution?: VideoResolution | undefined;
-  aspect_ratios: string[];
-  references: VideoReferenceLimits;
-  duration: VideoDuration;
-  audio: VideoSection["audio"];
-}
+/** A video section without the defaults of what depends on its prices. */
+type WrittenVideo =
+  & Omit<VideoSection, "resolutions" | "defaultResolution">
+  & { readonly resolutions?: readonly VideoResolution[] | undefined }
+  & { readonly defaultResolution?: VideoResolution | undefined };
 
 function videoOf(video: WrittenVideo): VideoSection {
   const resolutions = resolutionsOf(video);
-  return {
-    modes: video.modes,
-    pricePerSecond: video.price_per_second,
-    resolutions,
-    defaultResolution: video.default_resolution ?? (resolutions.includes("720p") ? "720p" : elementAt(resolutions, 0)),
-    aspectRatios: video.aspect_ratios,
-    references: video.references,
-    duration: video.duration,
-    audio: video.audio,
-  };
+  const usual = resolutions.includes("720p") ? "720p" : elementAt(resolutions, 0);
+  return { ...video, resolutions, defaultResolution: video.defaultResolution ?? usual };
 }
 
-function resolutionsOf({ resolutions, price_per_second }: WrittenVideo): readonly VideoResolution[] {
+function resolutionsOf({ resolutions, pricePerSecond }: WrittenVideo): readonly VideoResolution[] {
   if (resolutions) return resolutions;
-  const named = new Set(Object.keys(price_per_second).map((key) => key.split("_")[0]));
+  const named = new Set(Object.keys(pricePerSecond).map((key) => key.split("_")[0]));
   const priced = VIDEO_RESOLUTIONS.filter((each) => named.has(each));
   return priced.length > 0 ? priced : VIDEO_RESOLUTIONS;
 }
@@ -158,13 +196,13 @@ function refuseUnpriced(video: WrittenVideo, context: z.RefinementCtx): void {
   const resolutions = resolutionsOf(video);
   for (const each of resolutions) {
     for (const sound of SOUNDS[video.audio]) {
-      if (secondPriceIn(video.price_per_second, each, sound) !== null) continue;
+      if (secondPriceIn(video.pricePerSecond, each, sound) !== null) continue;
       const message = `a price for ${each}_${sound}, ${each} or default`;
       context.addIssue({ code: "custom", path: ["price_per_second"], message });
       return;
     }
   }
-  const chosen = video.default_resolution;
+  const chosen = video.defaultResolution;
   if (!chosen || resolutions.includes(chosen)) return;
   const message = `one of ${resolutions.join(", ")}`;
   context.addIssue({ code: "custom", path: ["default_resolution"], message });

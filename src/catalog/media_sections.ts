@@ -1,9 +1,6 @@
 import { ownValue } from "../lib/own_value.ts";
 import type { VideoMode } from "../lib/video_mode.ts";
 
-/** The request format of a model's images. Source: docs/api/images.md#series. */
-export type ImageSeries = "default" | "multimodal" | "reference";
-
 /** All image sizes. Source: docs/api/images.md#generations. */
 export const IMAGE_SIZES = [
   "auto",
@@ -27,28 +24,6 @@ export const IMAGE_FORMATS = ["png", "jpeg", "webp", "gif", "svg"] as const;
 
 /** The file types of a model that states none: animations and drawings are made by few models. */
 export const DEFAULT_IMAGE_FORMATS = IMAGE_FORMATS.filter((format) => format !== "gif" && format !== "svg");
-
-/** The properties of an image model. */
-export interface ImageSection {
-  /** Default: `default`. */
-  readonly series: ImageSeries;
-  /** Whether `POST /v1/images/edits` accepts it; never for the multimodal series. Default: false. */
-  readonly edits: boolean;
-  /** Values of `input_fidelity` for edits. Default: none. */
-  readonly inputFidelity: readonly string[];
-  /** The {@linkcode IMAGE_SIZES} that the vendor currently offers. Default: all. */
-  readonly sizes: readonly string[];
-  /** The {@linkcode IMAGE_QUALITIES} that the vendor currently offers. Default: {@linkcode DEFAULT_IMAGE_QUALITIES}. */
-  readonly qualities: readonly string[];
-  /** The {@linkcode IMAGE_FORMATS} that the vendor makes. Default: {@linkcode DEFAULT_IMAGE_FORMATS}. */
-  readonly outputFormats: readonly string[];
-  /** The id of the model that writes an SVG drawing if the caller names none. Default: null, callers name one. */
-  readonly svgAuthor: string | null;
-  /** Vendor sizes by requested size. A mapped size need not be in `sizes`. Default: none. */
-  readonly sizeMap: Readonly<Record<string, string>>;
-  /** Vendor qualities by requested quality. Default: none. */
-  readonly qualityMap: Readonly<Record<string, string>>;
-}
 
 /** A video resolution. Source: docs/api/videos.md#create. */
 export type VideoResolution = typeof VIDEO_RESOLUTIONS[number];

@@ -1,19 +1,16 @@
-import * as z from "zod";
+import type * as z from "zod";
 import type { ChargeKind, Tariff } from "../billing/tariff.ts";
 import type { ListedFacts, ModelFacts } from "../conversation/model_facts.ts";
-import { PROMPT_CACHING_FIELD } from "../limits/access_settings.ts";
 import type { PromptCachingSetting } from "../limits/access_limits.ts";
-import { factsSchema } from "../conversation/stated_facts.ts";
 import type { ProviderHalt } from "../lib/provider_halt.ts";
-import { isDate } from "../lib/iso_date.ts";
-import { boolean, distinct, duration, number, type ReadContext, text, wholeNumber } from "../lib/settings.ts";
-import { type CapabilitySections, SECTION_NAMES, sectionsOf } from "./capability_sections.ts";
-import { capabilitySections } from "./capability_schemas.ts";
-import { isModelId, MAX_NAME_LENGTH } from "./model_name.ts";
-import type { ImageSection, VideoSection } from "./media_sections.ts";
-import { imageSection, videoSection } from "./media_schemas.ts";
+import type { ReadContext } from "../lib/settings.ts";
+import type { CapabilitySections } from "./capability_schemas.ts";
+import { SECTION_NAMES } from "./capability_sections.ts";
+import type { ImageSection } from "./media_schemas.ts";
+import type { VideoSection } from "./media_sections.ts";
+import { type WrittenModel, writtenModel } from "./model_fields.ts";
 import { hasAnyPrice, type ModelPrices, pricesAt, type Pricing } from "./price_list.ts";
-import { moment, price, priceListOf, refuseUnchargeable, writtenPricing, writtenTiers } from "./price_schemas.ts";
+import { priceListOf, refuseUnchargeable } from "./price_schemas.ts";
 
 /** A type of input or output. */
 export type Modality = "text" | "image" | "file" | "audio" | "video" | "embeddings" | "scores" | "transcription";
@@ -137,70 +134,8 @@ export interface Model extends CapabilitySections {
   readonly fallbacks: readonly string[];
 }
 
-const ID_EXPECTATION = '"<provider>/<model_name>" of letters, digits and . _ -';
-/** The maximum number of fallbacks of a model. */
-export const MAX_FALLBACKS = 8;
-
-/** A day. No vendor keeps a prompt longer without a request that names the lifetime. */
-const MAX_WARM_SECONDS = 86_400;
-
-const modelId = z.string(ID_EXPECTATION).refine(isModelId, ID_EXPECTATION);
-const modality = z.enum(["text", "image", "file", "audio", "video", "embeddings", "scores", "transcription"]);
-const tokens = () => wholeNumber(0, 1_000_000_000, "tokens");
-const anything = () => z.record(z.string(), z.unknown()).nullable().default(null);
-
-const serving = z.strictObject({
-  provider: text(1, 64),
-  model: text(1, 256).optional(),
-  weight: number(0, 1_000_000).default(1),
-});
-
-const written = z.strictObject({
-  id: modelId,
-  canonical_slug: modelId.optional(),
-  name: text(1, 200).optional(),
-  description: text(0, 4000).default(""),
-  created: z.preprocess(unixSecondsIn, wholeSeconds()).default(0),
-  owned_by: text(1, 100).optional(),
-  context_length: tokens().default(0),
-  architecture: z.strictObject({
-    modality: text(1, 100).optional(),
-    input_modalities: z.array(modality).min(1).optional(),
-    output_modalities: z.array(modality).min(1).optional(),
-    tokenizer: text(1, 100).default("Other"),
-    instruct_type: text(1, 100).nullable().default(null),
-  }).prefault({}),
-  pricing: writtenPricing.prefault({}),
-  pricing_tiers: writtenTiers.default({}),
-  own_searches: wholeNumber(0, 100, "searches").default(0),
-  top_provider: z.strictObject({
-    context_length: tokens().optional(),
-    max_completion_tokens: tokens().default(0),
-    is_moderated: boolean().default(false),
-  }).prefault({}),
-  per_request_limits: anything(),
-  supported_parameters: z.array(text(1, 100)).default([]),
-  default_parameters: anything(),
-  facts: factsSchema.optional(),
-  expiration_date: z.string().refine(isDate, 'a date such as "2027-01-31", or null').nullable().default(null),
-  redirected_to: z.strictObject({ model: text(1, 256), from: moment }).nullable().default(null),
-  text: boolean().optional(),
-  image: imageSection().optional(),
-  video: videoSection(price).optional(),
-  ...capabilitySections(),
-  serves: z.array(serving).min(1, "a list of at least one provider")
-    .refine((serves) => serves.some((each) => each.weight > 0), "at least one weight above 0")
-    .superRefine(refuseRepeatedProvider),
-  prompt_caching: PROMPT_CACHING_FIELD.optional(),
-  prefer_warm: z.preprocess((value) => value === "off" ? 0 : value, duration(0, MAX_WARM_SECONDS)).optional(),
-  fallbacks: distinct(text(1, MAX_NAME_LENGTH), 0)
-    .refine((names) => names.length <= MAX_FALLBACKS, `at most ${MAX_FALLBACKS} models`).default([]),
-});
-
-type Written = z.infer<typeof written>;
-
 /** The schema of a model. */
-export const modelSchema: z.ZodType<Model> = written
+export const modelSchema: z.ZodType<Model> = writtenModel
   .superRefine((model, context) => {
     if (model.text === false && !hasSection(model)) {
       context.addIssue({ code: "custom", path: ["text"], message: "true, or a section such as image or embedding" });
@@ -231,65 +166,42 @@ export function hasStatedPrice({ isFree, prices, video }: Model): boolean {
   return isFree || video !== null || hasAnyPrice(prices);
 }
 
-function modelOf(model: Written): Model {
+function modelOf(model: WrittenModel): Model {
   const slash = model.id.indexOf("/");
   const [provider, ownName] = [model.id.slice(0, slash), model.id.slice(slash + 1)];
   const prices: ModelPrices = {
     ...priceListOf(model.pricing),
-    tiers: Object.fromEntries(Object.entries(model.pricing_tiers).map(([tier, own]) => [tier, priceListOf(own)])),
+    tiers: Object.fromEntries(Object.entries(model.pricingTiers).map(([tier, own]) => [tier, priceListOf(own)])),
   };
   const { pricing, tariff } = pricesAt(prices, -Infinity);
+  const { pricing: _, pricingTiers: _tiers, redirectedTo, ...given } = model;
   return {
-    id: model.id,
-    canonicalSlug: model.canonical_slug ?? model.id,
+    ...given,
+    canonicalSlug: model.canonicalSlug ?? model.id,
     name: model.name ?? ownName,
-    description: model.description,
-    created: model.created,
-    ownedBy: model.owned_by ?? provider,
-    contextLength: model.context_length,
+    ownedBy: model.ownedBy ?? provider,
     architecture: architectureOf(model),
     pricing,
     pricedAt: -Infinity,
     tariff,
     prices,
     isFree: false,
-    ownSearches: model.own_searches,
-    topProvider: {
-      contextLength: model.top_provider.context_length ?? model.context_length,
-      maxCompletionTokens: model.top_provider.max_completion_tokens,
-      isModerated: model.top_provider.is_moderated,
-    },
-    perRequestLimits: model.per_request_limits,
-    supportedParameters: model.supported_parameters,
-    defaultParameters: model.default_parameters,
-    ...model.facts && { facts: model.facts },
-    expirationDate: model.expiration_date,
-    redirect: redirectOf(model),
+    topProvider: { ...model.topProvider, contextLength: model.topProvider.contextLength ?? model.contextLength },
+    redirect: redirectedTo && { to: redirectedTo.model, from: redirectedTo.from, model: null },
     text: model.text ?? isTextByItself(model),
     image: model.image ?? null,
     video: model.video ?? null,
-    ...sectionsOf(model),
     serves: model.serves.map((each) => ({ ...each, model: each.model ?? ownName })),
-    ...model.prompt_caching && { promptCaching: model.prompt_caching },
-    ...model.prefer_warm !== undefined && { preferWarmMs: model.prefer_warm },
-    fallbacks: model.fallbacks,
   };
 }
 
-function architectureOf(model: Written): Architecture {
-  const { input_modalities, output_modalities, tokenizer, instruct_type } = model.architecture;
-  const inputModalities = input_modalities ?? inputsOf(model);
-  const outputModalities = output_modalities ?? outputsOf(model);
-  return {
-    modality: model.architecture.modality ?? `${inputModalities.join("+")}->${outputModalities.join("+")}`,
-    inputModalities,
-    outputModalities,
-    tokenizer,
-    instructType: instruct_type,
-  };
+function architectureOf(model: WrittenModel): Architecture {
+  const { inputModalities = inputsOf(model), outputModalities = outputsOf(model), ...others } = model.architecture;
+  const { modality = `${inputModalities.join("+")}->${outputModalities.join("+")}` } = others;
+  return { ...others, modality, inputModalities, outputModalities };
 }
 
-function inputsOf({ image, video, transcription }: Written): Modality[] {
+function inputsOf({ image, video, transcription }: WrittenModel): Modality[] {
   if (transcription) return ["audio"];
   const takesImages = image
     ? image.edits || image.series !== "default"
@@ -303,7 +215,7 @@ function inputsOf({ image, video, transcription }: Written): Modality[] {
   ];
 }
 
-function outputsOf({ image, video, embedding, moderation, rerank, speech, transcription }: Written): Modality[] {
+function outputsOf({ image, video, embedding, moderation, rerank, speech, transcription }: WrittenModel): Modality[] {
   if (image) return image.series === "multimodal" ? ["text", "image"] : ["image"];
   if (video) return ["video"];
   if (speech) return ["audio"];
@@ -314,20 +226,16 @@ function outputsOf({ image, video, embedding, moderation, rerank, speech, transc
 }
 
 /** Whether the model has a section, so that it is not one for texts alone. */
-function hasSection(model: Written): boolean {
+function hasSection(model: WrittenModel): boolean {
   return Boolean(model.image || model.video || SECTION_NAMES.some((name) => model[name]));
 }
 
-function isTextByItself(model: Written): boolean {
+function isTextByItself(model: WrittenModel): boolean {
   if (hasSection(model)) return false;
-  return (model.architecture.output_modalities ?? ["text"]).includes("text");
+  return (model.architecture.outputModalities ?? ["text"]).includes("text");
 }
 
-function redirectOf({ redirected_to: redirect }: Written): Redirect | null {
-  return redirect && { to: redirect.model, from: redirect.from, model: null };
-}
-
-function endpointsOf(model: Written): ChargeKind[] {
+function endpointsOf(model: WrittenModel): ChargeKind[] {
   const isText = model.text ?? isTextByItself(model);
   const talksContent = isText || model.image?.series === "multimodal";
   return [
@@ -337,29 +245,4 @@ function endpointsOf(model: Written): ChargeKind[] {
     ...model.video ? ["video" as const] : [],
     ...SECTION_NAMES.filter((name) => model[name]),
   ];
-}
-
-function refuseRepeatedProvider(serves: { provider: string }[], context: z.RefinementCtx): void {
-  const seen = new Set<string>();
-  serves.forEach(({ provider }, index) => {
-    if (seen.has(provider)) {
-      context.addIssue({
-        code: "custom",
-        path: [index, "provider"],
-        message: "each provider once, so that a pin names one",
-      });
-    }
-    seen.add(provider);
-  });
-}
-
-function wholeSeconds(): z.ZodType<number> {
-  const expectation = 'Unix seconds, or a date such as "2026-09-22"';
-  return z.int(expectation).min(0, expectation).max(253_402_300_799, expectation);
-}
-
-function unixSecondsIn(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if (/^\d{1,12}$/.test(value)) return Number(value);
-  return isDate(value) ? Date.parse(value) / 1000 : value;
 }

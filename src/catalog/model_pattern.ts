@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { setting } from "../lib/setting.ts";
 import { type ReadContext, seconds, text } from "../lib/settings.ts";
 import { matchesWildcard } from "../limits/wildcard.ts";
 import { providerPartOf } from "./catalog.ts";
 import { type Model, readModel } from "./model.ts";
 import { MAX_NAME_LENGTH } from "./model_name.ts";
-import { WRITTEN_PRICE_NAMES } from "./price_schemas.ts";
+import { WRITTEN_PRICE_NAMES } from "./price_settings.ts";
 
 /** An entry of `models` for the models that a provider lists. Source: docs/routing.md#models-that-a-provider-lists. */
 export interface ModelPattern {
@@ -37,7 +38,11 @@ const PRICING_EXPECTATION = "free, or a section with at least one price";
 export const modelPatternSchema = z.strictObject({
   id: z.string(ID_EXPECTATION).max(MAX_NAME_LENGTH, ID_EXPECTATION).regex(PATTERN, ID_EXPECTATION),
   serves: z.array(z.strictObject({ provider: text(1, 64) })).length(1, "a list of one provider").optional(),
-  refresh: seconds(10, 604_800).default(DEFAULT_REFRESH_MS),
+  refresh: setting(seconds(10, 604_800), {
+    default: DEFAULT_REFRESH_MS / 1_000,
+    text: "Of an id with a star: between two reads of the provider's list",
+    example: 600,
+  }),
   pricing: z.unknown().optional(),
   pricing_tiers: z.unknown().optional(),
   owned_by: z.unknown().optional(),

@@ -1,21 +1,15 @@
 import * as z from "zod";
-import {
-  type ChargeKind,
-  chargingKinds,
-  isChargeable,
-  isPricedByMillion,
-  PRICE_NAMES,
-  type PriceName,
-} from "../billing/tariff.ts";
+import { type ChargeKind, chargingKinds, isChargeable, PRICE_NAMES, type PriceName } from "../billing/tariff.ts";
 import { PER_MILLION, priceOfOne } from "../lib/per_million.ts";
-import { multiplyRate, readRate } from "../lib/money.ts";
+import { multiplyRate } from "../lib/money.ts";
 import { isDate } from "../lib/iso_date.ts";
+import { setting } from "../lib/setting.ts";
 import { boolean, distinct, wholeNumber } from "../lib/settings.ts";
 import { priceKey } from "./media_schemas.ts";
 import { DAY_NAMES, PRICE_CONDITIONS } from "./price_conditions.ts";
+import { MILLION_NAMES, price, PRICE_FIELDS } from "./price_settings.ts";
 import type { PriceList, PriceOverride, Pricing } from "./price_list.ts";
 
-const PRICE_EXPECTATION = 'a decimal number of USD in quotes, such as "0.000005"';
 const TIER = /^(?!(?:auto|default|standard|standard_only|on_demand)$)[a-z0-9][a-z0-9_-]{0,31}$/;
 const TIER_EXPECTATION =
   'the name of a service tier such as priority or flex; "pricing" sets the price of the default tier';
@@ -30,16 +24,6 @@ const FACTOR_EXPECTATION = 'a decimal number above 0 in quotes, such as "1.1", w
 const CONDITION_EXPECTATION = "a condition, such as from or min_prompt_tokens";
 const MAX_OVERRIDES = 64;
 
-/** The schema of a decimal USD amount. */
-export const price: z.ZodType<string> = z.string(PRICE_EXPECTATION).refine(isPrice, PRICE_EXPECTATION);
-
-/** The schema of a price by its name. The price of one token or character is often written for a million. */
-function priceOf(name: string): z.ZodType<string> {
-  if (!MILLION_NAMES.some((each) => each === name)) return price;
-  const expected = `${PRICE_EXPECTATION}, or the price of a million as ${name}${PER_MILLION}: "5"`;
-  return z.string(expected).refine(isPrice, expected);
-}
-
 /** The schema of a moment: a date, which begins at midnight in UTC, or a time. Converted to Unix milliseconds. */
 export const moment: z.ZodType<number> = z.string(MOMENT_EXPECTATION).refine(isDate, MOMENT_EXPECTATION)
   .transform((value) => Date.parse(value));
@@ -52,19 +36,6 @@ type WrittenPrices = { readonly [name in PriceName]?: string | undefined };
 
 /** An entry of `overrides`: prices, and the conditions under which they apply. */
 type WrittenOverride = z.infer<typeof override>;
-
-const MILLION_NAMES = PRICE_NAMES.filter(isPricedByMillion);
-
-/** The names of prices as an operator can write them. */
-export const WRITTEN_PRICE_NAMES: readonly string[] = [
-  ...PRICE_NAMES,
-  ...MILLION_NAMES.map((name) => name + PER_MILLION),
-];
-
-const prices = Object.fromEntries(WRITTEN_PRICE_NAMES.map((name) => [name, priceOf(name).optional()])) as Record<
-  PriceName,
-  z.ZodOptional<typeof price>
->;
 
 const time = z.string(TIME_EXPECTATION).regex(TIME, TIME_EXPECTATION).transform(minutesOf);
 const date = z.string(DATE_EXPECTATION).refine((value) => value.length === 10 && isDate(value), DATE_EXPECTATION);
@@ -82,15 +53,22 @@ const override = z.strictObject({
   region: place.optional(),
   batch: boolean().optional(),
   factor: z.string(FACTOR_EXPECTATION).refine(isFactor, FACTOR_EXPECTATION).optional(),
-  ...prices,
+  ...PRICE_FIELDS,
   price_per_second: z.record(priceKey, price).default({}),
 }).superRefine(refuseBadConditions).transform(withExactPrices);
 
 /** The schema of `pricing`, and of each section of `pricing_tiers`. */
 export const writtenPricing: z.ZodType<WrittenPricing> = z.strictObject({
-  ...prices,
-  overrides: z.array(override, "a list of prices with the conditions under which they apply")
-    .max(MAX_OVERRIDES, `at most ${MAX_OVERRIDES} entries`).superRefine(refuseUnordered).default([]),
+  ...PRICE_FIELDS,
+  overrides: setting(
+    z.array(override, "a list of prices with the conditions under which they apply")
+      .max(MAX_OVERRIDES, `at most ${MAX_OVERRIDES} entries`).superRefine(refuseUnordered),
+    {
+      default: [],
+      text: "Prices under conditions, with the fields of `pricing`: [prices under conditions](#prices-under-conditions)",
+      example: [{ min_prompt_tokens: 272000, prompt: "0.000004" }],
+    },
+  ),
 }).transform(withExactPrices);
 
 /** The schema of `pricing_tiers`: prices by the lower-case name of a service tier. */
@@ -130,7 +108,7 @@ function withoutAbsent(pricing: WrittenPrices): Pricing {
 /** What {@linkcode refuseUnchargeable} reads of a model. */
 export interface WrittenPriceLists {
   readonly pricing: WrittenPricing;
-  readonly pricing_tiers: Readonly<Record<string, WrittenPricing>>;
+  readonly pricingTiers: Readonly<Record<string, WrittenPricing>>;
 }
 
 /**
@@ -139,12 +117,12 @@ export interface WrittenPriceLists {
  * @param kinds What the model's endpoints charge.
  */
 export function refuseUnchargeable(
-  { pricing, pricing_tiers }: WrittenPriceLists,
+  { pricing, pricingTiers }: WrittenPriceLists,
   kinds: readonly ChargeKind[],
   context: z.RefinementCtx,
 ): void {
   refuseUnused(pricing, { path: ["pricing"], kinds }, context);
-  for (const [tier, prices] of Object.entries(pricing_tiers)) {
+  for (const [tier, prices] of Object.entries(pricingTiers)) {
     const path = ["pricing_tiers", tier];
     // Only responses of the text endpoints state their service tier.
     if (kinds.includes("text")) refuseUnused(prices, { path, kinds: ["text"] }, context);
@@ -241,16 +219,6 @@ function minutesOf(text: string): number {
 function isFactor(value: string): boolean {
   try {
     multiplyRate(1n, value);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
-function isPrice(value: string): boolean {
-  try {
-    readRate(value);
     return true;
   } catch (error) {
     if (error instanceof RangeError) return false;

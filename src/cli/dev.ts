@@ -1,7 +1,6 @@
 import type { RunningApp } from "../app/app.ts";
 import type { Config } from "../config/config.ts";
 import { DEV_KEY_PATH, devConfig } from "../config/dev_config.ts";
-import { PORT_VARIABLE } from "../config/environment.ts";
 import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { restrictPermissions } from "../lib/private_path.ts";
@@ -23,7 +22,9 @@ export async function dev(args: readonly string[]): Promise<number> {
   const key = await ensureSecret(DEV_KEY_PATH);
   const sandbox = await startSandbox({ port: 0, ratesOf: builtInRates() });
   const loaded = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name) });
-  const config = onFreePort(await withAdminKey(loaded.config));
+  const isPortChosen = loaded.tree.ownerOf("server", "port") !== null;
+  const known = await withAdminKey(loaded.config);
+  const config = isPortChosen ? known : onFreePort(known);
   const output = openProcessOutput(config);
   const usual = loaded.config.server.port;
   if (config.server.port !== usual) {
@@ -33,7 +34,9 @@ export async function dev(args: readonly string[]): Promise<number> {
     if (path !== null) await restrictPermissions(path, output.log);
   }
   const code = await runUntilSignal(config, output, async () => {
-    const app = await startGateway({ config, tree: loaded.tree, showSecrets: true }, output);
+    const { unset, ...written } = loaded.tree;
+    const tree = { ...written, unset: { ...unset, server: { ...unset.server, port: config.server.port } } };
+    const app = await startGateway({ config, tree, showSecrets: true }, output);
     await storeWebhookSecret(config, app);
     output.print(devGreeting({ address: app.address, key, consoleLink: await app.createConsoleLink() }));
     return app;
@@ -45,10 +48,9 @@ export async function dev(args: readonly string[]): Promise<number> {
 /** How many ports are tried after the usual one. */
 const MAX_OTHER_PORTS = 20;
 
-/** The configuration with the first port that is free, unless the environment names a port. */
+/** The configuration with the first port that is free. */
 function onFreePort(config: Config): Config {
   const { server } = config;
-  if ((Deno.env.get(PORT_VARIABLE) ?? "") !== "") return config;
   for (let port = server.port; port <= Math.min(server.port + MAX_OTHER_PORTS, 65_535); port++) {
     if (isFree(server.host, port)) return { ...config, server: { ...server, port } };
   }

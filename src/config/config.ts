@@ -1,5 +1,4 @@
-import type { ConfiguredAccount } from "../billing/configured_accounts.ts";
-import { configuredAccountsSchema } from "../billing/accounts_section.ts";
+import type { BillingConfig } from "../billing/billing_section.ts";
 import { builtInModels } from "../catalog/built_in.ts";
 import { type Alias, readAlias } from "../catalog/alias.ts";
 import { ALIAS_NAME_EXPECTATION, isAliasName } from "../catalog/alias_name.ts";
@@ -7,7 +6,6 @@ import type { Model } from "../catalog/model.ts";
 import type { ModelPattern } from "../catalog/model_pattern.ts";
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
-import type { PricesConfig } from "../prices/settings.ts";
 import { type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
 import {
   refuseClashes,
@@ -22,11 +20,8 @@ import { addsBuiltIns, idsIn, layTree } from "./config_tree.ts";
 import { type ConfigTree, type PlainTree, type StoredConfig, storedStatesIn, treeOf } from "./plain_tree.ts";
 import { readDocument } from "./document.ts";
 import { isSection, type Section } from "./section.ts";
-import { type EgressConfig, readEgressSection } from "./egress_section.ts";
-import { applyOverrides, providersFrom, withPresetKeys } from "./environment.ts";
+import { providersFrom, withPresetKeys } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
-import { type LimitsConfig, readLimitsSection } from "./limits_section.ts";
-import { type NotificationsConfig, readNotificationsSection } from "../notifications/notifications_section.ts";
 import { refuseImplausiblePrices, refuseUnpriced } from "./price_checks.ts";
 import {
   builtInIdsBeside,
@@ -37,42 +32,22 @@ import {
   readModelEntry,
 } from "./model_entries.ts";
 import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
+import { applyOverrides } from "./overrides.ts";
 import { Problems, type Reader } from "./problems.ts";
+import { withEntries } from "./setting_entries.ts";
 import type { Path } from "./setting_path.ts";
-import { readPricesSection } from "./prices_section.ts";
-import { readRequestLogSection, type RequestLogConfig } from "./request_log_section.ts";
-import { readRetentionSection, type RetentionConfig } from "./retention_section.ts";
-import { readServerSection, type ServerConfig } from "./server_section.ts";
-import {
-  type BillingConfig,
-  type LogsConfig,
-  readBillingSection,
-  readCatalogSection,
-  readConsoleSection,
-  readLogsSection,
-  readTracingSection,
-  readWebhooksSection,
-  type TracingConfig,
-  type WebhooksConfig,
-  type WrittenBilling,
-} from "./small_sections.ts";
+import { readSections, SECTIONS, type SectionValues } from "./sections.ts";
 import { storeAddressOf } from "./store_address.ts";
-import { applyBucketVariables, type BucketConfig, readFiles, readStoreSection } from "./storage_sections.ts";
+import { applyBucketVariables, type BucketConfig, readFiles } from "./storage_sections.ts";
 
 /**
  * The settings of an operator, checked and with all defaults filled in. Source: docs/configuration-reference.md.
  */
-export interface Config {
-  /** Where the gateway listens, and its public address. */
-  readonly server: ServerConfig;
-  /** `kv:` and a path, `kv::memory:`, or `postgres://…`, with its password. Default: `kv:./data/switchyard.db`. */
-  readonly store: string;
+export interface Config extends Omit<SectionValues, "billing"> {
   /** The folder of uploads and cached contents, and of results without a bucket. Default: `./data/files`. */
   readonly files: string;
   /** The bucket of results; null, the default, for the folder. */
   readonly bucket: BucketConfig | null;
-  /** Accounts that the start of a gateway creates if they are missing. Default: none. */
-  readonly accounts: readonly ConfiguredAccount[];
   /** By name, in the operator's order. Default: the vendors whose keys are in the environment. */
   readonly providers: Readonly<Record<string, ProviderConfig>>;
   /** Default: the built-in models of the configured providers. */
@@ -81,60 +56,12 @@ export interface Config {
   readonly modelPatterns: readonly ModelPattern[];
   /** The ids of those models that are built in, whose prices a price source replaces. */
   readonly builtInIds: readonly string[];
-  /** Where the prices of built-in and listed models come from. */
-  readonly prices: PricesConfig;
   /** Other names of models, in the operator's order. Default: none. */
   readonly aliases: readonly Alias[];
-  /** Rates, sizes and timeouts. */
-  readonly limits: LimitsConfig;
-  /** How long finished tasks, deliveries and files are kept. */
-  readonly retention: RetentionConfig;
-  /** How videos are held and charged. */
   readonly billing: BillingConfig;
-  /** How webhooks are delivered. */
-  readonly webhooks: WebhooksConfig;
-  /** Where the notifications of the operator are sent, and when balances are low. */
-  readonly notifications: NotificationsConfig;
-  /** The rules for addresses that callers and vendors name. */
-  readonly egress: EgressConfig;
-  /** Which log lines are written. */
-  readonly logs: LogsConfig;
-  /** Whether requests are logged, where, and how long. */
-  readonly requestLog: RequestLogConfig;
-  /** Whether the web console is served. Default, as null: if there is an admin key. */
-  readonly console: boolean | null;
-  /** Where spans are exported, and which; null, the default, for none. */
-  readonly tracing: TracingConfig | null;
-  /** Whether `models` has the built-in models of the providers, too; null, the default: only if it has no other. */
-  readonly catalog: "built_in" | null;
   /** The proxies for requests to vendors; only from the environment. Default: none. */
   readonly proxies: Proxies;
 }
-
-const SECTIONS = [
-  "server",
-  "store",
-  "files",
-  "files_folder",
-  "files_serve",
-  "files_credentials",
-  "accounts",
-  "providers",
-  "models",
-  "catalog",
-  "prices",
-  "aliases",
-  "limits",
-  "retention",
-  "billing",
-  "webhooks",
-  "notifications",
-  "egress",
-  "logs",
-  "request_log",
-  "tracing",
-  "console",
-] as const;
 
 /**
  * Reads a configuration.
@@ -197,7 +124,8 @@ export function readPlainLayers({ text, file, env, stored }: ConfigLayers): Plai
     : builtInIdsBeside(replacing, Object.keys(config.providers));
   const accounts = config.accounts.map((each, index) => ({ ...each, declaredAt: `${file}: accounts[${index}]` }));
   const states = withStoredStates(config.providers, stored);
-  return { config: { ...config, providers: states, accounts, builtInIds, proxies }, tree: layers };
+  const whole = { ...config, providers: states, accounts, builtInIds, proxies };
+  return { config: whole, tree: withEntries(layers, whole) };
 }
 
 /** Adds who set the states of providers that the admin API has set, and when. */
@@ -260,34 +188,21 @@ function refuseForeign(tree: Section, problems: Problems): void {
 export function readTree(tree: Section, problems: Problems): Config {
   refuseForeign(tree, problems);
   for (const key of Object.keys(tree)) {
-    if (!SECTIONS.some((section) => section === key)) problems.addUnknown([key], SECTIONS);
+    if (!Object.hasOwn(SECTIONS, key)) problems.addUnknown([key], Object.keys(SECTIONS));
   }
   const entries = tree.models == null ? null : listOf(tree.models, ["models"], problems, readModelEntry);
-  const store = problems.read(["store"], tree.store ?? undefined, readStoreSection);
   const providers = readProviders(tree.providers ?? {}, problems);
   const patterns = entries?.filter((entry) => entry !== null && isPattern(entry)) ?? [];
+  const sections = readSections(tree, problems);
   const config = {
-    server: problems.read(["server"], tree.server ?? {}, readServerSection),
-    store,
+    ...sections,
     ...readFiles(tree, problems),
-    accounts: problems.read(["accounts"], tree.accounts ?? [], readAccounts),
     providers,
     models: entries?.filter((entry) => entry !== null && !isPattern(entry)) ?? null,
     // Entries of models precede discover.
     modelPatterns: [...patterns, ...discoveryPatternsOf(providers)],
-    prices: problems.read(["prices"], tree.prices ?? {}, readPricesSection),
     aliases: readAliases(tree.aliases ?? {}, problems),
-    limits: problems.read(["limits"], tree.limits ?? {}, readLimitsSection),
-    retention: problems.read(["retention"], tree.retention ?? {}, readRetentionSection),
-    billing: billingFor(store, problems.read(["billing"], tree.billing ?? {}, readBillingSection)),
-    webhooks: problems.read(["webhooks"], tree.webhooks ?? {}, readWebhooksSection),
-    notifications: problems.read(["notifications"], tree.notifications ?? {}, readNotificationsSection),
-    egress: problems.read(["egress"], tree.egress ?? {}, readEgressSection),
-    logs: problems.read(["logs"], tree.logs ?? {}, readLogsSection),
-    requestLog: problems.read(["request_log"], tree.request_log ?? {}, readRequestLogSection),
-    tracing: problems.read(["tracing"], tree.tracing ?? null, readTracingSection),
-    console: problems.read(["console"], tree.console ?? null, readConsoleSection),
-    catalog: problems.read(["catalog"], tree.catalog ?? null, readCatalogSection),
+    billing: billingFor(sections),
   };
   const providerNames = new Set(isSection(tree.providers) ? Object.keys(tree.providers) : []);
   const models = config.models ?? builtInModels(providerNames);
@@ -311,7 +226,7 @@ export function readTree(tree: Section, problems: Problems): Config {
 }
 
 /** The host of a gateway with a database can be replaced, and its disk with it, so charges are synced by default. */
-function billingFor(store: string | null, billing: WrittenBilling | null): BillingConfig | null {
+function billingFor({ store, billing }: ReturnType<typeof readSections>): BillingConfig | null {
   if (billing === null || store === null) return null;
   const isDatabase = storeAddressOf(store).engine === "postgres";
   return { ...billing, durability: billing.durability ?? (isDatabase ? "power" : "process") };
@@ -328,8 +243,6 @@ function readAliases(value: unknown, problems: Problems): (Alias | null)[] {
     return problems.read(path, alias, (each, context) => readAlias(name, each, context));
   });
 }
-
-const readAccounts: Reader<ConfiguredAccount[]> = (value, context) => configuredAccountsSchema.parse(value, context);
 
 /** Items that cannot be read are null, so that the indexes of the others stay. */
 function listOf<T>(value: unknown, path: Path, problems: Problems, read: Reader<T>): (T | null)[] {

@@ -1,4 +1,4 @@
-import type { ConfigTree } from "./plain_tree.ts";
+import { type ConfigTree, isLive } from "./plain_tree.ts";
 import { isSection, type Section } from "./section.ts";
 import { isSecretPath } from "./setting_path.ts";
 import { shownStore } from "./store_address.ts";
@@ -20,44 +20,22 @@ export interface ConfigDiff {
 /** Sections that consist of named entries. In the others each field is an entry. */
 const NAMED_SECTIONS: ReadonlySet<string> = new Set(["providers", "models", "aliases", "accounts"]);
 
-/** The limits that only a restart changes. */
-const FIXED_LIMITS: readonly string[] = ["memory", "min_free_disk", "files_quota", "vendor_polling"];
-
-/** The settings that take effect without a restart, by section; null for all of them. */
-const LIVE_SECTIONS: Readonly<Record<string, ((field: string) => boolean) | null>> = {
-  providers: null,
-  models: null,
-  catalog: null,
-  aliases: null,
-  accounts: null,
-  egress: null,
-  logs: null,
-  notifications: null,
-  limits: (field) => !FIXED_LIMITS.includes(field),
-  server: (field) => field === "admin_key" || field === "admin_keys",
-};
-
-/** Whether a change of an entry takes effect without a restart: `limits`, `text_body`. */
-export function isLive(section: string, name: string): boolean {
-  const rule = Object.hasOwn(LIVE_SECTIONS, section) ? LIVE_SECTIONS[section] : undefined;
-  return rule === null || rule?.(name) === true;
-}
-
 /**
  * Compares configurations.
  *
  * @param started The configuration at the start, which settles what needs a restart.
  */
 export function diffOf(before: ConfigTree, after: ConfigTree, started: ConfigTree): ConfigDiff {
-  return differenceOf(leavesBySection(before), leavesBySection(after), leavesBySection(started));
+  return differenceOf(leavesBySection(before), leavesBySection(after), started);
 }
 
 /**
  * Compares the values of configurations.
  *
- * @param first The values at the start, which settle what needs a restart. Default: every change is in force.
+ * @param started The configuration at the start, which settles what needs a restart. Default: every change is in force.
  */
-export function differenceOf(old: SectionLeaves, next: SectionLeaves, first: SectionLeaves | null = null): ConfigDiff {
+export function differenceOf(old: SectionLeaves, next: SectionLeaves, started: ConfigTree | null = null): ConfigDiff {
+  const first = started && leavesBySection(started);
   const added: Record<string, string[]> = {};
   const removed: Record<string, string[]> = {};
   const changed: Record<string, Record<string, Record<string, ValueChange>>> = {};
@@ -66,7 +44,7 @@ export function differenceOf(old: SectionLeaves, next: SectionLeaves, first: Sec
     const [from, to] = [old.get(section) ?? NO_ENTRIES, next.get(section) ?? NO_ENTRIES];
     const start = first?.get(section) ?? NO_ENTRIES;
     for (const name of new Set([...from.keys(), ...to.keys(), ...start.keys()])) {
-      if (first !== null && !isLive(section, name)) {
+      if (started !== null && !isLive(started, section, name)) {
         const changes = changesOf(start.get(name), to.get(name));
         if (Object.keys(changes).length > 0) restart.push(name === "" ? section : `${section}.${name}`);
         continue;

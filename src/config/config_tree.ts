@@ -1,8 +1,8 @@
 import { builtInEntries } from "../catalog/built_in.ts";
 import { isSection, type Section } from "./section.ts";
-import { overridePaths } from "./environment.ts";
+import { overridePaths } from "./overrides.ts";
 import type { Environment } from "./expansion.ts";
-import { type PlainTree, type StoredConfig, storedStatesIn } from "./plain_tree.ts";
+import { type StoredConfig, storedStatesIn, type WrittenTree } from "./plain_tree.ts";
 import type { Problems } from "./problems.ts";
 
 /** The sections whose entries can live in the store. */
@@ -21,7 +21,7 @@ export interface TreeOptions {
 }
 
 /** Adds the settings of the store to those of the file and the environment, which have precedence. */
-export function layTree({ source, file, tree, stored, env, problems }: TreeOptions): PlainTree {
+export function layTree({ source, file, tree, stored, env, problems }: TreeOptions): WrittenTree {
   const sections: Section = { ...tree };
   const layer: Layer = { sections, hasAll: addsBuiltIns(tree), fromStore: new Set(), shadowed: [], problems };
   // Models come after providers, which decide the built-in ones.

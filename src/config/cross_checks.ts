@@ -5,7 +5,7 @@ import { isModelPattern } from "../catalog/model_pattern.ts";
 import { endpointPathIn } from "../upstreams/endpoint_path.ts";
 import { classifyAddress, readCidr } from "../net/address.ts";
 import { hostOf } from "../net/target.ts";
-import type { PricesConfig } from "../prices/settings.ts";
+import type { PricesConfig } from "../prices/prices_section.ts";
 import { listsModels, type Made, madeBy, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
 import type { EgressConfig } from "./egress_section.ts";

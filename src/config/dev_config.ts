@@ -2,9 +2,10 @@ import { type LoadedConfig, readTree } from "./config.ts";
 import { layTree } from "./config_tree.ts";
 import { type ConfigTree, treeOf } from "./plain_tree.ts";
 import { type FamilyAddresses, familyModels, familyProviders } from "./dev_models.ts";
-import { applyOverrides } from "./environment.ts";
 import type { Environment } from "./expansion.ts";
+import { applyOverrides } from "./overrides.ts";
 import { Problems } from "./problems.ts";
+import { withEntries } from "./setting_entries.ts";
 
 /** What declares the settings. */
 const COMMAND = "dev";
@@ -273,12 +274,14 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
   };
   const tree = { ...declared };
   applyOverrides(tree, env, problems);
-  const shown = treeOf(layTree({ source: COMMAND, file: declared, tree, stored: {}, env, problems }));
+  const written = layTree({ source: COMMAND, file: declared, tree, stored: {}, env, problems });
+  const config = readTree(tree, problems);
+  const shown = treeOf(withEntries(written, config));
   const ownerOf: ConfigTree["ownerOf"] = (section, name) => {
     const owner = shown.ownerOf(section, name);
     return owner === "file" ? "command" : owner;
   };
-  return { config: readTree(tree, problems), tree: { ...shown, ownerOf } };
+  return { config, tree: { ...shown, ownerOf } };
 }
 
 function servedBy(id: string, name: string, description: string, weights: Record<string, number>): unknown {

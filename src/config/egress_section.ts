@@ -1,27 +1,27 @@
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { optional, type ReadContext, text } from "../lib/settings.ts";
-
-/** The rules for requests to addresses that callers and vendors name. */
-export interface EgressConfig {
-  /** Networks exempt from the rule against private addresses, in CIDR form. Default: none. */
-  readonly allow: readonly string[];
-  /** A PEM file with additional trusted roots, for all outbound TLS. Default: null. */
-  readonly caFile: string | null;
-}
+import { section, setting } from "../lib/setting.ts";
+import { text } from "../lib/settings.ts";
 
 const CIDR_EXPECTATION = 'a network in CIDR form, such as "10.0.0.0/8" or "fd00::/8"';
 
-/** The schema of the `egress` section. */
-export const egressSchema: z.ZodType<EgressConfig> = z.strictObject({
-  allow: z.array(z.string(CIDR_EXPECTATION).refine(isNetwork, CIDR_EXPECTATION)).default([]),
-  ca_file: optional(text(1, 4096)),
-}).transform(({ allow, ca_file }) => ({ allow, caFile: ca_file }));
+/** The `egress` section: the rules for requests to addresses that callers and vendors name. */
+export const egressSchema = section({
+  allow: setting(z.array(z.string(CIDR_EXPECTATION).refine(isNetwork, CIDR_EXPECTATION)), {
+    default: [],
+    text: "Networks that are exempt from the rule against private addresses",
+    example: ["10.0.0.0/8"],
+  }),
+  ca_file: setting(text(1, 4096), {
+    default: null,
+    text: "A PEM file of further trusted roots",
+    example: "/etc/ssl/private-ca.pem",
+    otherwise: "none",
+  }),
+}).prefault({});
 
-/** The `egress` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
-export function readEgressSection(value: unknown, context?: ReadContext): EgressConfig {
-  return egressSchema.parse(value, context);
-}
+/** The `egress` section as it was read. */
+export type EgressConfig = z.output<typeof egressSchema>;
 
 /** Only four decimal parts for IPv4 and no zone for IPv6: other notations are rarely intended. */
 function isNetwork(value: string): boolean {

@@ -5,22 +5,6 @@ import { BUILT_IN_VENDORS, kindNameOf, presetOf, VENDORS } from "../upstreams/ve
 import { isSection, type Section } from "./section.ts";
 import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
-import type { Path } from "./setting_path.ts";
-
-/** The variable of the port. */
-export const PORT_VARIABLE = "PORT";
-
-/** Environment variables that override the file, each with its field. An empty variable counts as not set. */
-const OVERRIDES: Readonly<Record<string, Path>> = {
-  HOST: ["server", "host"],
-  [PORT_VARIABLE]: ["server", "port"],
-  SWITCHYARD_BASE_URL: ["server", "base_url"],
-  SWITCHYARD_PEER_URL: ["server", "peer_url"],
-  SWITCHYARD_ADMIN_KEY: ["server", "admin_key"],
-  SWITCHYARD_STORE: ["store"],
-  SWITCHYARD_FILES: ["files"],
-  SWITCHYARD_LOG_LEVEL: ["logs", "level"],
-};
 
 /**
  * The first part of the ids of a provider's built-in models; null if it has none. A provider is recognized by the name
@@ -30,29 +14,6 @@ export function builtInFamilyOf(name: string, { kind, baseUrl }: ProviderConfig)
   const isAt = (each: Vendor) => each.kind === kind && each.baseUrl === baseUrl;
   return BUILT_IN_VENDORS.find((vendor) => vendor === name) ??
     BUILT_IN_VENDORS.find((vendor) => isAt(VENDORS[vendor])) ?? null;
-}
-
-/** The settings for which environment variables are set: `server.port`, with the names of the variables. */
-export function overridePaths(environment: Environment): ReadonlyMap<string, string> {
-  const set = Object.entries(OVERRIDES).filter(([name]) => environment(name));
-  return new Map(set.map(([name, path]) => [path.join("."), name]));
-}
-
-/** Sets the fields for which environment variables are set. They override the file. */
-export function applyOverrides(tree: Section, environment: Environment, problems: Problems): void {
-  for (const [name, path] of Object.entries(OVERRIDES)) {
-    const value = environment(name);
-    if (!value) continue;
-    const [section, field] = path.map(String);
-    if (section === undefined) continue;
-    if (field === undefined) tree[section] = value;
-    else {
-      const within = tree[section] ?? {};
-      if (typeof within !== "object" || Array.isArray(within)) continue; // A problem of the file, reported by the reader of the section.
-      tree[section] = { ...within, [field]: value };
-    }
-    problems.setOrigin(path, `environment: ${name}`);
-  }
 }
 
 /** The `providers` section without a file: one provider for each vendor whose key, and address, is set. */

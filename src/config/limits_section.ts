@@ -1,96 +1,5 @@
-import * as z from "zod";
-import type { CacheLimits } from "../caches/cache_parts.ts";
-import type { RateTerms } from "../limits/request_rate.ts";
-import { boolean, bytes, number, optional, type ReadContext, seconds, wholeNumber } from "../lib/settings.ts";
-import type { PollSchedule } from "../videos/tasks/poll_schedule.ts";
-
-/** Limits on callers' requests, on memory, and on disk. */
-export interface LimitsConfig {
-  /**
-   * Bytes of memory that all bodies, downloads and replies under way can use. Default, as null: a quarter of the
-   * machine's memory; see `defaultMemoryLimit`.
-   */
-  readonly memoryBytes: number | null;
-  /** Bytes of free disk space below which paid work is refused, for the store and the files. Default: 64 MB. */
-  readonly minFreeDiskBytes: number;
-  /** Bytes of disk space for copies of results. Default, as null: the size of the disk less `minFreeDiskBytes`. */
-  readonly filesQuotaBytes: number | null;
-  /** Requests that one account can have open at a time. Default: 2,000. */
-  readonly accountConcurrency: number;
-  /** Limits on the cached contents of one credential. */
-  readonly cachedContents: CacheLimits;
-  /** How replies to requests with an `Idempotency-Key` are kept. */
-  readonly idempotency: IdempotencyConfig;
-  /** How the events of streams that can be resumed are kept. */
-  readonly resume: ResumeConfig;
-  /** Rate limit of `GET /v1/videos/{id}`. Default: 60 in 60 s, bursts of 10. */
-  readonly videoPolling: RateTerms;
-  /** Rate limit of the other reads of each credential. Default: 600 in 60 s, bursts of 100. */
-  readonly reads: RateTerms;
-  /** Rate limit of the dry runs of each credential. Default: 60 in 60 s, also at once. */
-  readonly dryRuns: RateTerms;
-  /** Concurrent streams of `GET /v1/videos/{id}/events` per credential. Default: 100. */
-  readonly videoEventStreams: number;
-  /** How often vendors are polled for video tasks. */
-  readonly vendorPolling: PollSchedule;
-  /** Maximum bytes of a text request. Default: 20 MB. */
-  readonly textBodyBytes: number;
-  /** A text request with more bytes is answered in a thread. Default: 2 MB. */
-  readonly largeBodyBytes: number;
-  /** Maximum bytes of an image generation request, references included. Default: 50 MB. */
-  readonly imageBodyBytes: number;
-  /** Maximum bytes of an image edit request. Default: 50 MB, see docs/api/limits.md#bodies. */
-  readonly editBodyBytes: number;
-  /** Maximum bytes of one file in an image edit request. Default: 15 MB, see docs/api/limits.md#bodies. */
-  readonly editFileBytes: number;
-  /** Maximum bytes of a video create request, references included. Default: 50 MB. */
-  readonly videoBodyBytes: number;
-  /** Maximum bytes of a request for embeddings, ranks, moderations or speech. Default: 4 MB. */
-  readonly inputBodyBytes: number;
-  /** Maximum bytes of a form with audio. Default: 30 MB. */
-  readonly audioBodyBytes: number;
-  /** Maximum bytes of any other request. Default: 64 KB. */
-  readonly otherBodyBytes: number;
-  /** Maximum pause of a request body in milliseconds. Default: 15 s. */
-  readonly bodyIdleMs: number;
-  /** Maximum time in which a video task is pending, in milliseconds; then it expires. Default: 24 h. */
-  readonly videoDeadlineMs: number;
-  /**
-   * Time after which a create that the vendor neither confirmed nor can find is considered failed, in milliseconds. It
-   * must exceed the duration of any create. Default: 300 s.
-   */
-  readonly videoDoubtMs: number;
-  /** Lifetime of a signed result address in milliseconds; at most seven days. Default: 24 h. */
-  readonly signedUrlMs: number;
-}
-
-/** How replies to requests with an `Idempotency-Key` are kept. */
-export interface IdempotencyConfig {
-  /** Whether keys have an effect, except for videos, whose keys always have. Default: true. */
-  readonly isEnabled: boolean;
-  /** The most bytes of one reply. Default: 8 MB. */
-  readonly replyBytes: number;
-  /** The most bytes of all replies of an account within 24 hours. Default: 100 MB. */
-  readonly accountBytes: number;
-  /** The most keys that an account uses within 24 hours. Default: 10,000. */
-  readonly accountKeys: number;
-  /** The time after which the key of a request is free whose process has ended, in milliseconds. Default: 30 s. */
-  readonly leaseMs: number;
-}
-
-/** How the events of streams that can be resumed are kept. */
-export interface ResumeConfig {
-  /** Whether streams can be resumed. Default: true. */
-  readonly isEnabled: boolean;
-  /** The most bytes of one stream. Default: 8 MB. */
-  readonly streamBytes: number;
-  /** The most bytes of all streams of an account. Default: 32 MB. */
-  readonly accountBytes: number;
-  /** The most streams of an account. Default: 100. */
-  readonly accountStreams: number;
-  /** How long events are kept after the end of their stream, in milliseconds. Default: 10 min. */
-  readonly keepMs: number;
-}
+import { section, setting } from "../lib/setting.ts";
+import { boolean, bytes, number, seconds, wholeNumber } from "../lib/settings.ts";
 
 const MAX_BODY_BYTES = 1_000_000_000;
 const DAY = 86_400;
@@ -98,109 +7,194 @@ const MIN_MEMORY_BYTES = 16_000_000;
 const MAX_MEMORY_BYTES = 1_000_000_000_000;
 const MAX_DISK_BYTES = 999_999_999_999_999;
 
-const body = () => bytes(1, MAX_BODY_BYTES);
-
-const rate = (requests: number, burst: number) =>
-  z.strictObject({
-    requests: wholeNumber(1, 1_000_000).default(requests),
-    per: seconds(0.001, DAY).default(60_000),
-    burst: wholeNumber(0, 1_000_000).default(burst),
-  }).transform(({ requests, per, burst }) => ({ requests, perMs: per, burst })).prefault({});
-
-/** The schema of the `limits` section. */
-export const limitsSchema: z.ZodType<LimitsConfig> = z.strictObject({
-  memory: optional(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES)),
-  min_free_disk: bytes(0, MAX_MEMORY_BYTES).default(64_000_000),
-  files_quota: optional(bytes(0, MAX_DISK_BYTES)),
-  account_concurrency: wholeNumber(1, 1_000_000).default(2_000),
-  cached_contents: z.strictObject({
-    count: wholeNumber(0, 1_000_000).default(1_000),
-    bytes: bytes(0, MAX_DISK_BYTES).default(1_000_000_000),
-  }).prefault({}),
-  idempotency: z.strictObject({
-    enabled: boolean().default(true),
-    reply: bytes(0, 64_000_000).default(8_000_000),
-    account: bytes(0, MAX_DISK_BYTES).default(100_000_000),
-    keys: wholeNumber(1, 10_000_000).default(10_000),
-    lease: seconds(1, 600).default(30_000),
-  }).transform(({ enabled, reply, account, keys, lease }) => ({
-    isEnabled: enabled,
-    replyBytes: reply,
-    accountBytes: account,
-    accountKeys: keys,
-    leaseMs: lease,
-  })).prefault({}),
-  resume: z.strictObject({
-    enabled: boolean().default(true),
-    stream: bytes(0, 1_000_000_000).default(8_000_000),
-    account: bytes(0, MAX_MEMORY_BYTES).default(32_000_000),
-    streams: wholeNumber(1, 100_000).default(100),
-    keep: seconds(1, DAY).default(600_000),
-  }).transform(({ enabled, stream, account, streams, keep }) => ({
-    isEnabled: enabled,
-    streamBytes: stream,
-    accountBytes: account,
-    accountStreams: streams,
-    keepMs: keep,
-  })).prefault({}),
-  video_polling: rate(60, 10),
-  reads: rate(600, 100),
-  dry_runs: rate(60, 60),
-  video_event_streams: wholeNumber(1, 100_000).default(100),
-  vendor_polling: z.strictObject({
-    first: seconds(0.01, 3600).default(10_000),
-    least: seconds(0.01, 3600).default(5_000),
-    most: seconds(0.01, 3600).default(30_000),
-    per_second: number(0.1, 1_000).default(20),
-  }).transform(({ first, least, most, per_second: perSecond }) => ({
-    firstMs: first,
-    minMs: least,
-    maxMs: Math.max(least, most),
-    perSecond,
-  }))
-    .prefault({}),
-  text_body: body().default(20_000_000),
-  large_body: bytes(0, MAX_BODY_BYTES).default(2_000_000),
-  image_body: body().default(50_000_000),
-  edit_body: body().default(50_000_000),
-  edit_file: body().default(15_000_000),
-  video_body: body().default(50_000_000),
-  input_body: body().default(4_000_000),
-  audio_body: body().default(30_000_000),
-  other_body: body().default(64_000),
-  body_idle: seconds(0.01, 3600).default(15_000),
-  video_deadline: seconds(1, 30 * DAY).default(DAY * 1000),
-  video_doubt: seconds(0.1, DAY).default(300_000),
-  signed_url: seconds(1, 7 * DAY).default(DAY * 1000),
-}).transform((limits) => ({
-  memoryBytes: limits.memory,
-  minFreeDiskBytes: limits.min_free_disk,
-  filesQuotaBytes: limits.files_quota,
-  accountConcurrency: limits.account_concurrency,
-  cachedContents: limits.cached_contents,
-  idempotency: limits.idempotency,
-  resume: limits.resume,
-  videoPolling: limits.video_polling,
-  reads: limits.reads,
-  dryRuns: limits.dry_runs,
-  videoEventStreams: limits.video_event_streams,
-  vendorPolling: limits.vendor_polling,
-  textBodyBytes: limits.text_body,
-  largeBodyBytes: limits.large_body,
-  imageBodyBytes: limits.image_body,
-  editBodyBytes: limits.edit_body,
-  editFileBytes: limits.edit_file,
-  videoBodyBytes: limits.video_body,
-  inputBodyBytes: limits.input_body,
-  audioBodyBytes: limits.audio_body,
-  otherBodyBytes: limits.other_body,
-  bodyIdleMs: limits.body_idle,
-  videoDeadlineMs: limits.video_deadline,
-  videoDoubtMs: limits.video_doubt,
-  signedUrlMs: limits.signed_url,
-}));
-
-/** The `limits` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
-export function readLimitsSection(value: unknown, context?: ReadContext): LimitsConfig {
-  return limitsSchema.parse(value, context);
+/** The largest body of a kind of request. */
+function body(fallback: number, of: string, example: string) {
+  return setting(bytes(1, MAX_BODY_BYTES), { default: fallback, text: `The largest ${of}`, example });
 }
+
+/** The rate of a kind of reads, in the period `per`. */
+function rate(requests: RateFacts, burst: RateFacts) {
+  return section({
+    requests: setting(wholeNumber(1, 1_000_000), { ...requests, unit: "requests" }),
+    per: setting(seconds(0.001, DAY), { default: 60, text: "The period of `requests`", example: 10 }),
+    burst: setting(wholeNumber(0, 1_000_000), { ...burst, unit: "requests" }),
+  }).prefault({});
+}
+
+interface RateFacts {
+  readonly default: number;
+  readonly text: string;
+  readonly example: number;
+}
+
+/** The `limits` section: limits on callers' requests, on memory, and on disk. */
+export const limitsSchema = section({
+  memory: setting(bytes(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES), {
+    default: null,
+    isLive: false,
+    text: "[Memory](#memory) of all requests together",
+    example: "1GiB",
+    otherwise: "a quarter of the machine's",
+  }),
+  min_free_disk: setting(bytes(0, MAX_MEMORY_BYTES), {
+    default: 64_000_000,
+    isLive: false,
+    text: "Free disk space below which paid requests are refused",
+    example: "1GB",
+  }),
+  files_quota: setting(bytes(0, MAX_DISK_BYTES), {
+    default: null,
+    isLive: false,
+    text: "Disk space for copies of results",
+    example: "500GB",
+    otherwise: "the disk without `min_free_disk`",
+  }),
+  account_concurrency: setting(wholeNumber(1, 1_000_000), {
+    default: 2_000,
+    text: "Open requests of an account; above it 429",
+    example: 5000,
+    unit: "requests",
+  }),
+  cached_contents: section({
+    count: setting(wholeNumber(0, 1_000_000), {
+      default: 1_000,
+      text: "Cached contents of an API key",
+      example: 100,
+      unit: "cached contents",
+    }),
+    bytes: setting(bytes(0, MAX_DISK_BYTES), {
+      default: 1_000_000_000,
+      text: "Bytes of the cached contents of an API key",
+      example: "200MB",
+    }),
+  }).prefault({}),
+  idempotency: section({
+    enabled: setting(boolean(), {
+      default: true,
+      as: "isEnabled",
+      text: "Whether `Idempotency-Key` has an effect: [idempotency](api/idempotency.md)",
+    }),
+    reply: setting(bytes(0, 64_000_000), {
+      default: 8_000_000,
+      text: "The largest reply that is stored",
+      example: "1MB",
+    }),
+    account: setting(bytes(0, MAX_DISK_BYTES), {
+      default: 100_000_000,
+      text: "All stored replies of an account within 24 hours; 0 stores none",
+      example: "1GB",
+    }),
+    keys: setting(wholeNumber(1, 10_000_000), {
+      default: 10_000,
+      as: "accountKeys",
+      text: "Keys that an account uses within 24 hours; above it 429",
+      example: 100000,
+      unit: "keys",
+    }),
+    lease: setting(seconds(1, 600), {
+      default: 30,
+      text: "After how long a key is free whose process has ended",
+      example: 60,
+    }),
+  }).prefault({}),
+  resume: section({
+    enabled: setting(boolean(), {
+      default: true,
+      as: "isEnabled",
+      text: "Whether streams can be [resumed](api/resuming.md)",
+    }),
+    stream: setting(bytes(0, 1_000_000_000), {
+      default: 8_000_000,
+      text: "Events of one stream; of a longer one the last are kept",
+      example: "1MB",
+    }),
+    account: setting(bytes(0, MAX_MEMORY_BYTES), {
+      default: 32_000_000,
+      text: "Events of all streams of an account",
+      example: "100MB",
+    }),
+    streams: setting(wholeNumber(1, 100_000), {
+      default: 100,
+      as: "accountStreams",
+      text: "Such streams of an account; above it 429",
+      example: 20,
+      unit: "streams",
+    }),
+    keep: setting(seconds(1, DAY), {
+      default: 600,
+      text: "How long events are kept after the end of their stream",
+      example: 60,
+    }),
+  }).prefault({}),
+  video_polling: rate(
+    { default: 60, text: "Polls of an API key in each period `per`", example: 600 },
+    { default: 10, text: "Simultaneous polls, in addition to `requests`", example: 50 },
+  ),
+  reads: rate(
+    { default: 600, text: "Other reads of an API key in each period `per`", example: 1200 },
+    { default: 100, text: "Simultaneous reads", example: 50 },
+  ),
+  dry_runs: rate(
+    { default: 60, text: "Dry runs of an API key in each period `per`", example: 600 },
+    { default: 60, text: "Simultaneous dry runs", example: 20 },
+  ),
+  video_event_streams: setting(wholeNumber(1, 100_000), {
+    default: 100,
+    text: "Open event streams of videos of an API key",
+    example: 500,
+    unit: "streams",
+  }),
+  vendor_polling: setting(
+    section({
+      first: setting(seconds(0.01, 3600), {
+        default: 10,
+        text: "From the creation of a video to its first poll at the vendor",
+        example: 5,
+      }),
+      least: setting(seconds(0.01, 3600), {
+        default: 5,
+        as: "minMs",
+        text: "The shortest pause between two polls of a video",
+        example: 10,
+      }),
+      most: setting(seconds(0.01, 3600), {
+        default: 30,
+        as: "maxMs",
+        text: "The longest pause between two polls of a video",
+        example: 60,
+      }),
+      per_second: setting(number(0.1, 1_000), {
+        default: 20,
+        text: "Polls at one provider",
+        example: 5,
+        unit: "requests per second",
+      }),
+    }).transform((read) => ({ ...read, maxMs: Math.max(read.minMs, read.maxMs) })),
+    { default: {}, isLive: false, text: "How often vendors are polled for videos" },
+  ),
+  text_body: body(20_000_000, "body of chat, responses, messages and generated content", "40MB"),
+  large_body: setting(bytes(0, MAX_BODY_BYTES), {
+    default: 2_000_000,
+    text: "Above this size, text requests are handled in separate threads",
+    example: "1MB",
+  }),
+  image_body: body(50_000_000, "body of an image generation", "20MB"),
+  edit_body: body(50_000_000, "body of an image edit", "20MB"),
+  edit_file: body(15_000_000, "file of an image edit", "10MB"),
+  video_body: body(50_000_000, "body of a video", "100MB"),
+  input_body: body(4_000_000, "body of embeddings, ranks, moderations and speech", "8MB"),
+  audio_body: body(30_000_000, "form with audio", "100MB"),
+  other_body: body(64_000, "body elsewhere", "1MB"),
+  body_idle: setting(seconds(0.01, 3600), { default: 15, text: "The longest pause in a request body", example: 30 }),
+  video_deadline: setting(seconds(1, 30 * DAY), { default: DAY, text: "When a pending video expires", example: 7200 }),
+  video_doubt: setting(seconds(0.1, DAY), {
+    default: 300,
+    text: "When an unconfirmed create counts as not made, or as failed",
+    example: 600,
+  }),
+  signed_url: setting(seconds(1, 7 * DAY), {
+    default: DAY,
+    text: "How long a signed address of a result is valid",
+    example: 3600,
+  }),
+}).prefault({});

@@ -17,7 +17,7 @@ export function storedStatesIn(stored: StoredConfig): Readonly<Record<string, St
 }
 
 /** The settings of the file, the environment and the store together, as an operator would write them. */
-export interface ConfigTree {
+export interface ConfigTree extends EntryFacts {
   /** The name of the file or the command, or `environment`. */
   readonly source: string;
   /** All sections. Models are present even if all are built in. */
@@ -32,8 +32,37 @@ export interface ConfigTree {
   readonly shadowed: readonly string[];
 }
 
+/** What follows from the entries of the settings. */
+export interface EntryFacts {
+  readonly live: LiveSettings;
+  /** The settings in which gateways on one store differ: `server.port`. */
+  readonly local: ReadonlySet<string>;
+  readonly unset: UnsetSettings;
+}
+
+/**
+ * The settings whose change takes effect without a restart, by section: their names in the file, each with that in the
+ * code. Null for all settings of a section.
+ */
+export type LiveSettings = ReadonlyMap<string, ReadonlyMap<string, string> | null>;
+
+/**
+ * The settings that no one has set, by section, with their values as an operator would write them: times in seconds,
+ * sizes in bytes, and null for secrets. Named entries have no defaults.
+ */
+export type UnsetSettings = Readonly<Record<string, Section>>;
+
+/** Whether a change of an entry takes effect without a restart: `limits`, `text_body`. */
+export function isLive({ live }: Pick<ConfigTree, "live">, section: string, name: string): boolean {
+  const names = live.get(section);
+  return names === null || names?.has(name) === true;
+}
+
 /** What a {@linkcode ConfigTree} is made of, as plain data, which can be sent to another thread. */
-export interface PlainTree {
+export type PlainTree = WrittenTree & EntryFacts;
+
+/** The settings that are set, as plain data. */
+export interface WrittenTree {
   readonly source: string;
   /** The file's tree with its expressions expanded, before overrides. */
   readonly file: Section;
@@ -54,7 +83,7 @@ export interface PlainTree {
 
 /** The tree over its data. */
 export function treeOf(plain: PlainTree): ConfigTree {
-  const { source, file, sections, models, fromStore, overridden, hasBuiltIns, privatePaths, shadowed } = plain;
+  const { source, file, sections, models, fromStore, overridden, hasBuiltIns, privatePaths, ...others } = plain;
   const all = { ...sections, models };
   return {
     source,
@@ -68,7 +97,7 @@ export function treeOf(plain: PlainTree): ConfigTree {
       return section === "models" && hasBuiltIns ? "built_in" : "environment";
     },
     isPrivate: (path) => privatePaths.has(pathText(path)),
-    shadowed,
+    ...others,
   };
 }
 

@@ -3,7 +3,7 @@ import { elementAt } from "../lib/element_at.ts";
 import type { ReadContext } from "../lib/settings.ts";
 import { ConfigError } from "./config_error.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
-import { type Path, pathText, SECRET_FIELDS, shownText } from "./setting_path.ts";
+import { isSecretPath, type Path, pathText, SECRET_FIELDS, shownText } from "./setting_path.ts";
 
 /** The most problems that are reported at once. */
 const MAX_PROBLEMS = 100;
@@ -91,6 +91,11 @@ export class Problems {
     }
   }
 
+  /** Reads a section or a setting by its schema. An empty value is none. */
+  readBy<T>(path: Path, value: unknown, schema: z.ZodType<T>): T | null {
+    return this.read(path, value ?? undefined, (given, context) => schema.parse(given, context));
+  }
+
   /**
    * Ends the collection.
    *
@@ -136,7 +141,7 @@ export class Problems {
     if (value === null) return "an empty value";
     if (Array.isArray(value)) return `a list of ${value.length}`;
     if (typeof value === "object") return "a section";
-    const isPrivate = path.some((part) => SECRET_FIELDS.has(part)) || this.#privatePaths.has(pathText(path)) ||
+    const isPrivate = isSecretPath(path) || path.some((part) => SECRET_FIELDS.has(part)) || this.#privatePaths.has(pathText(path)) ||
       (path[0] === "store" && String(value).includes("@")); // the address of a database has a password
     if (typeof value === "string") return isPrivate ? `text of ${value.length} characters` : shownText(value);
     return isPrivate ? `a ${typeof value}` : String(value);

@@ -6,12 +6,11 @@ import {
   type ConfigDiff,
   differenceOf,
   isEmptyDiff,
-  isLive,
   type Leaf,
   leavesBySection,
   type SectionLeaves,
 } from "./config_diff.ts";
-import type { ConfigTree } from "./plain_tree.ts";
+import { type ConfigTree, isLive } from "./plain_tree.ts";
 
 /**
  * The settings that were last in force on a store, so that a start can tell what changed in the file since then. Of
@@ -35,9 +34,6 @@ const RECORD: Key = ["config", "recorded"];
 const HASH_CHARACTERS = 8;
 /** Leaves room in a value and in a commit for keys and the head. */
 const ENVELOPE_BYTES = 1_024;
-
-/** Settings of the `server` section that differ between the gateways on one store. */
-const OWN_OF_GATEWAY: ReadonlySet<string> = new Set(["host", "port", "base_url", "peer_url", "admin_listen"]);
 
 /** What {@linkcode recordSettings} found. */
 export interface SettingsChange {
@@ -79,8 +75,8 @@ function leavesInForce(inForce: ConfigTree, started: ConfigTree): SectionLeaves 
     if (section === "accounts") continue;
     const entries = new Map<string, ReadonlyMap<string, Leaf>>();
     for (const name of new Set([...now.get(section)?.keys() ?? [], ...first.get(section)?.keys() ?? []])) {
-      if (section === "server" && OWN_OF_GATEWAY.has(name)) continue;
-      const leaves = (isLive(section, name) ? now : first).get(section)?.get(name);
+      if (inForce.local.has(`${section}.${name}`)) continue;
+      const leaves = (isLive(inForce, section, name) ? now : first).get(section)?.get(name);
       if (leaves === undefined) continue;
       const isBuiltIn = inForce.ownerOf(section, name) === "built_in";
       entries.set(name, isBuiltIn ? new Map([...leaves].filter(([field]) => field.startsWith("pricing."))) : leaves);

@@ -3,7 +3,8 @@ import { ADMIN_KEY_NAME_EXPECTATION, type ConfiguredAdminKey, isAdminKeyName } f
 import { ADMIN_ROLES, type AdminRole } from "../audit/admin_role.ts";
 import { DEFAULT_ADMIN_KEY } from "./admin_keys.ts";
 import { isCidr } from "../net/address.ts";
-import { boolean, httpAddress, optional, type ReadContext, seconds, secret, wholeNumber } from "../lib/settings.ts";
+import { section, setting } from "../lib/setting.ts";
+import { boolean, httpAddress, seconds, secret, wholeNumber } from "../lib/settings.ts";
 
 /** An address to listen on. Port 0 selects a free port. */
 export interface ListenAddress {
@@ -11,57 +12,24 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Where the gateway listens, and its public address. */
-export interface ServerConfig {
-  /** Name or address to listen on. Default: `127.0.0.1`. */
-  readonly host: string;
-  /** 0 selects a free port. Default: 8787. */
-  readonly port: number;
-  /** Networks of proxies in front of the gateway, whose `X-Forwarded-For` is believed. Default: none. */
-  readonly trustedProxies: readonly string[];
-  /** The start of `polling_url` and `mirror_urls`, without a final slash. Default, as null: the listening address. */
-  readonly baseUrl: string | null;
-  /** The start of `doc_url` in errors, without a final slash. Default, as null: the gateway's own `/docs`. */
-  readonly docsUrl: string | null;
-  /**
-   * Where other gateways on the same store reach this one, without a final slash. Default, as null: the listening
-   * address, unless it stands for all addresses of the host.
-   */
-  readonly peerUrl: string | null;
-  /**
-   * Whether video vendors get an address below `baseUrl` for notifications, if that is https and public. Default: true.
-   */
-  readonly vendorCallbacks: boolean;
-  /** Bearer secret of the admin API, at least 16 characters. Default, as null: the admin API is off. */
-  readonly adminKey: string | null;
-  /** Further admin keys with their names and roles. Default: none. */
-  readonly adminKeys: readonly ConfiguredAdminKey[];
-  /** Where the admin API listens by itself. Default, as null: at the address of the gateway. */
-  readonly adminListen: ListenAddress | null;
-  /** Threads that accept connections; 1 for the main thread. Default: the cores, at most 8, and 1 outside of Linux. */
-  readonly isolates: number;
-  /** How long open streams continue after a stop signal, in milliseconds. Default: 30 s. */
-  readonly shutdownGraceMs: number;
-  /**
-   * How long the event loop of a thread may stand still before the process ends, in milliseconds; 0 for any time.
-   * Default: 60 s.
-   */
-  readonly stallLimitMs: number;
-}
-
 const NETWORK_EXPECTATION = 'a network in CIDR form or an address, such as "10.0.0.0/8" or "192.0.2.1"';
 const HOST_EXPECTATION = "a host name or address, without a port";
 const LISTEN_EXPECTATION = 'a host and a port, such as "127.0.0.1:8788"';
 const ROLE_EXPECTATION = `one of ${ADMIN_ROLES.join(", ")}`;
 
-const adminKeySchema: z.ZodType<ConfiguredAdminKey> = z.strictObject({
-  name: z.string(ADMIN_KEY_NAME_EXPECTATION).refine(isAdminKeyName, ADMIN_KEY_NAME_EXPECTATION)
-    .refine(
-      (name) => name !== DEFAULT_ADMIN_KEY,
-      `a name other than "${DEFAULT_ADMIN_KEY}", which is server.admin_key`,
-    ),
-  key: secret(16),
-  role: z.enum(ADMIN_ROLES as [AdminRole, ...AdminRole[]], ROLE_EXPECTATION),
+const adminKey = section({
+  name: setting(
+    z.string(ADMIN_KEY_NAME_EXPECTATION).refine(isAdminKeyName, ADMIN_KEY_NAME_EXPECTATION)
+      .refine(
+        (name) => name !== DEFAULT_ADMIN_KEY,
+        `a name other than "${DEFAULT_ADMIN_KEY}", which is server.admin_key`,
+      ),
+    { text: "The name that the audit log shows", example: "dashboards" },
+  ),
+  key: setting(secret(16), { text: "The key", example: "${DASHBOARD_KEY}" }),
+  role: setting(z.enum(ADMIN_ROLES as [AdminRole, ...AdminRole[]], ROLE_EXPECTATION), {
+    text: "What it may do: [who may do what](operating/run.md#who-may-do-what)",
+  }),
 });
 
 function hasDistinctNames(keys: readonly ConfiguredAdminKey[]): boolean {
@@ -87,62 +55,101 @@ function automaticIsolates(): number {
   return Math.min(navigator.hardwareConcurrency, MAX_AUTOMATIC_ISOLATES);
 }
 
-/** The schema of the `server` section. */
-export const serverSchema: z.ZodType<ServerConfig> = z.strictObject({
-  host: z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION).default("127.0.0.1"),
-  port: wholeNumber(0, 65535).default(8787),
-  trusted_proxies: z.array(
-    z.string(NETWORK_EXPECTATION).refine(isCidr, NETWORK_EXPECTATION),
-    "a list",
-  )
-    .default([]),
-  base_url: optional(httpAddress()),
-  docs_url: optional(httpAddress()),
-  peer_url: optional(httpAddress()),
-  vendor_callbacks: boolean().default(true),
-  admin_key: optional(secret(16)),
-  admin_keys: z.array(adminKeySchema, "a list").default([]).refine(
-    hasDistinctNames,
-    "a list of keys with different names",
+/** The `server` section: where the gateway listens, and its public address. */
+export const serverSchema = section({
+  host: setting(z.string(HOST_EXPECTATION).regex(/^[A-Za-z0-9.:_-]{1,253}$/, HOST_EXPECTATION), {
+    default: "127.0.0.1",
+    variable: "HOST",
+    isLocal: true,
+    text: "The name or address to listen on",
+    example: "0.0.0.0",
+  }),
+  port: setting(wholeNumber(0, 65535), {
+    default: 8787,
+    variable: "PORT",
+    isLocal: true,
+    text: "The port to listen on; 0 chooses a free one",
+    example: 8080,
+    unit: "port",
+  }),
+  trusted_proxies: setting(
+    z.array(z.string(NETWORK_EXPECTATION).refine(isCidr, NETWORK_EXPECTATION), "a list"),
+    {
+      default: [],
+      text: "Networks of proxies whose `X-Forwarded-For` is believed",
+      example: ["10.0.0.0/8", "192.0.2.10"],
+    },
   ),
-  admin_listen: optional(z.string(LISTEN_EXPECTATION).transform(readListenAddress)),
-  isolates: z.union([
-    z.string().regex(/^auto$/, ISOLATES_EXPECTATION),
-    wholeNumber(1, MAX_ISOLATES),
-  ], ISOLATES_EXPECTATION).default("auto"),
-  shutdown_grace: seconds(0, 3600).default(30_000),
-  stall_limit: seconds(0, 86_400).default(60_000),
-}).transform(({
-  host,
-  port,
-  trusted_proxies,
-  base_url,
-  docs_url,
-  peer_url,
-  vendor_callbacks,
-  admin_key,
-  admin_keys,
-  admin_listen,
-  isolates,
-  shutdown_grace,
-  stall_limit,
-}) => ({
-  host,
-  port,
-  trustedProxies: trusted_proxies,
-  baseUrl: base_url,
-  docsUrl: docs_url,
-  peerUrl: peer_url,
-  vendorCallbacks: vendor_callbacks,
-  adminKey: admin_key,
-  adminKeys: admin_keys,
-  adminListen: admin_listen,
-  isolates: typeof isolates === "number" ? isolates : automaticIsolates(),
-  shutdownGraceMs: shutdown_grace,
-  stallLimitMs: stall_limit,
-}));
+  base_url: setting(httpAddress(), {
+    default: null,
+    variable: "SWITCHYARD_BASE_URL",
+    isLocal: true,
+    text: "The public address, with which addresses of tasks and files begin",
+    example: "https://gateway.example.com",
+    otherwise: "the listening address",
+  }),
+  docs_url: setting(httpAddress(), {
+    default: null,
+    text: "The start of `doc_url` in errors",
+    example: "https://docs.example.com",
+    otherwise: "the gateway's own `/docs`",
+  }),
+  peer_url: setting(httpAddress(), {
+    default: null,
+    variable: "SWITCHYARD_PEER_URL",
+    isLocal: true,
+    text: "The address at which other gateways on the same store reach this one",
+    example: "http://10.0.0.7:8787",
+    otherwise: "the listening address, unless it stands for all addresses of the host",
+  }),
+  vendor_callbacks: setting(boolean(), {
+    default: true,
+    text: "Whether video vendors get an address for notifications, if `base_url` is public",
+  }),
+  admin_key: setting(secret(16), {
+    default: null,
+    variable: "SWITCHYARD_ADMIN_KEY",
+    isLive: true,
+    text: "The key of the admin API, with the role `owner`",
+    example: "${SWITCHYARD_ADMIN_KEY}",
+    otherwise: "no admin API, unless `admin_keys` has a key",
+  }),
+  admin_keys: setting(z.array(adminKey, "a list").refine(hasDistinctNames, "a list of keys with different names"), {
+    default: [],
+    isLive: true,
+    text: "Further keys of the admin API",
+  }),
+  admin_listen: setting(z.string(LISTEN_EXPECTATION).transform(readListenAddress), {
+    default: null,
+    isLocal: true,
+    text: "A host and a port where the admin API and the console listen by themselves",
+    example: "127.0.0.1:8788",
+    otherwise: "the address of the gateway",
+  }),
+  isolates: setting(
+    z.union([
+      z.string().regex(/^auto$/, ISOLATES_EXPECTATION),
+      wholeNumber(1, MAX_ISOLATES),
+    ], ISOLATES_EXPECTATION).transform((given) => typeof given === "number" ? given : automaticIsolates()),
+    {
+      default: "auto",
+      text:
+        "Threads that accept connections; `auto` is one for each core, at most 8, and 1 on other systems than Linux",
+      example: 4,
+      unit: "threads",
+    },
+  ),
+  shutdown_grace: setting(seconds(0, 3600), {
+    default: 30,
+    text: "How long open streams go on after `SIGTERM`",
+    example: 60,
+  }),
+  stall_limit: setting(seconds(0, 86_400), {
+    default: 60,
+    text: "How long the event loop of a thread may stand still before the gateway ends itself; 0 for any time",
+    example: 120,
+  }),
+}).prefault({});
 
-/** The `server` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
-export function readServerSection(value: unknown, context?: ReadContext): ServerConfig {
-  return serverSchema.parse(value, context);
-}
+/** The `server` section as it was read. */
+export type ServerConfig = z.output<typeof serverSchema>;

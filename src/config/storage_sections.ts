@@ -3,7 +3,8 @@ import { BUCKET_EXPECTATION, type BucketAddress, readBucketAddress } from "../fi
 import type { Section } from "./section.ts";
 import type { Environment } from "./expansion.ts";
 import type { Problems } from "./problems.ts";
-import { optional, type ReadContext, secret, text } from "../lib/settings.ts";
+import { section, setting } from "../lib/setting.ts";
+import { optional, secret, text } from "../lib/settings.ts";
 
 /** The store, if the setting is missing. */
 const DEFAULT_STORE = "kv:./data/switchyard.db";
@@ -24,95 +25,88 @@ function hasUnencoded(address: string): boolean {
   return address.includes("#") || /%(?![0-9a-f]{2})/i.test(address);
 }
 
-/** The schema of the setting `store`. */
-export const storeSchema: z.ZodType<string> = z.string(STORE_EXPECTATION)
-  .regex(/^(kv:[^\p{Cc}]+$|postgres(ql)?:)/u, STORE_EXPECTATION)
-  .superRefine((address, context) => {
-    if (!/^postgres(ql)?:/.test(address)) return;
-    const message = hasUnencoded(address)
-      ? `${DATABASE_EXPECTATION}; ${ENCODING_HINT}`
-      : isDatabaseAddress(address)
-      ? null
-      : DATABASE_EXPECTATION;
-    if (message !== null) context.addIssue({ code: "custom", message });
-  })
-  .default(DEFAULT_STORE);
+/** The setting `store`: `kv:` and a path, `kv::memory:`, or the address of a PostgreSQL database. */
+export const storeSchema = setting(
+  z.string(STORE_EXPECTATION)
+    .regex(/^(kv:[^\p{Cc}]+$|postgres(ql)?:)/u, STORE_EXPECTATION)
+    .superRefine((address, context) => {
+      if (!/^postgres(ql)?:/.test(address)) return;
+      const message = hasUnencoded(address)
+        ? `${DATABASE_EXPECTATION}; ${ENCODING_HINT}`
+        : isDatabaseAddress(address)
+        ? null
+        : DATABASE_EXPECTATION;
+      if (message !== null) context.addIssue({ code: "custom", message });
+    }),
+  {
+    default: DEFAULT_STORE,
+    variable: "SWITCHYARD_STORE",
+    text: "The store: a file, memory, or a [PostgreSQL database](scaling.md)",
+    example: "postgres://switchyard:${DB_PASSWORD}@db.internal/switchyard",
+  },
+);
 
 function isDatabaseAddress(address: string): boolean {
   return /^postgres(ql)?:\/\/[^\s\p{Cc}]+$/u.test(address) && URL.canParse(address) &&
     new URL(address).host !== "" && new URL(address).pathname.length > 1;
 }
 
-/** The schema of the setting `files_folder`. */
-export const filesFolderSchema: z.ZodType<string> = text(1, 4096).default(DEFAULT_FILES);
-/** The schema of the setting `files`. */
-export const filesSchema: z.ZodType<string | BucketAddress> = text(1, 4096).default(DEFAULT_FILES).transform(
-  (value, context) => {
-    if (!/^s3:/i.test(value)) return value;
-    const address = readBucketAddress(value);
-    if (address === null) context.addIssue({ code: "custom", message: BUCKET_EXPECTATION });
-    return address ?? value;
-  },
-);
-/** The schema of the setting `files_serve`. */
-export const filesServeSchema: z.ZodType<FilesServe> = z.enum(["proxy", "redirect"]).default("proxy");
-/** The schema of the setting `files_credentials`. */
-export const filesCredentialsSchema: z.ZodType<BucketCredentials | null> = optional(
-  z.strictObject({
-    access_key_id: secret(1),
-    secret_access_key: secret(1),
-    session_token: optional(z.string().regex(/^[\x21-\x7e]{1,4096}$/, "a token of 1 to 4096 visible ASCII characters")),
-  }).transform((read) => ({
-    accessKeyId: read.access_key_id,
-    secretAccessKey: read.secret_access_key,
-    sessionToken: read.session_token,
-  })),
-);
+/** The setting `files_folder`. */
+export const filesFolderSchema = setting(text(1, 4096), {
+  default: DEFAULT_FILES,
+  text: "With a bucket: the folder of uploads and cached contents",
+  example: "/var/lib/switchyard/files",
+});
 
-/** How a signed address of a file in a bucket is answered. */
-export type FilesServe = "proxy" | "redirect";
+/** The setting `files`: a folder, or the address of a bucket. */
+export const filesSchema = setting(text(1, 4096).transform(readFilesAddress), {
+  default: DEFAULT_FILES,
+  variable: "SWITCHYARD_FILES",
+  text: "The folder of results and of uploads in progress, or a [bucket](#results-in-a-bucket)",
+  example: "s3://results/videos?region=eu-central-1",
+});
 
-/** The credentials of a bucket. */
-export interface BucketCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Of temporary credentials; else null. */
-  readonly sessionToken: string | null;
+function readFilesAddress(value: string, context: z.RefinementCtx): string | BucketAddress {
+  if (!/^s3:/i.test(value)) return value;
+  const address = readBucketAddress(value);
+  if (address === null) context.addIssue({ code: "custom", message: BUCKET_EXPECTATION });
+  return address ?? value;
 }
+
+/** The setting `files_serve`. */
+export const filesServeSchema = setting(z.enum(["proxy", "redirect"]), {
+  default: "proxy",
+  text: "With a bucket: whether the gateway passes files on or redirects to the bucket",
+});
+
+/** The section `files_credentials`: the credentials of a bucket; null without them. */
+export const filesCredentialsSchema = optional(section({
+  access_key_id: setting(secret(1), {
+    isSecret: false,
+    text: "With a bucket: the id of the access key",
+    example: "${FILES_KEY_ID}",
+  }),
+  secret_access_key: setting(secret(1), {
+    text: "With a bucket: the secret of the access key",
+    example: "${FILES_SECRET}",
+  }),
+  session_token: setting(
+    z.string().regex(/^[\x21-\x7e]{1,4096}$/, "a token of 1 to 4096 visible ASCII characters"),
+    {
+      default: null,
+      isSecret: true,
+      text: "With a bucket: the token of temporary credentials",
+      example: "${FILES_TOKEN}",
+      otherwise: "none",
+    },
+  ),
+}));
 
 /** The bucket of results and how it is used. */
 export interface BucketConfig extends BucketAddress {
-  readonly credentials: BucketCredentials;
-  readonly serve: FilesServe;
-}
-
-/**
- * The setting `store`: `kv:` and a path, `kv::memory:`, or the address of a PostgreSQL database.
- *
- * @throws {z.ZodError}
- */
-export function readStoreSection(value: unknown, context?: ReadContext): string {
-  return storeSchema.parse(value, context);
-}
-
-/** The setting `files`: a folder, or the address of a bucket. Throws {@linkcode z.ZodError}. */
-function readFilesSection(value: unknown, context?: ReadContext): string | BucketAddress {
-  return filesSchema.parse(value, context);
-}
-
-/** The setting `files_folder`. Throws {@linkcode z.ZodError}. */
-function readFilesFolder(value: unknown, context?: ReadContext): string {
-  return filesFolderSchema.parse(value, context);
-}
-
-/** The setting `files_serve`. Throws {@linkcode z.ZodError}. */
-function readFilesServe(value: unknown, context?: ReadContext): FilesServe {
-  return filesServeSchema.parse(value, context);
-}
-
-/** The setting `files_credentials`. Throws {@linkcode z.ZodError}. */
-function readFilesCredentials(value: unknown, context?: ReadContext): BucketCredentials | null {
-  return filesCredentialsSchema.parse(value, context);
+  readonly credentials: NonNullable<z.output<typeof filesCredentialsSchema>>;
+  /** How a signed address of a file is answered. */
+  readonly serve: z.output<typeof filesServeSchema>;
 }
 
 /** The settings that only a bucket has. */
@@ -142,20 +136,20 @@ export function readFiles(
   tree: Section,
   problems: Problems,
 ): { readonly files: string | null; readonly bucket: BucketConfig | null } {
-  const files = problems.read(["files"], tree.files ?? undefined, readFilesSection);
+  const files = problems.readBy(["files"], tree.files, filesSchema);
   if (files === null || typeof files === "string") {
     const unused = isBucket(tree) ? [] : BUCKET_SETTINGS.filter((name) => tree[name] != null);
     for (const name of unused) problems.addPlain([name], `no value unless "files" is a bucket`, "a value");
     return { files, bucket: null };
   }
-  const folder = problems.read(["files_folder"], tree.files_folder ?? undefined, readFilesFolder);
+  const folder = problems.readBy(["files_folder"], tree.files_folder, filesFolderSchema);
   return { files: folder, bucket: readBucket(files, tree, problems) };
 }
 
 function readBucket(address: BucketAddress, tree: Section, problems: Problems): BucketConfig | null {
-  const serve = problems.read(["files_serve"], tree.files_serve ?? undefined, readFilesServe);
+  const serve = problems.readBy(["files_serve"], tree.files_serve, filesServeSchema);
   const path = ["files_credentials"];
-  const credentials = problems.read(path, tree.files_credentials ?? undefined, readFilesCredentials);
+  const credentials = problems.readBy(path, tree.files_credentials, filesCredentialsSchema);
   if (tree.files_credentials == null) {
     problems.addPlain(path, "access_key_id and secret_access_key, or the usual AWS environment variables", "nothing");
   }

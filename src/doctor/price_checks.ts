@@ -1,6 +1,6 @@
 import type { Model } from "../catalog/model.ts";
 import { expiringModels } from "../catalog/expiring.ts";
-import type { PricesConfig } from "../prices/settings.ts";
+import type { PricesConfig } from "../prices/prices_section.ts";
 import { enumerated, type Finding, ok, warning } from "./finding.ts";
 
 /** What is known of a price source. */

@@ -1,12 +1,12 @@
 import { capableModels } from "../catalog/capable_models.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { EmbeddingSection } from "../catalog/capability_sections.ts";
+import type { CapabilitySections } from "../catalog/capability_schemas.ts";
 import type { Model } from "../catalog/model.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import type { EmbeddingOrder } from "../upstreams/embedding_upstream.ts";
 
 /** A model that makes embeddings. */
-export type EmbeddingModel = Model & { readonly embedding: EmbeddingSection };
+export type EmbeddingModel = Model & Required<Pick<CapabilitySections, "embedding">>;
 
 /** A request for embeddings, independent of the caller's format. */
 export interface EmbeddingRequest extends Omit<EmbeddingOrder, "model"> {

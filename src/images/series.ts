@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import type { ImageSection } from "../catalog/media_sections.ts";
+import type { ImageSection } from "../catalog/media_schemas.ts";
 import type { Model } from "../catalog/model.ts";
 import { endpointsServing } from "../catalog/model_endpoints.ts";
 import { modelNotFound } from "../catalog/model_not_found.ts";

@@ -1,4 +1,5 @@
-import { IMAGE_QUALITIES, IMAGE_SIZES, type ImageSection } from "../catalog/media_sections.ts";
+import type { ImageSection } from "../catalog/media_schemas.ts";
+import { IMAGE_QUALITIES, IMAGE_SIZES } from "../catalog/media_sections.ts";
 import { invalidField } from "../lib/gateway_error.ts";
 import { ownValue } from "../lib/own_value.ts";
 import { oneOf } from "./fields.ts";

@@ -24,8 +24,33 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
 };
 
+const DAY_MS = 86_400_000;
 const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)([smhd])?$/;
 const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** What a number is converted to: a time to milliseconds, a size to bytes. */
+export type Measure = "seconds" | "days" | "bytes";
+
+/** A schema of a number that is converted. */
+export interface Measured<Of extends Measure> {
+  readonly measure: Of;
+}
+
+/** What is known of a type besides its schema. */
+export interface TypeTraits {
+  readonly measure?: Measure;
+  /** Whether it is a secret. */
+  readonly isSecret?: true;
+}
+
+/** The traits that a type of schemas has. */
+export type TraitsOf<Type> = Pick<Type, Extract<keyof Type, keyof TypeTraits>>;
+
+/** The traits of a type; empty if it has none. */
+export function traitsOf(type: z.ZodType & TypeTraits): TypeTraits {
+  const { measure, isSecret } = type;
+  return { ...measure && { measure }, ...isSecret && { isSecret } };
+}
 
 /** An integer from `min` to `max`; `of` names the unit: `"tokens"`. */
 export function wholeNumber(min: number, max: number, of?: string): z.ZodType<number> {
@@ -40,21 +65,30 @@ export function number(min: number, max: number, of?: string): z.ZodType<number>
 }
 
 /** A duration in seconds, converted to whole milliseconds. */
-export function seconds(min: number, max: number): z.ZodType<number> {
-  return number(min, max, "seconds").transform((span) => Math.round(span * 1000));
+export function seconds(min: number, max: number): z.ZodType<number> & Measured<"seconds"> {
+  const type = number(min, max, "seconds").transform((span) => Math.round(span * 1000));
+  return Object.assign(type, { measure: "seconds" as const });
+}
+
+/** A duration in days, converted to whole milliseconds. */
+export function days(min: number, max: number): z.ZodType<number> & Measured<"days"> {
+  const type = number(min, max, "days").transform((span) => Math.round(span * DAY_MS));
+  return Object.assign(type, { measure: "days" as const });
 }
 
 /** A duration: seconds as a number, or text with a unit (`90s`, `15m`, `6h`, `30d`). Converted to milliseconds. */
-export function duration(min: number, max: number): z.ZodType<number> {
+export function duration(min: number, max: number): z.ZodType<number> & Measured<"seconds"> {
   const expectation = `a duration from ${min} to ${max} seconds, such as 3600, "6h" or "30d"`;
-  return z.preprocess(secondsIn, z.number(expectation).min(min, expectation).max(max, expectation))
+  const type = z.preprocess(secondsIn, z.number(expectation).min(min, expectation).max(max, expectation))
     .transform((span) => Math.round(span * 1000));
+  return Object.assign(type, { measure: "seconds" as const });
 }
 
 /** A size: bytes as a number, or text with a unit (`20MB`, `64KiB`). Converted to bytes. */
-export function bytes(min: number, max: number): z.ZodType<number> {
+export function bytes(min: number, max: number): z.ZodType<number> & Measured<"bytes"> {
   const expectation = `a size from ${min} to ${max} bytes, such as 65536 or "20MB"`;
-  return z.preprocess(sizeIn, z.int(expectation).min(min, expectation).max(max, expectation));
+  const type = z.preprocess(sizeIn, z.int(expectation).min(min, expectation).max(max, expectation));
+  return Object.assign(type, { measure: "bytes" as const });
 }
 
 /** True or false. */
@@ -70,17 +104,20 @@ export function text(min: number, max: number): z.ZodType<string> {
 }
 
 /** A secret: visible ASCII without spaces, so that it can be sent in a header. */
-export function secret(min: number, max: number = 512): z.ZodType<string> {
+export function secret(min: number, max: number = 512): z.ZodType<string> & { readonly isSecret: true } {
   const expectation = `a secret of ${min} to ${max} visible ASCII characters`;
-  return z.string(expectation).refine(
+  const type = z.string(expectation).refine(
     (value) => value.length >= min && value.length <= max && /^[\x21-\x7e]+$/.test(value),
     expectation,
   );
+  return Object.assign(type, { isSecret: true as const });
 }
 
 /** An optional value. Missing, empty, or the empty text of `${NAME:-}` is read as null. */
-export function optional<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
-  return z.preprocess((value) => value === "" ? null : value, schema.nullable()).default(null);
+export function optional<Type extends z.ZodType>(type: Type): z.ZodType<z.output<Type> | null> & TraitsOf<Type>;
+export function optional(type: z.ZodType): z.ZodType {
+  const schema = z.preprocess((value) => value === "" ? null : value, type.nullable()).default(null);
+  return Object.assign(schema, traitsOf(type));
 }
 
 /** A list without repeated items. */

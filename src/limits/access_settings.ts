@@ -3,6 +3,7 @@ import { ENDPOINT_NAMES } from "../endpoints/limit_name.ts";
 import { type Money, readMoney } from "../lib/money.ts";
 import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
 import { isDate } from "../lib/iso_date.ts";
+import { setting } from "../lib/setting.ts";
 import { wholeNumber } from "../lib/settings.ts";
 import { isCidr } from "../net/address.ts";
 import type { CaptureSetting, PromptCachingSetting } from "./access_limits.ts";
@@ -39,23 +40,64 @@ const METADATA_EXPECTATION = `at most ${MAX_METADATA_ENTRIES} short texts by nam
 const METADATA_KEY_EXPECTATION = "a name of 1 to 64 letters, digits and . _ -";
 const METADATA_VALUE_EXPECTATION = `text of at most ${MAX_METADATA_CHARACTERS} characters on one line`;
 
+/** The effect of leaving a setting of a key or an account out. */
+export const KEPT = "what the admin API set";
+
 /**
- * The schemas of the fields of `AccessLimits`, by the names that operators use. Null removes a limit; a
- * missing field keeps it.
+ * The fields of `AccessLimits`, by the names that operators use. Null removes a limit; a missing field keeps it.
+ *
+ * @param whose A key or an account.
  */
-export const ACCESS_LIMIT_FIELDS = {
-  models: listOf(z.string(MODEL_EXPECTATION).refine(isModelEntry, MODEL_EXPECTATION)).nullish(),
-  endpoints: listOf(z.enum(ENDPOINT_NAMES, ENDPOINT_EXPECTATION)).nullish(),
-  providers: listOf(z.string(PROVIDER_NAME_EXPECTATION).refine(isProviderName, PROVIDER_NAME_EXPECTATION)).nullish(),
-  ip_allow: listOf(z.string(ADDRESS_EXPECTATION).refine(isCidr, ADDRESS_EXPECTATION)).nullish(),
-  rpm: wholeNumber(1, MAX_RATE, "requests per minute").nullish(),
-  tpm: wholeNumber(1, MAX_RATE, "tokens per minute").nullish(),
-  concurrency: wholeNumber(1, 1_000_000, "requests at one time").nullish(),
-  budget: z.strictObject({
-    amount: z.preprocess(textOf, z.string(AMOUNT_EXPECTATION)).transform(readAmount),
-    per: z.enum(["day", "week", "month", "total"], PERIOD_EXPECTATION),
-  }, { error: (issue) => issue.code === "invalid_type" ? BUDGET_EXPECTATION : undefined }).nullish(),
-};
+export function accessLimitFields(whose: string) {
+  return {
+    models: setting(listOf(z.string(MODEL_EXPECTATION).refine(isModelEntry, MODEL_EXPECTATION)).nullish(), {
+      text: "The models that may be used: ids, aliases, patterns with `*`",
+      example: ["openai/*", "fast"],
+      otherwise: KEPT,
+    }),
+    endpoints: setting(listOf(z.enum(ENDPOINT_NAMES, ENDPOINT_EXPECTATION)).nullish(), {
+      text: "The [endpoints](api/admin.md#endpoints-of-limits) that may be called",
+      example: ["chat_completions"],
+      otherwise: KEPT,
+    }),
+    providers: setting(
+      listOf(z.string(PROVIDER_NAME_EXPECTATION).refine(isProviderName, PROVIDER_NAME_EXPECTATION)).nullish(),
+      { text: "The providers that may be used", example: ["openai"], otherwise: KEPT },
+    ),
+    ip_allow: setting(listOf(z.string(ADDRESS_EXPECTATION).refine(isCidr, ADDRESS_EXPECTATION)).nullish(), {
+      text: "Addresses and networks that requests may come from",
+      example: ["10.0.0.0/8"],
+      otherwise: KEPT,
+    }),
+    rpm: setting(wholeNumber(1, MAX_RATE, "requests per minute").nullish(), {
+      text: `Requests of ${whose} per minute`,
+      example: 60,
+      otherwise: KEPT,
+    }),
+    tpm: setting(wholeNumber(1, MAX_RATE, "tokens per minute").nullish(), {
+      text: `Tokens of ${whose} per minute`,
+      example: 100000,
+      otherwise: KEPT,
+    }),
+    concurrency: setting(wholeNumber(1, 1_000_000, "requests at one time").nullish(), {
+      text: `Requests of ${whose} at one time`,
+      example: 4,
+      otherwise: KEPT,
+    }),
+    budget: z.strictObject({
+      amount: setting(z.preprocess(textOf, z.string(AMOUNT_EXPECTATION)).transform(readAmount), {
+        text: `The most that ${whose} spends in a period`,
+        example: "20.00",
+      }),
+      per: setting(z.enum(["day", "week", "month", "total"], PERIOD_EXPECTATION), {
+        text: "The period, in UTC; weeks begin on Monday",
+      }),
+    }, { error: (issue) => issue.code === "invalid_type" ? BUDGET_EXPECTATION : undefined }).nullish(),
+  };
+}
+
+/** The fields of {@linkcode accessLimitFields}. */
+export type AccessLimitFields = ReturnType<typeof accessLimitFields>;
 
 /** The schema of `capture`: which requests have their bodies kept. */
 export const CAPTURE_FIELD: z.ZodType<CaptureSetting> = z.enum(["none", "errors", "all"], CAPTURE_EXPECTATION);

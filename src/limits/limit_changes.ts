@@ -2,11 +2,11 @@ import type * as z from "zod";
 import type { JsonObject } from "../lib/json_object.ts";
 import { writeMoney } from "../lib/money.ts";
 import type { AccessLimits } from "./access_limits.ts";
-import type { ACCESS_LIMIT_FIELDS } from "./access_settings.ts";
+import type { AccessLimitFields } from "./access_settings.ts";
 
-/** Limits as {@linkcode ACCESS_LIMIT_FIELDS} read them. Undefined: kept. Null: removed. */
+/** Limits as {@linkcode AccessLimitFields} read them. Undefined: kept. Null: removed. */
 export type LimitChanges = {
-  readonly [name in keyof typeof ACCESS_LIMIT_FIELDS]?: z.output<typeof ACCESS_LIMIT_FIELDS[name]>;
+  readonly [name in keyof AccessLimitFields]?: z.output<AccessLimitFields[name]>;
 };
 
 /**

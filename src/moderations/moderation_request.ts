@@ -1,6 +1,6 @@
 import { addText, measureTexts, type TextMeasure } from "../calls/text_measure.ts";
 import { capableModels } from "../catalog/capable_models.ts";
-import type { ModerationSection } from "../catalog/capability_sections.ts";
+import type { CapabilitySections } from "../catalog/capability_schemas.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import { isObject } from "../conversation/wire_value.ts";
@@ -10,7 +10,7 @@ import { readBodyPin } from "../routing/pin.ts";
 import type { ModerationOrder } from "../upstreams/moderation_upstream.ts";
 
 /** A model that moderates. */
-export type ModerationModel = Model & { readonly moderation: ModerationSection };
+export type ModerationModel = Model & Required<Pick<CapabilitySections, "moderation">>;
 
 /** A request for moderation. */
 export interface ModerationRequest extends Omit<ModerationOrder, "model"> {

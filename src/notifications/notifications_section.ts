@@ -1,16 +1,7 @@
 import * as z from "zod";
 import { type Money, readMoney } from "../lib/money.ts";
-import { optional, type ReadContext, receiverAddress, secret } from "../lib/settings.ts";
-
-/** Where the notifications of the operator are sent, and when balances are low. */
-export interface NotificationsConfig {
-  /** The https address that gets all notifications; null, the default, for the log alone. */
-  readonly url: string | null;
-  /** Signs them. Present if there is an address. */
-  readonly secret: string | null;
-  /** Below which a balance is low. Default: what lasts three days. */
-  readonly balanceLow: readonly BalanceThreshold[];
-}
+import { section, setting } from "../lib/setting.ts";
+import { receiverAddress, secret } from "../lib/settings.ts";
 
 /** A threshold of what an account can spend. */
 export type BalanceThreshold =
@@ -33,24 +24,38 @@ const threshold = z.preprocess(
   z.string(THRESHOLD_EXPECTATION).refine((text) => thresholdIn(text) !== null, THRESHOLD_EXPECTATION),
 );
 
-/** The schema of the `notifications` section. */
-export const notificationsSchema: z.ZodType<NotificationsConfig> = z.strictObject({
-  url: optional(receiverAddress()),
-  secret: optional(secret(MIN_SECRET_CHARACTERS)),
-  balance_low: z.array(threshold, THRESHOLDS_EXPECTATION).max(MAX_THRESHOLDS, THRESHOLDS_EXPECTATION)
-    .refine((texts) => new Set(texts).size === texts.length, THRESHOLDS_EXPECTATION).default(["3d"]),
+/** The `notifications` section: where the notifications of the operator are sent, and when balances are low. */
+export const notificationsSchema = section({
+  url: setting(receiverAddress(), {
+    default: null,
+    text: "Gets all [notifications](webhooks.md#notifications)",
+    example: "https://ops.example.com/switchyard",
+    otherwise: "none: they are only in the log",
+  }),
+  secret: setting(secret(MIN_SECRET_CHARACTERS), {
+    default: null,
+    text: "Signs them",
+    example: "${NOTIFICATIONS_SECRET}",
+    otherwise: "none; required with `url`",
+  }),
+  balance_low: setting(
+    z.array(threshold, THRESHOLDS_EXPECTATION).max(MAX_THRESHOLDS, THRESHOLDS_EXPECTATION)
+      .refine((texts) => new Set(texts).size === texts.length, THRESHOLDS_EXPECTATION)
+      .transform((texts) => texts.flatMap((text) => thresholdIn(text) ?? [])),
+    {
+      default: ["3d"],
+      text: "Below which a balance is low: US dollars, or days at the present rate",
+      example: ["5.00", "3d"],
+      write: (thresholds: readonly BalanceThreshold[]) => thresholds.map(({ text }) => text),
+    },
+  ),
 }).superRefine(({ url, secret: given }, context) => {
   if (url === null || given !== null) return;
   context.addIssue({ code: "custom", path: ["secret"], message: "a secret, since an address is set", input: given });
-}).transform(({ balance_low: texts, ...rest }) => ({
-  ...rest,
-  balanceLow: texts.flatMap((text) => thresholdIn(text) ?? []),
-}));
+}).prefault({});
 
-/** The `notifications` section. Throws {@linkcode z.ZodError} with the path of every bad field. */
-export function readNotificationsSection(value: unknown, context?: ReadContext): NotificationsConfig {
-  return notificationsSchema.parse(value, context);
-}
+/** The `notifications` section as it was read. */
+export type NotificationsConfig = z.output<typeof notificationsSchema>;
 
 /** Reads a threshold; null if the text is none. */
 export function thresholdIn(text: string): BalanceThreshold | null {

@@ -16,7 +16,7 @@ import {
   type StoredPrices,
   writePrices,
 } from "./records.ts";
-import type { PricesConfig } from "./settings.ts";
+import type { PricesConfig } from "./prices_section.ts";
 import { inTurn } from "../lib/in_turn.ts";
 
 /** Options of {@linkcode PriceFeed}. */

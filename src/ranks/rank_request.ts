@@ -1,6 +1,6 @@
 import { measureTexts, type TextMeasure } from "../calls/text_measure.ts";
 import { capableModels } from "../catalog/capable_models.ts";
-import type { RankSection } from "../catalog/capability_sections.ts";
+import type { CapabilitySections } from "../catalog/capability_schemas.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import { isObject } from "../conversation/wire_value.ts";
@@ -9,7 +9,7 @@ import { readBodyPin } from "../routing/pin.ts";
 import type { RankOrder } from "../upstreams/rank_upstream.ts";
 
 /** A model that ranks documents. */
-export type RankModel = Model & { readonly rerank: RankSection };
+export type RankModel = Model & Required<Pick<CapabilitySections, "rerank">>;
 
 /** A request to rank documents. */
 export interface RankRequest extends Omit<RankOrder, "model"> {

@@ -9,10 +9,10 @@ const TOOL_EXPECTATION = 'the name of a hosted tool, such as "code_interpreter",
 
 /** The schema of a provider's `allow_references`. Its messages continue after "expected". */
 export function referencesSchema(): z.ZodType<string[]> {
-  return z.array(z.string(REFERENCE_EXPECTATION).regex(REFERENCE, REFERENCE_EXPECTATION), "a list").default([]);
+  return z.array(z.string(REFERENCE_EXPECTATION).regex(REFERENCE, REFERENCE_EXPECTATION), "a list");
 }
 
 /** The schema of a provider's `allow_tools`. */
 export function toolsSchema(): z.ZodType<string[]> {
-  return z.array(z.string(TOOL_EXPECTATION).regex(/^(\*|[a-z0-9_.-]{1,64})$/, TOOL_EXPECTATION), "a list").default([]);
+  return z.array(z.string(TOOL_EXPECTATION).regex(/^(\*|[a-z0-9_.-]{1,64})$/, TOOL_EXPECTATION), "a list");
 }

@@ -1,7 +1,9 @@
 import * as z from "zod";
+import { section, setting } from "../lib/setting.ts";
 import { httpAddress, optional, secret, text } from "../lib/settings.ts";
 import { CONFIGURED_VENDORS, vendorOfKind } from "./configured_vendors.ts";
 import type { ProviderKind } from "./kinds.ts";
+import { readServiceAccountKey } from "./service_account_key.ts";
 
 /** An application in Microsoft Entra ID whose tokens authorize requests. */
 export interface EntraIdConfig {
@@ -34,17 +36,6 @@ export interface BedrockConfig {
   readonly sessionToken: string | null;
 }
 
-/** What is used of the key file of a service account. */
-export interface ServiceAccountKey {
-  readonly email: string;
-  /** Identifies the key; null if the file names none. */
-  readonly keyId: string | null;
-  /** PEM. Never logged. */
-  readonly privateKey: string;
-  /** The address that issues tokens. */
-  readonly tokenUrl: string;
-}
-
 /** The settings of clouds among those of a provider. */
 export interface CloudConfig {
   /** Tokens in place of `apiKey`, which is null then; only for preset azure. Default: none. */
@@ -57,7 +48,6 @@ export interface CloudConfig {
   readonly bedrock?: BedrockConfig;
 }
 
-const DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default";
 const ID_EXPECTATION = "an id of 1 to 100 letters, digits, dots and hyphens";
 const SCOPE_EXPECTATION = "a scope of 1 to 300 visible ASCII characters";
 const VERSION_EXPECTATION = 'a version such as "2024-10-21" or "2025-04-01-preview"';
@@ -74,57 +64,87 @@ const MAX_SESSION_TOKEN_CHARACTERS = 8_192;
 const id = z.string(ID_EXPECTATION).regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/, ID_EXPECTATION);
 
 /** Source: Microsoft identity platform, "Client credentials flow"; Azure OpenAI documentation, "Microsoft Entra ID". */
-const entraIdSchema: z.ZodType<EntraIdConfig> = z.strictObject({
-  tenant: id,
-  client_id: id,
-  client_secret: secret(1),
-  scope: z.string(SCOPE_EXPECTATION).regex(/^[\x21-\x7e]{1,300}$/, SCOPE_EXPECTATION).default(DEFAULT_SCOPE),
-  token_url: optional(httpAddress()),
-}).transform(({ tenant, client_id, client_secret, scope, token_url }) => ({
-  clientId: client_id,
-  clientSecret: client_secret,
-  scope,
-  tokenUrl: token_url ?? `https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`,
+const entraIdSchema = section({
+  tenant: setting(id, {
+    text: "Kind `azure`: the id or a domain of the tenant in [Entra ID](clouds.md#microsoft-entra-id)",
+    example: "example.onmicrosoft.com",
+  }),
+  client_id: setting(id, {
+    text: "Kind `azure`: the id of the application",
+    example: "11111111-2222-3333-4444-555555555555",
+  }),
+  client_secret: setting(secret(1), {
+    text: "Kind `azure`: the secret of the application",
+    example: "${AZURE_CLIENT_SECRET}",
+  }),
+  scope: setting(z.string(SCOPE_EXPECTATION).regex(/^[\x21-\x7e]{1,300}$/, SCOPE_EXPECTATION), {
+    default: "https://cognitiveservices.azure.com/.default",
+    text: "Kind `azure`: what tokens are for",
+    example: "https://cognitiveservices.azure.us/.default",
+  }),
+  token_url: setting(httpAddress(), {
+    default: null,
+    text: "Kind `azure`: where tokens are issued",
+    example: "https://login.microsoftonline.us/example/oauth2/v2.0/token",
+    otherwise: "the tenant's address at Microsoft",
+  }),
+}).transform(({ tenant, tokenUrl, ...application }): EntraIdConfig => ({
+  ...application,
+  tokenUrl: tokenUrl ?? `https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`,
 }));
-
-const keyFile = z.object({
-  type: z.literal("service_account"),
-  client_email: z.string().regex(/^[\x21-\x7e]{3,320}$/),
-  private_key_id: z.string().max(200).optional(),
-  private_key: z.string().regex(/^\s*-----BEGIN (?:RSA )?PRIVATE KEY-----/),
-  token_uri: httpAddress().default("https://oauth2.googleapis.com/token"),
-}).transform(({ client_email, private_key_id, private_key, token_uri }): ServiceAccountKey => ({
-  email: client_email,
-  keyId: private_key_id ?? null,
-  privateKey: private_key,
-  tokenUrl: token_uri,
-}));
-
-/** Reads the text of a service account's key file; null if it is not one. */
-export function readServiceAccountKey(json: string): ServiceAccountKey | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return null;
-  }
-  return keyFile.safeParse(value).data ?? null;
-}
 
 /** The fields of a provider for clouds, each only for its kind. */
 export const CLOUD_FIELDS = {
   entra_id: optional(entraIdSchema),
-  api_version: optional(
+  api_version: setting(
     z.string(VERSION_EXPECTATION).regex(/^20[0-9]{2}-[0-9]{2}-[0-9]{2}(?:-preview)?$/, VERSION_EXPECTATION),
+    {
+      default: null,
+      text: "Kind `azure`: the version of the dated API, whose addresses contain the [deployment](clouds.md#dated-api)",
+      example: "2024-10-21",
+      otherwise: "the v1 API, which needs none",
+    },
   ),
-  project: optional(z.string(PROJECT_EXPECTATION).regex(/^[a-z0-9][a-z0-9.:-]{0,99}$/, PROJECT_EXPECTATION)),
-  location: optional(z.string(LOCATION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, LOCATION_EXPECTATION)),
-  service_account: optional(
+  project: setting(z.string(PROJECT_EXPECTATION).regex(/^[a-z0-9][a-z0-9.:-]{0,99}$/, PROJECT_EXPECTATION), {
+    default: null,
+    text: "Kind `vertex`, and there required: the id of the [project](clouds.md#google-vertex-ai)",
+    example: "example-project",
+    otherwise: "none",
+  }),
+  location: setting(z.string(LOCATION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, LOCATION_EXPECTATION), {
+    default: null,
+    text: "Kind `vertex`: a region, `us`, `eu` or `global`",
+    example: "europe-west4",
+    otherwise: "`global`",
+  }),
+  service_account: setting(
     text(2, 20_000).refine((json) => readServiceAccountKey(json) !== null, "the text of a service account's key file"),
+    {
+      default: null,
+      isSecret: true,
+      text: "Kind `vertex`: the text of a service account's key file",
+      example: '{"type":"service_account","client_email":"a@b.example","private_key":"-----BEGIN PRIVATE KEY-----…"}',
+      otherwise: "none",
+    },
   ),
-  service_account_file: optional(text(1, 4_096)),
-  region: optional(z.string(REGION_EXPECTATION).regex(/^[a-z]{2}[a-z0-9-]{3,40}$/, REGION_EXPECTATION)),
-  session_token: optional(secret(1, MAX_SESSION_TOKEN_CHARACTERS)),
+  service_account_file: setting(text(1, 4_096), {
+    default: null,
+    text: "Kind `vertex`: the path of a service account's key file",
+    example: "${GOOGLE_APPLICATION_CREDENTIALS}",
+    otherwise: "none",
+  }),
+  region: setting(z.string(REGION_EXPECTATION).regex(/^[a-z]{2}[a-z0-9-]{3,40}$/, REGION_EXPECTATION), {
+    default: null,
+    text: "Kind `bedrock`: the [region](clouds.md#amazon-bedrock) that is called",
+    example: "us-east-1",
+    otherwise: "that of `AWS_REGION` or of the host in `base_url`",
+  }),
+  session_token: setting(secret(1, MAX_SESSION_TOKEN_CHARACTERS), {
+    default: null,
+    text: "Kind `bedrock`: the token of a temporary key pair",
+    example: "${AWS_SESSION_TOKEN}",
+    otherwise: "none",
+  }),
 } satisfies z.ZodRawShape;
 
 /** The fields of {@linkcode CLOUD_FIELDS} as read; null for an absent one. */

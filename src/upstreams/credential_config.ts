@@ -1,7 +1,9 @@
 import * as z from "zod";
-import { number, optional, secret } from "../lib/settings.ts";
-import type { LimitsInput, WaitingLimits } from "./provider_limits.ts";
-import { LIMIT_FIELDS } from "./limit_fields.ts";
+import { headerFields } from "../http/header_fields.ts";
+import { setting } from "../lib/setting.ts";
+import { number, secret } from "../lib/settings.ts";
+import type { WaitingLimits } from "./provider_limits.ts";
+import { limitFields } from "./limit_fields.ts";
 
 /** One of several credentials of a provider. */
 export interface CredentialConfig {
@@ -19,35 +21,50 @@ export interface CredentialConfig {
   readonly limits?: WaitingLimits;
 }
 
-/** A credential as written in the configuration. */
-export interface CredentialInput extends LimitsInput {
-  readonly name: string;
-  readonly api_key: string | null;
-  readonly secret_key: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly weight: number;
-}
-
 const NAME_EXPECTATION = "a name of 1 to 64 lower-case letters, digits and . _ -";
 const MAX_WEIGHT = 1_000_000;
 /** Temporary keys of Amazon Bedrock contain a signed address. */
 export const MAX_KEY_CHARACTERS = 4_096;
 
-/**
- * The schema of a credential.
- *
- * @param headers The schema of header fields.
- */
-export function credentialSchema(headers: z.ZodType<Record<string, string>>): z.ZodType<CredentialInput> {
+/** What `secret_key` of a provider or a credential is. */
+export const SECRET_KEY_TEXT = "Kinds `kling` and `bedrock`: signs for the access key in `api_key`";
+
+/** The schema of a credential. */
+export function credentialSchema() {
   return z.strictObject({
-    name: z.string(NAME_EXPECTATION).regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, NAME_EXPECTATION),
-    api_key: optional(secret(1, MAX_KEY_CHARACTERS)),
-    secret_key: optional(secret(1)),
-    headers,
-    weight: number(0, MAX_WEIGHT).default(1),
-    ...LIMIT_FIELDS,
+    name: setting(z.string(NAME_EXPECTATION).regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, NAME_EXPECTATION), {
+      text: "A name, for logs and `providers list`",
+      example: "a",
+    }),
+    api_key: setting(secret(1, MAX_KEY_CHARACTERS), {
+      default: null,
+      text: "One of several keys of the vendor; required unless `headers` has it",
+      example: "${KEY_A}",
+      otherwise: "none",
+    }),
+    secret_key: setting(secret(1), {
+      default: null,
+      text: SECRET_KEY_TEXT,
+      example: "${KLING_SECRET_KEY}",
+      otherwise: "none",
+    }),
+    headers: setting(headerFields(), {
+      default: {},
+      text: "Further header fields of requests with this key",
+      example: { "x-project": "search" },
+    }),
+    weight: setting(number(0, MAX_WEIGHT), {
+      default: 1,
+      text: "Its share of the requests; 0 is used when the others fail",
+      example: 3,
+      unit: "share",
+    }),
+    ...limitFields("the credential"),
   }).refine(({ api_key, headers }) => api_key !== null || Object.keys(headers).length > 0, {
     path: ["api_key"],
     message: "the vendor's key",
   });
 }
+
+/** A credential as written in the configuration. */
+export type CredentialInput = z.output<ReturnType<typeof credentialSchema>>;

@@ -1,9 +1,7 @@
-import * as z from "zod";
-import { referencesSchema, toolsSchema } from "./allowance_settings.ts";
+import type * as z from "zod";
 import type { Allowances } from "./allowances.ts";
 import {
   checkCloudFields,
-  CLOUD_FIELDS,
   cloudAddressOf,
   type CloudConfig,
   cloudConfigOf,
@@ -11,26 +9,19 @@ import {
   hasTokens,
 } from "./cloud_config.ts";
 import { vendorBaseUrl } from "./configured_vendors.ts";
-import { PROVIDER_KINDS, type ProviderKind, supportsSecretKey } from "./kinds.ts";
+import { type ProviderKind, supportsSecretKey } from "./kinds.ts";
 import type { Vendor } from "./vendor.ts";
-import { PRESET_NAMES, type PresetName, presetOf } from "./vendors.ts";
-import { type Quirk, QUIRKS, type Quirks } from "../conversation/quirks.ts";
-import { PROMPT_CACHING_FIELD } from "../limits/access_settings.ts";
+import { type PresetName, presetOf } from "./vendors.ts";
+import type { Quirks } from "../conversation/quirks.ts";
 import type { PromptCachingSetting } from "../limits/access_limits.ts";
 import type { ProviderFacts } from "../conversation/known_models.ts";
-import { providerFactsSchema } from "../conversation/stated_facts.ts";
 import { defaultQuirks } from "./default_quirks.ts";
-import {
-  type CredentialConfig,
-  type CredentialInput,
-  credentialSchema,
-  MAX_KEY_CHARACTERS,
-} from "./credential_config.ts";
+import type { CredentialConfig, CredentialInput } from "./credential_config.ts";
+import { writtenProvider } from "./provider_fields.ts";
 import { limitsOf, type WaitingLimits } from "./provider_limits.ts";
-import { LIMIT_FIELDS, maxWaitSchema } from "./limit_fields.ts";
-import { PROVIDER_STATES, type ProviderHalt, type StoredProviderState } from "../lib/provider_halt.ts";
+import type { ProviderHalt, StoredProviderState } from "../lib/provider_halt.ts";
 import { type ReportAccess, reportFormatOf } from "./report_access.ts";
-import { distinct, httpAddress, optional, type ReadContext, seconds, secret, text } from "../lib/settings.ts";
+import type { ReadContext } from "../lib/settings.ts";
 
 /**
  * The text endpoints of a provider of kind openai or xai: chat completions, responses or both. `chat_first` is both
@@ -91,69 +82,8 @@ export interface ProviderConfig extends CloudConfig {
   readonly setState?: StoredProviderState;
 }
 
-/**
- * Header fields that the gateway or the connection sets (RFC 9110, 7.6.1). An operator's value would break the message.
- */
-const OWN_HEADERS = new Set([
-  "connection",
-  "content-length",
-  "content-type",
-  "content-encoding",
-  "accept-encoding",
-  "host",
-  "keep-alive",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-const HEADER_EXPECTATION = "a header name that is not set by the gateway itself";
-const VALUE_EXPECTATION = "a header value of visible ASCII characters";
-
-const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, HEADER_EXPECTATION)
-  .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), HEADER_EXPECTATION);
-const headerValue = z.string(VALUE_EXPECTATION).regex(/^[\x20-\x7e]{0,4096}$/, VALUE_EXPECTATION);
-
-/** Header fields with their values, by any name that the gateway does not set itself. Default: none. */
-export const HEADERS_FIELD: z.ZodType<Record<string, string>> = z.record(headerName, headerValue).default({});
-
-const MAX_CREDENTIALS = 100;
-const MAX_ALLOWED = 100;
-const REGION_EXPECTATION = 'a region in lower case, such as "us"';
-
-const input = z.strictObject({
-  kind: z.enum([...PROVIDER_KINDS, ...PRESET_NAMES]),
-  state: z.enum(PROVIDER_STATES).default("on"),
-  base_url: optional(httpAddress()),
-  api_key: optional(secret(1, MAX_KEY_CHARACTERS)),
-  secret_key: optional(secret(1)),
-  report_key: optional(secret(1, MAX_KEY_CHARACTERS)),
-  ...CLOUD_FIELDS,
-  speaks: z.enum(["chat", "responses", "both", "chat_first"]).optional(),
-  headers: HEADERS_FIELD,
-  timeouts: z.strictObject({
-    connect: seconds(0.01, 600).default(10_000),
-    first_byte: seconds(0.01, 86_400).default(600_000),
-    idle: seconds(0.01, 86_400).default(600_000),
-  }).prefault({}),
-  allow_references: referencesSchema(),
-  allow_tools: toolsSchema(),
-  pricing_region: optional(z.string(REGION_EXPECTATION).regex(/^[a-z][a-z0-9-]{0,63}$/, REGION_EXPECTATION)),
-  facts: providerFactsSchema.optional(),
-  prompt_caching: PROMPT_CACHING_FIELD.optional(),
-  discover: z.strictObject({
-    allow: distinct(text(1, 256), 1).refine((names) => names.length <= MAX_ALLOWED, `at most ${MAX_ALLOWED} names`),
-  }).optional(),
-  quirks: z.array(z.enum(Object.keys(QUIRKS) as [Quirk, ...Quirk[]])).optional(),
-  ...LIMIT_FIELDS,
-  max_wait: maxWaitSchema(),
-  credentials: z.array(credentialSchema(HEADERS_FIELD), "a list").min(1, "a list of at least 1")
-    .max(MAX_CREDENTIALS, `a list of at most ${MAX_CREDENTIALS}`).optional(),
-});
-
 /** The fields of a provider. `preset` is null if `kind` is a kind itself. */
-type Input = Omit<z.infer<typeof input>, "kind"> & {
+type Input = Omit<z.output<typeof writtenProvider>, "kind"> & {
   readonly kind: ProviderKind;
   /** The value of `kind`, which can be the name of the preset. */
   readonly name: ProviderKind | PresetName;
@@ -161,7 +91,7 @@ type Input = Omit<z.infer<typeof input>, "kind"> & {
 };
 
 /** The schema of a provider. */
-export const providerSchema: z.ZodType<ProviderConfig> = input
+export const providerSchema: z.ZodType<ProviderConfig> = writtenProvider
   .transform((provider): Input => {
     const preset = presetOf(provider.kind);
     const kind = preset?.kind ?? provider.kind as Exclude<typeof provider.kind, PresetName>;
@@ -272,7 +202,6 @@ function providerOf(provider: Input): ProviderConfig {
   const baseUrl = provider.api_version === null
     ? withPath(withoutVersion(provider.kind, address), preset?.path)
     : withPath(address.replace(/\/openai(?:\/v1)?$/, ""), "/openai");
-  const { connect, first_byte, idle } = provider.timeouts;
   const limits = limitsOf(provider);
   const cloudConfig = cloudConfigOf(cloud);
   const pricingRegion = provider.pricing_region ?? cloudConfig.bedrock?.region ?? cloudConfig.vertex?.location ??
@@ -286,7 +215,7 @@ function providerOf(provider: Input): ProviderConfig {
     ...cloudConfig,
     ...(pricingRegion !== null && { pricingRegion }),
     speaks: provider.speaks ?? preset?.speaks ?? textFormatsAt(new URL(baseUrl)),
-    timeouts: { connectMs: connect, firstByteMs: first_byte, idleMs: idle },
+    timeouts: provider.timeouts,
     allows: { references: provider.allow_references, tools: provider.allow_tools },
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
     ...(provider.facts && { facts: provider.facts }),

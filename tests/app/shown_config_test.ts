@@ -8,8 +8,8 @@ import { isObject } from "../../src/conversation/wire_value.ts";
 const NAMED = /^(?:accounts|providers|models|aliases)\b/;
 
 Deno.test("every setting of the reference is shown with a value and an owner, also if nobody has set it", () => {
-  const { config, tree } = openConfigSource({ path: undefined, env: () => undefined }).load({});
-  const { settings } = shownConfig({ config, tree, path: null, version: 0, isReadOnly: false });
+  const { tree } = openConfigSource({ path: undefined, env: () => undefined }).load({});
+  const { settings } = shownConfig({ tree, path: null, version: 0, isReadOnly: false });
   const missing = allSettings().map(({ path }) => path).filter((path) => !NAMED.test(path) && !isShown(settings, path));
   assertEquals(missing, []);
 });

@@ -45,7 +45,7 @@ Deno.test("no message shows a key in the file, at its place or another", () => {
   );
 });
 
-const SECRET_FIELDS = ["api_key", "admin_key", "webhook_secret", "keys"];
+const SECRET_FIELDS = ["api_key", "admin_key", "webhook_secret", "keys", "secret_access_key"];
 
 Deno.test("a value of a secret field is never shown", () => {
   for (
@@ -55,6 +55,7 @@ Deno.test("a value of a secret field is never shown", () => {
       "accounts: [{ id: a, webhook_secret: [tulip] , keys: [tulip, 424242] }]",
       "providers: { a: { kind: openai, api_key: 424242, headers: { host: tulip, x-a: 424242 } } }",
       "accounts: [{ id: a, keys: tulip }]",
+      "files: s3://results\nfiles_credentials: { access_key_id: a, secret_access_key: 424242 }",
     ]
   ) {
     const lines = problemsOf(text).filter((line) => SECRET_FIELDS.some((field) => line.includes(field)));

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import * as z from "zod";
 import { effectiveLimitsOf } from "../../src/limits/access_limits.ts";
 import {
-  ACCESS_LIMIT_FIELDS,
+  accessLimitFields,
   INSTANT_FIELD,
   METADATA_FIELD,
   NAME_FIELD,
@@ -10,7 +10,7 @@ import {
 } from "../../src/limits/access_settings.ts";
 import { changedLimits, writeLimits } from "../../src/limits/limit_changes.ts";
 
-const Fields = z.strictObject(ACCESS_LIMIT_FIELDS);
+const Fields = z.strictObject(accessLimitFields("the key"));
 
 const WRITTEN = {
   models: ["openai/*", "fast", "anthropic/claude-sonnet-5"],

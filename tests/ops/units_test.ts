@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { RUN_ENVIRONMENT } from "../../scripts/run_flags.ts";
-import { overridePaths } from "../../src/config/environment.ts";
+import { overridePaths } from "../../src/config/overrides.ts";
 import { ROOT } from "../architecture/source_files.ts";
 import { configOf } from "../config/support.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";

@@ -1,4 +1,4 @@
-import { MAX_FALLBACKS } from "../../catalog/model.ts";
+import { MAX_FALLBACKS } from "../../catalog/model_fields.ts";
 import { ImportedConfig, type ImportedModel, type ImportResult } from "./imported_config.ts";
 import { type Deployment, readDeployment } from "./litellm_deployment.ts";
 import { listIn, mapIn, type SourceMap, textIn, textsIn } from "../../prices/source_values.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Environment } from "../../config/expansion.ts";
-import { readServiceAccountKey } from "../../upstreams/cloud_config.ts";
+import { readServiceAccountKey } from "../../upstreams/service_account_key.ts";
 import type { Terminal } from "../terminal.ts";
 import { UsageError } from "../usage_error.ts";
 import { readKeySource } from "./key_source.ts";

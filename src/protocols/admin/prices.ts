@@ -9,7 +9,7 @@ import type { JsonObject } from "../../lib/json_object.ts";
 import { PRICE_PATH } from "../../prices/audited_prices.ts";
 import { type FlatPrices, flatSourced, type PendingChange, type PriceChange } from "../../prices/price_changes.ts";
 import type { PriceFeed } from "../../prices/price_feed.ts";
-import type { PricesConfig } from "../../prices/settings.ts";
+import type { PricesConfig } from "../../prices/prices_section.ts";
 import type { ReadJson } from "./accounts.ts";
 import { operatorOf } from "./admin_access.ts";
 import { type AdminRoute, adminRoute } from "./admin_route.ts";

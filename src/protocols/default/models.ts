@@ -1,5 +1,5 @@
 import type { DatedCatalog } from "../../catalog/catalog.ts";
-import { writeSections } from "../../catalog/capability_sections.ts";
+import { writeSections } from "../../catalog/written_sections.ts";
 import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
 import type { Model } from "../../catalog/model.ts";
 import {

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, sign } from "node:crypto";
 import type { AccessToken } from "../access_tokens.ts";
-import { readServiceAccountKey, type ServiceAccountKey, type ServiceAccountSource } from "../cloud_config.ts";
+import type { ServiceAccountSource } from "../cloud_config.ts";
+import { readServiceAccountKey, type ServiceAccountKey } from "../service_account_key.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { Outbound } from "../outbound_call.ts";
 import { fetchTokenByForm } from "../token_exchange.ts";
