@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { mediaConfig } from "./media_models.ts";
+import { startTestGateway } from "../support/gateway.ts";
 import { overflowsOf } from "./overflows.ts";
 import { checkPage, checkShown, endBrowser, fillJson, type StageGateway, stageTest } from "./stage.ts";
 
@@ -484,6 +485,57 @@ stageTest("the playground is accessible and fits into the window", async (stage)
   await page.evaluate("scrollTo(0, 0)");
   await checkShown(stage, "playground-chat");
 });
+
+const KEPT = { folder: Deno.makeTempDirSync(), port: 0, key: "key-of-the-caller" };
+
+/** A gateway on one store and one port, which can be started again. */
+async function startAgain(): Promise<StageGateway> {
+  const { folder, port, key } = KEPT;
+  const gateway = await startTestGateway({
+    store: `kv:${folder}/store.kv`,
+    config: {
+      server: { port, admin_key: "key-of-the-owner", shutdown_grace: 1 },
+      accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
+      files: folder,
+    },
+  });
+  KEPT.port = Number(new URL(gateway.address).port);
+  let stopped: Promise<void> | null = null;
+  return { ...gateway, key, stop: () => stopped ??= gateway.stop() };
+}
+
+stageTest(
+  "a conversation and the sign-in survive a restart of the gateway, and the sign-out ends both",
+  async (stage) => {
+    const { gateway, page, open, signIn } = stage;
+    await signIn(gateway.key);
+    await open("playground");
+    await page.fill("textarea[name=system]", "Be brief");
+    await ask(page, "The first message");
+    await page.fill("textarea[name=prompt]", "Not sent yet");
+    await until(page, "JSON.stringify({ ...sessionStorage }).includes('Not sent yet')");
+    await gateway.stop();
+    const restarted = await startAgain();
+    try {
+      await page.reload();
+      await page.getByText("You said: The first message").waitFor();
+      assertEquals(await page.inputValue("textarea[name=prompt]"), "Not sent yet");
+      assertEquals(await page.inputValue("textarea[name=system]"), "Be brief");
+      await ask(page, "The second message", 2);
+      await page.getByText("You said: The second message").waitFor();
+      assertEquals(await page.evaluate("JSON.stringify({ ...localStorage })"), "{}");
+      await page.click("[aria-label='Sign out']");
+      await page.waitForSelector("input[name=key]");
+      assertEquals(await page.evaluate("JSON.stringify({ ...sessionStorage })"), "{}");
+      await signIn(KEPT.key);
+      await open("playground");
+      await page.getByText("Try a model").waitFor();
+    } finally {
+      await restarted.stop();
+    }
+  },
+  { start: startAgain, isAway: true },
+);
 
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
