@@ -56,6 +56,34 @@ export function withPrices(entry: JsonFields, fields: readonly PriceField[]): Js
   return { ...entry, pricing };
 }
 
+/** A price of a second of video. */
+export interface SecondPriceField {
+  /** A resolution or `default`, with or without its sound: `720p_audio`. */
+  readonly name: string;
+  /** USD, as it is typed. */
+  readonly text: string;
+}
+
+/** The prices of seconds that a model has. */
+export function secondFieldsOf(entry: JsonFields): SecondPriceField[] {
+  return Object.entries(secondsIn(entry)).map(([name, price]) => ({ name, text: String(price) }));
+}
+
+/** The model with the prices of seconds of a form. The same price in other digits is no change. */
+export function withSecondPrices(entry: JsonFields, fields: readonly SecondPriceField[]): JsonFields {
+  if (!isJsonObject(entry.video)) return entry;
+  const before = secondsIn(entry);
+  const prices = fields.map(({ name, text }) => {
+    const known = before[name];
+    return [name, Number(known) === Number(text) ? known : text.trim()];
+  });
+  return { ...entry, video: { ...entry.video, price_per_second: Object.fromEntries(prices) } };
+}
+
+function secondsIn({ video }: JsonFields): JsonFields {
+  return isJsonObject(video) && isJsonObject(video.price_per_second) ? video.price_per_second : {};
+}
+
 /** The same price in other digits is no change. */
 function ofOneOrBefore({ isPerMillion }: PriceField, text: string, before: unknown): unknown {
   // What is no number stays as it is, so that the gateway names the field.
