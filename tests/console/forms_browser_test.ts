@@ -22,7 +22,7 @@ stageTest("a provider is added with its key and tested, a model with prices, an 
   await checkShown(stage, "form-provider");
   await page.getByRole("button", { name: "Apply" }).click();
   await page.getByText("The vendor accepts the credential").waitFor();
-  await page.getByText("No model is served by it yet").waitFor();
+  await page.getByText("This provider serves no model yet").waitFor();
   await checkShown(stage, "form-provider-added");
 
   await page.getByRole("link", { name: "Add a model" }).click();
@@ -67,12 +67,12 @@ stageTest(
     const { gateway, page, open, signIn } = stage;
     await signIn(gateway.adminKey);
     const fields: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
-      Images: [["One image", "0.04"]],
+      Images: [["Per image", "0.04"]],
       Videos: [["720p", "0.10"], ["Lengths in seconds (optional)", "5, 10"]],
-      Speech: [["Million characters", "15"], ["Voices (optional)", "alloy, echo"]],
-      Transcripts: [["Minute of audio", "0.006"]],
-      Rankings: [["Thousand searches", "2.00"]],
-      Moderations: [["Million input tokens", "0.10"]],
+      Speech: [["Per million characters", "15"], ["Voices (optional)", "alloy, echo"]],
+      Transcripts: [["Per minute of audio", "0.006"]],
+      Rankings: [["Per thousand searches", "2.00"]],
+      Moderations: [["Per million input tokens", "0.10"]],
       Embeddings: [["Input", "0.02"]],
     };
     const shown: Readonly<Record<string, string>> = {
@@ -210,7 +210,7 @@ stageTest("an empty gateway shows its steps to a first request, with links to th
   await page.getByLabel("Key", { exact: true }).fill("sandbox-key-openai");
   await page.getByLabel("Address (optional)").fill(gateway.sandbox.baseUrls.openai);
   await apply(stage);
-  await page.getByText("No model is served by it yet").waitFor();
+  await page.getByText("This provider serves no model yet").waitFor();
   await open("accounts");
   await page.fill("input[name=id]", "shop");
   await page.getByRole("button", { name: "Create account" }).click();

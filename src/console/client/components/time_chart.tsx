@@ -48,8 +48,9 @@ export function TimeChart(options: TimeChartOptions) {
   const chart = useRef<UPlot | null>(null);
   const [pointed, setPointed] = useState<number | null>(null);
   const drawn = isStacked ? stacked(series.map(({ values }) => values)) : series.map(({ values }) => values);
-  // The highest bar is drawn first, because each covers those that are drawn before it.
-  const data = [times, ...(shape === "bars" ? drawn.toReversed() : drawn)] as unknown as UPlot.AlignedData;
+  // The highest is drawn first: a bar covers those that are drawn before it, and the line of nothing is covered by that
+  // of the area below it.
+  const data = [times, ...(isStacked ? drawn.toReversed() : drawn)] as unknown as UPlot.AlignedData;
   const latest = useRef(data);
   latest.current = data;
   const ends = useRef(axis);
@@ -160,7 +161,7 @@ function optionsFor(
   const lines = labels.map((label, index): UPlot.Series => {
     const stroke = colour(`--series-${index % COLOURS + 1}`);
     const paths = pathsOf(shape);
-    const fill = shape === "bars" ? stroke : `${stroke}40`;
+    const fill = shape === "bars" ? stroke : `${stroke}60`;
     return {
       label,
       stroke,
@@ -177,7 +178,7 @@ function optionsFor(
     legend: { show: false },
     // Each area ends at the series below it.
     ...isStacked && shape !== "bars" &&
-      { bands: labels.slice(1).map((_, index) => ({ series: [index + 2, index + 1] })) },
+      { bands: labels.slice(1).map((_, index) => ({ series: [index + 1, index + 2] })) },
     cursor: { y: false, points: { show: !isStacked } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     scales: {
@@ -197,7 +198,7 @@ function optionsFor(
     ],
     series: [
       {},
-      ...(shape === "bars" ? lines.toReversed() : lines),
+      ...(isStacked ? lines.toReversed() : lines),
     ],
   };
 }

@@ -150,15 +150,11 @@ function Traffic({ answer, axis, query, range, providers }: ShownTraffic & { rea
             </EmptyState>
           </section>
         )
-        : (
-          <>
-            <TrafficCharts axis={axis} data={answer.data} />
-            <BreakdownCard query={query} range={range ?? null} />
-          </>
-        )}
+        : <TrafficCharts axis={axis} data={answer.data} />}
       <Card title={TEXTS.overview.errors}>
         <ErrorsCard errors={answer.total.errors} />
       </Card>
+      {answer.total.requests > 0 && <BreakdownCard query={query} range={range ?? null} />}
       <Card title={TEXTS.overview.queues}>
         <QueuesCard jobs={answer.now.jobs} />
       </Card>
