@@ -466,6 +466,32 @@ const next = trains.filter(({ line }) => line === "S1");
 
 > Doors close ten seconds before.`;
 
+stageTest(
+  "requests of the playground are in the list of requests on demand, and the console's keys too",
+  async (stage) => {
+    const { gateway, page, open, chat, signIn } = stage;
+    const id = await chat("sandbox/chat-1");
+    await signIn(gateway.adminKey);
+    await open("playground");
+    await ask(page, "From the playground");
+    await open("requests");
+    const rows = page.getByRole("table", { name: "Requests, newest first" }).locator("tbody tr");
+    await page.waitForSelector(`a[href$="${id}"]`);
+    assertEquals(await rows.count(), 1);
+    await page.getByRole("link", { name: "Show them" }).click();
+    await rows.nth(1).waitFor();
+    await open("requests?playground=only");
+    await rows.first().waitFor();
+    assertEquals([await rows.count(), await page.locator(`a[href$="${id}"]`).count()], [1, 0]);
+    await open("accounts/demo");
+    const keys = page.getByRole("table", { name: "Keys of the account" }).locator("tbody tr");
+    await page.getByLabel("Show keys of the console (1)").check();
+    await keys.nth(1).waitFor();
+    await page.getByLabel("Show keys of the console (1)").uncheck();
+    await keys.nth(1).waitFor({ state: "detached" });
+  },
+);
+
 stageTest("the playground is accessible and fits into the window", async (stage) => {
   const { gateway, page, signIn } = stage;
   await signIn(gateway.adminKey);

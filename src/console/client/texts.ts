@@ -290,6 +290,10 @@ export const TEXTS = {
     attemptCode: "Attempt failed with",
     attemptStatus: "Attempt had status",
     isEstimated: "Tokens estimated",
+    playground: "Requests of the playground",
+    playgrounds: { hidden: "hidden", shown: "shown", only: "only these" },
+    playgroundHidden: "Requests of the playground are not shown.",
+    showPlayground: "Show them",
     answers: { true: "yes", false: "no" },
     ranges: {
       duration_ms: "Duration in ms",
