@@ -3,7 +3,6 @@ import { checkPage, checkShown, endBrowser, stageTest } from "./stage.ts";
 
 /** The pages for operators, by their paths. `{id}` is the id of a request. */
 const PAGES = [
-  "overview",
   "requests",
   "requests/{id}",
   "usage",
@@ -148,46 +147,6 @@ stageTest("the overview follows the gateway by one stream", async ({ gateway, pa
   await page.getByRole("link", { name: "model_not_found" }).waitFor();
   assertEquals(reads, [`${gateway.address}/console/api/admin/v1/overview/events?span=hour`]);
 });
-
-stageTest(
-  "the overview shows a time range of one's own, and is broken down by what callers and vendors did",
-  async (stage) => {
-    const { gateway, page, open, chat, signIn } = stage;
-    for (const model of ["sandbox/chat-1", "sandbox/chat-1", "sandbox/unknown"]) await chat(model);
-    await signIn(gateway.adminKey);
-    const table = page.getByRole("table", { name: "Breakdown" });
-    await table.getByRole("row", { name: /^sandbox\/chat-1 2 0 0/ }).waitFor();
-    await table.getByRole("row", { name: /^sandbox\/unknown 1 1 0/ }).waitFor();
-    for (const [group, name] of [["Provider", "sandbox-openai"], ["Account", "demo"], ["Key", "key_"]] as const) {
-      await page.getByRole("group", { name: "Group by" }).getByRole("button", { name: group }).click();
-      await table.getByRole("row", { name }).waitFor();
-    }
-    await page.getByText("1 by callers, 0 by vendors or gateway").waitFor();
-    await page.getByRole("button", { name: "Custom" }).click();
-    const { from, to } = await page.evaluate(`(() => {
-    const local = (ms) => new Date(ms - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-    return { from: local(Date.now() - 7_200_000), to: local(Date.now() - 3_600_000) };
-  })()`) as { readonly from: string; readonly to: string };
-    await page.getByLabel("From").fill(from);
-    await page.getByRole("button", { name: "Show", exact: true }).click();
-    await table.getByRole("row", { name: /key_/ }).waitFor();
-    assertEquals(new URL(page.url()).searchParams.get("from"), from);
-    await checkShown(stage, "overview-range");
-    await page.setViewportSize({ width: 1_280, height: 860 });
-    await page.getByLabel("To (empty: now)").fill(to);
-    await page.getByRole("button", { name: "Show", exact: true }).click();
-    await page.getByText("No requests").first().waitFor();
-    await page.goBack();
-    await table.getByRole("row", { name: /key_/ }).waitFor();
-    await page.getByRole("button", { name: "Hour" }).click();
-    assertEquals(new URL(page.url()).searchParams.has("from"), false);
-    await open("usage");
-    await page.getByRole("button", { name: "Custom" }).click();
-    await page.getByLabel("From").fill(new Date().toISOString().slice(0, 10));
-    await page.getByRole("button", { name: "Show", exact: true }).click();
-    await page.getByRole("table", { name: "Usage by model" }).getByRole("row", { name: /sandbox\/chat-1/ }).waitFor();
-  },
-);
 
 stageTest("the overview reads again and again while no stream can be opened", async (stage) => {
   const { gateway, page, chat, signIn } = stage;

@@ -173,6 +173,7 @@ type Look = (typeof LOOKS)[number];
 
 async function setLook({ page }: Stage, { colorScheme, width, height }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme });
+  await page.mouse.move(0, 0); // nothing looks as if it were pointed at
   await page.setViewportSize({ width, height });
 }
 

@@ -148,7 +148,7 @@ Deno.test("forms: prices keep their unit, and those that did not change their di
   assertEquals(withPrices(entry, [...changed, { ...newPrice("input_cache_read"), text: "0.3" }]).pricing, {
     prompt: "0.000003",
     completion_per_million: "3",
-    input_cache_read: "0.0000003",
+    input_cache_read_per_million: "0.3",
     overrides: [{ batch: true }],
   });
 });

@@ -39,7 +39,7 @@ export function hasConditions(entry: JsonFields): boolean {
   return Array.isArray(overrides) && overrides.length > 0 || isJsonObject(entry.pricing_tiers);
 }
 
-/** The model with the prices of a form. A price stays in the unit in which it was written. */
+/** The model with the prices of a form. A price stays in the unit in which it was written; a new one is of a million. */
 export function withPrices(entry: JsonFields, fields: readonly PriceField[]): JsonFields {
   const pricing: Record<string, unknown> = { ...pricingIn(entry) };
   for (const name of PRICE_NAMES) {
@@ -50,7 +50,8 @@ export function withPrices(entry: JsonFields, fields: readonly PriceField[]): Js
     const field = fields.find((each) => each.name === name);
     const text = field?.text.trim() ?? "";
     if (field === undefined || text === "") continue;
-    if (wasPerMillion) pricing[name + PER_MILLION] = text;
+    const isNew = before === undefined || before === null;
+    if (wasPerMillion || (isNew && field.isPerMillion)) pricing[name + PER_MILLION] = text;
     else pricing[name] = ofOneOrBefore(field, text, before);
   }
   return { ...entry, pricing };
