@@ -39,7 +39,7 @@ export function hasConditions(entry: JsonFields): boolean {
   return Array.isArray(overrides) && overrides.length > 0 || isJsonObject(entry.pricing_tiers);
 }
 
-/** The model with the prices of a form. A price stays in the unit in which it was written; a new one is of a million. */
+/** The model with the prices of a form. A price stays in its unit; a new one of tokens is for a million. */
 export function withPrices(entry: JsonFields, fields: readonly PriceField[]): JsonFields {
   const pricing: Record<string, unknown> = { ...pricingIn(entry) };
   for (const name of PRICE_NAMES) {
