@@ -179,6 +179,8 @@ async function setLook({ page }: Stage, { colorScheme, width, height }: Look): P
 
 async function checkLook({ page }: Stage, name: string, { width, name: look }: Look): Promise<void> {
   await page.waitForSelector(".loading", { state: "detached" });
+  // A chart gets its new width after the frame that has changed that of its card.
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   assertEquals(await page.locator("[role=alert]").count(), 0, `${name}: an error is shown`);
   const widest = await page.evaluate("document.documentElement.scrollWidth");
   assert(Number(widest) <= width, `${name} is ${widest} pixels wide, in a window of ${width}`);
