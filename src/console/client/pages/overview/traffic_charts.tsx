@@ -7,6 +7,8 @@ import { failuresOf, trafficPoints } from "./traffic_points.ts";
 import { failedOf, rateOf } from "./traffic_stats.tsx";
 
 const SECONDS_PER_MINUTE = 60;
+/** Colors of failures, by their numbers in the style sheet. */
+const [AMBER, RED] = [4, 2];
 
 /** The traffic of a span over time. */
 export function TrafficCharts({ axis, data }: {
@@ -39,8 +41,16 @@ export function TrafficCharts({ axis, data }: {
               name: TEXTS.overview.succeededSeries,
               values: rates((step) => step.requests - failedOf(step)),
             },
-            { name: TEXTS.overview.callerErrorSeries, values: rates((step) => failuresOf(step).caller) },
-            { name: TEXTS.overview.serviceErrorSeries, values: rates((step) => failuresOf(step).service) },
+            {
+              name: TEXTS.overview.callerErrorSeries,
+              color: AMBER,
+              values: rates((step) => failuresOf(step).caller),
+            },
+            {
+              name: TEXTS.overview.serviceErrorSeries,
+              color: RED,
+              values: rates((step) => failuresOf(step).service),
+            },
           ]}
         />
       </Card>
