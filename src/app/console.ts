@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { commandKeyOf, configuredAdminKeys } from "../config/admin_keys.ts";
 import type { AccountKeys } from "../console/account_keys.ts";
 import { withSecurityHeaders } from "../console/security_headers.ts";
-import type { ConsoleSessions } from "../console/sessions.ts";
+import type { ConsoleSessions, ConsoleSessionsParts } from "../console/sessions.ts";
 import { CONSOLE_ENDPOINTS, CONSOLE_ROOT } from "../endpoints/service.ts";
 import type { ErrorRenderer, Route } from "../http/inbound.ts";
 import { lazyRoutes } from "../http/lazy_routes.ts";
@@ -41,9 +41,11 @@ export class ConsoleState {
   constructor(
     readonly clock: Clock,
     readonly requests: Pick<RequestMetrics, "totals">,
-    readonly parts: Pick<TrafficKeeperParts, "store" | "log">,
+    readonly parts: Pick<ConsoleSessionsParts, "store" | "log"> & Pick<TrafficKeeperParts, "store" | "log">,
   ) {
-    this.sessions = new Late(async () => new (await import("../console/sessions.ts")).ConsoleSessions(clock));
+    this.sessions = new Late(async () =>
+      new (await import("../console/sessions.ts")).ConsoleSessions({ ...parts, clock })
+    );
     this.accountKeys = new Late(async () => new (await import("../console/account_keys.ts")).AccountKeys(clock));
     this.history = new Late(async () =>
       this.#startHistory(

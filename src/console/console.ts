@@ -18,7 +18,8 @@ import { endWithSession } from "./session_stream.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 import { withSecurityHeaders } from "./security_headers.ts";
 import { readSessionCookie, writeSessionCookie } from "./session_cookie.ts";
-import { type ConsoleSessions, hasCsrfToken, type Session } from "./sessions.ts";
+import type { Session } from "./session.ts";
+import { type ConsoleSessions, hasCsrfToken } from "./sessions.ts";
 
 /** The dependencies of the console. */
 export interface ConsoleOptions {
@@ -111,9 +112,9 @@ function signInHandler(options: ConsoleOptions): Handler {
     const { body } = await readJsonObject(inbound, BODY_LIMITS);
     const key = keyIn(body, sessions);
     const identity = await identify(inbound, key, options);
-    const { session, token } = sessions.start({ key, isOperator: identity.kind === "operator" });
+    const { session, token } = await sessions.start({ key, isOperator: identity.kind === "operator" });
     const replaced = readSessionCookie(inbound.request.headers.get("cookie"));
-    if (replaced !== null) sessions.end(replaced);
+    if (replaced !== null) await sessions.drop(replaced);
     const response = answer({ session: writeSession({ session, identity }, options) }, 201);
     response.headers.set("set-cookie", writeSessionCookie(token, isSecure(inbound, options)));
     return response;
@@ -132,9 +133,9 @@ function keyIn({ key, link }: JsonObject, sessions: ConsoleSessions): string {
 
 function signOutHandler(options: ConsoleOptions): Handler {
   return async (inbound) => {
-    const { session, token } = requireSession(inbound, options);
+    const { session, token } = await requireSession(inbound, options);
     requireToken(inbound, session);
-    options.sessions.end(token);
+    await options.sessions.end(token);
     await inbound.request.body?.cancel();
     const response = answer({ session: null });
     response.headers.set("set-cookie", writeSessionCookie(null, isSecure(inbound, options)));
@@ -146,7 +147,7 @@ function signOutHandler(options: ConsoleOptions): Handler {
 function apiHandler(options: ConsoleOptions): Handler {
   const { sessions, callerRouter } = options;
   return async (inbound) => {
-    const { session, token } = requireSession(inbound, options);
+    const { session, token } = await requireSession(inbound, options);
     if (inbound.method !== "GET") requireToken(inbound, session);
     const { key, isOperator } = session;
     const call = { path: inbound.path.slice(CONSOLE_API.length), key, hasBody: inbound.method !== "GET" };
@@ -160,7 +161,7 @@ function apiHandler(options: ConsoleOptions): Handler {
       const response = await unlessInvalidKey(forwardCall(callerRouter, inbound, call));
       if (response !== null) return response;
     }
-    sessions.end(token);
+    await sessions.drop(token);
     throw ended();
   };
 }
@@ -227,13 +228,13 @@ function keyFor(
   });
 }
 
-function requireSession(
+async function requireSession(
   inbound: Inbound,
   { sessions, baseUrl }: ConsoleOptions,
-): { session: Session; token: string } {
+): Promise<{ session: Session; token: string }> {
   requireSameOrigin(inbound, baseUrl());
   const token = readSessionCookie(inbound.request.headers.get("cookie"));
-  const session = token === null ? null : sessions.find(token);
+  const session = token === null ? null : await sessions.find(token);
   if (token === null || session === null) throw ended();
   return { session, token };
 }
@@ -250,13 +251,13 @@ function ended(): GatewayError {
 /** The session of a request and its holder; null without one, or if its key is no longer valid. */
 async function findSignedIn(inbound: Inbound, options: ConsoleOptions): Promise<SignedIn | null> {
   const token = readSessionCookie(inbound.request.headers.get("cookie"));
-  const session = token === null ? null : options.sessions.find(token);
+  const session = token === null ? null : await options.sessions.find(token);
   if (token === null || session === null) return null;
   try {
     return { session, identity: await identify(inbound, session.key, options) };
   } catch (error) {
     if (!(error instanceof GatewayError) || error.status >= 500) throw error;
-    options.sessions.end(token);
+    await options.sessions.drop(token);
     return null;
   }
 }

@@ -23,7 +23,7 @@ export function endWithSession(
     async pull(output) {
       const { done, value } = await source.read();
       // A read that was under way at the end of the session resolves without a value.
-      if (sessions.find(token) === null) return;
+      if (await sessions.find(token) === null) return;
       if (!done) return output.enqueue(value);
       cancelEnd();
       output.close();

@@ -33,7 +33,12 @@ export interface TrafficStep {
 interface TotalsAt {
   readonly at: number;
   readonly totals: TrafficTotals;
+  /** Whether no gateway ran between the point before it and this one. */
+  readonly isAfterGap?: boolean;
 }
+
+/** A shorter time between a process and the next one is in no step of its own. */
+const MIN_GAP_MS = MINUTE_MS;
 
 /**
  * The traffic of the last hour, day, week and month: totals of this process are read once a minute, so a request costs
@@ -92,9 +97,14 @@ export class TrafficHistory {
     this.#before = before;
     for (const span of TRAFFIC_SPANS) {
       const { stepMs, count } = STEPS[span];
-      const kept = this.#kept[span].map(({ at, totals }) => ({ at, totals: addTraffic(before, totals) }));
+      const stored = pointsOf(sorted, stepMs);
+      const kept = this.#kept[span].map(({ at, totals }, index) => ({
+        at,
+        totals: addTraffic(before, totals),
+        isAfterGap: index === 0 && at - (stored.at(-1)?.at ?? at) >= MIN_GAP_MS,
+      }));
       const start = this.clock.now() - stepMs * count;
-      const points = [...pointsOf(sorted, stepMs), ...kept].filter(({ at }) => at >= start);
+      const points = [...stored, ...kept].filter(({ at }) => at >= start);
       this.#kept[span].splice(0, Infinity, ...points.slice(-count));
     }
   }
@@ -103,10 +113,15 @@ export class TrafficHistory {
     return { at: this.clock.now(), totals: addTraffic(this.#before, this.own()) };
   }
 
-  /** The steps of a span, the oldest first, and all of them as one. The last one is under way. */
+  /**
+   * The steps of a span, the oldest first, and all of them as one. The last one is under way. A time in which no
+   * gateway ran has no step.
+   */
   read(span: TrafficSpan): { readonly steps: TrafficStep[]; readonly total: TrafficStep } {
     const kept = [...this.#kept[span], this.#now()];
-    const steps = kept.slice(1).map((each, index) => stepBetween(kept[index] ?? each, each));
+    const steps = kept.slice(1).flatMap((each, index) =>
+      each.isAfterGap === true ? [] : stepBetween(kept[index] ?? each, each)
+    );
     return { steps, total: stepBetween(elementAt(kept, 0), elementAt(kept, kept.length - 1)) };
   }
 
@@ -133,10 +148,14 @@ function joined(steps: readonly TrafficStep[], range: { readonly from: number; r
 function pointsOf(sorted: readonly TrafficStep[], stepMs: number): TotalsAt[] {
   const points: TotalsAt[] = [];
   let totals = NO_TRAFFIC;
+  let end = -Infinity;
   for (const { from, to, traffic } of sorted) {
     const lastAt = points.at(-1)?.at ?? -Infinity;
-    if (from - lastAt >= stepMs) points.push({ at: from, totals });
+    const isAfterGap = from - end >= stepMs;
+    if (isAfterGap && lastAt < end) points.push({ at: end, totals });
+    if (from - lastAt >= stepMs) points.push({ at: from, totals, isAfterGap });
     totals = addTraffic(totals, traffic);
+    end = Math.max(end, to);
     const startAt = points.at(-1)?.at ?? from;
     if (to - startAt >= stepMs - MINUTE_MS / 2) points.push({ at: to, totals });
   }

@@ -20,14 +20,19 @@ export interface TrafficKeeperParts {
 const WRITE_EVERY_MS = 300_000;
 /** The length of one record: a step of the span of a day. */
 const RECORD_MS = 1_800_000;
+/** A shorter time without requests is not written. */
+const MIN_IDLE_MS = 60_000;
+/** A longer record without new requests is of a machine that was suspended, so no gateway ran. */
+const MAX_IDLE_MS = 2 * RECORD_MS;
 const PAGE = 200;
 /** Old records that are removed when a new one begins: each gateway removes more than it adds. */
 const REMOVED_AT_ONCE = 10;
 const PROCESS_CHARACTERS = 8;
 
 /**
- * Writes the traffic of this process to the store, so that a later one has it: one record for each half hour with
- * requests, which is replaced every five minutes until the next one begins.
+ * Writes the traffic of this process to the store, so that a later one has it: one record for each half hour,
+ * which is replaced every five minutes with requests until the next one begins. One without requests is written too, at
+ * its end, because it tells a time without requests from one without a gateway.
  */
 export class TrafficKeeper {
   readonly #process = randomBase62(PROCESS_CHARACTERS);
@@ -57,7 +62,7 @@ export class TrafficKeeper {
   /** Starts to write. */
   start(): void {
     this.#cancel = this.parts.clock.after(WRITE_EVERY_MS, () => {
-      this.#writing = this.#write();
+      this.#writing = this.#write(false);
       this.start();
     });
   }
@@ -67,17 +72,18 @@ export class TrafficKeeper {
     this.#cancel?.();
     this.#cancel = null;
     await this.#writing;
-    await this.#write();
+    await this.#write(true);
   }
 
-  async #write(): Promise<void> {
+  async #write(isLast: boolean): Promise<void> {
     const { store, clock, log } = this.parts;
     const { from } = this.#record;
     const [to, totals] = [clock.now(), this.parts.totals()];
     const traffic = trafficBetween(this.#record.totals, totals);
-    const isEnded = to - from >= RECORD_MS || to < from;
+    const isEnded = isLast || to - from >= RECORD_MS || to < from;
     try {
-      if (traffic.requests > this.#written) {
+      const isIdle = isEnded && to - from >= MIN_IDLE_MS && to - from < MAX_IDLE_MS;
+      if (traffic.requests > this.#written || isIdle) {
         const value: StoredTraffic = { from, to: Math.max(from, to), traffic };
         await store.commit(null, { set: [{ key: trafficKey(from, this.#process), value }] });
         this.#written = traffic.requests;

@@ -1,7 +1,11 @@
 import { PROTOCOLS } from "../endpoints/protocols.ts";
+import { CONSOLE_API } from "../endpoints/service.ts";
 import { appendAll } from "../lib/append_all.ts";
 import type { FactRange, RangedFact, RequestQuery } from "./request_log.ts";
 import { ATTEMPT_PLACES, FACT_PLACES, TOKEN_PLACES } from "./row.ts";
+
+/** What the paths of requests of the console's playground begin with. */
+const CONSOLE_START = `${CONSOLE_API}/`;
 
 /** A condition of a query in SQL with `?`, and the values of its parameters. */
 export interface Condition {
@@ -31,8 +35,8 @@ export function condition(sql: string, ...values: readonly (string | number)[]):
 /** Conditions of facts. Where a fact is a text, rows without that text are passed over before their JSON is read. */
 export function factConditions(query: RequestQuery, dialect: Dialect): Condition[] {
   const { placeOf, facts } = dialect;
-  const { endpoint, kind, end, dropped, remote, method, protocol, refusal = {}, isEstimated, ranges = [], session } =
-    query;
+  const { endpoint, kind, end, dropped, remote, method, protocol, refusal = {}, ranges = [], session } = query;
+  const { isEstimated, isFromConsole } = query;
   const fact = (name: keyof typeof FACT_PLACES) => `(${facts} ->> ${FACT_PLACES[name]})`;
   const conditions: Condition[] = [];
   const add = (text: string, sql: string, ...values: readonly string[]) =>
@@ -52,6 +56,10 @@ export function factConditions(query: RequestQuery, dialect: Dialect): Condition
     add(value, `${facts} -> ${FACT_PLACES.refusal} ->> '${name}' = ?`, value);
   }
   if (protocol !== undefined) conditions.push(protocolCondition(protocol, fact("path")));
+  if (isFromConsole !== undefined) {
+    const start = `substr(${fact("path")}, 1, ${CONSOLE_START.length})`;
+    conditions.push(condition(`(${start} ${isFromConsole ? "=" : "<>"} ?)`, CONSOLE_START));
+  }
   if (isEstimated !== undefined) {
     const hasTokens = `${tokenCount(facts, "input")} IS NOT NULL`;
     conditions.push(condition(`(${hasTokens} AND CAST(${fact("isEstimated")} AS NUMERIC) = ?)`, isEstimated ? 1 : 0));

@@ -25,6 +25,7 @@ const PLAIN_PARAMETERS = [
   "client_address",
   "session",
   "is_estimated",
+  "is_from_console",
   "from",
   "to",
   "q",
@@ -68,6 +69,7 @@ export function readRequestQuery(text: string, known: readonly RequestParameter[
   const end = choiceIn(given, "end", ENDS);
   const protocol = choiceIn(given, "protocol", Object.keys(PROTOCOLS));
   const isEstimated = choiceIn(given, "is_estimated", ["true", "false"]);
+  const isFromConsole = choiceIn(given, "is_from_console", ["true", "false"]);
   const [refusal, attempt, ranges] = [refusalIn(given), attemptIn(given), rangesIn(given)];
   const after = wholeNumberIn(given, "after", Number.MAX_SAFE_INTEGER, "the next of an earlier page");
   return {
@@ -85,6 +87,7 @@ export function readRequestQuery(text: string, known: readonly RequestParameter[
     ...method !== undefined && { method: method.toUpperCase() },
     ...protocol !== null && { protocol },
     ...isEstimated !== null && { isEstimated: isEstimated === "true" },
+    ...isFromConsole !== null && { isFromConsole: isFromConsole === "true" },
     ...refusal !== null && { refusal },
     ...attempt !== null && { attempt },
     ...ranges.length > 0 && { ranges },

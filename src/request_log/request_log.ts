@@ -128,6 +128,8 @@ export interface RequestQuery {
   };
   /** Whether the gateway estimated the tokens. Requests without tokens are neither. */
   readonly isEstimated?: boolean;
+  /** Whether the request was sent in the console, by its playground. */
+  readonly isFromConsole?: boolean;
   /** Requests without the fact are in no range. */
   readonly ranges?: readonly FactRange[];
   /** Unix milliseconds: the request ended at that time or later. */

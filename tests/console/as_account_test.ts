@@ -97,6 +97,23 @@ Deno.test("console: a revoked key of the console and a suspended account are rep
   await gateway.stop();
 });
 
+Deno.test("console: the list of requests can leave out those of the playground, or have them only", async () => {
+  const { gateway, visitor, asDemo, admin } = await start(WRITE);
+  await visitor.send("POST", CHAT_PATH, { body: CHAT, headers: asDemo });
+  const response = await fetch(`${gateway.address}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(CHAT),
+  });
+  await response.body?.cancel();
+  const pathsOf = async (query: string) =>
+    (await admin(`/requests?${query}`)).data.map(({ path }: { path: string }) => path).toSorted();
+  assertEquals(await pathsOf(""), [CHAT_PATH, "/v1/chat/completions"]);
+  assertEquals(await pathsOf("is_from_console=true"), [CHAT_PATH]);
+  assertEquals(await pathsOf("is_from_console=false"), ["/v1/chat/completions"]);
+  await gateway.stop();
+});
+
 Deno.test("console: a stream passes as it comes, and is charged to the account", async () => {
   const { gateway, visitor, asDemo } = await start(WRITE);
   const body = { ...CHAT, stream: true, stream_options: { include_usage: true } };

@@ -22,7 +22,7 @@ stageTest("a provider is added with its key and tested, a model with prices, an 
   await checkShown(stage, "form-provider");
   await page.getByRole("button", { name: "Apply" }).click();
   await page.getByText("The vendor accepts the credential").waitFor();
-  await page.getByText("No model is served by it yet").waitFor();
+  await page.getByText("This provider serves no model yet").waitFor();
   await checkShown(stage, "form-provider-added");
 
   await page.getByRole("link", { name: "Add a model" }).click();
@@ -60,6 +60,45 @@ stageTest("a provider is added with its key and tested, a model with prices, an 
   await open(`requests/${id}`);
   await page.getByText("$10.00 per million tokens").waitFor();
 });
+
+stageTest(
+  "a model of each kind is added with prices in the vendors' units, after its difference was shown",
+  async (stage) => {
+    const { gateway, page, open, signIn } = stage;
+    await signIn(gateway.adminKey);
+    const fields: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+      Images: [["Per image", "0.04"]],
+      Videos: [["720p", "0.10"], ["Lengths in seconds (optional)", "5, 10"]],
+      Speech: [["Per million characters", "15"], ["Voices (optional)", "alloy, echo"]],
+      Transcripts: [["Per minute of audio", "0.006"]],
+      Rankings: [["Per thousand searches", "2.00"]],
+      Moderations: [["Per million input tokens", "0.10"]],
+      Embeddings: [["Input", "0.02"]],
+    };
+    const shown: Readonly<Record<string, string>> = {
+      Images: "$0.04 per image",
+      Videos: "$0.10 per second of video",
+      Speech: "$15.00 per million characters",
+      Transcripts: "$0.0001 per second of audio",
+      Rankings: "$0.002 per search unit",
+      Moderations: "$0.10 per million tokens",
+      Embeddings: "$0.02 per million tokens",
+    };
+    for (const [kind, typed] of Object.entries(fields)) {
+      await open("models?form=model&provider=sandbox-openai");
+      await page.getByLabel("Model at the vendor").fill(`${kind.toLowerCase()}-9`);
+      await page.getByRole("group", { name: "Makes" }).getByRole("button", { name: kind }).click();
+      for (const [label, text] of typed) await page.getByLabel(label, { exact: true }).fill(text);
+      await page.getByRole("button", { name: "Show the difference" }).click();
+      await page.getByText(`models.sandbox-openai/${kind.toLowerCase()}-9`).waitFor();
+      if (kind === "Videos" || kind === "Images") await checkShown(stage, `form-model-${kind.toLowerCase()}`);
+      await page.setViewportSize({ width: 1_280, height: 860 });
+      await page.getByRole("button", { name: "Apply" }).click();
+      await page.getByRole("heading", { name: `sandbox-openai/${kind.toLowerCase()}-9` }).waitFor();
+      await page.getByText(shown[kind] ?? "nothing").first().waitFor();
+    }
+  },
+);
 
 stageTest("a name that exists is not written over, and what the form lacks is said by the gateway", async (stage) => {
   const { gateway, page, open, signIn } = stage;
@@ -171,7 +210,7 @@ stageTest("an empty gateway shows its steps to a first request, with links to th
   await page.getByLabel("Key", { exact: true }).fill("sandbox-key-openai");
   await page.getByLabel("Address (optional)").fill(gateway.sandbox.baseUrls.openai);
   await apply(stage);
-  await page.getByText("No model is served by it yet").waitFor();
+  await page.getByText("This provider serves no model yet").waitFor();
   await open("accounts");
   await page.fill("input[name=id]", "shop");
   await page.getByRole("button", { name: "Create account" }).click();

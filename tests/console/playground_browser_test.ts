@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { mediaConfig } from "./media_models.ts";
+import { startTestGateway } from "../support/gateway.ts";
 import { overflowsOf } from "./overflows.ts";
 import { checkPage, checkShown, endBrowser, fillJson, type StageGateway, stageTest } from "./stage.ts";
 
@@ -465,6 +466,32 @@ const next = trains.filter(({ line }) => line === "S1");
 
 > Doors close ten seconds before.`;
 
+stageTest(
+  "requests of the playground are in the list of requests on demand, and the console's keys too",
+  async (stage) => {
+    const { gateway, page, open, chat, signIn } = stage;
+    const id = await chat("sandbox/chat-1");
+    await signIn(gateway.adminKey);
+    await open("playground");
+    await ask(page, "From the playground");
+    await open("requests");
+    const rows = page.getByRole("table", { name: "Requests, newest first" }).locator("tbody tr");
+    await page.waitForSelector(`a[href$="${id}"]`);
+    assertEquals(await rows.count(), 1);
+    await page.getByRole("link", { name: "Show them" }).click();
+    await rows.nth(1).waitFor();
+    await open("requests?playground=only");
+    await rows.first().waitFor();
+    assertEquals([await rows.count(), await page.locator(`a[href$="${id}"]`).count()], [1, 0]);
+    await open("accounts/demo");
+    const keys = page.getByRole("table", { name: "Keys of the account" }).locator("tbody tr");
+    await page.getByLabel("Show keys of the console (1)").check();
+    await keys.nth(1).waitFor();
+    await page.getByLabel("Show keys of the console (1)").uncheck();
+    await keys.nth(1).waitFor({ state: "detached" });
+  },
+);
+
 stageTest("the playground is accessible and fits into the window", async (stage) => {
   const { gateway, page, signIn } = stage;
   await signIn(gateway.adminKey);
@@ -484,6 +511,57 @@ stageTest("the playground is accessible and fits into the window", async (stage)
   await page.evaluate("scrollTo(0, 0)");
   await checkShown(stage, "playground-chat");
 });
+
+const KEPT = { folder: Deno.makeTempDirSync(), port: 0, key: "key-of-the-caller" };
+
+/** A gateway on one store and one port, which can be started again. */
+async function startAgain(): Promise<StageGateway> {
+  const { folder, port, key } = KEPT;
+  const gateway = await startTestGateway({
+    store: `kv:${folder}/store.kv`,
+    config: {
+      server: { port, admin_key: "key-of-the-owner", shutdown_grace: 1 },
+      accounts: [{ id: "demo", balance: "25.00", keys: [key] }],
+      files: folder,
+    },
+  });
+  KEPT.port = Number(new URL(gateway.address).port);
+  let stopped: Promise<void> | null = null;
+  return { ...gateway, key, stop: () => stopped ??= gateway.stop() };
+}
+
+stageTest(
+  "a conversation and the sign-in survive a restart of the gateway, and the sign-out ends both",
+  async (stage) => {
+    const { gateway, page, open, signIn } = stage;
+    await signIn(gateway.key);
+    await open("playground");
+    await page.fill("textarea[name=system]", "Be brief");
+    await ask(page, "The first message");
+    await page.fill("textarea[name=prompt]", "Not sent yet");
+    await until(page, "JSON.stringify({ ...sessionStorage }).includes('Not sent yet')");
+    await gateway.stop();
+    const restarted = await startAgain();
+    try {
+      await page.reload();
+      await page.getByText("You said: The first message").waitFor();
+      assertEquals(await page.inputValue("textarea[name=prompt]"), "Not sent yet");
+      assertEquals(await page.inputValue("textarea[name=system]"), "Be brief");
+      await ask(page, "The second message", 2);
+      await page.getByText("You said: The second message").waitFor();
+      assertEquals(await page.evaluate("JSON.stringify({ ...localStorage })"), "{}");
+      await page.click("[aria-label='Sign out']");
+      await page.waitForSelector("input[name=key]");
+      assertEquals(await page.evaluate("JSON.stringify({ ...sessionStorage })"), "{}");
+      await signIn(KEPT.key);
+      await open("playground");
+      await page.getByText("Try a model").waitFor();
+    } finally {
+      await restarted.stop();
+    }
+  },
+  { start: startAgain, isAway: true },
+);
 
 const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

@@ -224,6 +224,48 @@ Deno.test("console: the sessions of a key end with its revocation", async () => 
   }
 });
 
+Deno.test("console: sign-ins survive a restart, except those that were signed out, revoked or changed", async () => {
+  const folder = await Deno.makeTempDir();
+  const store = `kv:${folder}/store.kv`;
+  const open = async () => await start({ files: folder }, { store });
+  const before = await open();
+  const stayed = before.browser();
+  const [left, revoked, tampered] = [before.browser(), before.browser(), before.browser()];
+  await stayed.signIn(OWNER);
+  const { json: { id, secret } } = await stayed.send("POST", "/console/api/admin/v1/admin-keys", {
+    body: { name: "ci", role: "owner" },
+  });
+  const { json: known } = await stayed.send("GET", "/console/session");
+  await revoked.signIn(secret);
+  for (const visitor of [left, tampered]) await visitor.signIn(OWNER);
+  const { cookie } = left;
+  await left.send("DELETE", "/console/session");
+  await before.gateway.stop();
+
+  const stored = await filesIn(folder);
+  const secrets = [OWNER, secret, known.session.token, stayed.cookie.split("=")[1] ?? "-"];
+  for (const each of secrets) assert(!stored.includes(each), "the store reveals a secret");
+
+  const after = await open();
+  const restarted = (visitor: ConsoleBrowser, own = visitor.cookie) =>
+    Object.assign(after.browser(), { cookie: own, token: visitor.token });
+  const again = restarted(stayed);
+  assertEquals((await again.send("GET", "/console/session")).json.session.token, known.session.token);
+  assertEquals((await again.send("DELETE", `/console/api/admin/v1/admin-keys/${id}`)).status, 200);
+  const last = tampered.cookie.at(-1) === "a" ? "b" : "a";
+  const ended = [
+    restarted(left, cookie),
+    restarted(revoked),
+    restarted(tampered, tampered.cookie.slice(0, -1) + last),
+  ];
+  for (const visitor of ended) {
+    assertEquals((await visitor.send("GET", "/console/session")).json, { session: null });
+    assertEquals((await visitor.send("GET", "/console/api/admin/v1/accounts")).status, 401);
+  }
+  await after.gateway.stop();
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("console: a reload that removes an admin key ends its sessions, and others go on", async () => {
   const server = { ...SERVER, admin_keys: [{ name: "dashboard", key: READ, role: "read" }] };
   const gateway = await startLiveGateway({ sections: { server } });
@@ -274,3 +316,13 @@ Deno.test("console: no key and no token is in a response, in an address or in th
 });
 
 Deno.test("the gateway of these tests stops", () => shared.gateway.stop());
+
+/** All bytes below a folder, as text. */
+async function filesIn(folder: string): Promise<string> {
+  let text = "";
+  for await (const { name, isFile, isDirectory } of Deno.readDir(folder)) {
+    if (isFile) text += new TextDecoder("latin1").decode(await Deno.readFile(`${folder}/${name}`));
+    if (isDirectory) text += await filesIn(`${folder}/${name}`);
+  }
+  return text;
+}

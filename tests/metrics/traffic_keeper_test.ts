@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { silentLog } from "../../src/lib/log.ts";
 import { KEPT_TRAFFIC_MS, TrafficHistory } from "../../src/metrics/traffic_history.ts";
 import { TrafficKeeper } from "../../src/metrics/traffic_keeper.ts";
-import { TRAFFIC } from "../../src/metrics/traffic_records.ts";
+import { type StoredTraffic, TRAFFIC } from "../../src/metrics/traffic_records.ts";
 import { addTraffic, NO_TRAFFIC, type TrafficTotals } from "../../src/metrics/traffic_totals.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -59,18 +59,28 @@ Deno.test("TrafficKeeper: a process that was killed loses at most the last five 
   }
 });
 
-Deno.test("TrafficKeeper: a process that stops loses nothing, and one without requests writes nothing", async () => {
+Deno.test("TrafficKeeper: a process that stops loses nothing, and one without requests shows that it ran", async () => {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   const idle = processOn(store, clock);
   await advance(clock, HOUR_MS);
+  await advance(clock, 10 * MINUTE_MS);
   await idle.keeper.stop();
-  assertEquals(await store.scan(TRAFFIC, { limit: 10 }), []);
+  const written = await idle.keeper.read();
+  assertEquals(written.map(({ from, to, traffic }) => [(to - from) / MINUTE_MS, traffic.requests]), [[30, 0], [30, 0], [
+    10,
+    0,
+  ]]);
   const stopped = processOn(store, clock);
   stopped.add(4);
   clock.advance(1_000);
   await stopped.keeper.stop();
-  assertEquals((await idle.keeper.read()).map(({ traffic }) => traffic.requests), [4]);
+  assertEquals((await idle.keeper.read()).map(({ traffic }) => traffic.requests), [0, 0, 0, 4]);
+  // A gateway that is tried out for a moment leaves nothing.
+  const short = processOn(store, clock);
+  clock.advance(59_000);
+  await short.keeper.stop();
+  assertEquals((await idle.keeper.read()).length, 4);
 });
 
 Deno.test("TrafficKeeper: processes on one store keep apart, and records of more than a month are removed", async () => {
@@ -83,8 +93,8 @@ Deno.test("TrafficKeeper: processes on one store keep apart, and records of more
   assertEquals((await one.keeper.read()).map(({ traffic }) => traffic.requests).toSorted(), [1, 2]);
   clock.advance(KEPT_TRAFFIC_MS + HOUR_MS);
   await turns();
-  assertEquals(await one.keeper.read(), []);
-  assertEquals((await store.scan(TRAFFIC, { limit: 10 })).length, 0);
+  const left = await store.scan<StoredTraffic>(TRAFFIC, { limit: 10 });
+  assertEquals(left.filter(({ value }) => value.traffic.requests > 0), []);
 });
 
 Deno.test("TrafficHistory: earlier traffic has steps of its span, and none where no gateway ran", () => {
@@ -101,8 +111,24 @@ Deno.test("TrafficHistory: earlier traffic has steps of its span, and none where
   const history = new TrafficHistory(() => NO_TRAFFIC, clock);
   history.precede(earlier.toReversed());
   const week = history.read("week").steps.map(({ from, to, traffic }) => [(to - from) / HOUR_MS, traffic.requests]);
-  assertEquals(week, [[3, 60], [3, 60], [3, 60], [3, 60], [12, 0], [1, 20], [0, 0], [0, 0]]);
+  assertEquals(week, [[3, 60], [3, 60], [3, 60], [3, 60], [1, 20], [0, 0], [0, 0]]);
   assertEquals(history.read("month").total.traffic.requests, 260);
   assertEquals(history.read("day").total.traffic.requests, 240);
   assertEquals(history.read("hour").total.traffic.requests, 20);
+});
+
+Deno.test("TrafficHistory: the time between two processes has no step, and one without requests has one", () => {
+  const clock = new ManualClock();
+  const start = clock.now();
+  const idle = { from: start, to: start + HOUR_MS / 2, traffic: NO_TRAFFIC };
+  clock.advance(HOUR_MS);
+  const history = new TrafficHistory(() => NO_TRAFFIC, clock);
+  history.precede([idle]);
+  history.start();
+  clock.advance(2 * MINUTE_MS);
+  const shape = (span: "hour" | "day") =>
+    history.read(span).steps.map(({ from, to }) => [(from - start) / MINUTE_MS, (to - start) / MINUTE_MS]);
+  assertEquals(shape("hour"), [[0, 30], [60, 61], [61, 62], [62, 62]]);
+  assertEquals(shape("day"), [[0, 30], [60, 62]]);
+  history.stop();
 });

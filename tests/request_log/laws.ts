@@ -225,7 +225,9 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
       firstByteAt: receivedAt + 700,
     }));
     log.observe(recordOf({ requestId: "req_2", method: "GET", attempts: [served], tokens, images: 3 }));
-    log.observe(recordOf({ requestId: "req_3", status: 429, code: "budget_exceeded", refusal, requestBytes: 2_000 }));
+    const path = "/console/api/v1/chat/completions";
+    const refused = { status: 429, code: "budget_exceeded", refusal, requestBytes: 2_000 };
+    log.observe(recordOf({ requestId: "req_3", path, ...refused }));
     const range = (fact: RangedFact, min: number | null, max: number | null) => ({ ranges: [{ fact, min, max }] });
     for (
       const [query, ids] of [
@@ -245,6 +247,8 @@ export function logLaws(place: string, open: () => Promise<TestLog>): void {
         [{ refusal: { holder: "key" } }, []],
         [{ isEstimated: true }, ["req_2"]],
         [{ isEstimated: false }, ["req_1"]],
+        [{ isFromConsole: true }, ["req_3"]],
+        [{ isFromConsole: false }, ["req_2", "req_1"]],
         [range("first_byte_ms", 700, null), ["req_1"]],
         [range("first_byte_ms", null, 699), ["req_3", "req_2"]],
         [range("input_tokens", 10, 10), ["req_2", "req_1"]],

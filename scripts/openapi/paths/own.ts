@@ -39,6 +39,7 @@ export const REQUEST_PARAMETERS: readonly Parameter[] = [
   text("client_address", "The address of the client."),
   text("session", "The session to which the client says that it belongs."),
   inQuery("is_estimated", "Whether the gateway estimated the tokens.", z.enum(["true", "false"])),
+  inQuery("is_from_console", "Whether it was sent in the playground of the console.", z.enum(["true", "false"])),
   ...RANGED_FACTS.flatMap((fact) => [range("min", fact), range("max", fact)]),
   text("from", "The earliest end: Unix seconds or an instant of ISO 8601."),
   text("to", "The time before which it ended."),

@@ -1,5 +1,6 @@
 import { ApiError, changeRequest, send, UNREACHABLE } from "./api.ts";
 import { endSession, hasEnded, session, type SignedIn } from "./session_state.ts";
+import { forgetTab } from "./tab_storage.ts";
 
 interface SessionAnswer {
   readonly session: SignedIn | null;
@@ -37,6 +38,7 @@ export async function openSession(): Promise<void> {
 export async function signIn(key: string): Promise<void> {
   const answer = await send<SessionAnswer>(ADDRESS, changeRequest("POST", { key }));
   hasEnded.value = false;
+  forgetTab();
   session.value = answer.session;
 }
 
@@ -49,6 +51,7 @@ export async function signOut(): Promise<void> {
   await send<SessionAnswer>(ADDRESS, changeRequest("DELETE", null));
   hasEnded.value = false;
   session.value = null;
+  forgetTab();
 }
 
 /** The session as it is known, if it is the same one, because the playground belongs to it. */

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { forgetTab } from "./tab_storage.ts";
 
 /** Who has signed in, as `GET /console/session` writes it. */
 export type SignedIn = OperatorSession | CallerSession;
@@ -42,6 +43,7 @@ export function sessionToken(): string {
 /** Shows the sign-in page because the session has ended. */
 export function endSession(): void {
   if (session.value) hasEnded.value = true;
+  forgetTab();
   session.value = null;
 }
 

@@ -30,6 +30,12 @@ export interface Traffic {
   readonly duration_ms: Quantiles | null;
 }
 
+/** The traffic of one model, provider, account or key. */
+export interface TrafficGroup extends Omit<Traffic, "from" | "to"> {
+  /** Null for requests without one. */
+  readonly name: string | null;
+}
+
 /** How long a balance lasts at the present rate. */
 export interface Forecast {
   readonly spent_per_day: string;
@@ -74,6 +80,14 @@ export interface ExpiringKey extends Holder {
 export interface TrafficAnswer {
   readonly data: readonly Traffic[];
   readonly total: Traffic;
+  /** With `group_by`. */
+  readonly groups?: {
+    /** Unix seconds from which on every request is counted. */
+    readonly from: number;
+    /** Further groups. */
+    readonly omitted: number;
+    readonly data: readonly TrafficGroup[];
+  };
   readonly now: {
     readonly open_streams: number;
     readonly memory: { readonly in_use: number; readonly limit: number };

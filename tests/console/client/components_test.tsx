@@ -66,7 +66,7 @@ Deno.test("console: a status is green, yellow or red by its class", () => {
 });
 
 Deno.test("console: the overview has the rate, the failures, the spend and the latencies of a span", () => {
-  const html = render(<TrafficStats answer={TRAFFIC} />);
+  const html = render(<TrafficStats answer={TRAFFIC} isRange={false} />);
   for (const text of ["0.5", "10%", "$1.25", "1.5K", "120 ms", "p95 800 ms", "1.2 s", "512 KiB"]) {
     assert(html.includes(`>${text}`) || html.includes(text), text);
   }

@@ -3,7 +3,15 @@ import { parse } from "yaml";
 import { CLIENTS, clientSnippet } from "../../../src/console/client/pages/forms/client_snippets.ts";
 import { keyLines } from "../../../src/console/client/pages/forms/key_lines.ts";
 import { defaultId, modelEntry, type ModelFields } from "../../../src/console/client/pages/forms/model_entry.ts";
-import { newPrice, priceFieldsOf, withPrices } from "../../../src/console/client/pages/forms/price_entry.ts";
+import { dividedBy, MODEL_KINDS, modelPriceFields } from "../../../src/console/client/pages/forms/model_prices.ts";
+import { EMPTY_SECTION, secondPriceNames } from "../../../src/console/client/pages/forms/model_sections.ts";
+import {
+  newPrice,
+  priceFieldsOf,
+  secondFieldsOf,
+  withPrices,
+  withSecondPrices,
+} from "../../../src/console/client/pages/forms/price_entry.ts";
 import {
   freeName,
   OTHER_VENDOR,
@@ -28,9 +36,8 @@ const MODEL: ModelFields = {
   context: "128 000",
   maxOutput: "8,192",
   isFree: false,
-  input: "2.50",
-  output: "10",
-  cacheRead: "",
+  prices: { prompt: "2.50", completion: "10" },
+  ...EMPTY_SECTION,
 };
 
 Deno.test("forms: the configuration takes the provider of every vendor that can be chosen", () => {
@@ -72,6 +79,59 @@ Deno.test("forms: the catalog takes a model, whose prices are for a million", ()
   assertEquals(modelEntry({ ...MODEL, isFree: true }).pricing, "free");
 });
 
+Deno.test("forms: the catalog takes a model of every kind with each price of its form, in the vendors' units", () => {
+  for (const kind of MODEL_KINDS) {
+    const names = modelPriceFields(kind, {}).map(({ name }) => name);
+    const fields = { ...MODEL, kind, perSecond: { "720p": "0.10" }, lengths: "4-15", voices: "alloy, echo" };
+    const all = { ...fields, prices: Object.fromEntries(names.map((name) => [name, "3"])) };
+    const { pricing, video, text, speech } = readModel({ id: "together/one", ...modelEntry(all) });
+    assertEquals(Object.keys(pricing).toSorted(), names.toSorted(), kind);
+    assertEquals([video !== null, text, Boolean(speech)], [kind === "video", kind === "text", kind === "speech"]);
+    assertEquals(modelEntry({ ...all, isFree: true }).pricing, kind === "video" ? undefined : "free");
+  }
+  const priced = (kind: typeof MODEL_KINDS[number], prices: ModelFields["prices"]) =>
+    readModel({ id: "a/b", ...modelEntry({ ...MODEL, kind, prices }) }).pricing;
+  assertEquals(priced("image", { per_image: "0.04", image_output: "40" }), {
+    per_image: "0.04",
+    image_output: "0.00004",
+  });
+  assertEquals(priced("speech", { character: "15" }), { character: "0.000015" });
+  assertEquals(priced("transcription", { audio_second: "0.006" }), { audio_second: "0.0001" });
+  assertEquals(priced("rerank", { search_unit: "2.00" }), { search_unit: "0.002" });
+  assertEquals(dividedBy("0.0025", 60n), "0.000041666666666667");
+  assertEquals([dividedBy("12", 60n), dividedBy("120", 60n), dividedBy("x", 60n)], ["0.2", "2", "x"]);
+});
+
+Deno.test("forms: one price is enough for an image, and the prices of a text are both needed", () => {
+  const required = (kind: "text" | "image", prices: ModelFields["prices"]) =>
+    modelPriceFields(kind, prices).filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  assertEquals(required("text", { prompt: "1" }), ["prompt", "completion"]);
+  assertEquals(required("image", {}), ["per_image", "prompt", "image_input", "image_output"]);
+  assertEquals(required("image", { per_image: "0.04" }), []);
+});
+
+Deno.test("forms: a video has a price by resolution and sound, its modes and its lengths", () => {
+  const fields = { ...MODEL, kind: "video", modes: ["text2video", "img2video"], sound: "switch" } as const;
+  const perSecond = { "720p": "0.10", "720p_audio": "0.15", "4K": " 0.60 " };
+  assertEquals(secondPriceNames({ ...fields, perSecond }), [
+    ...["default", "480p", "720p", "720p_audio", "1080p", "2K", "4K", "4K_audio"],
+  ]);
+  const video = (lengths: string) => modelEntry({ ...fields, perSecond, lengths }).video;
+  assertEquals(video("5, 10"), {
+    modes: ["text2video", "img2video"],
+    audio: "switch",
+    price_per_second: { "720p_silent": "0.10", "720p_audio": "0.15", "4K": "0.60" },
+    duration: { only: [5, 10] },
+  });
+  assertEquals(readModel({ id: "a/b", ...modelEntry({ ...fields, perSecond, lengths: "4 – 15" }) }).video?.duration, {
+    leastSeconds: 4,
+    mostSeconds: 15,
+    onlySeconds: null,
+    defaultSeconds: 5,
+    isOpen: false,
+  });
+});
+
 Deno.test("forms: prices keep their unit, and those that did not change their digits", () => {
   const entry = {
     serves: [],
@@ -88,9 +148,24 @@ Deno.test("forms: prices keep their unit, and those that did not change their di
   assertEquals(withPrices(entry, [...changed, { ...newPrice("input_cache_read"), text: "0.3" }]).pricing, {
     prompt: "0.000003",
     completion_per_million: "3",
-    input_cache_read: "0.0000003",
+    input_cache_read_per_million: "0.3",
     overrides: [{ batch: true }],
   });
+});
+
+Deno.test("forms: the prices of a video's seconds change, and its other settings stay", () => {
+  const video = { modes: ["text2video"], price_per_second: { "720p_silent": "0.10", default: "0.2" } };
+  const entry = { serves: [], pricing: {}, video };
+  const fields = secondFieldsOf(entry);
+  assertEquals(withSecondPrices(entry, fields), entry);
+  const typed = fields.map((field) =>
+    field.name === "default" ? { ...field, text: " 0.25" } : { ...field, text: "0.1" }
+  );
+  assertEquals(withSecondPrices(entry, typed).video, {
+    ...video,
+    price_per_second: { "720p_silent": "0.10", default: "0.25" },
+  });
+  assertEquals([secondFieldsOf({ serves: [] }), withSecondPrices({ serves: [] }, [])], [[], { serves: [] }]);
 });
 
 Deno.test("forms: what is shown as a part of a file is the same YAML", () => {

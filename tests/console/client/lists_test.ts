@@ -14,7 +14,7 @@ import { placeAfterKey } from "../../../src/console/client/components/chart_keys
 import { joinedNewest, newestFrom } from "../../../src/console/client/pages/requests/newest.ts";
 import { readPages } from "../../../src/console/client/paged.ts";
 import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
-import { costByDay, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
+import { costByDay, dayAfter, daysBetween, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
 import { stacked } from "../../../src/console/client/stacked.ts";
 import { perMillionTokens, priceText } from "../../../src/console/client/price_text.ts";
 import { TEXTS } from "../../../src/console/client/texts.ts";
@@ -241,4 +241,15 @@ Deno.test("priceText() has a unit for each price key that is not for a token", (
   const units: readonly string[] = Object.keys(TEXTS.prices.units);
   const missing = Object.keys(CHARGED_BY).filter((key) => !perToken.test(key) && !units.includes(key));
   assertEquals(missing, []);
+});
+
+Deno.test("daysBetween() lists the days of a range with its ends, up to today or a limit", () => {
+  const now = Date.parse("2026-11-29T14:00:00Z");
+  assertEquals(daysBetween("2026-11-27", "2026-11-28", now), ["2026-11-27", "2026-11-28"]);
+  assertEquals(daysBetween("2026-11-28", "", now), ["2026-11-28", "2026-11-29"]);
+  assertEquals(daysBetween("2026-11-28", "2026-11-28", now), ["2026-11-28"]);
+  assertEquals(daysBetween("2026-11-29", "2026-11-01", now), ["2026-11-01"]);
+  assertEquals(daysBetween("2000-01-01", "", now).length, 731);
+  assertEquals(daysBetween("nothing", "", now), ["2026-11-29"]);
+  assertEquals(dayAfter("2026-12-31"), "2027-01-01");
 });

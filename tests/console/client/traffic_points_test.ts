@@ -1,5 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { axisOf, failuresOf, trafficPoints } from "../../../src/console/client/pages/overview/traffic_points.ts";
+import {
+  axisOf,
+  failuresOf,
+  rangeAxis,
+  sideOf,
+  trafficPoints,
+} from "../../../src/console/client/pages/overview/traffic_points.ts";
 import { TRAFFIC } from "./samples.ts";
 
 const step = (from: number, to: number) => ({ ...TRAFFIC.total, from, to });
@@ -18,7 +24,14 @@ Deno.test("the axis is the chosen span, also after a start", () => {
   assertEquals(axisOf("hour", [step(6_350, 6_410), step(6_410, 10_000)]), [6_350, 10_000]);
 });
 
+Deno.test("the axis is the chosen time range, and the whole steps at its ends", () => {
+  assertEquals(rangeAxis([1_000, 2_000], [step(1_200, 1_260)]), [1_000, 2_000]);
+  assertEquals(rangeAxis([1_000, 2_000], [step(990, 1_050), step(1_980, 2_040)]), [990, 2_040]);
+  assertEquals(rangeAxis([1_000, 2_000], []), [1_000, 2_000]);
+});
+
 Deno.test("failures of callers are told apart from those of vendors and the gateway", () => {
   const errors = { invalid_request: 3, rate_limited: 2, upstream_error: 4, internal_error: 1 };
   assertEquals(failuresOf({ errors }), { caller: 5, service: 5 });
+  assertEquals(["model_not_found", "upstream_timeout"].map(sideOf), ["caller", "service"]);
 });

@@ -10,6 +10,8 @@ export interface ChartSeries {
   readonly name: string;
   /** One for each time; null for none. */
   readonly values: readonly (number | null)[];
+  /** The number of its color. Default: that of its place. */
+  readonly color?: number;
 }
 
 /** Options of {@linkcode TimeChart}. */
@@ -35,8 +37,9 @@ export interface TimeChartOptions {
 }
 
 const HEIGHT = 190;
-/** The colours of series are custom properties of the style sheet: `--series-1` and so on. */
-const COLOURS = 8;
+const END_PADDING = 20;
+/** The colors of series are custom properties of the style sheet: `--series-1` and so on. */
+const COLORS = 8;
 
 /** Left of the chart, where the pointer points at nothing. */
 const OUTSIDE = { left: -10, top: -10 };
@@ -48,13 +51,15 @@ export function TimeChart(options: TimeChartOptions) {
   const chart = useRef<UPlot | null>(null);
   const [pointed, setPointed] = useState<number | null>(null);
   const drawn = isStacked ? stacked(series.map(({ values }) => values)) : series.map(({ values }) => values);
-  // The highest bar is drawn first, because each covers those that are drawn before it.
-  const data = [times, ...(shape === "bars" ? drawn.toReversed() : drawn)] as unknown as UPlot.AlignedData;
+  // The highest is drawn first: a bar covers those that are drawn before it, and the line of nothing is covered by that
+  // of the area below it.
+  const data = [times, ...(isStacked ? drawn.toReversed() : drawn)] as unknown as UPlot.AlignedData;
   const latest = useRef(data);
   latest.current = data;
   const ends = useRef(axis);
   ends.current = axis;
   const names = series.map(({ name }) => name).join("\n");
+  const colors = series.map(({ color }, index) => color ?? index % COLORS + 1).join(" ");
 
   useEffect(() => {
     const element = host.current;
@@ -65,6 +70,7 @@ export function TimeChart(options: TimeChartOptions) {
       const options = optionsFor({
         element,
         names,
+        colors,
         format,
         isStacked,
         isByUtcDay,
@@ -87,13 +93,18 @@ export function TimeChart(options: TimeChartOptions) {
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [names, isStacked, isByUtcDay, shape]);
+  }, [names, colors, isStacked, isByUtcDay, shape]);
   useEffect(() => chart.current?.setData(data), [data]);
 
   const last = Math.max(0, times.length - 1);
   const place = Math.min(pointed ?? last, last);
   const time = (isByUtcDay ? dayText : pointText)(times[place] ?? 0);
-  const values = series.map(({ name, values: own }) => ({ name, text: textAt(own, place, format) }));
+  const own = colors.split(" ");
+  const values = series.map(({ name, values }, index) => ({
+    name,
+    color: own[index],
+    text: textAt(values, place, format),
+  }));
   const move = (event: KeyboardEvent) => {
     const to = placeAfterKey(event.key, place, last);
     if (to === undefined) return;
@@ -118,9 +129,9 @@ export function TimeChart(options: TimeChartOptions) {
       <figcaption>
         <ul class="legend">
           <li class="legend-time">{time}</li>
-          {values.map(({ name, text }, index) => (
+          {values.map(({ name, text, color }) => (
             <li key={name}>
-              <span class={`swatch series-${index % COLOURS + 1}`} /> {name}
+              <span class={`swatch series-${color}`} /> {name}
               <span class="legend-value">{text}</span>
             </li>
           ))}
@@ -141,14 +152,17 @@ interface DrawnChart extends Required<Pick<TimeChartOptions, "format" | "isStack
   readonly ends: () => TimeChartOptions["axis"];
   /** A line for each series. */
   readonly names: string;
+  /** The numbers of their colors, with spaces between them. */
+  readonly colors: string;
   /** Called with the place of the time at the pointer; null for none. */
   readonly onPoint: (place: number | null) => void;
 }
 
 function optionsFor(
-  { element, names, format, isStacked, isByUtcDay, shape, onPoint, ends }: DrawnChart,
+  { element, names, colors, format, isStacked, isByUtcDay, shape, onPoint, ends }: DrawnChart,
 ): UPlot.Options {
   const labels = names.split("\n");
+  const numbers = colors.split(" ");
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const axis = {
@@ -158,9 +172,9 @@ function optionsFor(
     ticks: { show: false },
   };
   const lines = labels.map((label, index): UPlot.Series => {
-    const stroke = colour(`--series-${index % COLOURS + 1}`);
+    const stroke = colour(`--series-${numbers[index]}`);
     const paths = pathsOf(shape);
-    const fill = shape === "bars" ? stroke : `${stroke}40`;
+    const fill = shape === "bars" ? stroke : `${stroke}60`;
     return {
       label,
       stroke,
@@ -173,11 +187,11 @@ function optionsFor(
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [8, 8, 0, 0],
+    padding: [8, END_PADDING, 0, 0], // half of a time at the end of the axis
     legend: { show: false },
     // Each area ends at the series below it.
     ...isStacked && shape !== "bars" &&
-      { bands: labels.slice(1).map((_, index) => ({ series: [index + 2, index + 1] })) },
+      { bands: labels.slice(1).map((_, index) => ({ series: [index + 1, index + 2] })) },
     cursor: { y: false, points: { show: !isStacked } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     scales: {
@@ -197,7 +211,7 @@ function optionsFor(
     ],
     series: [
       {},
-      ...(shape === "bars" ? lines.toReversed() : lines),
+      ...(isStacked ? lines.toReversed() : lines),
     ],
   };
 }

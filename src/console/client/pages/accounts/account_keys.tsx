@@ -7,7 +7,8 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { MoreButton } from "../../components/more_button.tsx";
-import { hrefOf } from "../../navigation.ts";
+import { CheckField } from "../../components/text_field.tsx";
+import { hrefOf, query, setQuery } from "../../navigation.ts";
 import { usePages } from "../../paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Account, AccountKey } from "../../shapes.ts";
@@ -17,6 +18,8 @@ import { KeyState } from "./key_state.tsx";
 import { limitsText } from "./limits_text.ts";
 
 const PAGE_SIZE = 50;
+/** What the names of the console's own keys begin with. Source: docs/console.md#playground. */
+const CONSOLE_KEY = "console: ";
 
 /** The keys of an account, the newest first. */
 export function AccountKeys({ account: { id, status } }: { readonly account: Account }) {
@@ -26,6 +29,9 @@ export function AccountKeys({ account: { id, status } }: { readonly account: Acc
     name: `keys ${id}`,
     load: (after, signal) => read(address, { limit: PAGE_SIZE, order: "desc", after }, signal),
   });
+  const showsConsole = query.value.get("console_keys") === "shown";
+  const ofConsole = rows?.filter(isOfConsole).length ?? 0;
+  const shown = rows?.filter((key) => showsConsole || !isOfConsole(key)) ?? [];
   const mayChange = canWrite() && status === "active";
   const revoke = async (key: AccountKey) => {
     if (!confirm(TEXTS.accounts.confirmRevoke(key.prefix))) return;
@@ -50,12 +56,24 @@ export function AccountKeys({ account: { id, status } }: { readonly account: Acc
       {error !== null && <ErrorNotice error={error} />}
       {revokeError !== null && <ErrorNotice error={revokeError} />}
       {rows === null && error === null && <Loading />}
-      {rows !== null && (rows.length === 0
+      {rows !== null && (shown.length === 0
         ? <EmptyState title={TEXTS.accounts.noKeysTitle}>{TEXTS.accounts.noKeys}</EmptyState>
-        : <Keys keys={rows} onRevoke={mayChange ? (key) => void revoke(key) : null} />)}
+        : <Keys keys={shown} onRevoke={mayChange ? (key) => void revoke(key) : null} />)}
+      {ofConsole > 0 && (
+        <CheckField
+          title={TEXTS.accounts.consoleKeys(String(ofConsole))}
+          isChecked={showsConsole}
+          onChange={(isOn) => setQuery({ console_keys: isOn ? "shown" : "" })}
+        />
+      )}
       <MoreButton onMore={showMore} />
     </Card>
   );
+}
+
+/** Whether the console has created a key, by which an operator uses the playground as the account. */
+function isOfConsole({ name }: AccountKey): boolean {
+  return name?.startsWith(CONSOLE_KEY) === true;
 }
 
 function Keys({ keys, onRevoke }: {

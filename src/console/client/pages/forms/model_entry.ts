@@ -1,26 +1,22 @@
 import type { JsonFields } from "../configuration/merge_patch.ts";
-
-/** What a model of the form makes. Models of other kinds have more settings, which are written as JSON. */
-export type MadeKind = "text" | "embedding";
+import { type ModelKind, pricingOf, type TypedPrices } from "./model_prices.ts";
+import { type SectionFields, sectionOf } from "./model_sections.ts";
 
 /** The fields of the form of a model, as they are typed. */
-export interface ModelFields {
+export interface ModelFields extends SectionFields {
   readonly provider: string;
   /** The vendor's name of the model. */
   readonly vendorModel: string;
   /** Empty for {@linkcode defaultId}. */
   readonly id: string;
-  readonly kind: MadeKind;
+  readonly kind: ModelKind;
   readonly takesImages: boolean;
   /** Tokens. */
   readonly context: string;
   /** Tokens. */
   readonly maxOutput: string;
   readonly isFree: boolean;
-  /** USD per million tokens. */
-  readonly input: string;
-  readonly output: string;
-  readonly cacheRead: string;
+  readonly prices: TypedPrices;
 }
 
 /** The id of a model if none is typed: `<provider>/<model>`, in the letters that ids have. */
@@ -35,29 +31,27 @@ export function idOf(fields: ModelFields): string {
   return fields.id.trim() === "" ? defaultId(fields) : fields.id.trim();
 }
 
+/** Whether a model of a kind has a context. */
+export function hasContext(kind: ModelKind): boolean {
+  return kind === "text" || kind === "embedding";
+}
+
 /** The model as the store keeps it. Fields that are empty are left out. */
 export function modelEntry(fields: ModelFields): JsonFields {
-  const { provider, kind, takesImages, isFree, input, output, cacheRead } = fields;
+  const { provider, kind, takesImages, isFree, prices } = fields;
   const vendorModel = fields.vendorModel.trim();
   const isText = kind === "text";
   const isNamedSo = idOf(fields).slice(idOf(fields).indexOf("/") + 1) === vendorModel;
   const maxOutput = isText ? wholeIn(fields.maxOutput) : null;
-  const context = wholeIn(fields.context);
+  const context = hasContext(kind) ? wholeIn(fields.context) : null;
   return {
     ...context !== null && { context_length: context },
     ...maxOutput !== null && { top_provider: { max_completion_tokens: maxOutput } },
     ...isText && { architecture: { input_modalities: takesImages ? ["text", "image"] : ["text"] } },
-    ...!isText && { embedding: {} },
-    pricing: isFree ? "free" : pricingOf(isText ? { input, output, cacheRead } : { input, output: "", cacheRead: "" }),
+    ...sectionOf(kind, fields),
+    // The prices of videos are in their section.
+    ...kind !== "video" && { pricing: isFree ? "free" : pricingOf(kind, prices) },
     serves: [{ provider, ...!isNamedSo && { model: vendorModel } }],
-  };
-}
-
-function pricingOf({ input, output, cacheRead }: Pick<ModelFields, "input" | "output" | "cacheRead">): JsonFields {
-  return {
-    ...input.trim() !== "" && { prompt_per_million: input.trim() },
-    ...output.trim() !== "" && { completion_per_million: output.trim() },
-    ...cacheRead.trim() !== "" && { input_cache_read_per_million: cacheRead.trim() },
   };
 }
 

@@ -1,20 +1,21 @@
 import { useState } from "preact/hooks";
 import { Field } from "../../components/action_form.tsx";
-import { Choice } from "../../components/choice.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
-import { CheckField, TextField } from "../../components/text_field.tsx";
+import { TextField } from "../../components/text_field.tsx";
 import { hrefOf, navigate, query } from "../../navigation.ts";
 import { TEXTS } from "../../texts.ts";
 import { formHref } from "./form_href.ts";
 import type { SettingFormProps } from "./form_props.ts";
-import { defaultId, idOf, type MadeKind, modelEntry, type ModelFields } from "./model_entry.ts";
+import { defaultId, idOf, modelEntry, type ModelFields } from "./model_entry.ts";
+import { Abilities, type PartProps, Prices } from "./model_parts.tsx";
+import { EMPTY_SECTION } from "./model_sections.ts";
 import { SettingForm } from "./setting_form.tsx";
 
 const texts = TEXTS.forms.model;
-const KINDS: readonly MadeKind[] = ["text", "embedding"];
 
 const EMPTY: Omit<ModelFields, "provider"> = {
+  ...EMPTY_SECTION,
   vendorModel: "",
   id: "",
   kind: "text",
@@ -22,9 +23,7 @@ const EMPTY: Omit<ModelFields, "provider"> = {
   context: "",
   maxOutput: "",
   isFree: false,
-  input: "",
-  output: "",
-  cacheRead: "",
+  prices: {},
 };
 
 /** Adds a model of a provider, with its prices. */
@@ -77,11 +76,6 @@ export function ModelForm({ config, onChanged }: SettingFormProps) {
   );
 }
 
-interface PartProps {
-  readonly typed: ModelFields;
-  readonly set: (changes: Partial<ModelFields>) => void;
-}
-
 function Names({ typed, set, providers }: PartProps & { readonly providers: readonly string[] }) {
   return (
     <>
@@ -106,74 +100,4 @@ function Names({ typed, set, providers }: PartProps & { readonly providers: read
       />
     </>
   );
-}
-
-function Abilities({ typed, set }: PartProps) {
-  return (
-    <>
-      <div class="field">
-        <span>{texts.kind}</span>
-        <div>
-          <Choice
-            label={texts.kind}
-            values={KINDS}
-            titles={texts.kinds}
-            value={typed.kind}
-            onChange={(kind) => set({ kind })}
-          />
-        </div>
-      </div>
-      <div class="field-row">
-        <TextField
-          title={TEXTS.forms.optional(texts.context)}
-          value={typed.context}
-          inputMode="numeric"
-          onInput={(context) => set({ context })}
-        />
-        {typed.kind === "text" && (
-          <TextField
-            title={TEXTS.forms.optional(texts.maxOutput)}
-            value={typed.maxOutput}
-            inputMode="numeric"
-            onInput={(maxOutput) => set({ maxOutput })}
-          />
-        )}
-      </div>
-      {typed.kind === "text" && (
-        <CheckField
-          title={texts.takesImages}
-          isChecked={typed.takesImages}
-          onChange={(takesImages) => set({ takesImages })}
-        />
-      )}
-    </>
-  );
-}
-
-function Prices({ typed, set }: PartProps) {
-  return (
-    <fieldset>
-      <legend>{texts.prices}</legend>
-      <CheckField title={texts.isFree} isChecked={typed.isFree} onChange={(isFree) => set({ isFree })} />
-      {!typed.isFree && (
-        <div class="field-row">
-          <Price title={texts.input} value={typed.input} isRequired onInput={(input) => set({ input })} />
-          {typed.kind === "text" && (
-            <>
-              <Price title={texts.output} value={typed.output} isRequired onInput={(output) => set({ output })} />
-              <Price
-                title={TEXTS.forms.optional(texts.cacheRead)}
-                value={typed.cacheRead}
-                onInput={(cacheRead) => set({ cacheRead })}
-              />
-            </>
-          )}
-        </div>
-      )}
-    </fieldset>
-  );
-}
-
-function Price(props: Omit<Parameters<typeof TextField>[0], "inputMode" | "placeholder">) {
-  return <TextField {...props} inputMode="decimal" placeholder="0.00" />;
 }

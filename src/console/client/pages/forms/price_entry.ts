@@ -39,7 +39,7 @@ export function hasConditions(entry: JsonFields): boolean {
   return Array.isArray(overrides) && overrides.length > 0 || isJsonObject(entry.pricing_tiers);
 }
 
-/** The model with the prices of a form. A price stays in the unit in which it was written. */
+/** The model with the prices of a form. A price stays in its unit; a new one of tokens is for a million. */
 export function withPrices(entry: JsonFields, fields: readonly PriceField[]): JsonFields {
   const pricing: Record<string, unknown> = { ...pricingIn(entry) };
   for (const name of PRICE_NAMES) {
@@ -50,10 +50,39 @@ export function withPrices(entry: JsonFields, fields: readonly PriceField[]): Js
     const field = fields.find((each) => each.name === name);
     const text = field?.text.trim() ?? "";
     if (field === undefined || text === "") continue;
-    if (wasPerMillion) pricing[name + PER_MILLION] = text;
+    const isNew = before === undefined || before === null;
+    if (wasPerMillion || (isNew && field.isPerMillion)) pricing[name + PER_MILLION] = text;
     else pricing[name] = ofOneOrBefore(field, text, before);
   }
   return { ...entry, pricing };
+}
+
+/** A price of a second of video. */
+export interface SecondPriceField {
+  /** A resolution or `default`, with or without its sound: `720p_audio`. */
+  readonly name: string;
+  /** USD, as it is typed. */
+  readonly text: string;
+}
+
+/** The prices of seconds that a model has. */
+export function secondFieldsOf(entry: JsonFields): SecondPriceField[] {
+  return Object.entries(secondsIn(entry)).map(([name, price]) => ({ name, text: String(price) }));
+}
+
+/** The model with the prices of seconds of a form. The same price in other digits is no change. */
+export function withSecondPrices(entry: JsonFields, fields: readonly SecondPriceField[]): JsonFields {
+  if (!isJsonObject(entry.video)) return entry;
+  const before = secondsIn(entry);
+  const prices = fields.map(({ name, text }) => {
+    const known = before[name];
+    return [name, Number(known) === Number(text) ? known : text.trim()];
+  });
+  return { ...entry, video: { ...entry.video, price_per_second: Object.fromEntries(prices) } };
+}
+
+function secondsIn({ video }: JsonFields): JsonFields {
+  return isJsonObject(video) && isJsonObject(video.price_per_second) ? video.price_per_second : {};
 }
 
 /** The same price in other digits is no change. */

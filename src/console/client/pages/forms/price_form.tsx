@@ -8,7 +8,16 @@ import { TEXTS } from "../../texts.ts";
 import { editedValue } from "../configuration/config_change.ts";
 import { isJsonObject } from "../configuration/merge_patch.ts";
 import type { SettingFormProps } from "./form_props.ts";
-import { hasConditions, newPrice, otherPrices, type PriceField, priceFieldsOf, withPrices } from "./price_entry.ts";
+import {
+  hasConditions,
+  newPrice,
+  otherPrices,
+  type PriceField,
+  priceFieldsOf,
+  secondFieldsOf,
+  withPrices,
+  withSecondPrices,
+} from "./price_entry.ts";
 import { SettingForm } from "./setting_form.tsx";
 
 const texts = TEXTS.forms.price;
@@ -17,11 +26,12 @@ const texts = TEXTS.forms.price;
 export function PriceForm({ config, subject: id, onChanged }: SettingFormProps) {
   const entry = editedValue("models", config.settings.models?.[id]?.value);
   const [fields, setFields] = useState<readonly PriceField[]>(isJsonObject(entry) ? priceFieldsOf(entry) : []);
+  const [seconds, setSeconds] = useState(isJsonObject(entry) ? secondFieldsOf(entry) : []);
   const page = hrefOf(`models/${encodeURIComponent(id)}`);
   if (!isJsonObject(entry)) {
     return <EmptyState title={TEXTS.models.missingTitle}>{TEXTS.models.missing}</EmptyState>;
   }
-  const after = withPrices(entry, fields);
+  const after = withSecondPrices(withPrices(entry, fields), seconds);
   const set = (name: string, text: string) =>
     setFields(fields.map((field) => field.name === name ? { ...field, text } : field));
   return (
@@ -37,7 +47,7 @@ export function PriceForm({ config, subject: id, onChanged }: SettingFormProps) 
           name: id,
           before: entry,
           after,
-          inFile: { models: [{ id, pricing: after.pricing }] },
+          inFile: { models: [{ id, pricing: after.pricing, ...seconds.length > 0 && { video: after.video } }] },
         }}
         onApplied={() => {
           onChanged();
@@ -55,10 +65,19 @@ export function PriceForm({ config, subject: id, onChanged }: SettingFormProps) 
               onInput={(value) => set(name, value)}
             />
           ))}
+          {seconds.map(({ name, text }) => (
+            <TextField
+              key={`video ${name}`}
+              title={texts.perSecond(TEXTS.forms.model.secondOf(name))}
+              value={text}
+              isRequired
+              inputMode="decimal"
+              onInput={(value) => setSeconds(seconds.map((each) => each.name === name ? { name, text: value } : each))}
+            />
+          ))}
         </div>
         <NewPrice fields={fields} onAdd={(field) => setFields([...fields, field])} />
         {hasConditions(entry) && <p class="hint">{texts.conditions}</p>}
-        {isJsonObject(entry.video) && <p class="hint">{texts.video}</p>}
       </SettingForm>
     </>
   );

@@ -3,20 +3,22 @@ import { TimeChart } from "../../components/time_chart.tsx";
 import { compact, dollars, duration, number } from "../../format.ts";
 import type { Traffic } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { axisOf, failuresOf, trafficPoints } from "./traffic_points.ts";
+import { failuresOf, trafficPoints } from "./traffic_points.ts";
 import { failedOf, rateOf } from "./traffic_stats.tsx";
 
 const SECONDS_PER_MINUTE = 60;
+/** Colors of failures, by their numbers in the style sheet. */
+const [AMBER, RED] = [4, 2];
 
 /** The traffic of a span over time. */
-export function TrafficCharts({ span, data }: {
-  readonly span: Parameters<typeof axisOf>[0];
+export function TrafficCharts({ axis, data }: {
+  /** Its ends in Unix seconds. */
+  readonly axis: readonly [number, number];
   /** The oldest first. */
   readonly data: readonly Traffic[];
 }) {
   if (data.length === 0) return null;
   const { times, steps } = trafficPoints(data);
-  const axis = axisOf(span, data);
   const rates = (countOf: (step: Traffic) => number) =>
     steps.map((step) => step === null ? null : rateOf(step, countOf(step)));
   const quantiles = (field: "first_byte_ms" | "duration_ms") =>
@@ -39,8 +41,16 @@ export function TrafficCharts({ span, data }: {
               name: TEXTS.overview.succeededSeries,
               values: rates((step) => step.requests - failedOf(step)),
             },
-            { name: TEXTS.overview.callerErrorSeries, values: rates((step) => failuresOf(step).caller) },
-            { name: TEXTS.overview.serviceErrorSeries, values: rates((step) => failuresOf(step).service) },
+            {
+              name: TEXTS.overview.callerErrorSeries,
+              color: AMBER,
+              values: rates((step) => failuresOf(step).caller),
+            },
+            {
+              name: TEXTS.overview.serviceErrorSeries,
+              color: RED,
+              values: rates((step) => failuresOf(step).service),
+            },
           ]}
         />
       </Card>

@@ -33,16 +33,26 @@ export function axisOf(span: keyof typeof SPAN_SECONDS, steps: readonly Traffic[
   return [Math.min(to - SPAN_SECONDS[span], steps[0]?.from ?? to), to];
 }
 
+/** The ends of the axis of a chosen time range. Steps are whole, so the first and the last can exceed it. */
+export function rangeAxis([from, to]: readonly [number, number], steps: readonly Traffic[]): readonly [number, number] {
+  return [Math.min(from, steps[0]?.from ?? from), Math.max(to, steps.at(-1)?.to ?? to)];
+}
+
 /** The codes of failures of vendors and of the gateway. All others are of what the caller sent. */
 const SERVICE_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   ...["overloaded", "storage_unavailable", "upstream_error", "route_error", "upstream_timeout"] as const,
   ...["internal_error", "upstream_auth_failed"] as const,
 ]);
 
+/** Whether requests with a code failed by what the caller sent, or by a vendor or the gateway. */
+export function sideOf(code: string): "caller" | "service" {
+  return SERVICE_CODES.has(code) ? "service" : "caller";
+}
+
 /** The number of requests that failed by what the caller sent, and by a vendor or the gateway. */
 export function failuresOf({ errors }: Pick<Traffic, "errors">): { readonly caller: number; readonly service: number } {
   const counts = Object.entries(errors);
   const all = counts.reduce((sum, [, count]) => sum + count, 0);
-  const service = counts.reduce((sum, [code, count]) => sum + (SERVICE_CODES.has(code) ? count : 0), 0);
+  const service = counts.reduce((sum, [code, count]) => sum + (sideOf(code) === "service" ? count : 0), 0);
   return { caller: all - service, service };
 }

@@ -2,18 +2,24 @@ import { Stat } from "../../components/stat.tsx";
 import { bytes, compact, dollars, duration, number, percent } from "../../format.ts";
 import type { Quantiles, Traffic, TrafficAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { failuresOf } from "./traffic_points.ts";
 
 /** The numbers of a span, and what is under way now. */
-export function TrafficStats({ answer: { data, total, now } }: { readonly answer: TrafficAnswer }) {
+export function TrafficStats({ answer: { data, total, now }, isRange }: {
+  readonly answer: TrafficAnswer;
+  /** Whether the rate is that of the whole time, in place of that of now. */
+  readonly isRange: boolean;
+}) {
   const failed = failedOf(total);
-  const latest = data.at(-1);
+  const { caller, service } = failuresOf(total);
+  const latest = isRange ? total : data.at(-1);
   const jobs = Object.values(now.jobs).reduce((sum, count) => sum + count, 0);
   return (
     <dl class="stats wide">
       <Stat name={TEXTS.overview.rate} note={TEXTS.overview.requests(compact(total.requests))}>
         {number(latest === undefined ? 0 : rateOf(latest, latest.requests))}
       </Stat>
-      <Stat name={TEXTS.overview.failed} note={TEXTS.overview.requests(compact(failed))}>
+      <Stat name={TEXTS.overview.failed} note={TEXTS.overview.failedNote(compact(caller), compact(service))}>
         {percent(total.requests === 0 ? 0 : failed / total.requests)}
       </Stat>
       <Stat name={TEXTS.overview.spend}>{dollars(total.cost)}</Stat>

@@ -16,7 +16,7 @@ import { PayerChoice } from "./payer_choice.tsx";
 import { openRequest } from "./open_request.ts";
 import { withAliases } from "./model_groups.ts";
 import { Pictures } from "./pictures/pictures.tsx";
-import { type PlaygroundState, stateOf } from "./playground_state.ts";
+import { isKept, type PlaygroundState, stateOf } from "./playground_state.ts";
 import { Videos } from "./videos/videos.tsx";
 
 const TABS = ["chat", "pictures", "videos"] as const;
@@ -72,6 +72,7 @@ function Kind({ tab }: { readonly tab: Tab }) {
   return (
     <>
       <Opening state={stateOf(session)} />
+      {tab === START && !isKept.value && <p class="notice" role="status">{TEXTS.playground.tooLarge}</p>}
       <View state={stateOf(session)} models={models} />
     </>
   );

@@ -4,6 +4,8 @@ import { query } from "../../navigation.ts";
 import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 
+/** The parameter of the address for requests of the playground: hidden by default, shown, or the only ones. */
+const PLAYGROUND = "playground";
 const MAIN_NAMES = ["q", "account", "key", "model", "provider", "status", "code", "from", "to"];
 const FURTHER_NAMES = [
   "protocol",
@@ -19,6 +21,7 @@ const FURTHER_NAMES = [
   "client_address",
   "session",
   "is_estimated",
+  PLAYGROUND,
   ...RANGED_FACTS.flatMap((fact) => [`min_${fact}`, `max_${fact}`]),
 ];
 const NAMES = [...MAIN_NAMES, ...FURTHER_NAMES];
@@ -34,9 +37,20 @@ export function activeFilters(): Record<string, string> {
   const filters: Record<string, string> = {};
   for (const name of NAMES) {
     const value = query.value.get(name);
-    if (value) filters[name] = name === "from" || name === "to" ? secondsOf(value) : value;
+    if (value && name !== PLAYGROUND) filters[name] = name === "from" || name === "to" ? secondsOf(value) : value;
   }
   return filters;
+}
+
+/**
+ * Which requests of the playground are shown, as the API reads it. Operators try things there, between the requests of
+ * customers. The owner of a key sees all of the key's requests.
+ */
+export function playgroundFilter(): Record<string, string> {
+  if (session.value?.kind !== "operator") return {};
+  const value = query.value.get(PLAYGROUND);
+  if (value === "shown") return {};
+  return { is_from_console: String(value === "only") };
 }
 
 /** The filters of the list: every fact of a request. */
@@ -70,6 +84,15 @@ export function Filters() {
           <TextFilter parameter="client_address" title={texts.address} />
           <TextFilter parameter="session" title={texts.session} />
           <OneOf parameter="is_estimated" title={texts.isEstimated} values={["true", "false"]} titles={texts.answers} />
+          {session.value?.kind === "operator" && (
+            <ChoiceFilter
+              parameter={PLAYGROUND}
+              title={texts.playground}
+              any={texts.playgrounds.hidden}
+              values={["shown", "only"]}
+              titles={texts.playgrounds}
+            />
+          )}
           {RANGED_FACTS.map((fact) => <RangeFilter key={fact} fact={fact} title={texts.ranges[fact]} />)}
         </div>
       </details>

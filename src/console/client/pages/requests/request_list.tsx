@@ -9,12 +9,12 @@ import { ListExport } from "../../components/list_export.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { compact, dollars, duration } from "../../format.ts";
-import { hrefOf, keepShownPages, shownPages } from "../../navigation.ts";
+import { hrefOf, keepShownPages, query, shownPages } from "../../navigation.ts";
 import { usePolled } from "../../polled.ts";
 import { session } from "../../session_state.ts";
 import type { ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { activeFilters, Filters } from "./filters.tsx";
+import { activeFilters, Filters, playgroundFilter } from "./filters.tsx";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";
 import { joinedNewest, newestFrom } from "./newest.ts";
 
@@ -28,7 +28,8 @@ const LIVE_MS = 2_000;
 export function RequestList() {
   const [isLive, setLive] = useState(false);
   const filters = activeFilters();
-  const name = JSON.stringify(filters);
+  const playground = playgroundFilter();
+  const name = JSON.stringify({ ...filters, ...playground });
   return (
     <>
       <PageHead title={TEXTS.requests.title}>
@@ -43,14 +44,30 @@ export function RequestList() {
         </button>
       </PageHead>
       <Filters />
-      <Results key={name} name={name} filters={filters} isLive={isLive} />
+      <Results
+        key={name}
+        name={name}
+        filters={{ ...filters, ...playground }}
+        hasFilters={Object.keys(filters).length > 0}
+        isLive={isLive}
+      />
+      {playground.is_from_console === "false" && (
+        <p class="hint left-out">
+          {TEXTS.requests.playgroundHidden}{" "}
+          <a href={hrefOf("requests", { ...Object.fromEntries(query.value), playground: "shown" })}>
+            {TEXTS.requests.showPlayground}
+          </a>
+        </p>
+      )}
     </>
   );
 }
 
-function Results({ name, filters, isLive }: {
+function Results({ name, filters, hasFilters, isLive }: {
   readonly name: string;
   readonly filters: Readonly<Record<string, string>>;
+  /** Whether a person has set some of them. */
+  readonly hasFilters: boolean;
   readonly isLive: boolean;
 }) {
   const [list, setList] = useState<ListAnswer<LoggedRequest> | null>(null);
@@ -90,7 +107,7 @@ function Results({ name, filters, isLive }: {
     <>
       {error !== null && <ErrorNotice error={error} />}
       {list.data.length > 0 && <Table rows={list.data} />}
-      {list.data.length === 0 && after === null && <NoRequests hasFilters={name !== "{}"} />}
+      {list.data.length === 0 && after === null && <NoRequests hasFilters={hasFilters} />}
       {olderError !== null && <ErrorNotice error={olderError} />}
       {isSearching && <p role="status" class="muted">{TEXTS.requests.searching}</p>}
       {after !== null && !isSearching && (

@@ -23,7 +23,7 @@ export function Timeline({ request }: { readonly request: LoggedRequest }) {
       ))}
       <li>
         <span class="timeline-name">{TEXTS.requests.duration}</span>
-        <span class="timeline-track" aria-hidden="true" />
+        <span class="timeline-track none" aria-hidden="true" />
         <span class="timeline-time">{duration(request.duration_ms)}</span>
       </li>
     </ol>

@@ -13,6 +13,25 @@ export function lastDays(count: number, nowMs: number): string[] {
   );
 }
 
+/** The chart has at most this many days. */
+const MAX_DAYS = 731;
+
+/**
+ * The UTC days of a range, its ends included.
+ *
+ * @param to Empty for today.
+ */
+export function daysBetween(from: string, to: string, nowMs: number): string[] {
+  const last = to === "" ? nowMs : Date.parse(to);
+  const count = Math.floor(last / DAY_MS) - Math.floor(Date.parse(from) / DAY_MS) + 1;
+  return Number.isNaN(count) ? lastDays(1, nowMs) : lastDays(Math.max(1, Math.min(count, MAX_DAYS)), last);
+}
+
+/** The day after one. */
+export function dayAfter(day: string): string {
+  return new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
+}
+
 /** The cost of each group on each day: a series for each group of the answer, and one for all others. */
 export function costByDay({ answer: { data, others = [] }, dimension, days }: {
   /** By day and by the dimension. */

@@ -7,6 +7,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
+import { type RangeEnds, rangeInAddress, SpanChoice } from "../../components/span_choice.tsx";
 import { Stat } from "../../components/stat.tsx";
 import { TimeChart } from "../../components/time_chart.tsx";
 import { compact, dollars } from "../../format.ts";
@@ -17,7 +18,7 @@ import { usePolled } from "../../polled.ts";
 import { session } from "../../session_state.ts";
 import type { UsageAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
-import { costByDay, lastDays } from "./cost_by_day.ts";
+import { costByDay, dayAfter, daysBetween, lastDays } from "./cost_by_day.ts";
 import { UsageFilters, usageFilters } from "./usage_filters.tsx";
 import { UsageTable } from "./usage_table.tsx";
 
@@ -50,15 +51,17 @@ function Usage() {
   const dimensions: readonly Dimension[] = DIMENSIONS[session.value?.kind ?? "caller"];
   const dimension = dimensions.find((each) => each === query.value.get("group_by")) ?? "model";
   const span = SPANS.find((each) => each === query.value.get("days")) ?? "30";
+  const range = rangeInAddress();
   return (
     <>
       <PageHead title={TEXTS.usage.title}>
-        <Choice
+        <SpanChoice
           label={TEXTS.usage.days}
-          values={SPANS}
+          parameter="days"
+          spans={SPANS}
           titles={TEXTS.usage.spans}
-          value={span}
-          onChange={(value) => setQuery({ days: value })}
+          span={span}
+          type="date"
         />
         <Choice
           label={TEXTS.usage.groupBy}
@@ -69,7 +72,12 @@ function Usage() {
         />
       </PageHead>
       <UsageFilters />
-      <UsageCards key={`${dimension} ${span} ${JSON.stringify(usageFilters())}`} dimension={dimension} span={span} />
+      <UsageCards
+        key={JSON.stringify([dimension, span, range, usageFilters()])}
+        dimension={dimension}
+        span={span}
+        range={range}
+      />
     </>
   );
 }
@@ -77,13 +85,17 @@ function Usage() {
 interface UsageChoice {
   readonly dimension: Dimension;
   readonly span: (typeof SPANS)[number];
+  /** In place of the span; null for none. */
+  readonly range: RangeEnds | null;
 }
 
-function UsageCards({ dimension, span }: UsageChoice) {
+function UsageCards({ dimension, span, range: ends }: UsageChoice) {
   const [shown, setShown] = useState(SHOWN_GROUPS);
   const filters = usageFilters();
-  const days = lastDays(Number(span), Date.now());
-  const range = { ...filters, from: days[0] ?? "" };
+  const now = Date.now();
+  const days = ends === null ? lastDays(Number(span), now) : daysBetween(ends.from, ends.to, now);
+  const [first = "", last = first] = [days[0], days.at(-1)];
+  const range = { ...filters, from: first, ...ends !== null && { to: dayAfter(last) } };
   const endpoint = session.value?.kind === "operator" ? "/admin/v1/usage" : "/v1/usage";
   const groupedByDay = dimension === "day" ? "day" : `day,${dimension}`;
   const load = (groupBy: string, top: number, signal: AbortSignal) =>
@@ -136,7 +148,7 @@ function UsageCards({ dimension, span }: UsageChoice) {
                 </a>
               }
             >
-              <UsageTable answer={data} dimension={dimension} parameters={{ ...filters, days: span }} />
+              <UsageTable answer={data} dimension={dimension} parameters={{ ...filters, ...ends ?? { days: span } }} />
               <MoreButton
                 onMore={isMore ? () => setShown(Math.min(shown + SHOWN_GROUPS, MAX_GROUPS)) : null}
               />

@@ -97,6 +97,12 @@ export class Pane {
     this.turns.value = messages;
   }
 
+  /** Shows a conversation as it was, with its answers. */
+  restore(turns: readonly Turn[]): void {
+    this.turns.value = turns;
+    this.#nextId = 1 + Math.max(-1, ...turns.map((turn) => turn.role === "reply" ? turn.id : -1));
+  }
+
   async #answer({ protocol, settings }: PaneRequest): Promise<void> {
     const running = this.#running = new AbortController();
     const written = protocol.write({ ...settings, model: this.model.value }, this.turns.value.flatMap(messagesOf));
