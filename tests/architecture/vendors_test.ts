@@ -13,7 +13,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "src/files/s3/bucket_error.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
   "src/config/storage_sections.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"],
 };
-const COMMENT = /^\s*(?:\/\/|\/?\*)/;
+/** Comments, and what the reference says of a setting. */
+const COMMENT = /^\s*(?:\/\/|\/?\*|(?:example|text|otherwise): )/;
 
 function variablesOf(vendor: Vendor): readonly string[] {
   const { keyNames, pairNames = [], addressNames = [], regionNames = [], imports = {} } = vendor;
