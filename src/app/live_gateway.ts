@@ -30,7 +30,6 @@ const priceSourceModule = new Late(() => import("./price_source.ts"));
 const notificationsModule = new Late(() => import("./notifications.ts"));
 const followedChangesModule = new Late(() => import("./followed_changes.ts"));
 const repricedModule = new Late(() => import("../catalog/repriced.ts"));
-const configChangesModule = new Late(() => import("./config_changes.ts"));
 
 /** Everything that follows from one configuration. A request uses the one that was in force when it began. */
 interface Generation {
@@ -285,6 +284,5 @@ export class LiveGateway {
 
 /** Most gateways never change their configuration, so the code is loaded for the first change. */
 function loadingOnce(gateway: ChangedGateway, started: StartedConfig): () => Promise<ConfigChanges> {
-  let changes: Promise<ConfigChanges> | null = null;
-  return () => changes ??= configChangesModule.load().then(({ ConfigChanges }) => new ConfigChanges(gateway, started));
+  return new Late(async () => new (await import("./config_changes.ts")).ConfigChanges(gateway, started)).load;
 }

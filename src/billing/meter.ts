@@ -272,7 +272,7 @@ export function createMeter(options: MeterOptions): LedgerMeter {
   async function leased(
     caller: LimitedCaller,
     lease: (meter: AccountMeter) => Promise<void>,
-    admit: (meter: AccountMeter) => Admission | null | Promise<Admission | null>,
+    admit: (meter: AccountMeter) => MaybePromise<Admission | null>,
   ): Promise<Admission> {
     const meter = meterOf(caller.accountId);
     const tryOnce = async () => {

@@ -17,9 +17,9 @@ export interface SearchedRows {
   /** See {@linkcode Dialect}. */
   readonly dialect: Dialect;
   /** The request with this id; null if there is none. */
-  get(requestId: string): StoredRow | null | Promise<StoredRow | null>;
+  get(requestId: string): MaybePromise<StoredRow | null>;
   /** The position of the row that `offset` rows precede; null if there are fewer. */
-  positionAt(rows: VisitedRows, offset: number): number | null | Promise<number | null>;
+  positionAt(rows: VisitedRows, offset: number): MaybePromise<number | null>;
   /** The rows that match. */
   select(rows: VisitedRows, limit: number): MaybePromise<readonly StoredRow[]>;
 }

@@ -9,7 +9,8 @@ import type { Provider } from "../upstreams/provider.ts";
 import type { TextAttempt, TextParts } from "./attempt.ts";
 import { Late } from "../lib/late.ts";
 
-const builtInAnswerModule = new Late(() => import("./built_in_answer.ts"));
+/** The built-in models, which are loaded for the first other name. Names are noted after that. */
+const builtInAnswers = new Late(() => import("./built_in_answer.ts"));
 
 /**
  * Returns the attempt with the model that answered it, by the name in the reply. Vendors send requests for a model on
@@ -30,7 +31,9 @@ export function withAnswer(
   }
   // A fallback at the vendor serves single requests, and its usage names it.
   if (usage?.otherModels?.some((other) => other.model === name)) return attempt;
-  return mustLoad(attempt.provider) ? loadBuiltIn().then(() => otherAnswer(attempt, name)) : otherAnswer(attempt, name);
+  if (!mustLoad(attempt.provider)) return otherAnswer(attempt, name);
+  // A reply that is paid for is not lost because the code cannot be loaded now.
+  return builtInAnswers.load().then(() => otherAnswer(attempt, name), () => attempt);
 }
 
 function otherAnswer(attempt: TextAttempt, name: string): TextAttempt {
@@ -50,20 +53,13 @@ export async function noteOtherAnswer(
 ): Promise<void> {
   const provider = providers.get(name);
   if (provider === undefined) return;
-  if (mustLoad(provider)) await loadBuiltIn();
+  if (mustLoad(provider)) await builtInAnswers.load();
   const known = answeringModel(answering, { provider, catalog: catalog.at(clock.now()) });
   provider.answering?.noteOther(asked, answering, known);
 }
 
-/** The built-in models, which are loaded for the first other name. Names are noted after that. */
-let builtIn: typeof import("./built_in_answer.ts") | null = null;
-
 function mustLoad({ builtInFamily }: Provider): boolean {
-  return builtIn === null && builtInFamily !== undefined;
-}
-
-async function loadBuiltIn(): Promise<void> {
-  builtIn = await builtInAnswerModule.load();
+  return builtInAnswers.loaded === null && builtInFamily !== undefined;
 }
 
 /**
@@ -132,6 +128,6 @@ function findAnsweringModel(
   { provider, catalog }: { readonly provider: Provider; readonly catalog: Catalog },
 ): Model | null {
   const model = catalog.servedAs(provider.name, name) ?? catalog.servedAs(provider.name, unversionedName(name)) ??
-    builtIn?.builtInAnswer(provider, name) ?? null;
+    builtInAnswers.loaded?.builtInAnswer(provider, name) ?? null;
   return model?.text === true ? model : null;
 }

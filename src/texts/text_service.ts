@@ -93,8 +93,8 @@ export class TextService {
   /** Notes a field that the vendor refused. What that needs is loaded for the first refusal. */
   async #noteRefusal(error: unknown, attempt: TextAttempt): Promise<void> {
     if (!(error instanceof UpstreamFailure) || error.kind !== "invalid") return;
-    const { noteUnknownRefusal } = await unknownRefusalModule.load();
-    noteUnknownRefusal(error, attempt, this.parts.log);
+    const loaded = await unknownRefusalModule.load().catch(() => null); // the refusal itself must reach the caller
+    loaded?.noteUnknownRefusal(error, attempt, this.parts.log);
   }
 
   /** Sends a request, and once more without the reasoning of earlier turns if the vendor refuses it. */
@@ -122,8 +122,8 @@ type BegunAttempt = Omit<TextAttempt, "provider" | "endpoint">;
 /** A refusal of a model that the vendor no longer has names its successor. The code is loaded for the first refusal. */
 async function asGoneModel(error: unknown, { model, candidate }: TextAttempt): Promise<unknown> {
   if (!(error instanceof UpstreamFailure) || error.kind !== "invalid") return error;
-  const { withSuccessor } = await goneModelModule.load();
-  return withSuccessor(error, { model, name: candidate.model });
+  const loaded = await goneModelModule.load().catch(() => null);
+  return loaded === null ? error : loaded.withSuccessor(error, { model, name: candidate.model });
 }
 
 /**

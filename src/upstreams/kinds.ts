@@ -29,79 +29,24 @@ const AUDIO = ["speech", "transcription"] as const;
  * adapters are in `adapters.ts`, and the vendors in `vendors.ts`.
  */
 const KINDS = {
-  openai: {
-    ...LISTING,
-    makes: [...IMAGES, "video", "embedding", "moderation", "rerank", ...AUDIO],
-  },
-  anthropic: {
-    ...LISTING,
-  },
-  google: {
-    ...LISTING,
-    makes: ["image", "video", "embedding", ...AUDIO],
-  },
-  ark: {
-    ...PLAIN,
-    makes: [...IMAGES, "video"],
-  },
-  xai: {
-    ...LISTING,
-    makes: [...IMAGES, "video"],
-  },
-  minimax: {
-    ...PLAIN,
-    makes: ["video"],
-  },
-  fal: {
-    ...PLAIN,
-    makes: [...IMAGES, "video"],
-  },
-  bfl: {
-    ...PLAIN,
-    makes: IMAGES,
-  },
-  kling: {
-    ...PLAIN,
-    makes: ["video"],
-    supportsSecretKey: true,
-  },
-  alibaba: {
-    ...LISTING,
-    makes: [...IMAGES, "video"],
-  },
-  replicate: {
-    ...PLAIN,
-    makes: [...IMAGES, "video"],
-  },
-  runway: {
-    ...PLAIN,
-    makes: ["video"],
-  },
-  vidu: {
-    ...PLAIN,
-    makes: ["video"],
-  },
-  luma: {
-    ...PLAIN,
-    makes: ["video"],
-  },
-  "dream-machine": {
-    ...PLAIN,
-    makes: ["video"],
-  },
-  pika: {
-    ...PLAIN,
-    makes: ["video"],
-  },
-  vertex: {
-    ...PLAIN,
-    makes: ["video", "embedding", ...AUDIO],
-  },
-  bedrock: {
-    ...PLAIN,
-    makes: ["embedding"],
-    supportsSecretKey: true,
-  },
+  openai: { ...LISTING, makes: [...IMAGES, "video", "embedding", "moderation", "rerank", ...AUDIO] },
+  anthropic: LISTING,
+  google: { ...LISTING, makes: ["image", "video", "embedding", ...AUDIO] },
+  ark: { ...PLAIN, makes: [...IMAGES, "video"] },
+  xai: { ...LISTING, makes: [...IMAGES, "video"] },
+  minimax: { ...PLAIN, makes: ["video"] },
+  fal: { ...PLAIN, makes: [...IMAGES, "video"] },
+  bfl: { ...PLAIN, makes: IMAGES },
+  kling: { ...PLAIN, makes: ["video"], supportsSecretKey: true },
+  alibaba: { ...LISTING, makes: [...IMAGES, "video"] },
+  replicate: { ...PLAIN, makes: [...IMAGES, "video"] },
+  runway: { ...PLAIN, makes: ["video"] },
+  vidu: { ...PLAIN, makes: ["video"] },
+  luma: { ...PLAIN, makes: ["video"] },
+  "dream-machine": { ...PLAIN, makes: ["video"] },
+  pika: { ...PLAIN, makes: ["video"] },
+  vertex: { ...PLAIN, makes: ["video", "embedding", ...AUDIO] },
+  bedrock: { ...PLAIN, makes: ["embedding"], supportsSecretKey: true },
 } satisfies Readonly<Record<string, KindEntry>>;
 
 /** A key of {@linkcode KINDS}. */

@@ -84,6 +84,17 @@ Deno.test("the admin keys of vendors are read from the environment with their ke
   }
 });
 
+Deno.test("AZURE_OPENAI_API_KEY enables azure together with the address of a resource", () => {
+  const key = { AZURE_OPENAI_API_KEY: "vendor-key" };
+  assertEquals(configOf("", key).providers, {});
+  const config = configOf("", { ...key, AZURE_OPENAI_ENDPOINT: "https://acme.openai.azure.com/" });
+  const { kind, baseUrl, headers } = valueAt(config.providers, "azure");
+  assertEquals([kind, baseUrl, headers], ["openai", "https://acme.openai.azure.com/openai/v1", {
+    "api-key": "vendor-key",
+  }]);
+  assertEquals(config.models, []);
+});
+
 Deno.test("a missing half of a key pair is reported by name", () => {
   const [missing] = problemsOf("", { KLING_ACCESS_KEY: "access-key" });
   assertEquals(missing, "environment: KLING_SECRET_KEY: expected the other key of the pair, got nothing");
