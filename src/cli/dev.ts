@@ -1,11 +1,13 @@
 import type { RunningApp } from "../app/app.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, LoadedConfig } from "../config/config.ts";
+import type { StoredConfig } from "../config/plain_tree.ts";
+import type { LogLevel } from "../lib/log.ts";
 import { DEV_KEY_PATH, devConfig } from "../config/dev_config.ts";
 import { CALLER_ENDPOINTS } from "../endpoints/callers.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { restrictPermissions } from "../lib/private_path.ts";
 import { builtInRates } from "../config/dev_rates.ts";
-import { startSandbox } from "../sandbox/mod.ts";
+import { type Sandbox, startSandbox } from "../sandbox/mod.ts";
 import { adminKeyPath, pathOf, webhookSecretPath } from "./find_gateway.ts";
 import { runUntilSignal, startGateway } from "./gateway_process.ts";
 import { openProcessOutput } from "./process_output.ts";
@@ -20,23 +22,26 @@ import { UsageError } from "./usage_error.ts";
 export async function dev(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError("switchyard dev: no arguments are expected");
   const key = await ensureSecret(DEV_KEY_PATH);
-  const sandbox = await startSandbox({ port: 0, ratesOf: builtInRates() });
-  const loaded = devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name) });
-  const isPortChosen = loaded.tree.ownerOf("server", "port") !== null;
-  const known = await withAdminKey(loaded.config);
-  const config = isPortChosen ? known : onFreePort(known);
+  const sandbox = await startVendors();
+  const load = (stored: StoredConfig) =>
+    devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name), stored });
+  const usual = load({});
+  const isPortChosen = usual.tree.ownerOf("server", "port") !== null;
+  const adminKey = await adminKeyOf(usual.config);
+  const port = isPortChosen ? usual.config.server.port : freePort(usual.config);
+  const loaded = withServer(usual, { adminKey, port });
+  const { config } = loaded;
   const output = openProcessOutput(config);
-  const usual = loaded.config.server.port;
-  if (config.server.port !== usual) {
-    output.print(`Another process uses port ${usual}; this gateway takes ${config.server.port}.`);
+  if (port !== usual.config.server.port) {
+    output.print(`Another process uses port ${usual.config.server.port}; this gateway takes ${port}.`);
   }
   for (const path of [DEV_KEY_PATH, adminKeyPath(config.store)]) {
     if (path !== null) await restrictPermissions(path, output.log);
   }
   const code = await runUntilSignal(config, output, async () => {
-    const { unset, ...written } = loaded.tree;
-    const tree = { ...written, unset: { ...unset, server: { ...unset.server, port: config.server.port } } };
-    const app = await startGateway({ config, tree, showSecrets: true }, output);
+    const source = { path: null, load: (stored: StoredConfig) => withServer(load(stored), { adminKey, port }) };
+    const setLogLevel = (level: LogLevel) => void (output.log.level = level);
+    const app = await startGateway({ config, live: { source, loaded, setLogLevel }, showSecrets: true }, output);
     await storeWebhookSecret(config, app);
     output.print(devGreeting({ address: app.address, key, consoleLink: await app.createConsoleLink() }));
     return app;
@@ -45,16 +50,31 @@ export async function dev(args: readonly string[]): Promise<number> {
   return code;
 }
 
+/**
+ * The usual port of the simulated vendors. It is the same at every start, so that the addresses of the providers, which
+ * are settings, do not change. See docs/decisions/0314-changes-of-dev.md.
+ */
+const VENDORS_PORT = 18_787;
+
+async function startVendors(): Promise<Sandbox> {
+  const ratesOf = builtInRates();
+  try {
+    return await startSandbox({ port: VENDORS_PORT, ratesOf });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    return await startSandbox({ port: 0, ratesOf });
+  }
+}
+
 /** How many ports are tried after the usual one. */
 const MAX_OTHER_PORTS = 20;
 
-/** The configuration with the first port that is free. */
-function onFreePort(config: Config): Config {
-  const { server } = config;
+/** The first port that is free, from the usual one on; the usual one if there is none. */
+function freePort({ server }: Config): number {
   for (let port = server.port; port <= Math.min(server.port + MAX_OTHER_PORTS, 65_535); port++) {
-    if (isFree(server.host, port)) return { ...config, server: { ...server, port } };
+    if (isFree(server.host, port)) return port;
   }
-  return config;
+  return server.port;
 }
 
 function isFree(hostname: string, port: number): boolean {
@@ -67,13 +87,23 @@ function isFree(hostname: string, port: number): boolean {
 }
 
 /**
- * The configuration with an admin key. A key of the environment comes first. Else the key is kept in a file beside the
- * store, where other commands of the same user find it.
+ * The admin key. A key of the environment comes first. Else the key is kept in a file beside the store, where other
+ * commands of the same user find it.
  */
-async function withAdminKey(config: Config): Promise<Config> {
-  const path = adminKeyPath(config.store);
-  if (config.server.adminKey !== null || path === null) return config;
-  return { ...config, server: { ...config.server, adminKey: await ensureSecret(path) } };
+async function adminKeyOf({ server, store }: Config): Promise<string | null> {
+  const path = adminKeyPath(store);
+  return server.adminKey === null && path !== null ? await ensureSecret(path) : server.adminKey;
+}
+
+/** The configuration with what is known of the server only when it runs. */
+function withServer(
+  { config, tree: { unset, ...written } }: LoadedConfig,
+  { adminKey, port }: { readonly adminKey: string | null; readonly port: number },
+): LoadedConfig {
+  return {
+    config: { ...config, server: { ...config.server, adminKey, port } },
+    tree: { ...written, unset: { ...unset, server: { ...unset.server, port } } },
+  };
 }
 
 /** Writes the webhook secret of the new account to a file beside the store, where `webhooks listen` finds it. */

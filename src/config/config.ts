@@ -129,7 +129,7 @@ export function readPlainLayers({ text, file, env, stored }: ConfigLayers): Plai
 }
 
 /** Adds who set the states of providers that the admin API has set, and when. */
-function withStoredStates(providers: Config["providers"], stored: StoredConfig): Config["providers"] {
+export function withStoredStates(providers: Config["providers"], stored: StoredConfig): Config["providers"] {
   const states = storedStatesIn(stored);
   return Object.fromEntries(
     Object.entries(providers).map(([name, provider]) => {

@@ -1,6 +1,6 @@
-import { type LoadedConfig, readTree } from "./config.ts";
+import { type LoadedConfig, readTree, withStoredStates } from "./config.ts";
 import { layTree } from "./config_tree.ts";
-import { type ConfigTree, treeOf } from "./plain_tree.ts";
+import { type ConfigTree, type StoredConfig, treeOf } from "./plain_tree.ts";
 import { type FamilyAddresses, familyModels, familyProviders } from "./dev_models.ts";
 import type { Environment } from "./expansion.ts";
 import { applyOverrides } from "./overrides.ts";
@@ -36,6 +36,8 @@ export interface DevOptions {
   readonly key: string;
   /** For HOST, PORT and the other overrides. */
   readonly env: Environment;
+  /** The settings in the store, which the console and the admin API change. Default: none. */
+  readonly stored?: StoredConfig;
 }
 
 /** Invented prices, the same for all sandbox models, so that a bill can be checked by eye. */
@@ -226,7 +228,7 @@ const FREE = { api_key: "sandbox", allow_tools: ["*", "web_search"] };
  *
  * @throws {ConfigError} If an override does not fit.
  */
-export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
+export function devConfig({ sandbox, key, env, stored = {} }: DevOptions): LoadedConfig {
   const problems = new Problems(COMMAND);
   const declared = {
     store: DEV_STORE,
@@ -274,8 +276,9 @@ export function devConfig({ sandbox, key, env }: DevOptions): LoadedConfig {
   };
   const tree = { ...declared };
   applyOverrides(tree, env, problems);
-  const written = layTree({ source: COMMAND, file: declared, tree, stored: {}, env, problems });
-  const config = readTree(tree, problems);
+  const written = layTree({ source: COMMAND, file: declared, tree, stored, env, problems });
+  const read = readTree(written.sections, problems);
+  const config = { ...read, providers: withStoredStates(read.providers, stored) };
   const shown = treeOf(withEntries(written, config));
   const ownerOf: ConfigTree["ownerOf"] = (section, name) => {
     const owner = shown.ownerOf(section, name);
