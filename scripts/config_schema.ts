@@ -1,6 +1,11 @@
-/** Writes `docs/switchyard.schema.json`, a JSON Schema of configuration files for editors. Run by `deno task schema`. */
+/**
+ * Writes what editors say about settings: `docs/switchyard.schema.json`, a JSON Schema of configuration files, and the
+ * meanings for the editor of the console. Run by `deno task schema`.
+ */
 import { join } from "node:path";
 import { SCHEMA_FILE } from "../src/cli/config_schema.ts";
-import { formattedSchema } from "./config_schema/document.ts";
+import { formattedMeanings, formattedSchema, MEANINGS_FILE } from "./config_schema/document.ts";
 
-await Deno.writeTextFile(join(import.meta.dirname ?? ".", "../docs", SCHEMA_FILE), formattedSchema());
+const ROOT = join(import.meta.dirname ?? ".", "..");
+await Deno.writeTextFile(join(ROOT, "docs", SCHEMA_FILE), formattedSchema());
+await Deno.writeTextFile(join(ROOT, MEANINGS_FILE), formattedMeanings());

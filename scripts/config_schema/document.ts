@@ -42,6 +42,15 @@ export function configSchema(): JsonSchema {
   };
 }
 
+/** The file with the meanings of settings, which the console's editor shows, by their paths. */
+export const MEANINGS_FILE = "src/console/client/pages/configuration/meanings.json";
+
+/** That file. */
+export function formattedMeanings(): string {
+  const meanings = allSettings().map(({ path, schema }) => [path, textOf(schema)]);
+  return `${JSON.stringify(Object.fromEntries(meanings), null, 2)}\n`;
+}
+
 /** The file with the schema. */
 export function formattedSchema(): string {
   return `${JSON.stringify(configSchema(), null, 2)}\n`;

@@ -1,10 +1,8 @@
 import type * as z from "zod";
 import type { ChargeKind, Tariff } from "../billing/tariff.ts";
-import type { ListedFacts, ModelFacts } from "../conversation/model_facts.ts";
-import type { PromptCachingSetting } from "../limits/access_limits.ts";
+import type { ListedFacts } from "../conversation/model_facts.ts";
 import type { ProviderHalt } from "../lib/provider_halt.ts";
 import type { ReadContext } from "../lib/settings.ts";
-import type { CapabilitySections } from "./capability_schemas.ts";
 import { SECTION_NAMES } from "./capability_sections.ts";
 import type { ImageSection } from "./media_schemas.ts";
 import type { VideoSection } from "./media_sections.ts";
@@ -69,22 +67,29 @@ export interface Redirect {
   readonly model: string | null;
 }
 
+/** The settings of a model from which others follow if they are left out, or that have another form. */
+type Completed =
+  | "canonicalSlug"
+  | "name"
+  | "ownedBy"
+  | "architecture"
+  | "pricing"
+  | "pricingTiers"
+  | "topProvider"
+  | "redirectedTo"
+  | "text"
+  | "image"
+  | "video"
+  | "serves";
+
 /** A model of the catalog. Source of the public fields: docs/api/models.md#default-style. */
-export interface Model extends CapabilitySections {
-  /** `<provider>/<model_name>`. */
-  readonly id: string;
+export interface Model extends Omit<WrittenModel, Completed> {
   /** Never changes. Default: the id. */
   readonly canonicalSlug: string;
   /** Default: the id without its first part. */
   readonly name: string;
-  /** Default: empty. */
-  readonly description: string;
-  /** Unix seconds. Default: 0. */
-  readonly created: number;
   /** Default: the first part of the id. */
   readonly ownedBy: string;
-  /** In tokens; 0 if unknown, which is the default. */
-  readonly contextLength: number;
   /** Its inputs and outputs. */
   readonly architecture: Architecture;
   /** The prices of a small request at a moment. Default: empty, so that everything is free. */
@@ -97,22 +102,10 @@ export interface Model extends CapabilitySections {
   readonly prices: ModelPrices;
   /** Whether the operator says that it is free, by `pricing: free`. Default: false. */
   readonly isFree: boolean;
-  /** The searches that the model may make by itself in one request, without a search tool in it. Default: 0. */
-  readonly ownSearches: number;
   /** Limits of the provider that serves best. */
   readonly topProvider: TopProvider;
-  /** Default: null. */
-  readonly perRequestLimits: Readonly<Record<string, unknown>> | null;
-  /** Default: none. */
-  readonly supportedParameters: readonly string[];
-  /** Default: null. */
-  readonly defaultParameters: Readonly<Record<string, unknown>> | null;
-  /** What an operator states about what the model takes and refuses, before the built-in facts. Default: none. */
-  readonly facts?: Partial<ModelFacts>;
   /** What the lists of its providers state, before the built-in facts. Absent: nothing. */
   readonly listedFacts?: ListedFacts;
-  /** A date; null if none is set, which is the default. */
-  readonly expirationDate: string | null;
   /** Null if the vendor answers with this model, which is the default. */
   readonly redirect: Redirect | null;
   /** Whether the text endpoints serve it. Default: whether its output is text and no section is given. */
@@ -123,15 +116,6 @@ export interface Model extends CapabilitySections {
   readonly video: VideoSection | null;
   /** At least one, each provider once, not all of weight 0. */
   readonly serves: readonly Serving[];
-  /** Whether the gateway makes use of vendors' prompt caches by itself. Default: `auto`. */
-  readonly promptCaching?: PromptCachingSetting;
-  /**
-   * How long a conversation stays at the provider that has read it last, in milliseconds; 0 for not at all. Default:
-   * five minutes, or 0 if a provider or a credential has another weight than 1.
-   */
-  readonly preferWarmMs?: number;
-  /** Ids or aliases of the models to try in order if all of its providers failed. Default: none. */
-  readonly fallbacks: readonly string[];
 }
 
 /** The schema of a model. */

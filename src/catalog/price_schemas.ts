@@ -65,7 +65,8 @@ export const writtenPricing: z.ZodType<WrittenPricing> = z.strictObject({
       .max(MAX_OVERRIDES, `at most ${MAX_OVERRIDES} entries`).superRefine(refuseUnordered),
     {
       default: [],
-      text: "Prices under conditions, with the fields of `pricing`: [prices under conditions](#prices-under-conditions)",
+      text:
+        "Prices under conditions, with the fields of `pricing`: [prices under conditions](#prices-under-conditions)",
       example: [{ min_prompt_tokens: 272000, prompt: "0.000004" }],
     },
   ),

@@ -1,4 +1,4 @@
-import type { RequestLogConfig } from "./request_log_section.ts";
+import type { RequestLogConfig } from "../request_log/request_log_section.ts";
 
 /** The most bytes of each captured body; null if no bodies are kept. */
 export function capturedBodyBytes({ isEnabled, capture }: RequestLogConfig): number | null {

@@ -8,13 +8,13 @@ import { hostOf } from "../net/target.ts";
 import type { PricesConfig } from "../prices/prices_section.ts";
 import { listsModels, type Made, madeBy, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
 import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import type { EgressConfig } from "./egress_section.ts";
+import type { EgressConfig } from "../net/egress_section.ts";
 import { isSection, type Section } from "./section.ts";
 import type { ServerConfig } from "./server_section.ts";
 import { configuredAdminKeys } from "./admin_keys.ts";
 import type { Problems } from "./problems.ts";
 import type { Path } from "./setting_path.ts";
-import type { RequestLogConfig } from "./request_log_section.ts";
+import type { RequestLogConfig } from "../request_log/request_log_section.ts";
 import { noBodiesReasonOf } from "./captured_bodies.ts";
 import { nearestWord } from "../lib/nearest_word.ts";
 

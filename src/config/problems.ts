@@ -141,7 +141,8 @@ export class Problems {
     if (value === null) return "an empty value";
     if (Array.isArray(value)) return `a list of ${value.length}`;
     if (typeof value === "object") return "a section";
-    const isPrivate = isSecretPath(path) || path.some((part) => SECRET_FIELDS.has(part)) || this.#privatePaths.has(pathText(path)) ||
+    const isPrivate = isSecretPath(path) || path.some((part) => SECRET_FIELDS.has(part)) ||
+      this.#privatePaths.has(pathText(path)) ||
       (path[0] === "store" && String(value).includes("@")); // the address of a database has a password
     if (typeof value === "string") return isPrivate ? `text of ${value.length} characters` : shownText(value);
     return isPrivate ? `a ${typeof value}` : String(value);

@@ -18,10 +18,12 @@ export function withEntries(tree: WrittenTree, config: object): PlainTree {
 
 /** The settings that have an environment variable, by the name of the variable: the section, and the field in it. */
 export function settingsOfVariables(): ReadonlyMap<string, readonly string[]> {
-  return new Map(settingEntries().flatMap((entry) => {
-    const { variable } = factsOf(entry.type) ?? {};
-    return variable === undefined ? [] : [[variable, pathOf(entry).split(".")]];
-  }));
+  return new Map(
+    settingEntries().flatMap((entry) => {
+      const { variable } = factsOf(entry.type) ?? {};
+      return variable === undefined ? [] : [[variable, pathOf(entry).split(".")]];
+    }),
+  );
 }
 
 /** A setting of a section, or a whole section that has no fields. */

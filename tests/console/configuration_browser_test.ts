@@ -9,6 +9,7 @@ stageTest("a setting is stored after its difference was shown, and rolled back",
   await page.selectOption("select[name=section]", "aliases");
   await page.fill("input[name=name]", "quick");
   await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByText("A model's id or another alias").waitFor();
   await fillJson(page, "Value as JSON", '"sandbox/chat-1"');
   await page.click("text=Show the difference");
   await page.getByText("aliases.quick").nth(1).waitFor();

@@ -1,7 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 } from "ajv/2020";
 import { parse } from "yaml";
-import { configSchema, formattedSchema } from "../../scripts/config_schema/document.ts";
+import {
+  configSchema,
+  formattedMeanings,
+  formattedSchema,
+  MEANINGS_FILE,
+} from "../../scripts/config_schema/document.ts";
 import { readConfigSchema, SCHEMA_FILE } from "../../src/cli/config_schema.ts";
 import { isObject } from "../../src/conversation/wire_value.ts";
 import { filesOf, ROOT } from "../architecture/source_files.ts";
@@ -16,6 +21,8 @@ function problemsOf(config: unknown): string[] {
 Deno.test(`docs/${SCHEMA_FILE} is what "deno task schema" writes`, async () => {
   const isCurrent = await readConfigSchema() === formattedSchema();
   assert(isCurrent, 'The schema is not current: run "deno task schema"');
+  const areCurrent = await Deno.readTextFile(ROOT + MEANINGS_FILE) === formattedMeanings();
+  assert(areCurrent, 'The meanings of settings are not current: run "deno task schema"');
 });
 
 Deno.test("the schema of configuration files takes every sample of the documentation", async () => {

@@ -686,6 +686,8 @@ export const TEXTS = {
     open: "Add",
     edit: "Change",
     valueLabel: "Value as JSON",
+    meaning: "Meaning",
+    meanings: (count: string) => `All ${count} settings`,
     secretsHint: "A secret shows as (set). Leave it as it is to keep it.",
     preview: "Show the difference",
     apply: "Apply",

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { editedValue, entryPath, storeRequest } from "../../../src/console/client/pages/configuration/config_change.ts";
+import { meaningsOf } from "../../../src/console/client/pages/configuration/meanings.ts";
 import { isJsonObject, mergePatchOf } from "../../../src/console/client/pages/configuration/merge_patch.ts";
 
 /** RFC 7396, section 2. */
@@ -54,4 +55,22 @@ Deno.test("a model is edited without its id, which is its name", () => {
   assertEquals(editedValue("models", { id: "acme/one", pricing: {} }), { pricing: {} });
   assertEquals(editedValue("aliases", "acme/one"), "acme/one");
   assertEquals(entryPath("aliases", "fast"), "/admin/v1/config/aliases/fast");
+});
+
+Deno.test("meaningsOf() gives the meanings of the settings of an entry, also of one with a name of its own", () => {
+  const all = {
+    "store": "Where",
+    "limits.reads.per": "The period",
+    "limits.text_body": "A body",
+    "providers.NAME.kind": "A kind",
+    "models[].pricing.prompt": "A price",
+    "server.admin_keys[].role": "A role",
+  };
+  assertEquals(meaningsOf(all, "store", ""), [{ name: "", text: "Where" }]);
+  assertEquals(meaningsOf(all, "limits", "text_body"), [{ name: "", text: "A body" }]);
+  assertEquals(meaningsOf(all, "limits", "reads"), [{ name: "per", text: "The period" }]);
+  assertEquals(meaningsOf(all, "providers", "openai"), [{ name: "kind", text: "A kind" }]);
+  assertEquals(meaningsOf(all, "models", "openai/one"), [{ name: "pricing.prompt", text: "A price" }]);
+  assertEquals(meaningsOf(all, "server", "admin_keys"), [{ name: "role", text: "A role" }]);
+  assertEquals(meaningsOf(all, "limits", "text"), []);
 });

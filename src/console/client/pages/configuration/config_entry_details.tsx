@@ -12,6 +12,7 @@ import { useConfirmedChange } from "./confirmed_change.tsx";
 import { isJsonObject } from "./merge_patch.ts";
 import { OwnerBadge, ownerOf } from "./owner_badge.tsx";
 import { readOnlyReason } from "./read_only_reason.ts";
+import { SettingMeaning } from "./setting_meaning.tsx";
 
 const INDENT = 2;
 
@@ -41,6 +42,7 @@ export function ConfigEntryDetails({ config, section, name, onChanged }: {
               {setting !== undefined && <pre tabIndex={0}>{JSON.stringify(setting.value, null, INDENT)}</pre>}
             </Card>
           )}
+        <SettingMeaning section={section} name={name} />
       </div>
     </>
   );
