@@ -1,8 +1,7 @@
 import type { Model } from "../catalog/model.ts";
 import { MESSAGE_FORMAT } from "../conversation/codecs/messages/shared/format_name.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../endpoints/callers.ts";
 import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../endpoints/operators.ts";
-import { DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../endpoints/service.ts";
+import { SERVICE_ENDPOINTS } from "../endpoints/service.ts";
 import type { Route } from "../http/inbound.ts";
 import { withLargeBodies } from "../large_requests/large_route.ts";
 import { contentModelRoutes } from "../protocols/content/models.ts";
@@ -32,6 +31,7 @@ import { gatewayMetrics } from "./gateway_metrics.ts";
 import { otherGatewaysOn } from "./other_gateways.ts";
 import type { OwnedServices } from "./own.ts";
 import { needsAdminKey, readinessHandler, readinessOf, type ReadinessOptions } from "./readiness.ts";
+import { lateCallerRoutes } from "./late_endpoints.ts";
 import { createTextRoutes } from "./text_routes.ts";
 import { createVideoRoutes } from "./videos.ts";
 import { replayOptions } from "./replays.ts";
@@ -103,58 +103,19 @@ export function createGatewayRouters(
   };
 }
 
-/** The endpoints that are answered in one piece, but for images. */
-const WHOLE_CALLS = [
-  ENDPOINTS.createEmbeddings,
-  ENDPOINTS.embedContent,
-  ENDPOINTS.batchEmbedContents,
-  ENDPOINTS.createModeration,
-  ENDPOINTS.rerank,
-  ENDPOINTS.createSpeech,
-  ENDPOINTS.createTranscription,
-  ENDPOINTS.createTranslation,
-];
-
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features, baseUrl: () => string): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
-  const { texts, caches, webhooks, videos, receivers, keptStreams, streamPlaces } = features;
+  const { texts, caches, webhooks, videos } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits };
   return [
     ...createTextRoutes(textOptions),
     ...caches.routes,
-    ...lazyRoutesAt([ENDPOINTS.createImages, ENDPOINTS.editImages], async () => {
-      return (await import("./image_routes.ts")).buildImageRoutes(services);
-    }),
-    ...lazyRoutesAt(WHOLE_CALLS, async () => {
-      return (await import("./whole_call_routes.ts")).buildWholeCallRoutes(services);
-    }),
+    ...lateCallerRoutes({ services, features, baseUrl }),
     ...videoModelRoutes(catalog, callerCatalog(services)),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
-    ...lazyRoutesAt([ENDPOINTS.receiveWebhook], async () => {
-      const { webhookReceiverRoutes } = await import("../protocols/default/webhook_receiver.ts");
-      return webhookReceiverRoutes({ receivers: await receivers.load(), bodyIdleMs: limits.bodyIdleMs });
-    }),
-    ...lazyRoutesAt([ENDPOINTS.readOwnUsage], async () => {
-      return (await import("../protocols/default/usage.ts")).usageRoutes(services);
-    }),
-    ...lazyRoutesAt([ENDPOINTS.listOwnRequests, ENDPOINTS.readOwnRequest], async () => {
-      const { ownRequestRoutes } = await import("../protocols/default/requests.ts");
-      return ownRequestRoutes({ authenticate, requests: services.requestLog });
-    }),
-    ...lazyRoutesAt([ENDPOINTS.resumeStream], async () => {
-      const { streamHandler } = await import("../replays/stream_route.ts");
-      const [streams, places] = await Promise.all([keptStreams.load(), streamPlaces?.load() ?? null]);
-      return routesAt(ENDPOINTS.resumeStream, streamHandler({ authenticate, streams, catalog, places }));
-    }),
-    ...lazyRoutesAt([ENDPOINTS.readOwnKey, ENDPOINTS.readOwnCredits], async () => {
-      return (await import("../protocols/default/key.ts")).keyRoutes(services);
-    }),
-    ...lazyRoutesAt(Object.values(DOCUMENTATION_ENDPOINTS), async () => {
-      return (await import("./documentation.ts")).createDocumentationRoutes(baseUrl);
-    }),
     ...defaultModelRoutes(catalog, callerCatalog(services)),
     ...messageModelRoutes(catalog, (model) => messageServiceOf(model, texts), callerCatalog(services)),
     ...contentModelRoutes(catalog, callerCatalog(services)),

@@ -1,0 +1,91 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../endpoints/callers.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import { DOCUMENTATION_ENDPOINTS } from "../endpoints/service.ts";
+import type { Route } from "../http/inbound.ts";
+import { Late } from "../lib/late.ts";
+import type { MaybePromise } from "../lib/maybe_promise.ts";
+import { lazyRoutesAt, routesAt } from "../protocols/route_at.ts";
+import type { Features } from "./features.ts";
+import type { OwnedServices } from "./own.ts";
+
+/** What the code of endpoints for callers is given. */
+export interface LateEndpointParts {
+  readonly services: OwnedServices;
+  readonly features: Pick<Features, "receivers" | "keptStreams" | "streamPlaces">;
+  /** Gives the gateway's own address without a final slash. */
+  readonly baseUrl: () => string;
+}
+
+/** The endpoints that are answered in one piece, but for images. */
+const WHOLE_CALLS = [
+  ENDPOINTS.createEmbeddings,
+  ENDPOINTS.embedContent,
+  ENDPOINTS.batchEmbedContents,
+  ENDPOINTS.createModeration,
+  ENDPOINTS.rerank,
+  ENDPOINTS.createSpeech,
+  ENDPOINTS.createTranscription,
+  ENDPOINTS.createTranslation,
+];
+
+/** Endpoints for callers, each group with the code that the first request to one of them loads. */
+const GROUPS = [
+  group(
+    [ENDPOINTS.createImages, ENDPOINTS.editImages],
+    new Late(() => import("./image_routes.ts")),
+    ({ buildImageRoutes }, { services }) => buildImageRoutes(services),
+  ),
+  group(
+    WHOLE_CALLS,
+    new Late(() => import("./whole_call_routes.ts")),
+    ({ buildWholeCallRoutes }, { services }) => buildWholeCallRoutes(services),
+  ),
+  group(
+    [ENDPOINTS.receiveWebhook],
+    new Late(() => import("../protocols/default/webhook_receiver.ts")),
+    async ({ webhookReceiverRoutes }, { services: { config }, features: { receivers } }) =>
+      webhookReceiverRoutes({ receivers: await receivers.load(), bodyIdleMs: config.limits.bodyIdleMs }),
+  ),
+  group(
+    [ENDPOINTS.readOwnUsage],
+    new Late(() => import("../protocols/default/usage.ts")),
+    ({ usageRoutes }, { services }) => usageRoutes(services),
+  ),
+  group(
+    [ENDPOINTS.listOwnRequests, ENDPOINTS.readOwnRequest],
+    new Late(() => import("../protocols/default/requests.ts")),
+    ({ ownRequestRoutes }, { services: { authenticate, requestLog } }) =>
+      ownRequestRoutes({ authenticate, requests: requestLog }),
+  ),
+  group(
+    [ENDPOINTS.resumeStream],
+    new Late(() => import("../replays/stream_route.ts")),
+    async ({ streamHandler }, { services: { authenticate, catalog }, features: { keptStreams, streamPlaces } }) => {
+      const [streams, places] = await Promise.all([keptStreams.load(), streamPlaces?.load() ?? null]);
+      return routesAt(ENDPOINTS.resumeStream, streamHandler({ authenticate, streams, catalog, places }));
+    },
+  ),
+  group(
+    [ENDPOINTS.readOwnKey, ENDPOINTS.readOwnCredits],
+    new Late(() => import("../protocols/default/key.ts")),
+    ({ keyRoutes }, { services }) => keyRoutes(services),
+  ),
+  group(
+    Object.values(DOCUMENTATION_ENDPOINTS),
+    new Late(() => import("./documentation.ts")),
+    ({ createDocumentationRoutes }, { baseUrl }) => createDocumentationRoutes(baseUrl),
+  ),
+];
+
+/** The routes of endpoints for callers whose code few gateways need. */
+export function lateCallerRoutes(parts: LateEndpointParts): Route[] {
+  return GROUPS.flatMap((routesOf) => routesOf(parts));
+}
+
+function group<Code>(
+  endpoints: readonly Endpoint[],
+  code: Late<Code>,
+  routes: (code: Code, parts: LateEndpointParts) => MaybePromise<readonly Route[]>,
+): (parts: LateEndpointParts) => Route[] {
+  return (parts) => lazyRoutesAt(endpoints, async () => await routes(await code.load(), parts));
+}
