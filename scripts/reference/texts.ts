@@ -697,7 +697,7 @@ const LIMITS: Record<string, SettingText> = {
   },
   "limits.min_free_disk": { text: "Free disk space below which paid requests are refused", example: "1GB" },
   "limits.files_quota": {
-    text: "Disk space for copies of results",
+    text: "Disk space for copies of results and files of callers",
     example: "500GB",
     otherwise: "the disk without `min_free_disk`",
   },
@@ -768,7 +768,10 @@ const REST: Record<string, SettingText> = {
   },
   "retention.tasks": { text: "Finished video tasks, from their end", example: 2592000, otherwise: NO_LIMIT },
   "retention.deliveries": { text: "Ended webhook deliveries, from their end", example: 2592000, otherwise: NO_LIMIT },
-  "retention.files": { text: "Copies of results, from the copy; null: no limit", example: 86400 },
+  "retention.files": {
+    text: "Copies of results and files of callers, from their creation; null: no limit",
+    example: 86400,
+  },
   "retention.cached_contents": { text: "Cached contents, from their creation", example: 86400, otherwise: NO_LIMIT },
   "retention.audit": { text: "Entries of the audit log; null: no limit", example: 31536000 },
   "billing.preauthorize": { text: "Whether a video's estimate is held before it is accepted" },

@@ -14,6 +14,7 @@ import { UnfinishedChangeError } from "../protocols/admin/unfinished_change.ts";
 import { eraseReplays } from "../replays/erase_replays.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { Store } from "../store/store.ts";
+import { eraseStoredFiles } from "../stored_files/retention.ts";
 import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/tasks/erase_tasks.ts";
 import { removeFromFeed } from "../webhooks/feed_records.ts";
 import { removeDelivery, removeNotifications } from "../webhooks/records.ts";
@@ -69,6 +70,7 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
     return true;
   };
   const removed = await eraseTasks({ store, files: files.results, onRemoval }, account);
+  const storedFiles = await eraseStoredFiles({ store, files: files.results }, account);
   deliveries += await removeNotifications(store, account);
   await removeFromFeed(store, account);
   const cachedContents = await eraseCaches({ store, files: files.caches }, account);
@@ -81,7 +83,8 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
   return {
     erasedAt,
     requests,
-    ...removed,
+    tasks: removed.tasks,
+    files: removed.files + storedFiles,
     deliveries,
     cachedContents,
     idempotencyKeys,

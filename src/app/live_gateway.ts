@@ -18,7 +18,7 @@ import { createFeatures, createLastingFeatures, type Features, type GatewayState
 import { joinRunners } from "./job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "./model_lists.ts";
 import type { OwnedServices } from "./own.ts";
-import { startRetention } from "./retention.ts";
+import { lazySweep, startRetention } from "./retention.ts";
 import type { PriceSource } from "./price_source.ts";
 import type { StartedConfig } from "./start_config.ts";
 import { currentRouter } from "./router.ts";
@@ -114,6 +114,10 @@ export class LiveGateway {
     this.#current.lists.lists.start();
     if (roles.works) this.prices?.schedule.start();
     if (hasConsole(services.config)) holdWork(console.history());
+    const files = lazySweep(async () => {
+      const { storedFileSweep } = await import("../stored_files/retention.ts");
+      return storedFileSweep({ store, files: services.files.results, log });
+    });
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const current = () => this.#current.services;
     const notifying = this.#notify(services, current);
@@ -126,7 +130,12 @@ export class LiveGateway {
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),
       usageRollup.start(),
-      startRetention({ store, clock, log, sweeps: [...videos.sweeps, deliverySweep(store, retention.deliveriesMs)] }),
+      startRetention({
+        store,
+        clock,
+        log,
+        sweeps: [...videos.sweeps, files, deliverySweep(store, retention.deliveriesMs)],
+      }),
     ]);
   }
 

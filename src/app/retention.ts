@@ -8,6 +8,12 @@ import { startPeriodicJob } from "./periodic_job.ts";
 /** Removes a bounded number of expired records. Gives whether more may be left. */
 export type Sweep = () => Promise<boolean>;
 
+/** A sweep whose code is loaded by its first step. */
+export function lazySweep(load: () => Promise<Sweep>): Sweep {
+  let loading: Promise<Sweep> | null = null;
+  return async () => await (await (loading ??= load()))();
+}
+
 /** Options of {@linkcode startRetention}. */
 export interface RetentionOptions {
   readonly store: Store;

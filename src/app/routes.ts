@@ -111,6 +111,19 @@ const WHOLE_CALLS = [
   ENDPOINTS.createTranslation,
 ];
 
+/** The endpoints of files that callers store. */
+const STORED_FILES = [
+  ENDPOINTS.createFile,
+  ENDPOINTS.listFiles,
+  ENDPOINTS.readStoredFile,
+  ENDPOINTS.readFileContent,
+  ENDPOINTS.deleteFile,
+  ENDPOINTS.createUpload,
+  ENDPOINTS.addUploadPart,
+  ENDPOINTS.completeUpload,
+  ENDPOINTS.cancelUpload,
+];
+
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features, baseUrl: () => string): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
@@ -132,6 +145,9 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
     ...lazyRoutesAt([ENDPOINTS.receiveWebhook], async () => {
       const { webhookReceiverRoutes } = await import("../protocols/default/webhook_receiver.ts");
       return webhookReceiverRoutes({ receivers: await receivers.load(), bodyIdleMs: limits.bodyIdleMs });
+    }),
+    ...lazyRoutesAt(STORED_FILES, async () => {
+      return (await import("./stored_file_routes.ts")).buildStoredFileRoutes(services);
     }),
     ...lazyRoutesAt([ENDPOINTS.readOwnUsage], async () => {
       return (await import("../protocols/default/usage.ts")).usageRoutes(services);

@@ -24,6 +24,8 @@ export const ENDPOINT_NAMES = [
   "rerank",
   /** `/v1/audio/speech`, `/v1/audio/transcriptions` and `/v1/audio/translations`. */
   "audio",
+  /** `/v1/files` and `/v1/uploads`. */
+  "files",
 ] as const;
 
 /** The name of an endpoint in the limits of a key. */
