@@ -7,6 +7,7 @@ import {
   VIDEO_RATIOS,
   VIDEO_RESOLUTIONS,
 } from "../../src/catalog/media_sections.ts";
+import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../src/batches/batch.ts";
 import { MAX_STORED_FILE_BYTES, UPLOAD_PURPOSES } from "../../src/stored_files/stored_file.ts";
 import { about } from "./schema.ts";
 
@@ -248,6 +249,24 @@ export const TranscriptRequest = z.looseObject({
   "timestamp_granularities[]": about(oneOrMore(z.string()), "For transcriptions.").optional(),
   "include[]": about(oneOrMore(z.string()), "For transcriptions.").optional(),
 }).meta({ id: "TranscriptRequest" });
+
+/** `POST /v1/batches`. */
+export const BatchCreate = z.looseObject({
+  endpoint: z.enum([...LINE_ENDPOINTS.keys()]),
+  completion_window: about(z.enum(["24h"]), "Needed with `input_file_id`.").optional(),
+  input_file_id: about(z.string(), "A file of the purpose `batch`; or `requests` in its place.").optional(),
+  requests: about(
+    z.array(z.looseObject({ custom_id: z.string(), body: z.looseObject({}) })).min(1).max(BATCH_LIMITS.inlineRequests),
+    "The lines, in place of a file.",
+  ).optional(),
+  model: about(z.string(), "For `requests` without a model.").optional(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  output_expires_after: z.looseObject({
+    anchor: z.literal("created_at"),
+    seconds: z.int().min(3_600).max(2_592_000),
+  }).nullish(),
+  callback_url: about(z.string(), "Gets the event of the end.").nullish(),
+}).meta({ id: "BatchCreate" });
 
 /** `POST /v1/files`. */
 export const FileCreate = z.looseObject({

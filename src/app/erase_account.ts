@@ -1,4 +1,6 @@
 import type { AuditLog } from "../audit/audit_log.ts";
+import { countOpenBatches } from "../batches/records.ts";
+import { eraseBatches } from "../batches/retention.ts";
 import { readAccount } from "../billing/account.ts";
 import { beginErasure, endErasure, eraseKeys } from "../billing/erase_account.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
@@ -70,6 +72,7 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
     return true;
   };
   const removed = await eraseTasks({ store, files: files.results, onRemoval }, account);
+  const batches = await eraseBatches({ store, files: files.results, onRemoval }, account);
   const storedFiles = await eraseStoredFiles({ store, files: files.results }, account);
   deliveries += await removeNotifications(store, account);
   await removeFromFeed(store, account);
@@ -83,7 +86,7 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
   return {
     erasedAt,
     requests,
-    tasks: removed.tasks,
+    tasks: removed.tasks + batches,
     files: removed.files + storedFiles,
     deliveries,
     cachedContents,
@@ -102,11 +105,16 @@ function valueWithoutAccount(value: JsonObject, account: string): JsonObject {
   return diffWithoutAccount(value as JsonObject & Pick<ConfigDiff, "changed">, account);
 }
 
+/** A message needs no exact number of many. */
+const MAX_COUNTED_BATCHES = 1_000;
+
 /** What an account still has under way, and what to do; null if there is nothing. */
 async function workOf({ store, meter, others }: EraseAccountParts, account: string): Promise<string | null> {
   const { held }: { held: Money } = await readAccount(store, account);
   const tasks = await countPendingTasks(store, account);
   if (tasks > 0) return `it has pending video tasks (${tasks}); cancel them or wait for their end, and repeat`;
+  const batches = await countOpenBatches(store, account, MAX_COUNTED_BATCHES);
+  if (batches > 0) return `it has open batches (${batches}); cancel them or wait for their end, and repeat`;
   await meter.recall(account);
   const calls = meter.openCalls(account);
   if (calls > 0) return `it has requests under way (${calls}); wait for their end, and repeat`;

@@ -9,6 +9,7 @@ import { BoundedMemory, type KeptValues } from "../texts/bounded_memory.ts";
 import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
 import { createWebhooks, ReceiverHolder, type Webhooks } from "../webhooks/webhooks.ts";
+import type { BatchFeature, BatchFeatureOptions } from "./batches.ts";
 import { type CacheFeature, createCacheFeature } from "./caches.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import { ConsoleState } from "./console.ts";
@@ -33,6 +34,8 @@ export interface LastingFeatures {
   /** Receivers of webhooks that operators have opened. */
   readonly receivers: ReceiverHolder;
   readonly videos: VideoFeature;
+  /** Loads batches. */
+  readonly batches: () => Promise<BatchFeature>;
   readonly console: ConsoleState;
   /** Reasoning of earlier replies, by tool call. */
   readonly reasoning: KeptValues<KeptReasoning>;
@@ -52,15 +55,20 @@ export interface Features extends LastingFeatures {
   readonly caches: CacheFeature;
 }
 
+/** What batches use of the configuration in force. */
+type BatchGeneration = ReturnType<BatchFeatureOptions["current"]>;
+
 /**
  * Builds the lasting features over the services. None of them starts a job or a thread yet.
  *
  * @param current Gives the parts of the configuration in force.
+ * @param generation Gives the services and the features of the configuration in force.
  */
 export function createLastingFeatures(
   services: OwnedServices,
   state: GatewayState,
   current: () => ConfiguredParts,
+  generation: () => Pick<BatchGeneration, "services" | "features">,
 ): LastingFeatures {
   const { clock, openStreams, ownAddresses } = services;
   const config = (): Config => current().config;
@@ -97,12 +105,18 @@ export function createLastingFeatures(
     reasoning,
     items,
   });
+  const isTestReceiver = (url: string) => receivers.opened !== null && receivers.opened.idAt(url) !== null;
   const videos = createVideoFeature({ ...services, egress }, {
     ...webhooks,
-    isTestReceiver: (url) => receivers.opened !== null && receivers.opened.idAt(url) !== null,
+    isTestReceiver,
     baseUrl: () => state.baseUrl,
     current,
   });
+  let loadedBatches: Promise<BatchFeature> | null = null;
+  const batches = () =>
+    loadedBatches ??= import("./batches.ts").then(({ createBatchFeature }) =>
+      createBatchFeature(services, { current: generation, egress, isTestReceiver, webhooks })
+    );
   const { store, log } = services;
   const client = createHttpClient({ clock, caCerts: egress.caCertificates });
   const places = store.gateways === undefined ? null : { store, clock, log, client, ownUrl: () => state.peerUrl };
@@ -115,7 +129,8 @@ export function createLastingFeatures(
   const storeReplies = async () => {
     await Promise.all([shared?.reasoning.close(), shared?.items.close()]);
   };
-  return { reasoning, items, keptStreams, forgetReplies, storeReplies, webhooks, receivers, large, videos, console };
+  const kept = { reasoning, items, keptStreams, forgetReplies, storeReplies };
+  return { ...kept, webhooks, receivers, large, videos, batches, console };
 }
 
 /** Builds the features of one configuration. */

@@ -69,7 +69,12 @@ export class LiveGateway {
   constructor(services: OwnedServices, state: GatewayState) {
     this.#state = state;
     this.configChanges = services.started && loadingOnce(this, services.started);
-    const lasting = createLastingFeatures(services, state, () => this.#current?.services ?? services);
+    const lasting = createLastingFeatures(
+      services,
+      state,
+      () => this.#current?.services ?? services,
+      () => this.#current,
+    );
     this.#current = this.#generationOf(services, createFeatures(services, lasting), this.#listsFor(services));
     this.router = currentRouter(() => this.#current.routers.main);
     const hasAdminAddress = this.#current.routers.admin !== null;
@@ -118,6 +123,8 @@ export class LiveGateway {
       const { storedFileSweep } = await import("../stored_files/retention.ts");
       return storedFileSweep({ store, files: services.files.results, log });
     });
+    const batchSweep = lazySweep(async () => (await this.#current.features.batches()).sweep);
+    const sweeps = [...videos.sweeps, files, batchSweep, deliverySweep(store, retention.deliveriesMs)];
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const current = () => this.#current.services;
     const notifying = this.#notify(services, current);
@@ -127,15 +134,11 @@ export class LiveGateway {
       ...following,
       notifying,
       videos.startJobs(),
+      this.#startBatches(),
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),
       usageRollup.start(),
-      startRetention({
-        store,
-        clock,
-        log,
-        sweeps: [...videos.sweeps, files, deliverySweep(store, retention.deliveriesMs)],
-      }),
+      startRetention({ store, clock, log, sweeps }),
     ]);
   }
 
@@ -199,6 +202,12 @@ export class LiveGateway {
         ...works ? [startNotifications(services, current)] : [],
       ])
     );
+    return { running: 0, drain: async (graceMs) => await (await started).drain(graceMs) };
+  }
+
+  /** Their code is loaded after the start, as batches of an earlier process may be open. */
+  #startBatches(): JobRunner {
+    const started = this.#current.features.batches().then((batches) => batches.startJobs());
     return { running: 0, drain: async (graceMs) => await (await started).drain(graceMs) };
   }
 

@@ -124,6 +124,8 @@ const STORED_FILES = [
   ENDPOINTS.cancelUpload,
 ];
 
+const BATCHES = [ENDPOINTS.createBatch, ENDPOINTS.listBatches, ENDPOINTS.readBatch, ENDPOINTS.cancelBatch];
+
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features, baseUrl: () => string): Route[] {
   const { catalog, authenticate, config: { limits } } = services;
@@ -148,6 +150,10 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
     }),
     ...lazyRoutesAt(STORED_FILES, async () => {
       return (await import("./stored_file_routes.ts")).buildStoredFileRoutes(services);
+    }),
+    ...lazyRoutesAt(BATCHES, async () => {
+      const [{ buildBatchRoutes }, { batches }] = await Promise.all([import("./batch_routes.ts"), features.batches()]);
+      return buildBatchRoutes(services, batches);
     }),
     ...lazyRoutesAt([ENDPOINTS.readOwnUsage], async () => {
       return (await import("../protocols/default/usage.ts")).usageRoutes(services);

@@ -21,6 +21,7 @@ const TEXT = { ...PAID, isResumable: true, isInConsole: true } as const;
 const MEDIA = { ...PAID, isInConsole: true } as const;
 const VIDEO = { permission: "videos", errors: "video" } as const;
 const STORED = { permission: "files" } as const;
+const BATCHES = { permission: "batches" } as const;
 const CACHED = { permission: "cached_contents", errors: "content" } as const;
 /** What every valid key may read. */
 const OWN = { permission: "open", isRead: true } as const;
@@ -90,6 +91,11 @@ export const CALLER_ENDPOINTS = {
   addUploadPart: { ...at("POST", "/uploads/:id/parts"), ...STORED },
   completeUpload: { ...at("POST", "/uploads/:id/complete"), ...STORED },
   cancelUpload: { ...at("POST", "/uploads/:id/cancel"), ...STORED },
+
+  createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID },
+  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true },
+  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },
+  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES },
 
   listModels: { ...at("GET", "/models"), ...CATALOG, isInConsole: true },
   readModels: { ...at("GET", "/models/:model*"), ...CATALOG },

@@ -26,6 +26,8 @@ export const ENDPOINT_NAMES = [
   "audio",
   /** `/v1/files` and `/v1/uploads`. */
   "files",
+  /** `/v1/batches` and below. Its lines need the name of their endpoint, too. */
+  "batches",
 ] as const;
 
 /** The name of an endpoint in the limits of a key. */
