@@ -160,7 +160,11 @@ class BatchRun {
     } finally {
       stopLooking();
     }
-    return this.#shouldStop() ? this.#stopped ?? "paused" : "completed";
+    if (this.#shouldStop()) return this.#stopped ?? "paused";
+    const { completed, failed } = this.entry.value;
+    // The job is tried again, and finds the lines that are not settled.
+    if (completed + failed < total) throw new Error("Not all lines of the batch are settled");
+    return "completed";
   }
 
   /** Lines do not begin while interactive requests wait for a provider. */
@@ -179,26 +183,38 @@ class BatchRun {
   }
 
   async #answer(line: StoredLine): Promise<void> {
-    const { permits } = this.parts;
-    const reply = await permits.run(this.entry.value.account, () => this.#replyTo(line));
+    const reply = await this.#replyTo(line);
     if (reply !== null) this.#settler.add({ line, reply });
   }
 
   /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */
   async #replyTo(line: StoredLine): Promise<LineReply | null> {
-    const { runner, clock } = this.parts;
-    const { endpoint } = this.entry.value;
+    const { runner, permits } = this.parts;
+    const { endpoint, account } = this.entry.value;
     // Ends with a reply, with the run, or with the window of the batch.
     for (let tries = 1;; tries++) {
       if (this.#shouldStop()) return null;
       const credential = await (this.#credential ??= this.#readCredential());
       if (credential instanceof GatewayError) return refusalOf(credential);
-      const reply = await runner.run({ endpoint, credential, body: line.body }, line.part, this.#left.signal);
-      if (this.#left.signal.aborted) return null;
+      const request = { endpoint, credential, body: line.body };
+      // A line that waits for its next try takes no permit.
+      const reply = await permits.run(
+        account,
+        async () => this.#stopped === null ? await runner.run(request, line.part, this.#left.signal) : null,
+      );
+      if (reply === null || this.#left.signal.aborted) return null;
       const isRefused = reply.status === 429 || reply.status === 503;
       const isFailed = reply.status >= 500 && tries < MAX_TRIES;
       if (reply.charge !== null || !(isRefused || isFailed)) return reply;
-      await sleep(clock, jobBackoffMs(Math.min(tries - 1, 5)));
+      await this.#pause(jobBackoffMs(Math.min(tries - 1, 5)));
+    }
+  }
+
+  /** Waits, but not longer than the run. */
+  async #pause(delayMs: number): Promise<void> {
+    const { clock } = this.parts;
+    for (let waitedMs = 0; waitedMs < delayMs && !this.#shouldStop(); waitedMs += LOOK_EVERY_MS) {
+      await sleep(clock, Math.min(LOOK_EVERY_MS, delayMs - waitedMs));
     }
   }
 

@@ -1,3 +1,4 @@
+import { addCharge } from "../billing/charge.ts";
 import { drawFromHold, type Hold, type HoldDraw } from "../billing/hold.ts";
 import { holdKey } from "../billing/records.ts";
 import { NO_USAGE, promptTokensOf, type Usage } from "../conversation/usage.ts";
@@ -49,9 +50,17 @@ export class Settler {
   /** Adds a line. */
   add(answered: AnsweredLine): void {
     this.#waiting.push(answered);
-    this.#writing ??= this.#write().catch((error) => void (this.#failure ??= error)).finally(() =>
-      this.#writing = null
-    );
+    this.#start();
+  }
+
+  #start(): void {
+    this.#writing ??= this.#write()
+      .catch((error) => void (this.#failure ??= error))
+      .finally(() => {
+        this.#writing = null;
+        // A line can be added between the end of the last write and this moment.
+        if (this.#waiting.length > 0 && this.#failure === null) this.#start();
+      });
   }
 
   /** What prevents further lines; null if nothing does. */
@@ -68,13 +77,14 @@ export class Settler {
 
   /** Reads the batch again, since its caller may have cancelled it. */
   async refresh(): Promise<void> {
+    const before = this.entry;
     const entry = await readBatch(this.parts.store, this.entry.value.id);
     if (entry === null || entry.value.epoch !== this.entry.value.epoch) {
       this.#failure ??= new LostBatchError("The batch is lost");
       return;
     }
-    // A commit may have changed it meanwhile; the next refresh finds a cancellation then.
-    if (this.#writing === null) this.entry = entry;
+    // A commit may have changed it meanwhile, and then has read it again.
+    if (this.entry === before) this.entry = entry;
   }
 
   async #write(): Promise<void> {
@@ -104,13 +114,14 @@ export class Settler {
       const drawn = this.hold === null
         ? null
         : drawFromHold({}, this.hold, lines.map((each) => drawOf(each, batch, now)));
-      let commit: Commit = drawn?.commit ?? {};
+      let commit: Commit = drawn?.commit ?? unheld(lines, batch, now);
       for (const reply of replies) commit = addReply(commit, batch.id, reply);
       const change = countsAfter(batch, lines);
       commit = changeBatch(commit, this.entry, change);
       const result = await store.commit(null, commit);
       if (result.ok) {
-        meter.invalidate(batch.account);
+        // What a call can reserve only grows, unless a line cost more than its part.
+        if (costsAbove(lines)) meter.invalidate(batch.account);
         const version = writtenVersion(commit, result, this.entry.key);
         if (version === null) throw new Error("The store gave no version of a batch");
         this.entry = { key: this.entry.key, value: { ...batch, ...change }, version };
@@ -144,6 +155,19 @@ function drawOf({ line, reply }: AnsweredLine, batch: BatchRecord, at: number): 
     row: charge === null || charge.amount === 0n ? null : { ...charge, at },
     detail: { key: batch.keyId, batch: batch.id, custom_id: line.customId },
   };
+}
+
+/** The charges of lines for which nothing was held, since they were free at the create. */
+function unheld(lines: readonly AnsweredLine[], batch: BatchRecord, at: number): Commit {
+  return lines.map((each) => drawOf(each, batch, at)).reduce<Commit>(
+    (commit, { reference, row }) =>
+      row === null ? commit : addCharge(commit, { account: batch.account, reference, rows: [row] }),
+    {},
+  );
+}
+
+function costsAbove(lines: readonly AnsweredLine[]): boolean {
+  return lines.some(({ line, reply }) => (reply.charge?.amount ?? 0n) > line.part);
 }
 
 function countsAfter(batch: BatchRecord, lines: readonly AnsweredLine[]): Partial<BatchRecord> {

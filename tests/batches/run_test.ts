@@ -112,6 +112,27 @@ Deno.test("batches: a run that stops goes on with the other lines later", async 
   await at.run();
   const { status, completed } = await at.read(id);
   assertEquals([status, completed < 30], ["in_progress", true]);
+  await at.runElsewhere();
+  assertEquals([(await at.read(id)).status, (await at.read(id)).completed], ["completed", 30]);
+  assertEquals(at.stage.ran.toSorted(), texts(30).toSorted());
+});
+
+Deno.test("batches: each line of a cancelled batch is in one of its files, and only answered lines cost something", async () => {
+  let cancelled: Promise<unknown> | null = null;
+  await using at = await openBatchStage((text) => {
+    if (text === "line 9") cancelled ??= at.batches.cancel(at.keyId, id);
+    return {};
+  });
+  const id = await at.create(texts(40));
+  await at.run();
+  await cancelled;
+  const { status, completed, outputFileId, errorFileId } = await at.read(id);
+  assertEquals([status, completed >= 9 && completed < 40], ["cancelled", true]);
+  const answered = (await at.linesOf(outputFileId)).map((line) => line.custom_id);
+  const left = (await at.linesOf(errorFileId)).map((line) => line.custom_id);
+  assertEquals([answered.length, left.length], [completed, 40 - completed]);
+  assertEquals([...answered, ...left].sort(), texts(40).toSorted());
+  assertEquals(await at.store.balance("demo"), { available: 1_000n - 3n * BigInt(completed), held: 0n });
 });
 
 Deno.test("batches: a long reply is a content, and what only the run needed is removed at the end", async () => {
@@ -146,4 +167,27 @@ Deno.test("batches: an ended batch is removed after its retention, and with its 
   assertEquals(await at.store.scan(["batch"], { limit: 10 }), []);
   assertEquals(await at.store.scan(["billing", "hold"], { limit: 10 }), []);
   assertEquals(first < second, true);
+});
+
+Deno.test("batches: lines that were free at the create are charged if they cost something", async () => {
+  await using at = await openBatchStage(() => ({ cost: 3n }), 0n);
+  await at.create(["one", "two"]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n, held: 0n });
+  await at.run();
+  assertEquals(await at.store.balance("demo"), { available: 994n, held: 0n });
+  assertEquals((await verifyLedger(at.store)).differences, []);
+});
+
+Deno.test("batches: lines that wait for another try leave their permits to other accounts", async () => {
+  await using at = await openBatchStage((text) => ({ status: text === "last" ? 200 : 429 }), 10n, 1);
+  await at.create(["one", "two", "last"]);
+  const running = at.run();
+  await until(() => at.stage.ran.includes("last"));
+  at.runs.stop();
+  let isOver = false;
+  running.finally(() => isOver = true);
+  await until(() => {
+    at.clock.advance(1_000);
+    return isOver;
+  });
 });

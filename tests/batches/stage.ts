@@ -19,7 +19,11 @@ import { openMemoryStore } from "../support/memory_store.ts";
 export type FakeAnswer = Partial<Pick<LineReply, "status">> & { readonly cost?: Money; readonly text?: string };
 
 /** Batches over a store in memory, whose lines a test answers. */
-export async function openBatchStage(answer: (text: string, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>) {
+export async function openBatchStage(
+  answer: (text: string, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>,
+  part = 10n,
+  permits = 16,
+) {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   const folder = await Deno.makeTempDir();
@@ -40,7 +44,7 @@ export async function openBatchStage(answer: (text: string, signal: AbortSignal)
     egress: { allow: [], own: [], clock },
     isTestReceiver: () => false,
     runner: {
-      estimate: () => Promise.resolve(10n),
+      estimate: () => Promise.resolve(part),
       async run(line, _part, signal) {
         const text = textOf(line);
         stage.ran.push(text);
@@ -55,7 +59,7 @@ export async function openBatchStage(answer: (text: string, signal: AbortSignal)
     },
     write: ({ id, status }) => ({ id, status }),
     maxLineBytes: () => 1_000_000,
-    permits: new FairPermits(16),
+    permits: new FairPermits(permits),
   };
   const runs = new BatchRuns(parts);
   const batches = new Batches(parts, runs);
@@ -92,6 +96,8 @@ export async function openBatchStage(answer: (text: string, signal: AbortSignal)
     create: async (lines: readonly string[]) => (await batches.create(newBatch(lines), credential)).id,
     /** Runs the next due job of a batch. */
     run: () => work(runs.handler, "batch_run"),
+    /** The same in another process. */
+    runElsewhere: () => work(new BatchRuns(parts).handler, "batch_run"),
     clean: () => work(cleanHandler(removal), "batch_clean"),
     sweep: batchSweep(removal, 86_400_000),
     erase: () => eraseBatches(removal, "demo"),
