@@ -7,6 +7,8 @@ import { ERRORS } from "./errors.ts";
 import { HEADERS } from "./headers.ts";
 import type { Operation } from "./operation.ts";
 import { ACCOUNT_OPERATIONS } from "./paths/admin.ts";
+import { BATCH_OPERATIONS } from "./paths/batches.ts";
+import { FILE_OPERATIONS } from "./paths/files.ts";
 import { MEDIA_OPERATIONS } from "./paths/media.ts";
 import { MODEL_OPERATIONS } from "./paths/models.ts";
 import { OVERVIEW_OPERATIONS } from "./paths/operations.ts";
@@ -59,6 +61,8 @@ export async function openapiDocument(): Promise<JsonSchema> {
     ...textOperations(await textRequests(components)),
     ...MEDIA_OPERATIONS,
     ...VIDEO_OPERATIONS,
+    ...BATCH_OPERATIONS,
+    ...FILE_OPERATIONS,
     ...CACHE_OPERATIONS,
     ...MODEL_OPERATIONS,
     ...OWN_OPERATIONS,

@@ -7,6 +7,8 @@ import {
   VIDEO_RATIOS,
   VIDEO_RESOLUTIONS,
 } from "../../src/catalog/media_sections.ts";
+import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../src/batches/batch.ts";
+import { MAX_STORED_FILE_BYTES, UPLOAD_PURPOSES } from "../../src/stored_files/stored_file.ts";
 import { about } from "./schema.ts";
 
 // The bodies of callers' requests, which are read by hand. A field that is null counts as absent, and unknown fields
@@ -247,6 +249,53 @@ export const TranscriptRequest = z.looseObject({
   "timestamp_granularities[]": about(oneOrMore(z.string()), "For transcriptions.").optional(),
   "include[]": about(oneOrMore(z.string()), "For transcriptions.").optional(),
 }).meta({ id: "TranscriptRequest" });
+
+/** `POST /v1/batches`. */
+export const BatchCreate = z.looseObject({
+  endpoint: z.enum([...LINE_ENDPOINTS.keys()]),
+  completion_window: about(z.enum(["24h"]), "Needed with `input_file_id`.").optional(),
+  input_file_id: about(z.string(), "A file of the purpose `batch`; or `requests` in its place.").optional(),
+  requests: about(
+    z.array(z.looseObject({ custom_id: z.string(), body: z.looseObject({}) })).min(1).max(BATCH_LIMITS.inlineRequests),
+    "The lines, in place of a file.",
+  ).optional(),
+  model: about(z.string(), "For `requests` without a model.").optional(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  output_expires_after: z.looseObject({
+    anchor: z.literal("created_at"),
+    seconds: z.int().min(3_600).max(2_592_000),
+  }).nullish(),
+  callback_url: about(z.string(), "Gets the event of the end.").nullish(),
+}).meta({ id: "BatchCreate" });
+
+/** `POST /v1/files`. */
+export const FileCreate = z.looseObject({
+  file: file("The content."),
+  purpose: z.enum(UPLOAD_PURPOSES),
+  "expires_after[anchor]": z.literal("created_at").optional(),
+  "expires_after[seconds]": about(z.int().min(3_600).max(2_592_000), "The lifetime of the file.").optional(),
+}).meta({ id: "FileCreate" });
+
+/** `POST /v1/uploads`. */
+export const UploadCreate = z.looseObject({
+  filename: z.string().min(1).max(255),
+  purpose: z.enum(UPLOAD_PURPOSES),
+  bytes: about(z.int().min(1).max(MAX_STORED_FILE_BYTES), "The size of the whole file."),
+  mime_type: about(z.string(), "Ignored: the type follows from the content.").nullish(),
+  expires_after: z.looseObject({
+    anchor: z.literal("created_at"),
+    seconds: z.int().min(3_600).max(2_592_000),
+  }).nullish(),
+}).meta({ id: "UploadCreate" });
+
+/** `POST /v1/uploads/{id}/parts`. */
+export const UploadPartCreate = z.looseObject({ data: file("The bytes.") }).meta({ id: "UploadPartCreate" });
+
+/** `POST /v1/uploads/{id}/complete`. */
+export const UploadComplete = z.looseObject({
+  part_ids: about(z.array(z.string()).min(1).max(500), "In the order of the file."),
+  md5: about(z.string(), "The hash of the whole file, hexadecimal.").nullish(),
+}).meta({ id: "UploadComplete" });
 
 const lifetime = {
   ttl: about(z.string(), "Whole seconds: `600s`.").nullish(),

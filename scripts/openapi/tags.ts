@@ -13,7 +13,8 @@ const GROUPS: readonly (readonly [group: string, tags: readonly (readonly [name:
     ["Embeddings", "Vectors from texts."],
     ["Moderations", "Harmful texts and pictures."],
     ["Rerank", "Documents by relevance."],
-    ["Files", "Copies of results."],
+    ["Batches", "Many requests at once, run in the background."],
+    ["Files", "Files that callers store, uploads in parts, and copies of results."],
   ]],
   ["Your account", [
     ["Models", "The catalogs in three styles."],

@@ -1,4 +1,6 @@
 import type { AuditLog } from "../audit/audit_log.ts";
+import { countOpenBatches } from "../batches/records.ts";
+import { eraseBatches } from "../batches/retention.ts";
 import { readAccount } from "../billing/account.ts";
 import { beginErasure, endErasure, eraseKeys } from "../billing/erase_account.ts";
 import type { KeyRing } from "../billing/key_ring.ts";
@@ -14,6 +16,7 @@ import { UnfinishedChangeError } from "../protocols/admin/unfinished_change.ts";
 import { eraseReplays } from "../replays/erase_replays.ts";
 import type { RequestLog } from "../request_log/request_log.ts";
 import type { Store } from "../store/store.ts";
+import { eraseStoredFiles } from "../stored_files/retention.ts";
 import { countPendingTasks, eraseIdempotencyKeys, eraseTasks } from "../videos/upkeep/erase_tasks.ts";
 import { removeFromFeed } from "../webhooks/feed_records.ts";
 import { removeDelivery, removeNotifications } from "../webhooks/records.ts";
@@ -69,6 +72,8 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
     return true;
   };
   const removed = await eraseTasks({ store, files: files.results, onRemoval }, account);
+  const batches = await eraseBatches({ store, files: files.results, onRemoval }, account);
+  const storedFiles = await eraseStoredFiles({ store, files: files.results }, account);
   deliveries += await removeNotifications(store, account);
   await removeFromFeed(store, account);
   const cachedContents = await eraseCaches({ store, files: files.caches }, account);
@@ -81,7 +86,8 @@ export async function eraseAccount(parts: EraseAccountParts, account: string): P
   return {
     erasedAt,
     requests,
-    ...removed,
+    tasks: removed.tasks + batches,
+    files: removed.files + storedFiles,
     deliveries,
     cachedContents,
     idempotencyKeys,
@@ -99,11 +105,16 @@ function valueWithoutAccount(value: JsonObject, account: string): JsonObject {
   return diffWithoutAccount(value as JsonObject & Pick<ConfigDiff, "changed">, account);
 }
 
+/** A message needs no exact number of many. */
+const MAX_COUNTED_BATCHES = 1_000;
+
 /** What an account still has under way, and what to do; null if there is nothing. */
 async function workOf({ store, meter, others }: EraseAccountParts, account: string): Promise<string | null> {
   const { held }: { held: Money } = await readAccount(store, account);
   const tasks = await countPendingTasks(store, account);
   if (tasks > 0) return `it has pending video tasks (${tasks}); cancel them or wait for their end, and repeat`;
+  const batches = await countOpenBatches(store, account, MAX_COUNTED_BATCHES);
+  if (batches > 0) return `it has open batches (${batches}); cancel them or wait for their end, and repeat`;
   await meter.recall(account);
   const calls = meter.openCalls(account);
   if (calls > 0) return `it has requests under way (${calls}); wait for their end, and repeat`;

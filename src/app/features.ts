@@ -12,6 +12,7 @@ import type { KeptReasoning } from "../texts/reasoning_memory.ts";
 import type { TextService } from "../texts/text_service.ts";
 import type { TestReceivers } from "../webhooks/test_receivers.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
+import type { BatchFeature, BatchFeatureOptions } from "./batches.ts";
 import { type CacheFeature, createCacheFeature } from "./caches.ts";
 import type { ConfiguredParts } from "./configured_parts.ts";
 import { ConsoleState } from "./console.ts";
@@ -36,6 +37,7 @@ export interface LastingFeatures {
   /** Receivers of webhooks that operators have opened. */
   readonly receivers: Late<TestReceivers>;
   readonly videos: VideoFeature;
+  readonly batches: Late<BatchFeature>;
   readonly console: ConsoleState;
   /** Reasoning of earlier replies, by tool call. */
   readonly reasoning: KeptValues<KeptReasoning>;
@@ -57,15 +59,20 @@ export interface Features extends LastingFeatures {
   readonly caches: CacheFeature;
 }
 
+/** What batches use of the configuration in force. */
+type BatchGeneration = ReturnType<BatchFeatureOptions["current"]>;
+
 /**
  * Builds the lasting features over the services. None of them starts a job or a thread yet.
  *
  * @param current Gives the parts of the configuration in force.
+ * @param generation Gives the services and the features of the configuration in force.
  */
 export function createLastingFeatures(
   services: OwnedServices,
   state: GatewayState,
   current: () => ConfiguredParts,
+  generation: () => Pick<BatchGeneration, "services" | "features">,
 ): LastingFeatures {
   const { clock, openStreams, ownAddresses } = services;
   const config = (): Config => current().config;
@@ -105,11 +112,16 @@ export function createLastingFeatures(
     reasoning,
     items,
   });
+  const isTestReceiver = (url: string) => receivers.loaded !== null && receivers.loaded.idAt(url) !== null;
   const videos = createVideoFeature({ ...services, egress }, {
     ...webhooks,
-    isTestReceiver: (url) => receivers.loaded !== null && receivers.loaded.idAt(url) !== null,
+    isTestReceiver,
     baseUrl: () => state.baseUrl,
     current,
+  });
+  const batches = new Late(async () => {
+    const { createBatchFeature } = await import("./batches.ts");
+    return createBatchFeature(services, { current: generation, egress, isTestReceiver, webhooks });
   });
   const { store, log } = services;
   const client = createHttpClient({ clock, caCerts: egress.caCertificates });
@@ -128,7 +140,7 @@ export function createLastingFeatures(
     await Promise.all([shared?.reasoning.close(), shared?.items.close()]);
   };
   const kept = { reasoning, items, keptStreams, streamPlaces, forgetReplies, storeReplies };
-  return { ...kept, webhooks, receivers, large, videos, console };
+  return { ...kept, webhooks, receivers, large, videos, batches, console };
 }
 
 /** Builds the features of one configuration. */

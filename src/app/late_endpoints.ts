@@ -11,7 +11,7 @@ import type { OwnedServices } from "./own.ts";
 /** What the code of endpoints for callers is given. */
 export interface LateEndpointParts {
   readonly services: OwnedServices;
-  readonly features: Pick<Features, "receivers" | "keptStreams" | "streamPlaces">;
+  readonly features: Pick<Features, "receivers" | "keptStreams" | "streamPlaces" | "batches">;
   /** Gives the gateway's own address without a final slash. */
   readonly baseUrl: () => string;
 }
@@ -27,6 +27,21 @@ const WHOLE_CALLS = [
   ENDPOINTS.createTranscription,
   ENDPOINTS.createTranslation,
 ];
+
+/** The endpoints of files that callers store. */
+const STORED_FILES = [
+  ENDPOINTS.createFile,
+  ENDPOINTS.listFiles,
+  ENDPOINTS.readStoredFile,
+  ENDPOINTS.readFileContent,
+  ENDPOINTS.deleteFile,
+  ENDPOINTS.createUpload,
+  ENDPOINTS.addUploadPart,
+  ENDPOINTS.completeUpload,
+  ENDPOINTS.cancelUpload,
+];
+
+const BATCHES = [ENDPOINTS.createBatch, ENDPOINTS.listBatches, ENDPOINTS.readBatch, ENDPOINTS.cancelBatch];
 
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */
 const GROUPS = [
@@ -45,6 +60,17 @@ const GROUPS = [
     new Late(() => import("../protocols/default/webhook_receiver.ts")),
     async ({ webhookReceiverRoutes }, { services: { config }, features: { receivers } }) =>
       webhookReceiverRoutes({ receivers: await receivers.load(), bodyIdleMs: config.limits.bodyIdleMs }),
+  ),
+  group(
+    STORED_FILES,
+    new Late(() => import("./stored_file_routes.ts")),
+    ({ buildStoredFileRoutes }, { services }) => buildStoredFileRoutes(services),
+  ),
+  group(
+    BATCHES,
+    new Late(() => import("./batch_routes.ts")),
+    async ({ buildBatchRoutes }, { services, features }) =>
+      buildBatchRoutes(services, (await features.batches.load()).batches),
   ),
   group(
     [ENDPOINTS.readOwnUsage],

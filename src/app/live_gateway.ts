@@ -75,7 +75,12 @@ export class LiveGateway {
   constructor(services: OwnedServices, state: GatewayState) {
     this.#state = state;
     this.configChanges = services.started && loadingOnce(this, services.started);
-    const lasting = createLastingFeatures(services, state, () => this.#current?.services ?? services);
+    const lasting = createLastingFeatures(
+      services,
+      state,
+      () => this.#current?.services ?? services,
+      () => this.#current,
+    );
     this.#current = this.#generationOf(services, createFeatures(services, lasting), this.#listsFor(services));
     this.router = currentRouter(() => this.#current.routers.main);
     const hasAdminAddress = this.#current.routers.admin !== null;
@@ -120,6 +125,17 @@ export class LiveGateway {
     this.#current.lists.lists.start();
     if (roles.works) this.prices?.schedule.start();
     if (hasConsole(services.config)) holdWork(console.history.load());
+    const files = new Late(async () => {
+      const { storedFileSweep } = await import("../stored_files/retention.ts");
+      return storedFileSweep({ store, files: services.files.results, log });
+    });
+    const { batches } = this.#current.features;
+    const sweeps = [
+      ...videos.sweeps,
+      async () => await (await files.load())(),
+      async () => await (await batches.load()).sweep(),
+      deliverySweep(store, retention.deliveriesMs),
+    ];
     const isShared = storeAddressOf(services.config.store).engine === "postgres";
     const current = () => this.#current.services;
     const notifying = this.#notify(services, current);
@@ -129,10 +145,11 @@ export class LiveGateway {
       ...following,
       notifying,
       videos.startJobs(),
+      this.#startBatches(),
       webhooks.startJobs(),
       startCacheJobs(services, () => this.#current.features.caches.caches),
       usageRollup.start(),
-      startRetention({ store, clock, log, sweeps: [...videos.sweeps, deliverySweep(store, retention.deliveriesMs)] }),
+      startRetention({ store, clock, log, sweeps }),
     ]);
   }
 
@@ -196,6 +213,12 @@ export class LiveGateway {
         ...works ? [startNotifications(services, current)] : [],
       ])
     );
+    return { running: 0, drain: async (graceMs) => await (await started).drain(graceMs) };
+  }
+
+  /** Their code is loaded after the start, as batches of an earlier process may be open. */
+  #startBatches(): JobRunner {
+    const started = this.#current.features.batches.load().then((batches) => batches.startJobs());
     return { running: 0, drain: async (graceMs) => await (await started).drain(graceMs) };
   }
 

@@ -144,7 +144,12 @@ async function tidyFiles({ config, store, files, log, egress, clock }: Services)
     }
     // In a bucket, what was written in the last hours is left: another gateway may be about to refer to it.
     await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name), isInUse);
-    await files.results.removeLeftovers((name) => isFileNeeded(store, name), isInUse);
+    await files.results.removeLeftovers(async (name) => {
+      if (!/^(batch|file|upload)-/.test(name)) return await isFileNeeded(store, name);
+      const { hasStoredRecord } = await import("../stored_files/records.ts");
+      const { isBatchContentNeeded } = await import("../batches/records.ts");
+      return await hasStoredRecord(store, name) ?? await isBatchContentNeeded(store, name) ?? true;
+    }, isInUse);
     await use?.share();
     return use;
   } catch (error) {

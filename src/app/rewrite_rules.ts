@@ -15,11 +15,16 @@ const ROWS: readonly Endpoint[] = Object.values(CALLER_ENDPOINTS);
 const CONTENT_CALLS = ROWS.filter(({ path }) => path.startsWith(CONTENT) && path.includes("*:"))
   .map(({ path }) => path.slice(path.lastIndexOf(":")));
 
-/** The first segments of calls in the default protocol, below its root: `/chat`, `/images`. */
+const firstSegmentOf = (path: string): string => /^[/][^/]*/.exec(path)?.[0] ?? path;
+
+/** The first segments of all endpoints: `/v1`, `/files`. */
+const ROOTS: ReadonlySet<string> = new Set(ROWS.map(({ path }) => firstSegmentOf(path)));
+
+/** The first segments of calls in the default protocol, below its root, unless they are a root: `/chat`, `/images`. */
 const CALLS = [
   ...new Set(ROWS.flatMap(({ path, permission = "open" }) => {
-    const first = /^[/][^/]+/.exec(path.slice(DEFAULT.length))?.[0];
-    return path.startsWith(`${DEFAULT}/`) && permission !== "open" && first !== undefined ? [first] : [];
+    const first = firstSegmentOf(path.slice(DEFAULT.length));
+    return path.startsWith(`${DEFAULT}/`) && permission !== "open" && !ROOTS.has(first) ? [first] : [];
   })),
 ];
 

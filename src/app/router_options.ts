@@ -20,7 +20,7 @@ export function routerOptions(baseUrl: () => string, { hasAdmin }: { readonly ha
   const advice = {
     default: () =>
       `the base address of OpenAI's clients is ${baseUrl()}${PROTOCOLS.default.root} (with /chat/completions, /responses, /embeddings, ` +
-      `/images, /audio, /videos, /moderations, /rerank and /models below it), of Anthropic's ${baseUrl()}${PROTOCOLS.message.root} and of Google's ${baseUrl()}${PROTOCOLS.content.root}`,
+      `/images, /audio, /videos, /batches, /files, /uploads, /moderations, /rerank and /models below it), of Anthropic's ${baseUrl()}${PROTOCOLS.message.root} and of Google's ${baseUrl()}${PROTOCOLS.content.root}`,
     message: () =>
       `the base address of Anthropic's clients is ${baseUrl()}${PROTOCOLS.message.root} (with ${
         below(CALLER_ENDPOINTS.createMessage)

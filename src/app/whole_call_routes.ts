@@ -1,3 +1,4 @@
+import type { Meter } from "../billing/meter.ts";
 import type { Route } from "../http/inbound.ts";
 import { contentEmbeddingRoutes } from "../protocols/content/embed.ts";
 import { defaultEmbeddingRoutes } from "../protocols/default/embeddings.ts";
@@ -8,11 +9,14 @@ import { defaultTranscriptRoutes } from "../protocols/default/transcripts.ts";
 import type { WholeCallParts } from "../protocols/whole_call_parts.ts";
 import type { Services } from "./services.ts";
 
+/** The services, with any meter. */
+type WholeCallServices = Omit<Services, "meter"> & { readonly meter: Meter };
+
 /** The maximum number of values in a JSON body: the token ids that a vendor accepts in one request. */
 const MAX_VALUES = 350_000;
 
 /** Builds the endpoints that answer a request in one piece. */
-export function buildWholeCallRoutes(services: Services): Route[] {
+export function buildWholeCallRoutes(services: WholeCallServices): Route[] {
   const { config: { limits }, catalog, authenticate } = services;
   const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_VALUES };
   const { audioBodyBytes, bodyIdleMs: idleMs } = limits;

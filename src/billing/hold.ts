@@ -1,5 +1,6 @@
 import type { Money } from "../lib/money.ts";
 import type { Commit, LedgerEntry, Store, Version } from "../store/store.ts";
+import { type ChargeRow, writeRow } from "./charge.ts";
 import { holdKey, type HoldRecord, mergeCommits } from "./records.ts";
 
 /**
@@ -131,6 +132,78 @@ export function releaseHold(
   detail: Readonly<Record<string, unknown>> = {},
 ): Commit {
   const ended = endOf(commit, hold, { state: "released", captured: 0n, resolvedAt: now });
+  const { account, reference, amount } = hold;
+  return withLedgerEntry(ended, { account, operation: "release", reference, available: amount, held: -amount, detail });
+}
+
+/** One piece of the work of a hold, such as a line of a batch. */
+export interface HoldDraw {
+  /** Unique forever among the pieces of all work: that of its ledger entry. */
+  readonly reference: string;
+  /** The part of the hold that was for this piece. It leaves the hold, whatever the piece cost. */
+  readonly part: Money;
+  /** What the piece cost; null for nothing. A cost above the part is taken from the available balance. */
+  readonly row: ChargeRow | null;
+  /** Further facts for the ledger, small. */
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Adds the ends of several pieces of work to a commit. Each leaves the open hold with its own ledger entry: a `charge`
+ * with its request, or a `release` if it cost nothing.
+ *
+ * @returns The commit, and the hold as the commit leaves it, without its new version.
+ * @throws {HoldEndedError} If the hold has ended.
+ * @throws {RangeError} If the parts exceed the hold.
+ */
+export function drawFromHold(
+  commit: Commit,
+  hold: Hold,
+  draws: readonly HoldDraw[],
+): { readonly commit: Commit; readonly left: Omit<Hold, "version"> } {
+  if (hold.state !== "open") throw new HoldEndedError(hold.reference, hold.state);
+  const { reference, version, account, ...record } = hold;
+  const parts = draws.reduce((sum, { part }) => sum + part, 0n);
+  const costs = draws.reduce((sum, { row }) => sum + (row?.amount ?? 0n), 0n);
+  if (parts > hold.amount) throw new RangeError(`Cannot take ${parts} out of a hold of ${hold.amount}`);
+  const after: HoldRecord = { ...record, account, amount: hold.amount - parts, captured: hold.captured + costs };
+  const entries = draws.flatMap(({ reference, part, row, detail }): LedgerEntry[] => {
+    const cost = row?.amount ?? 0n;
+    if (part === 0n && cost === 0n) return [];
+    const shared = { account, reference, available: part - cost, held: -part };
+    return row === null || cost === 0n
+      ? [{ ...shared, operation: "release", detail }]
+      : [{ ...shared, operation: "charge", detail: { ...detail, rows: `[${writeRow(row)}]` } }];
+  });
+  const key = holdKey(reference);
+  const drawn = mergeCommits(commit, {
+    check: [{ key, version }],
+    set: [{ key, value: after }],
+    ...entries.length > 0 && {
+      // The work is done already, so a cost above its part is taken without a limit, as that of a request.
+      changeBalances: [{ account, available: parts - costs, held: -parts, overdraw: true }],
+      ledgerEntries: entries,
+    },
+  });
+  return { commit: drawn, left: { ...after, reference } };
+}
+
+/**
+ * Adds the end of a hold to a commit, of which {@linkcode drawFromHold} took all that was charged: the rest is
+ * released.
+ *
+ * @param now Unix milliseconds by the store's clock.
+ * @param detail Further facts for the ledger, small.
+ * @throws {HoldEndedError} If the hold has ended.
+ */
+export function closeHold(
+  commit: Commit,
+  hold: Hold,
+  now: number,
+  detail: Readonly<Record<string, unknown>> = {},
+): Commit {
+  const state = hold.captured > 0n ? "captured" : "released";
+  const ended = endOf(commit, hold, { state, captured: hold.captured, resolvedAt: now });
   const { account, reference, amount } = hold;
   return withLedgerEntry(ended, { account, operation: "release", reference, available: amount, held: -amount, detail });
 }

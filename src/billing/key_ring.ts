@@ -172,10 +172,24 @@ function addToCache(memory: Map<string, CachedResult>, hash: string, cached: Cac
   memory.set(hash, cached);
 }
 
+/**
+ * The key and the account of work that outlives its request, with their present limits.
+ *
+ * @throws {GatewayError} `invalid_api_key` if the key may not be used any more.
+ */
+export async function readCredential(store: Store, owner: KeyOwnerRecord): Promise<Credential> {
+  const found = await credentialOf(store, owner);
+  if (typeof found === "string") throw invalidKey(found);
+  return found;
+}
+
 async function findOwner(store: Store, hash: string): Promise<Credential | Refusal> {
   const [owner] = await store.get<KeyOwnerRecord>([keyOwnerKey(hash)]);
-  if (!owner) return "unknown";
-  const { account: accountId, id: keyId } = owner.value;
+  return owner ? await credentialOf(store, owner.value) : "unknown";
+}
+
+async function credentialOf(store: Store, owner: KeyOwnerRecord): Promise<Credential | Refusal> {
+  const { account: accountId, id: keyId } = owner;
   const [key, account] = await store.get<unknown>([keyKey(accountId, keyId), accountKey(accountId)]) as [
     Entry<KeyRecord> | null,
     Entry<AccountRecord> | null,

@@ -46,6 +46,12 @@ function accountEntryOf(entry: StoredLedgerEntry): AccountLedgerEntry {
   const { id, at, operation, account, available, held } = entry;
   const isGiven = operation === "credit" || operation === "adjust";
   const reference = isGiven ? creditReferenceOf(account, entry.reference) : entry.reference;
-  const detail = operation === "charge" ? undefined : entry.detail;
+  const detail = operation === "charge" ? detailOfCharge(entry.detail) : entry.detail;
   return { id, at, operation, reference, available, held, rows: chargeRowsOf(entry), detail };
+}
+
+/** What a charge says besides its rows, such as the line of a batch; undefined for nothing. */
+function detailOfCharge(detail: unknown): unknown {
+  const { rows: _, ...rest } = detail as Readonly<Record<string, unknown>>;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }

@@ -47,6 +47,7 @@ export function lentMeter(meter: LedgerMeter, borrowers: Borrowers): LedgerMeter
     ...meter,
     admit: (caller, reservation) => again(caller, () => meter.admit(caller, reservation)),
     admitFree: (caller) => again(caller, () => meter.admitFree(caller)),
+    admitHeld: (caller, reserved) => again(caller, () => meter.admitHeld(caller, reserved)),
     probe: async (caller, reservation) => await again(caller, () => meter.probe(caller, reservation)),
     reserve: (caller, reservation) => again(caller, () => meter.reserve(caller, reservation)),
     allowance: (caller) => exactly(caller.accountId, () => meter.allowance(caller)),

@@ -111,6 +111,13 @@ export interface Meter {
 
 /** A meter over a store. */
 export interface LedgerMeter extends Meter {
+  /**
+   * Admits a request whose money is held already, whatever the balance, by the limits of rate, tokens and concurrency.
+   *
+   * @param reserved What the caller of this function has checked against the hold. Its amount is not reserved again.
+   * @throws {GatewayError} `rate_limited`.
+   */
+  admitHeld(caller: LimitedCaller, reserved: Reservation): MaybePromise<Admission>;
   /** The number of open calls of an account in this process, with those that threads have leased. */
   openCalls(accountId: string): number;
   /** What the open calls of an account have reserved in this process. */
@@ -352,9 +359,17 @@ export function createMeter(options: MeterOptions): LedgerMeter {
     return NO_RESERVATION;
   }
 
-  function admitFreeNow(meter: AccountMeter, caller: LimitedCaller): Admission {
-    const tokenLeases = meter.limiter.take(caller, NO_RESERVATION);
-    return admission(meter, NO_RESERVATION, { keyId: caller.keyId, tokenLeases }, options);
+  /** Admits by the limits of rate, tokens and concurrency alone. */
+  function admitUnreserved(caller: LimitedCaller, reserved: Reservation): MaybePromise<Admission> {
+    const meter = meterOf(caller.accountId);
+    const admitNow = () => {
+      const tokenLeases = meter.limiter.take(caller, reserved);
+      return admission(meter, reserved, { keyId: caller.keyId, tokenLeases }, options);
+    };
+    if (shareLeases === null) return admitNow();
+    const demand: SharedDemand = { ...reserved, isRequest: true };
+    const admit = () => meter.limiter.covers(caller, demand) ? admitNow() : null;
+    return admit() ?? leased(caller, () => meter.leaseShares(caller, demand), admit);
   }
 
   return {
@@ -367,12 +382,8 @@ export function createMeter(options: MeterOptions): LedgerMeter {
       const rule = ruleOf(reservation);
       return (await guarded(() => admitNow(caller, rule, "probe"))).reserved;
     },
-    admitFree(caller) {
-      const meter = meterOf(caller.accountId);
-      const admit = () => meter.limiter.covers(caller, FREE_REQUEST) ? admitFreeNow(meter, caller) : null;
-      if (shareLeases === null) return admitFreeNow(meter, caller);
-      return admit() ?? leased(caller, () => meter.leaseShares(caller, FREE_REQUEST), admit);
-    },
+    admitFree: (caller) => admitUnreserved(caller, NO_RESERVATION),
+    admitHeld: (caller, reserved) => admitUnreserved(caller, { ...reserved, amount: 0n }),
     reserve(caller, reservation) {
       const rule = ruleOf(reservation);
       return guarded(() => admitNow(caller, rule, "work"));

@@ -100,7 +100,7 @@ class LedgerSum {
     this.held += entry.held;
     this.lines++;
     this.#after = entry.id;
-    if (entry.operation === "charge" && totalOf(chargeRowsOf(entry)) !== -entry.available) {
+    if (entry.operation === "charge" && totalOf(chargeRowsOf(entry)) !== -(entry.available + entry.held)) {
       this.wrongLines.push(entry.id);
     }
   }

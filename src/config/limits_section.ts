@@ -45,7 +45,7 @@ export const limitsSchema = section({
   files_quota: setting(bytes(0, MAX_DISK_BYTES), {
     default: null,
     isLive: false,
-    text: "Disk space for copies of results",
+    text: "Disk space for copies of results and files of callers",
     example: "500GB",
     otherwise: "the disk without `min_free_disk`",
   }),

@@ -20,7 +20,7 @@ export const retentionSchema = section({
   }),
   files: setting(span(), {
     default: 7 * DAY,
-    text: "Copies of results, from the copy; null: no limit",
+    text: "Copies of results and files of callers, from their creation; null: no limit",
     example: 86400,
   }),
   cached_contents: setting(span(MIN_CACHED_CONTENT_SECONDS), {

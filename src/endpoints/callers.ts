@@ -20,6 +20,8 @@ const PAID = { isPaid: true, isRepeatable: true } as const;
 const TEXT = { ...PAID, isResumable: true, isInConsole: true } as const;
 const MEDIA = { ...PAID, isInConsole: true } as const;
 const VIDEO = { permission: "videos", errors: "video" } as const;
+const STORED = { permission: "files" } as const;
+const BATCHES = { permission: "batches" } as const;
 const CACHED = { permission: "cached_contents", errors: "content" } as const;
 /** What every valid key may read. */
 const OWN = { permission: "open", isRead: true } as const;
@@ -79,6 +81,21 @@ export const CALLER_ENDPOINTS = {
   acceptVendorCallback: { ...at("POST", "/video-callbacks/:id"), errors: "video" },
   /** Files of results. Their addresses are signed. */
   readFile: { method: "GET", path: `${FILES_ROOT}/:name`, errors: "video", isInConsole: true },
+
+  createFile: { ...at("POST", "/files"), ...STORED },
+  listFiles: { ...at("GET", "/files"), ...STORED, isRead: true },
+  readStoredFile: { ...at("GET", "/files/:id"), ...STORED, isRead: true },
+  readFileContent: { ...at("GET", "/files/:id/content"), ...STORED, isRead: true },
+  deleteFile: { ...at("DELETE", "/files/:id"), ...STORED },
+  createUpload: { ...at("POST", "/uploads"), ...STORED },
+  addUploadPart: { ...at("POST", "/uploads/:id/parts"), ...STORED },
+  completeUpload: { ...at("POST", "/uploads/:id/complete"), ...STORED },
+  cancelUpload: { ...at("POST", "/uploads/:id/cancel"), ...STORED },
+
+  createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID },
+  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true },
+  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },
+  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES },
 
   listModels: { ...at("GET", "/models"), ...CATALOG, isInConsole: true },
   readModels: { ...at("GET", "/models/:model*"), ...CATALOG },

@@ -24,6 +24,10 @@ export const ENDPOINT_NAMES = [
   "rerank",
   /** `/v1/audio/speech`, `/v1/audio/transcriptions` and `/v1/audio/translations`. */
   "audio",
+  /** `/v1/files` and `/v1/uploads`. */
+  "files",
+  /** `/v1/batches` and below. Its lines need the name of their endpoint, too. */
+  "batches",
 ] as const;
 
 /** The name of an endpoint in the limits of a key. */

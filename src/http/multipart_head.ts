@@ -4,11 +4,10 @@ import { GatewayError } from "../lib/gateway_error.ts";
 export interface PartHead {
   /** The form field. */
   readonly name: string;
-  /**
-   * True for a file: the part has a file name, or a type other than text. The file name itself is discarded, so that it
-   * can never become a path.
-   */
+  /** True for a file: the part has a file name, or a type other than text. */
   readonly isFile: boolean;
+  /** The last segment of the file name, for people: it must never become a path. Absent without a file name. */
+  readonly fileName?: string;
 }
 
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/; // RFC 2046, 5.1.1
@@ -65,7 +64,24 @@ export function readPartHead(text: string, longest = Infinity): PartHead {
   if (!parameters || name === undefined) throw unreadable("expected Content-Disposition: form-data with a name");
   const type = (fields.get("content-type") ?? "text/plain").toLowerCase();
   const isFile = parameters.has("filename") || parameters.has("filename*") || !type.startsWith("text/plain");
-  return { name, isFile };
+  const fileName = fileNameIn(parameters);
+  return { name, isFile, ...fileName !== null && { fileName } };
+}
+
+/** `filename*` has the name in full (RFC 5987); clients that send it also send a `filename` for others. */
+function fileNameIn(parameters: ReadonlyMap<string, string>): string | null {
+  const [, coded] = /^utf-8'[^']*'(.*)$/i.exec(parameters.get("filename*") ?? "") ?? [];
+  const name = (coded === undefined ? null : decoded(coded)) ?? parameters.get("filename") ?? null;
+  if (name === null) return null;
+  return name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1).replaceAll(/\p{Cc}/gu, "");
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Parameters after a value by lower-case name; null if the text is invalid or repeats one. RFC 9110, 5.6.6. */

@@ -13,8 +13,13 @@ export const NOTIFICATION_EVENTS = [
 /** One of {@linkcode NOTIFICATION_EVENTS}. */
 export type NotificationEvent = typeof NOTIFICATION_EVENTS[number];
 
-/** What the name of an event follows from: the status of a video task, or the name of a notification itself. */
-export type EventStatus = TerminalStatus | NotificationEvent;
+/** The event of the end of a batch. Source: docs/api/webhooks.md#events. */
+export type BatchEvent = `${typeof BATCH_PREFIX}${TerminalStatus}`;
+
+const BATCH_PREFIX = "batch.";
+
+/** What the name of an event follows from: the status of a video task, or the name of another event itself. */
+export type EventStatus = TerminalStatus | NotificationEvent | BatchEvent;
 
 /** Returns the name of an event. Source: docs/api/webhooks.md#events. */
 export function eventOf(status: EventStatus): string {
@@ -26,11 +31,11 @@ function isTerminal(status: EventStatus): status is TerminalStatus {
 }
 
 /**
- * Returns the permanent key of one event: the id of the task and its status, or the id and the name of a notification.
- * Source: docs/api/webhooks.md#headers.
+ * Returns the permanent key of one event: the id of the task or batch and its status, or the id and the name of a
+ * notification. Source: docs/api/webhooks.md#headers.
  */
 export function idempotencyKeyOf(id: string, status: EventStatus): string {
-  return `${id}-${status}`;
+  return `${id}-${status.startsWith(BATCH_PREFIX) ? status.slice(BATCH_PREFIX.length) : status}`;
 }
 
 /** Renders the body of a delivery of a task that ended, as {@linkcode renderEvent}. */

@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { REWRITE_RULES } from "../../src/app/rewrite_rules.ts";
 import { createPathRewriter } from "../../src/app/path_rewriter.ts";
+import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
+import { type Endpoint, pathsOf } from "../../src/endpoints/endpoint.ts";
 
 const NONE = new Headers();
 const rewritePath = createPathRewriter(REWRITE_RULES);
@@ -126,5 +128,12 @@ Deno.test("createPathRewriter() looks known paths up first, unless a rule matche
   const rewrite = createPathRewriter(rows, ["/v1/chat", "/v1/models"]);
   for (const [path, times] of [["/v1/chat", 0], ["/v1/models", 1], ["/v1/m:go", 2]] as const) {
     assertEquals([rewrite(path, NONE), calls], [path, times]);
+  }
+});
+
+Deno.test("rewrite rules: no address of an endpoint leads to another endpoint", () => {
+  const rewrite = createPathRewriter(REWRITE_RULES);
+  for (const path of Object.values<Endpoint>(CALLER_ENDPOINTS).flatMap(pathsOf)) {
+    assertEquals(rewrite(path, new Headers()), path);
   }
 });

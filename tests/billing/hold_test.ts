@@ -1,7 +1,16 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../src/billing/account.ts";
-import { addHold, captureHold, type Hold, HoldEndedError, readHold, releaseHold } from "../../src/billing/hold.ts";
+import {
+  addHold,
+  captureHold,
+  closeHold,
+  drawFromHold,
+  type Hold,
+  HoldEndedError,
+  readHold,
+  releaseHold,
+} from "../../src/billing/hold.ts";
 import { verifyLedger } from "../../src/billing/verify_ledger.ts";
 import type { Money } from "../../src/lib/money.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -154,4 +163,62 @@ Deno.test("a repeated create under its operation name holds once", async () => {
   await hold(store, "task-1", 60n);
   assertEquals(await hold(store, "task-1", 60n), { ok: true, replayed: true });
   assertEquals(await store.balance("acme"), { available: 40n, held: 60n });
+});
+
+const rowOf = (requestId: string, amount: Money) => ({
+  requestId,
+  keyId: "key",
+  at: 1,
+  kind: "text" as const,
+  model: "m",
+  provider: "p",
+  amount,
+});
+
+Deno.test("drawFromHold() takes each piece out of the hold with its own entry, and closeHold() releases the rest", async () => {
+  const pieces = fc.array(fc.record({ part: fc.bigInt(0n, 9n), cost: fc.bigInt(0n, 12n) }), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(pieces, fc.bigInt(0n, 9n), fc.nat(8), async (all, rest, cut) => {
+      const store = await storeWith(200n);
+      const parts = all.reduce((sum, { part }) => sum + part, 0n);
+      const costs = all.reduce((sum, { cost }) => sum + cost, 0n);
+      await hold(store, "batch", parts + rest);
+      const draws = all.map(({ part, cost }, n) => ({
+        reference: `batch:${n}`,
+        part,
+        row: cost === 0n ? null : rowOf(`req_${n}`, cost),
+        detail: { batch: "batch" },
+      }));
+      for (const some of [draws.slice(0, cut), draws.slice(cut)]) {
+        const { commit, left } = drawFromHold({}, await openHold(store, "batch"), some);
+        assertEquals((await store.commit(null, commit)).ok, true);
+        const { version: _, ...stored } = await openHold(store, "batch");
+        assertEquals(stored, left);
+      }
+      assertEquals(await store.balance("acme"), { available: 200n - rest - costs, held: rest });
+      const closed = closeHold({}, await openHold(store, "batch"), store.now());
+      assertEquals((await store.commit(null, closed)).ok, true);
+      assertEquals(await store.balance("acme"), { available: 200n - costs, held: 0n });
+      const { state, captured } = await openHold(store, "batch");
+      assertEquals([state, captured], [costs > 0n ? "captured" : "released", costs]);
+      const entries = await store.ledger("acme", { limit: 100 });
+      const charged = all.filter(({ cost }) => cost > 0n).length;
+      assertEquals(entries.filter(({ operation }) => operation === "charge").length, charged);
+      assertEquals((await verifyLedger(store)).differences, []);
+      await store.close();
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("drawFromHold() refuses parts above the hold, and a hold that has ended", async () => {
+  const store = await storeWith(100n);
+  await hold(store, "batch", 5n);
+  const draw = { reference: "batch:1", part: 6n, row: null, detail: {} };
+  const open = await openHold(store, "batch");
+  assertThrows(() => drawFromHold({}, open, [draw]), RangeError);
+  await store.commit(null, closeHold({}, open, store.now()));
+  const ended = await openHold(store, "batch");
+  assertThrows(() => drawFromHold({}, ended, []), HoldEndedError);
+  assertThrows(() => closeHold({}, ended, store.now()), HoldEndedError);
 });

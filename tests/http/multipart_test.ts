@@ -28,7 +28,7 @@ async function partsOf(body: string, points: readonly number[] = [], limits?: Fo
   const parts: ReadPart[] = [];
   let open: { name: string; isFile: boolean; content: string } | null = null;
   for await (const event of readForm(cut(latin1(body), points), "B", limits)) {
-    if (event.type === "head") open = { ...event.head, content: "" };
+    if (event.type === "head") open = { name: event.head.name, isFile: event.head.isFile, content: "" };
     else if (event.type === "data") open!.content += text(event.bytes);
     else parts.push(open!);
   }
@@ -122,19 +122,22 @@ Deno.test("a form is rejected when a boundary line has text after the boundary",
   }
 });
 
-Deno.test("readPartHead() recognises uploads by a file name or a type, and drops the name", () => {
+Deno.test("readPartHead() recognises uploads by a file name or a type, and drops folders of the name", () => {
   const head = (...lines: string[]) => readPartHead(lines.join("\r\n"));
   assertEquals(head('Content-Disposition: form-data; name="image[]"; filename="../../etc/passwd"'), {
     name: "image[]",
     isFile: true,
+    fileName: "passwd",
   });
-  assertEquals(head("content-disposition:form-data;name=image; filename*=UTF-8''a.png"), {
+  assertEquals(head("content-disposition:form-data;name=image; filename*=UTF-8''%c3%a4.png; filename=_.png"), {
     name: "image",
     isFile: true,
+    fileName: "ä.png",
   });
   assertEquals(head('Content-Disposition: FORM-DATA; name="a\\"b"; filename="C:\\x\\"'.replace('x\\"', 'x"')), {
     name: 'a"b',
     isFile: true,
+    fileName: "x",
   });
   const disposition = 'Content-Disposition: form-data; name="a"';
   assertEquals(head(disposition).isFile, false);

@@ -22,6 +22,7 @@ const Estimate = z.object({
   seconds: z.number().exactOptional(),
   images: z.int().exactOptional(),
   video_seconds: z.number().exactOptional(),
+  requests: about(z.int(), "The lines of a batch.").exactOptional(),
 }).catchall(usd("The same cost, named after the mode, such as `text_cost`"));
 
 /** What a dry run found. */

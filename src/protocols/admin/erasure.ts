@@ -9,8 +9,9 @@ export interface Erasure {
   readonly erasedAt: number;
   /** Rows of the request log, with their captured bodies; null if there is no request log. */
   readonly requests: number | null;
+  /** Video tasks and batches. */
   readonly tasks: number;
-  /** Copies of results, and media of requests for videos. */
+  /** Copies of results, media of requests for videos, and files that callers stored. */
   readonly files: number;
   readonly deliveries: number;
   readonly cachedContents: number;

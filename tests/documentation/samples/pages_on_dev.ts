@@ -45,6 +45,11 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
     },
   },
   { page: "docs/api/generate-content.md" },
+  { page: "docs/batches.md" },
+  {
+    page: "docs/files.md",
+    before: { "v1/files": ({ stage }) => Deno.writeTextFile(`${stage.folder}/report.pdf`, "%PDF-1.7") },
+  },
   {
     page: "docs/api/health.md",
     answers: { '"providers"': async (session) => (await callAdmin(session, "GET", "/readyz?verbose")).json },

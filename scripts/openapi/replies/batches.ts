@@ -1,0 +1,60 @@
+import * as z from "zod";
+import { LINE_ENDPOINTS } from "../../../src/batches/batch.ts";
+import { about, seconds, usd } from "../schema.ts";
+
+const at = () => about(z.int().nullable(), "Unix seconds.");
+
+const LineError = z.object({
+  code: z.string(),
+  message: z.string(),
+  line: about(z.int().nullable(), "From 1."),
+  param: z.string().nullable(),
+});
+
+/** A batch. */
+export const BatchObject = z.object({
+  id: z.string(),
+  object: z.literal("batch"),
+  endpoint: z.enum([...LINE_ENDPOINTS.keys()]),
+  model: about(z.string().nullable(), "That of all lines; null if they name several."),
+  errors: about(
+    z.object({ object: z.literal("list"), data: z.array(LineError) }).nullable(),
+    "Of a failed batch: what is wrong with its lines.",
+  ),
+  input_file_id: z.string().nullable(),
+  completion_window: z.string(),
+  status: z.enum(["failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"]),
+  output_file_id: about(z.string().nullable(), "The replies to lines that succeeded."),
+  error_file_id: about(z.string().nullable(), "The replies to lines that failed, and lines that were not run."),
+  created_at: seconds(),
+  in_progress_at: at(),
+  expires_at: seconds(),
+  finalizing_at: at(),
+  completed_at: at(),
+  failed_at: at(),
+  expired_at: at(),
+  cancelling_at: at(),
+  cancelled_at: at(),
+  request_counts: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
+  metadata: z.record(z.string(), z.string()).nullable(),
+  usage: z.object({
+    input_tokens: z.int(),
+    input_tokens_details: z.object({ cached_tokens: z.int() }),
+    output_tokens: z.int(),
+    output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+    total_tokens: z.int(),
+  }),
+  service_batch: about(
+    z.object({ mode: z.literal("emulated"), estimate: usd(), cost: usd() }),
+    "How the gateway runs the lines, their highest cost, and their cost so far.",
+  ),
+}).meta({ id: "Batch" });
+
+/** A page of batches. */
+export const BatchList = z.object({
+  object: z.literal("list"),
+  data: z.array(BatchObject),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+}).meta({ id: "BatchList" });

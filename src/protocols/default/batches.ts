@@ -1,0 +1,171 @@
+import { BATCH_LIMITS, type BatchRecord, COMPLETION_WINDOWS, LINE_ENDPOINTS } from "../../batches/batch.ts";
+import type { Batches, NewBatch } from "../../batches/batches.ts";
+import { inlineLines } from "../../batches/inline_lines.ts";
+import type { Authenticate } from "../../billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import type { BodyLimits } from "../../http/body.ts";
+import { isDryRun } from "../../http/dry_run.ts";
+import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
+import { type JsonBody, readJsonObject } from "../../http/json_body.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import { writeMoney } from "../../lib/money.ts";
+import { checkAccess } from "../../limits/permission.ts";
+import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
+import { routesAt } from "../route_at.ts";
+import { readMetadata } from "../../videos/request/metadata.ts";
+import { readLifetime } from "./stored_files.ts";
+
+/** The dependencies of the endpoints of batches. */
+export interface BatchRouteParts {
+  readonly batches: Batches;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 20;
+
+/** `POST /v1/batches`, `GET /v1/batches`, and `GET` and `/cancel` of one batch. */
+export function batchRoutes(parts: BatchRouteParts): Route[] {
+  return [
+    ...routesAt(ENDPOINTS.createBatch, (inbound) => create(inbound, parts)),
+    ...routesAt(ENDPOINTS.listBatches, (inbound) => list(inbound, parts)),
+    ...routesAt(ENDPOINTS.readBatch, (inbound) => read(inbound, parts)),
+    ...routesAt(ENDPOINTS.cancelBatch, (inbound) => cancel(inbound, parts)),
+  ];
+}
+
+/** A batch as OpenAI's clients read it. */
+export function writeBatch(batch: BatchRecord): Record<string, unknown> {
+  const { id, status, endedAt, usage, errors, estimate, cost } = batch;
+  const at = (ms: number | null) => ms === null ? null : secondsOf(ms);
+  const endedAs = (end: BatchRecord["status"]) => status === end ? at(endedAt) : null;
+  return {
+    id,
+    object: "batch",
+    endpoint: batch.endpoint,
+    model: batch.model,
+    errors: errors.length === 0 ? null : { object: "list", data: errors },
+    input_file_id: batch.inputFileId,
+    completion_window: batch.completionWindow,
+    status,
+    output_file_id: batch.outputFileId,
+    error_file_id: batch.errorFileId,
+    created_at: secondsOf(batch.createdAt),
+    in_progress_at: status === "failed" ? null : secondsOf(batch.createdAt),
+    expires_at: secondsOf(batch.expiresAt),
+    finalizing_at: at(batch.finalizingAt),
+    completed_at: endedAs("completed"),
+    failed_at: endedAs("failed"),
+    expired_at: endedAs("expired"),
+    cancelling_at: at(batch.cancellingAt),
+    cancelled_at: endedAs("cancelled"),
+    request_counts: { total: batch.total, completed: batch.completed, failed: batch.failed },
+    metadata: batch.metadata,
+    usage: {
+      input_tokens: usage.inputTokens,
+      input_tokens_details: { cached_tokens: usage.cachedTokens },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+      total_tokens: usage.inputTokens + usage.outputTokens,
+    },
+    // Said before anything is paid: the gateway runs the lines at the price of single requests.
+    service_batch: { mode: "emulated", estimate: writeMoney(estimate), cost: writeMoney(cost) },
+  };
+}
+
+async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Response> {
+  const { batches, authenticate, bodyLimits } = parts;
+  const credential = await authenticate(inbound);
+  const json = await readJsonObject(inbound, bodyLimits);
+  const batch = newBatchOf(json);
+  // A key needs the permission of the endpoint of the lines, too.
+  const row = LINE_ENDPOINTS.get(batch.endpoint);
+  if (credential.limits !== null && row !== undefined) checkAccess(credential.limits, row, inbound.remote);
+  if (isDryRun(inbound.request.headers)) {
+    const { total, model, estimate, admission } = await batches.dryRun(batch, credential);
+    const written = { requests: total, ...writeEstimatedCost("batch", estimate) };
+    const found = { model: model ?? "", mode: "batch", providers: [], dropped: [] };
+    return dryRunResponse({ ...found, estimate: written, admission });
+  }
+  inbound.record.kind = "batch";
+  const created = await batches.create(batch, credential);
+  return Response.json(writeBatch(created), { status: batch.inputFileId === null ? 202 : 200 });
+}
+
+function newBatchOf(json: JsonBody): NewBatch {
+  const { body } = json;
+  const { input_file_id: inputFileId, requests, callback_url: callbackUrl = null } = body;
+  const { endpoint } = body;
+  if (typeof endpoint !== "string" || !LINE_ENDPOINTS.has(endpoint)) {
+    throw invalidField("endpoint", `expected one of ${[...LINE_ENDPOINTS.keys()].join(", ")}`);
+  }
+  const { completion_window: window = requests === undefined ? undefined : "24h" } = body;
+  if (typeof window !== "string" || COMPLETION_WINDOWS[window] === undefined) {
+    throw invalidField("completion_window", `expected ${Object.keys(COMPLETION_WINDOWS).join(" or ")}`);
+  }
+  if ((inputFileId === undefined) === (requests === undefined)) {
+    throw invalidField("input_file_id", "expected it, or requests in its place");
+  }
+  if (inputFileId !== undefined && typeof inputFileId !== "string") {
+    throw invalidField("input_file_id", "expected the id of a file");
+  }
+  if (callbackUrl !== null && typeof callbackUrl !== "string") {
+    throw invalidField("callback_url", "expected an address");
+  }
+  const { inlineRequests: max } = BATCH_LIMITS;
+  if (requests !== undefined && (!Array.isArray(requests) || requests.length === 0 || requests.length > max)) {
+    throw invalidField("requests", `expected 1 to ${max} requests`);
+  }
+  if (body.model !== undefined && typeof body.model !== "string") throw invalidField("model", "expected a name");
+  return {
+    endpoint,
+    inputFileId: inputFileId ?? null,
+    lines: requests === undefined ? null : inlineLines(json, body.model ?? null),
+    completionWindow: window,
+    metadata: readMetadata(body.metadata),
+    callbackUrl,
+    outputSeconds: lifetimeIn(body.output_expires_after),
+  };
+}
+
+function lifetimeIn(after: unknown): number | null {
+  if (after === undefined || after === null) return null;
+  if (typeof after !== "object" || Array.isArray(after)) {
+    throw invalidField("output_expires_after", "expected an object");
+  }
+  const { anchor = null, seconds = null }: { readonly anchor?: unknown; readonly seconds?: unknown } = after;
+  return readLifetime(anchor, seconds);
+}
+
+async function list(inbound: Inbound, { batches, authenticate }: BatchRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  const query = new URLSearchParams(inbound.query);
+  for (const name of query.keys()) {
+    if (name !== "after" && name !== "limit") throw invalidField(name.slice(0, 100), "expected after or limit");
+  }
+  const limit = query.get("limit") ?? String(DEFAULT_PAGE_SIZE);
+  if (!/^[1-9][0-9]{0,2}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
+    throw invalidField("limit", `expected 1 to ${MAX_PAGE_SIZE}`);
+  }
+  const found = await batches.list(keyId, { after: query.get("after"), limit: Number(limit) });
+  return Response.json({
+    object: "list",
+    data: found.batches.map(writeBatch),
+    first_id: found.batches[0]?.id ?? null,
+    last_id: found.batches[found.batches.length - 1]?.id ?? null,
+    has_more: found.hasMore,
+  });
+}
+
+async function read(inbound: Inbound, { batches, authenticate }: BatchRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  return Response.json(writeBatch(await batches.read(keyId, pathParam(inbound.params, "id"))));
+}
+
+async function cancel(inbound: Inbound, { batches, authenticate }: BatchRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  await inbound.request.body?.cancel();
+  return Response.json(writeBatch(await batches.cancel(keyId, pathParam(inbound.params, "id"))));
+}

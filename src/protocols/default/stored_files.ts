@@ -1,0 +1,189 @@
+import type { Authenticate } from "../../billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import type { BodyLimits } from "../../http/body.ts";
+import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
+import { secondsOf } from "../../lib/clock.ts";
+import { invalidField } from "../../lib/gateway_error.ts";
+import type { RequestRate } from "../../limits/request_rate.ts";
+import { rateExceeded } from "../../limits/request_rate.ts";
+import {
+  EXPIRES_AFTER_SECONDS,
+  FILE_PURPOSES,
+  type FilePurpose,
+  MAX_STORED_FILE_BYTES,
+  type StoredFileRecord,
+  UPLOAD_PURPOSES,
+} from "../../stored_files/stored_file.ts";
+import type { StoredFiles } from "../../stored_files/stored_files.ts";
+import { routesAt } from "../route_at.ts";
+import { readFileForm } from "./file_form.ts";
+
+/** The dependencies of the endpoints for stored files. */
+export interface StoredFileRouteParts {
+  readonly stored: StoredFiles;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+  /** Limits the changes of files by one key. */
+  readonly changes: RequestRate;
+}
+
+/** What a form has besides its file. */
+const FORM_OVERHEAD_BYTES = 1_048_576;
+const TEXTS = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"]);
+const MAX_FILE_NAME_LENGTH = 255;
+const LIST_PARAMETERS: ReadonlySet<string> = new Set(["after", "limit", "order", "purpose"]);
+const MAX_PAGE_SIZE = 10_000;
+
+/** `POST /v1/files`, `GET /v1/files`, and `GET`, `DELETE` and `/content` of one file. */
+export function storedFileRoutes(parts: StoredFileRouteParts): Route[] {
+  return [
+    ...routesAt(ENDPOINTS.createFile, (inbound) => create(inbound, parts)),
+    ...routesAt(ENDPOINTS.listFiles, (inbound) => list(inbound, parts)),
+    ...routesAt(ENDPOINTS.readStoredFile, (inbound) => read(inbound, parts)),
+    ...routesAt(ENDPOINTS.readFileContent, (inbound) => content(inbound, parts)),
+    ...routesAt(ENDPOINTS.deleteFile, (inbound) => remove(inbound, parts)),
+  ];
+}
+
+/** A file as OpenAI's clients read it. */
+export function writeFile(file: StoredFileRecord): Record<string, unknown> {
+  const { id, bytes, createdAt, expiresAt, filename, purpose } = file;
+  return {
+    id,
+    object: "file",
+    bytes,
+    created_at: secondsOf(createdAt),
+    ...expiresAt !== null && { expires_at: secondsOf(expiresAt) },
+    filename,
+    purpose,
+    status: "processed",
+  };
+}
+
+/** Counts a change of files. @throws {GatewayError} `rate_limited`. */
+export async function countChange(changes: RequestRate, keyId: string): Promise<void> {
+  const counted = await changes.take(keyId);
+  if (!counted.ok) throw rateExceeded("changes of files", counted);
+}
+
+/** The purpose of a file that a caller stores. @throws {GatewayError} `invalid_request`. */
+export function readPurpose(value: unknown): FilePurpose {
+  const purpose = UPLOAD_PURPOSES.find((each) => each === value);
+  if (purpose === undefined) throw invalidField("purpose", `expected one of ${UPLOAD_PURPOSES.join(", ")}`);
+  return purpose;
+}
+
+/** A lifetime in seconds; null if the caller sets none. @throws {GatewayError} `invalid_request`. */
+export function readLifetime(anchor: unknown, seconds: unknown): number | null {
+  if (anchor === undefined && seconds === undefined) return null;
+  if (anchor !== "created_at") throw invalidField("expires_after.anchor", 'expected "created_at"');
+  const { min, max } = EXPIRES_AFTER_SECONDS;
+  if (typeof seconds !== "number" || !Number.isInteger(seconds) || seconds < min || seconds > max) {
+    throw invalidField("expires_after.seconds", `expected ${min} to ${max}`);
+  }
+  return seconds;
+}
+
+/** The name of a file. @throws {GatewayError} `invalid_request`. */
+export function readFileName(value: unknown, field: string): string {
+  if (typeof value === "string" && value !== "" && value.length <= MAX_FILE_NAME_LENGTH) return value;
+  throw invalidField(field, `expected a file name of 1 to ${MAX_FILE_NAME_LENGTH} characters`);
+}
+
+async function create(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
+  const { stored, authenticate, bodyLimits, changes } = parts;
+  const owner = await authenticate(inbound);
+  await countChange(changes, owner.keyId);
+  const form = await readFileForm(inbound, {
+    limits: { ...bodyLimits, capBytes: MAX_STORED_FILE_BYTES + FORM_OVERHEAD_BYTES },
+    fileField: "file",
+    texts: TEXTS,
+    store: (source) => stored.write(source),
+    discard: ({ id }) => stored.discard(id),
+  });
+  let file;
+  try {
+    const seconds = form.fields.get("expires_after[seconds]");
+    file = {
+      purpose: readPurpose(form.fields.get("purpose")),
+      filename: readFileName(form.fileName || "file", "file"),
+      lifetimeSeconds: readLifetime(form.fields.get("expires_after[anchor]"), seconds && Number(seconds)),
+    };
+  } catch (error) {
+    await stored.discard(form.stored.id);
+    throw error;
+  }
+  return Response.json(writeFile(await stored.add(form.stored, file, owner)));
+}
+
+async function list(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  const { files, hasMore } = await stored.list(keyId, readListQuery(inbound.query));
+  return Response.json({
+    object: "list",
+    data: files.map(writeFile),
+    first_id: files[0]?.id ?? null,
+    last_id: files[files.length - 1]?.id ?? null,
+    has_more: hasMore,
+  });
+}
+
+function readListQuery(text: string) {
+  const query = new URLSearchParams(text);
+  const names = [...query.keys()];
+  for (const [index, name] of names.entries()) {
+    if (!LIST_PARAMETERS.has(name)) {
+      throw invalidField(name.slice(0, 100), `expected ${[...LIST_PARAMETERS].join(", ")}`);
+    }
+    if (names.indexOf(name) !== index) throw invalidField(name, "expected it once");
+  }
+  const limit = query.get("limit") ?? String(MAX_PAGE_SIZE);
+  if (!/^[1-9][0-9]{0,4}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
+    throw invalidField("limit", `expected 1 to ${MAX_PAGE_SIZE}`);
+  }
+  return {
+    after: query.get("after"),
+    limit: Number(limit),
+    reverse: (oneOf(query, "order", ["asc", "desc"]) ?? "desc") === "desc",
+    purpose: oneOf(query, "purpose", FILE_PURPOSES),
+  };
+}
+
+function oneOf<T extends string>(query: URLSearchParams, name: string, values: readonly T[]): T | null {
+  const text = query.get(name);
+  if (text === null) return null;
+  const value = values.find((each) => each === text);
+  if (value === undefined) throw invalidField(name, `expected one of ${values.join(", ")}`);
+  return value;
+}
+
+async function read(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  return Response.json(writeFile(await stored.read(keyId, pathParam(inbound.params, "id"))));
+}
+
+async function content(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  const file = await stored.read(keyId, pathParam(inbound.params, "id"));
+  const { bytes, mediaType, stream } = await stored.open(file);
+  if (inbound.method === "HEAD") await stream.cancel();
+  return new Response(inbound.method === "HEAD" ? null : stream, {
+    headers: {
+      // As of copies of results: no browser guesses the type, or runs what a caller has stored.
+      "content-type": mediaType,
+      "content-length": String(bytes),
+      "content-disposition": `attachment; filename="${file.id}"`,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "sandbox",
+      "cache-control": "private, no-store",
+    },
+  });
+}
+
+async function remove(inbound: Inbound, { stored, authenticate, changes }: StoredFileRouteParts): Promise<Response> {
+  const { keyId } = await authenticate(inbound);
+  await countChange(changes, keyId);
+  const id = pathParam(inbound.params, "id");
+  await stored.remove(keyId, id);
+  return Response.json({ id, object: "file", deleted: true });
+}

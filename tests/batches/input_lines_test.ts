@@ -1,0 +1,108 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { linesOf, readInputLine, storedLines, writeStoredLine } from "../../src/batches/input_lines.ts";
+import { inlineLines } from "../../src/batches/inline_lines.ts";
+import { jsonObjectOf } from "../../src/http/json_body.ts";
+import { GatewayError } from "../../src/lib/gateway_error.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+async function* chunks(bytes: Uint8Array, points: readonly number[]): AsyncGenerator<Uint8Array> {
+  let start = 0;
+  for (const point of [...points, bytes.length].map((each) => Math.min(each, bytes.length)).sort((a, b) => a - b)) {
+    yield bytes.slice(start, point);
+    start = point;
+  }
+}
+
+async function textsOf(lines: AsyncIterable<Uint8Array>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const line of lines) texts.push(decoder.decode(line));
+  return texts;
+}
+
+Deno.test("linesOf() cuts the same lines wherever the bytes are split", async () => {
+  const lines = fc.array(fc.string({ unit: "grapheme" }).filter((text) => !/[\r\n]/.test(text)), { maxLength: 6 });
+  const points = fc.array(fc.nat(200), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(lines, points, fc.constantFrom("\n", "\r\n"), async (texts, at, end) => {
+      const bytes = encoder.encode(texts.map((text) => text + end).join(""));
+      assertEquals(await textsOf(linesOf(chunks(bytes, at), 1_000)), texts);
+    }),
+  );
+});
+
+Deno.test("linesOf() takes a last line without an end, and refuses one that is too long", async () => {
+  assertEquals(await textsOf(linesOf(chunks(encoder.encode("a\n\nb"), [1]), 10)), ["a", "", "b"]);
+  const long = linesOf(chunks(encoder.encode("a\n" + "b".repeat(11)), [5, 8]), 10);
+  await assertRejects(() => textsOf(long), GatewayError, "expected at most 10 bytes");
+});
+
+Deno.test("stored lines have the part, any custom id, and the bytes of the body as they were sent", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: "grapheme", minLength: 1, maxLength: 50 }),
+      fc.bigInt({ min: 0n }),
+      async (id, part) => {
+        const sent = encoder.encode(`{"custom_id":${JSON.stringify(id)},"body":{"n":1.0, "big":12345678901234567890}}`);
+        const line = readInputLine(sent, "/v1/embeddings");
+        const stored = [];
+        for await (const each of storedLines(chunks(writeStoredLine({ part, ...line }), [3]))) stored.push(each);
+        const [{ number, customId, body, part: read } = {}] = stored;
+        assertEquals([stored.length, number, customId, read], [1, 1, id, part]);
+        assertEquals(decoder.decode(body), '{"n":1.0, "big":12345678901234567890}');
+      },
+    ),
+  );
+});
+
+Deno.test("readInputLine() names the field that is wrong", () => {
+  const line = { custom_id: "a", method: "POST", url: "/v1/embeddings", body: {} };
+  const cases: [Record<string, unknown>, string][] = [
+    [{ custom_id: undefined }, "custom_id"],
+    [{ custom_id: "" }, "custom_id"],
+    [{ custom_id: "a".repeat(513) }, "custom_id"],
+    [{ custom_id: 1 }, "custom_id"],
+    [{ method: "GET" }, "method"],
+    [{ url: "/v1/responses" }, "url"],
+    [{ body: [] }, "body"],
+    [{ body: { stream: true } }, "body.stream"],
+    [{ body: { background: true } }, "body.background"],
+  ];
+  for (const [fields, field] of cases) {
+    const bytes = encoder.encode(JSON.stringify({ ...line, ...fields }));
+    const error = assertThrows(() => readInputLine(bytes, "/v1/embeddings"), GatewayError);
+    assertEquals(error.details.field, field);
+  }
+});
+
+Deno.test("inlineLines() cuts the requests of a body, whatever their texts contain", async () => {
+  const json = fc.jsonValue({ maxDepth: 3 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(json, { minLength: 1, maxLength: 4 }),
+      fc.constantFrom(0, 2),
+      async (requests, indent) => {
+        const body = jsonObjectOf(encoder.encode(JSON.stringify({ endpoint: "x", requests }, null, indent)));
+        const lines = (await textsOf(inlineLines(body, null))).join("").trimEnd().split("\n");
+        assertEquals(lines.map((line) => JSON.parse(line)), JSON.parse(JSON.stringify(requests)));
+      },
+    ),
+  );
+});
+
+Deno.test("inlineLines() gives the model to requests without one", async () => {
+  const requests = [{ custom_id: "a", body: {} }, { custom_id: "b", body: { n: 1 } }, {
+    custom_id: "c",
+    body: { model: "own" },
+  }];
+  const body = jsonObjectOf(encoder.encode(JSON.stringify({ requests })));
+  const lines = (await textsOf(inlineLines(body, 'the "model"'))).join("").trimEnd().split("\n");
+  assertEquals(lines.map((line) => JSON.parse(line).body), [
+    { model: 'the "model"' },
+    { model: 'the "model"', n: 1 },
+    { model: "own" },
+  ]);
+  assert(lines.every((line) => !line.includes("\n")));
+});

@@ -1,0 +1,117 @@
+import { Batches, type NewBatch } from "../../src/batches/batches.ts";
+import type { BatchParts } from "../../src/batches/batch_parts.ts";
+import type { LineReply, LineRequest } from "../../src/batches/line_runner.ts";
+import { batchSweep, cleanHandler, eraseBatches } from "../../src/batches/retention.ts";
+import { BatchRuns } from "../../src/batches/run.ts";
+import { createAccount } from "../../src/billing/account.ts";
+import { createMeter } from "../../src/billing/meter.ts";
+import { issueKey } from "../../src/billing/issued_key.ts";
+import { openFileDirectory } from "../../src/files/directory.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import type { Money } from "../../src/lib/money.ts";
+import { FairPermits } from "../../src/lib/permits.ts";
+import type { JobHandler } from "../../src/store/job_runner.ts";
+import { StoredFiles } from "../../src/stored_files/stored_files.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { openMemoryStore } from "../support/memory_store.ts";
+
+/** What a fake endpoint answers to a line. */
+export type FakeAnswer = Partial<Pick<LineReply, "status">> & { readonly cost?: Money; readonly text?: string };
+
+/** Batches over a store in memory, whose lines a test answers. */
+export async function openBatchStage(
+  answer: (text: string, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>,
+  part = 10n,
+  permits = 16,
+) {
+  const clock = new ManualClock();
+  const store = await openMemoryStore({ clock });
+  const folder = await Deno.makeTempDir();
+  const files = openFileDirectory(folder);
+  await createAccount(store, { id: "demo", balance: 1_000n });
+  const { key } = await issueKey(store, "demo");
+  const credential = { keyId: key.id, accountId: "demo", limits: null, capture: null };
+  const stored = new StoredFiles({ store, files, log: silentLog, retentionMs: () => null });
+  const stage = { isBusy: false, ran: [] as string[] };
+  const textOf = ({ body }: LineRequest): string => JSON.parse(new TextDecoder().decode(body)).text;
+  const parts: BatchParts = {
+    store,
+    files,
+    stored,
+    meter: createMeter({ store, clock, log: silentLog }),
+    clock,
+    log: silentLog,
+    egress: { allow: [], own: [], clock },
+    isTestReceiver: () => false,
+    runner: {
+      estimate: () => Promise.resolve(part),
+      async run(line, _part, signal) {
+        const text = textOf(line);
+        stage.ran.push(text);
+        const { status = 200, cost = 3n, text: reply = text } = await answer(text, signal);
+        const requestId = `req_${text}`;
+        const charge = status >= 400 || cost === 0n
+          ? null
+          : { requestId, keyId: key.id, kind: "text" as const, model: "m", provider: "p", amount: cost };
+        return { requestId, status, body: new TextEncoder().encode(JSON.stringify({ reply })), charge };
+      },
+      isBusy: () => stage.isBusy,
+    },
+    write: ({ id, status }) => ({ id, status }),
+    maxLineBytes: () => 1_000_000,
+    permits: new FairPermits(permits),
+  };
+  const runs = new BatchRuns(parts);
+  const batches = new Batches(parts, runs);
+  const removal = { store, files, onRemoval: () => Promise.resolve(true), log: silentLog };
+  async function work(handler: JobHandler, kind: string): Promise<void> {
+    const [job] = await store.claim([kind], 1, 30_000);
+    if (job === undefined) throw new Error(`No job of the kind ${kind} is due`);
+    await handler(job, { signal: new AbortController().signal, renewals: 0 });
+  }
+  const newBatch = (lines: readonly string[]): NewBatch => ({
+    endpoint: "/v1/embeddings",
+    inputFileId: null,
+    lines: async function* () {
+      for (const text of lines) {
+        yield await Promise.resolve(
+          new TextEncoder().encode(`${JSON.stringify({ custom_id: text, body: { text } })}\n`),
+        );
+      }
+    }(),
+    completionWindow: "24h",
+    metadata: null,
+    callbackUrl: null,
+    outputSeconds: null,
+  });
+  return {
+    ...stage,
+    stage,
+    clock,
+    store,
+    folder,
+    batches,
+    runs,
+    keyId: key.id,
+    create: async (lines: readonly string[]) => (await batches.create(newBatch(lines), credential)).id,
+    /** Runs the next due job of a batch. */
+    run: () => work(runs.handler, "batch_run"),
+    /** The same in another process. */
+    runElsewhere: () => work(new BatchRuns(parts).handler, "batch_run"),
+    clean: () => work(cleanHandler(removal), "batch_clean"),
+    sweep: batchSweep(removal, 86_400_000),
+    erase: () => eraseBatches(removal, "demo"),
+    read: (id: string) => batches.read(key.id, id),
+    names: () => Array.from(Deno.readDirSync(folder), ({ name }) => name).sort(),
+    /** The parsed lines of a file. */
+    async linesOf(fileId: string | null) {
+      if (fileId === null) return [];
+      const { stream } = await stored.open(await stored.read(key.id, fileId));
+      return (await new Response(stream).text()).trimEnd().split("\n").map((line) => JSON.parse(line));
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
