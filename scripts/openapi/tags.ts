@@ -19,7 +19,7 @@ const GROUPS: readonly (readonly [group: string, tags: readonly (readonly [name:
   ["Your account", [
     ["Models", "The catalogs in three styles."],
     ["Own account", "A key's limits, credits, usage and requests."],
-    ["Webhooks", "Events of video tasks."],
+    ["Webhooks", "Events of video tasks and batches."],
   ]],
   ["Administration", [
     ["Accounts", "Accounts, balances and ledgers."],

@@ -1,5 +1,6 @@
 import { TERMINAL_STATUSES } from "../../src/calls/ended_task.ts";
 import { NOTIFICATION_EVENTS, type NotificationEvent } from "../../src/webhooks/envelope.ts";
+import { BatchEvent } from "./replies/batches.ts";
 import { notificationBody } from "./replies/notifications.ts";
 import { VideoEvent } from "./replies/videos.ts";
 import type { Components, JsonSchema } from "./schema.ts";
@@ -33,7 +34,7 @@ const NOTIFIED: Readonly<Record<NotificationEvent, string>> = {
 
 const RETRIED = "with up to ten retries. Compare one of the signatures in constant time.";
 
-/** The events of video tasks, and the notifications. Source: docs/api/webhooks.md. */
+/** The events of video tasks and batches, and the notifications. Source: docs/api/webhooks.md. */
 export function writeWebhooks(components: Components): Record<string, JsonSchema> {
   const videoEvent = components.schemaOf(VideoEvent);
   const ofTasks = TERMINAL_STATUSES.map((status) => {
@@ -53,7 +54,17 @@ export function writeWebhooks(components: Components): Record<string, JsonSchema
       schema: components.schemaOf(notificationBody(event)),
     }] as const
   );
-  const all = [...ofTasks, ...notifications];
+  const batchEvent = components.schemaOf(BatchEvent);
+  const ofBatches = TERMINAL_STATUSES.map((status) => {
+    const event = `batch.${status}`;
+    return [event, {
+      operationId: `onBatch${capitalized(status)}`,
+      summary: MEANINGS[status].replace("task", "batch"),
+      description: `Sent once to each receiver of a batch, ${RETRIED}`,
+      schema: { allOf: [batchEvent, { type: "object", properties: { event: { const: event } } }] },
+    }] as const;
+  });
+  const all = [...ofTasks, ...ofBatches, ...notifications];
   return Object.fromEntries(all.map(([event, written]) => [event, { post: writeWebhook(written) }]));
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { TERMINAL_STATUSES } from "../../../src/calls/ended_task.ts";
 import { LINE_ENDPOINTS } from "../../../src/batches/batch.ts";
 import { about, seconds, usd } from "../schema.ts";
 
@@ -58,3 +59,11 @@ export const BatchList = z.object({
   last_id: z.string().nullable(),
   has_more: z.boolean(),
 }).meta({ id: "BatchList" });
+
+/** What a receiver gets at the end of a batch. */
+export const BatchEvent = z.object({
+  event: z.enum(TERMINAL_STATUSES.map((status) => `batch.${status}`)),
+  id: about(z.string(), "The id of the batch."),
+  created_at: seconds(),
+  data: BatchObject,
+}).meta({ id: "BatchEvent" });

@@ -126,6 +126,8 @@ export const TEXTS = {
       video_stop: "Videos to cancel",
       video_mirror: "Videos to copy",
       video_forget: "Videos to remove",
+      batch_run: "Batches to run",
+      batch_clean: "Batches to clean up",
       webhook: "Webhooks to deliver",
       cache_expire: "Caches that expire",
       cache_delete: "Caches to remove",
