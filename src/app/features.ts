@@ -65,15 +65,14 @@ type BatchGeneration = ReturnType<BatchFeatureOptions["current"]>;
 /**
  * Builds the lasting features over the services. None of them starts a job or a thread yet.
  *
- * @param current Gives the parts of the configuration in force.
- * @param generation Gives the services and the features of the configuration in force.
+ * @param generation Gives the services and the features of the configuration in force; null while the first are built.
  */
 export function createLastingFeatures(
   services: OwnedServices,
   state: GatewayState,
-  current: () => ConfiguredParts,
-  generation: () => Pick<BatchGeneration, "services" | "features">,
+  generation: () => BatchGeneration | null,
 ): LastingFeatures {
+  const current = (): ConfiguredParts => generation()?.services ?? services;
   const { clock, openStreams, ownAddresses } = services;
   const config = (): Config => current().config;
   const { StoredReplies } = services;
@@ -119,9 +118,14 @@ export function createLastingFeatures(
     baseUrl: () => state.baseUrl,
     current,
   });
+  const inForce = (): BatchGeneration => {
+    const found = generation();
+    if (found === null) throw new Error("No configuration is in force yet");
+    return found;
+  };
   const batches = new Late(async () => {
     const { createBatchFeature } = await import("./batches.ts");
-    return createBatchFeature(services, { current: generation, egress, isTestReceiver, webhooks });
+    return createBatchFeature(services, { current: inForce, egress, isTestReceiver, webhooks });
   });
   const { store, log } = services;
   const client = createHttpClient({ clock, caCerts: egress.caCertificates });

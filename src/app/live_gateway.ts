@@ -75,12 +75,7 @@ export class LiveGateway {
   constructor(services: OwnedServices, state: GatewayState) {
     this.#state = state;
     this.configChanges = services.started && loadingOnce(this, services.started);
-    const lasting = createLastingFeatures(
-      services,
-      state,
-      () => this.#current?.services ?? services,
-      () => this.#current,
-    );
+    const lasting = createLastingFeatures(services, state, () => this.#current ?? null);
     this.#current = this.#generationOf(services, createFeatures(services, lasting), this.#listsFor(services));
     this.router = currentRouter(() => this.#current.routers.main);
     const hasAdminAddress = this.#current.routers.admin !== null;

@@ -22,7 +22,7 @@ export async function gatewayRoutes(): Promise<readonly Pick<Route, "method" | "
   try {
     const services = await own(opened);
     const state: GatewayState = { isDraining: false, baseUrl: "", peerUrl: null };
-    const features = createFeatures(services, createLastingFeatures(services, state, () => services));
+    const features = createFeatures(services, createLastingFeatures(services, state, () => null));
     const configChanges = () => Promise.reject(new Error("The configuration is not changed here"));
     const { main } = createGatewayRouters(services, features, { state, configChanges, prices: () => null });
     const { routes } = main;
