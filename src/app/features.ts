@@ -120,7 +120,7 @@ export function createLastingFeatures(
   });
   const inForce = (): BatchGeneration => {
     const found = generation();
-    if (found === null) throw new Error("No configuration is in force yet");
+    if (found === null) throw new Error("No configuration is active yet");
     return found;
   };
   const batches = new Late(async () => {

@@ -26,6 +26,8 @@ const requestLogModule = new Late(() => import("./request_log.ts"));
 const tracingModule = new Late(() => import("./tracing.ts"));
 const auditedConfigModule = new Late(() => import("./audited_config.ts"));
 const folderUseModule = new Late(() => import("../files/folder_use.ts"));
+const storedFileRecordsModule = new Late(() => import("../stored_files/records.ts"));
+const batchRecordsModule = new Late(() => import("../batches/records.ts"));
 const openModule = new Late(() => import("../files/s3/open.ts"));
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */
@@ -146,8 +148,8 @@ async function tidyFiles({ config, store, files, log, egress, clock }: Services)
     await files.caches.removeLeftovers((name) => isCacheFileInUse(store, name), isInUse);
     await files.results.removeLeftovers(async (name) => {
       if (!/^(batch|file|upload)-/.test(name)) return await isFileNeeded(store, name);
-      const { hasStoredRecord } = await import("../stored_files/records.ts");
-      const { isBatchContentNeeded } = await import("../batches/records.ts");
+      const { hasStoredRecord } = await storedFileRecordsModule.load();
+      const { isBatchContentNeeded } = await batchRecordsModule.load();
       return await hasStoredRecord(store, name) ?? await isBatchContentNeeded(store, name) ?? true;
     }, isInUse);
     await use?.share();

@@ -2,6 +2,7 @@ import type { Route } from "../http/inbound.ts";
 import { RequestRate } from "../limits/request_rate.ts";
 import { storedFileRoutes } from "../protocols/default/stored_files.ts";
 import { uploadRoutes } from "../protocols/default/uploads.ts";
+import { AccountRoom } from "../stored_files/account_room.ts";
 import { StoredFiles } from "../stored_files/stored_files.ts";
 import type { Services } from "./services.ts";
 
@@ -14,12 +15,13 @@ export function createStoredFiles(
 
 /** Builds the endpoints of files that callers store. */
 export function buildStoredFileRoutes(services: Services): Route[] {
-  const { config: { limits }, store, authenticate } = services;
+  const { config: { limits }, store, clock, authenticate } = services;
   const parts = {
     stored: createStoredFiles(services),
     authenticate,
     bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
     changes: new RequestRate(store, "file-changes", limits.reads),
+    room: new AccountRoom({ store, clock, maxBytes: () => limits.accountFilesBytes }),
   };
   return [...storedFileRoutes(parts), ...uploadRoutes(parts)];
 }

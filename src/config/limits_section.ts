@@ -49,6 +49,11 @@ export const limitsSchema = section({
     example: "500GB",
     otherwise: "the disk without `min_free_disk`",
   }),
+  account_files: setting(bytes(0, MAX_DISK_BYTES), {
+    default: 10_000_000_000,
+    text: "Disk space for the files that callers of one account store",
+    example: "50GB",
+  }),
   account_concurrency: setting(wholeNumber(1, 1_000_000), {
     default: 2_000,
     text: "Open requests of an account; above it 429",

@@ -1,3 +1,4 @@
+import { mergeCommits } from "../billing/records.ts";
 import { appendAll } from "../lib/append_all.ts";
 import type { Commit, Entry, Key, Store } from "../store/store.ts";
 import { type FilePurpose, ownerOfName, type StoredFileRecord, type UploadRecord } from "./stored_file.ts";
@@ -7,6 +8,7 @@ const uploadKey = (id: string): Key => ["stored_file", "upload", id];
 /** The files of a key in order of creation, all of them or those of one purpose. Each entry has the whole record. */
 const ownPrefix = (keyId: string, purpose: FilePurpose | null): Key =>
   purpose === null ? ["stored_file", "own", keyId] : ["stored_file", "own_by", keyId, purpose];
+/** The files and uploads of an account, with the bytes that each takes of the account's room. */
 const accountPrefix = (account: string): Key => ["stored_file", "account", account];
 /** Files and uploads by the time of their end. */
 const ENDS: Key = ["stored_file", "end"];
@@ -57,7 +59,7 @@ function placesOf(file: StoredFileRecord): { readonly key: Key; readonly value: 
     { key: fileKey(id), value: file },
     { key: [...ownPrefix(keyId, null), id], value: file },
     { key: [...ownPrefix(keyId, purpose), id], value: file },
-    { key: [...accountPrefix(account), id], value: true },
+    { key: [...accountPrefix(account), id], value: file.bytes },
     ...expiresAt === null ? [] : [{ key: endKey(expiresAt, id), value: true }],
   ];
 }
@@ -69,10 +71,20 @@ export function addUpload(upload: UploadRecord): Commit {
     check: [{ key: uploadKey(id), version: null }],
     set: [
       { key: uploadKey(id), value: upload },
-      { key: [...accountPrefix(account), id], value: true },
+      { key: [...accountPrefix(account), id], value: upload.bytes },
       { key: endKey(expiresAt, id), value: true },
     ],
   };
+}
+
+/** The commit that ends an upload as it was read. From then on it takes no room of the account. */
+export function endUpload(
+  entry: Entry<UploadRecord>,
+  change: Pick<UploadRecord, "status"> & Partial<UploadRecord>,
+): Commit {
+  const { id, account } = entry.value;
+  const room = { key: [...accountPrefix(account), id], value: 0 };
+  return mergeCommits(changeUpload(entry, change), { set: [room] });
 }
 
 /** The commit that changes an upload as it was read. */
@@ -112,6 +124,19 @@ export async function listFileRecords(
 export async function endedIds(store: Store, by: number, limit: number): Promise<string[]> {
   const entries = await store.scan(ENDS, { limit });
   return entries.filter(({ key }) => Number(key[ENDS.length]) <= by).map(({ key }) => String(key[ENDS.length + 1]));
+}
+
+/** The bytes that an account's files and open uploads take. */
+export async function bytesOfAccount(store: Store, account: string): Promise<number> {
+  let sum = 0;
+  let after: Key | undefined;
+  // Ends with the last entry.
+  for (;;) {
+    const entries = await store.scan<number>(accountPrefix(account), { limit: SCAN_ENTRIES, ...after && { after } });
+    sum += entries.reduce((bytes, { value }) => bytes + value, 0);
+    if (entries.length < SCAN_ENTRIES) return sum;
+    after = entries[entries.length - 1]?.key;
+  }
 }
 
 /** Reads up to `limit` ids of an account's files and uploads. */

@@ -69,10 +69,10 @@ export class StoredFiles {
    * @throws {GatewayError} `request_too_large`; `storage_unavailable` if there is no room or no storage; what `source`
    * throws.
    */
-  async write(source: AsyncIterable<Uint8Array>): Promise<WrittenContent> {
+  async write(source: AsyncIterable<Uint8Array>, capBytes = MAX_STORED_FILE_BYTES): Promise<WrittenContent> {
     const id = newFileId(this.parts.store.now());
     const [sha256, md5] = [createHash("sha256"), createHash("md5")];
-    const bytes = await this.writeAs(contentNameOf(id), hashed(source, [sha256, md5]), MAX_STORED_FILE_BYTES);
+    const bytes = await this.writeAs(contentNameOf(id), hashed(source, [sha256, md5]), capBytes);
     return { id, bytes, sha256: sha256.digest("hex"), md5: md5.digest("hex") };
   }
 
@@ -143,15 +143,17 @@ export class StoredFiles {
   }
 
   /**
-   * Removes a file and its content.
+   * Removes a file and its content, and returns its record.
    *
    * @throws {GatewayError} As {@linkcode StoredFiles.read}.
    */
-  async remove(keyId: string, id: string): Promise<void> {
+  async remove(keyId: string, id: string): Promise<StoredFileRecord> {
     const { store } = this.parts;
-    const result = await store.commit(null, removeFile(await this.#entry(keyId, id)));
+    const entry = await this.#entry(keyId, id);
+    const result = await store.commit(null, removeFile(entry));
     if (!result.ok) throw notFound();
     await this.discard(id);
+    return entry.value;
   }
 
   /**

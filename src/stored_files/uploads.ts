@@ -3,7 +3,7 @@ import { mergeCommits } from "../billing/records.ts";
 import type { FileStore } from "../files/files.ts";
 import { errorName } from "../lib/log.ts";
 import type { Entry } from "../store/store.ts";
-import { addUpload, changeUpload, readUpload } from "./records.ts";
+import { addUpload, changeUpload, endUpload, readUpload } from "./records.ts";
 import {
   isUploadId,
   newPartId,
@@ -120,7 +120,7 @@ export class Uploads {
       const owner = { accountId: account, keyId };
       const { file, commit } = this.stored.record(content, { filename, purpose, lifetimeSeconds }, owner);
       const change = { status: "completed", fileId: file.id } as const;
-      if (!(await store.commit(null, mergeCommits(commit, changeUpload(entry, change)))).ok) throw changed();
+      if (!(await store.commit(null, mergeCommits(commit, endUpload(entry, change)))).ok) throw changed();
       await this.#removeParts(entry.value);
       return { upload: { ...entry.value, ...change }, file };
     } catch (error) {
@@ -138,7 +138,7 @@ export class Uploads {
   async cancel(keyId: string, id: string): Promise<UploadRecord> {
     const entry = await this.#pending(keyId, id);
     const change = { status: "cancelled" } as const;
-    if (!(await this.stored.parts.store.commit(null, changeUpload(entry, change))).ok) throw changed();
+    if (!(await this.stored.parts.store.commit(null, endUpload(entry, change))).ok) throw changed();
     await this.#removeParts(entry.value);
     return { ...entry.value, ...change };
   }

@@ -98,6 +98,7 @@ Deno.test("readConfig() gives the documented defaults for an empty file", () => 
     aliases: [],
     limits: {
       accountConcurrency: 2_000,
+      accountFilesBytes: 10_000_000_000,
       memoryBytes: null,
       minFreeDiskBytes: 64_000_000,
       filesQuotaBytes: null,

@@ -6,6 +6,7 @@ import { startTestGateway } from "../support/gateway.ts";
 
 const OTHER_KEY = newApiKey();
 const LIMITED_KEY = newApiKey();
+const SECOND_KEY = newApiKey();
 
 async function withGateway(
   isolates: number,
@@ -150,3 +151,44 @@ Deno.test("files: invalid forms are refused with the field, and leave nothing", 
     }
   });
 });
+
+for (const isolates of [1, 2]) {
+  Deno.test(`files: an account stores no more than its room, and others are not touched, with ${isolates} threads`, async () => {
+    const folder = await Deno.makeTempDir();
+    const gateway = await startTestGateway({
+      isolates,
+      config: {
+        files: `${folder}/files`,
+        limits: { account_files: 10_000 },
+        accounts: [
+          { id: "demo", balance: "25.00", keys: [OTHER_KEY] },
+          { id: "second", balance: "25.00", keys: [SECOND_KEY] },
+        ],
+      },
+    });
+    try {
+      const client = clientOf(gateway.address, OTHER_KEY);
+      const store = async (by: OpenAI, bytes: number) =>
+        await by.files.create({ file: await toFile(new Uint8Array(bytes), "a.bin"), purpose: "user_data" });
+      const results = await Promise.allSettled(Array.from({ length: 6 }, () => store(client, 4_000)));
+      const kept = results.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+      assertEquals(kept.length, 2, "those that arrive together exceed the room of the account");
+      const refused = results.find((result) => result.status === "rejected")?.reason;
+      assertEquals([refused.status, refused.param], [400, "file"]);
+      assertMatch(refused.message, /expected at most \d+ bytes, which is what the account can still store/);
+      const upload = { filename: "b", purpose: "user_data" as const, mime_type: "text/plain", bytes: 3_000 };
+      const announced = await assertRejects(() => client.uploads.create(upload), OpenAI.APIError);
+      assertEquals([announced.status, announced.param], [400, "bytes"]);
+      await store(clientOf(gateway.address, SECOND_KEY), 9_000);
+
+      await client.files.delete(`${kept[0]?.id}`);
+      const opened = await client.uploads.create(upload);
+      await assertRejects(() => store(client, 4_000), OpenAI.APIError);
+      await client.uploads.cancel(opened.id);
+      await store(client, 4_000);
+    } finally {
+      await gateway.stop();
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}

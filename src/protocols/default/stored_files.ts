@@ -14,9 +14,10 @@ import {
   type StoredFileRecord,
   UPLOAD_PURPOSES,
 } from "../../stored_files/stored_file.ts";
-import type { StoredFiles } from "../../stored_files/stored_files.ts";
+import type { AccountRoom } from "../../stored_files/account_room.ts";
+import type { FileOwner, StoredFiles, WrittenContent } from "../../stored_files/stored_files.ts";
 import { routesAt } from "../route_at.ts";
-import { readFileForm } from "./file_form.ts";
+import { type FileForm, readFileForm } from "./file_form.ts";
 
 /** The dependencies of the endpoints for stored files. */
 export interface StoredFileRouteParts {
@@ -25,6 +26,8 @@ export interface StoredFileRouteParts {
   readonly bodyLimits: BodyLimits;
   /** Limits the changes of files by one key. */
   readonly changes: RequestRate;
+  /** Limits the bytes of an account's files. */
+  readonly room: AccountRoom;
 }
 
 /** What a form has besides its file. */
@@ -91,16 +94,37 @@ export function readFileName(value: unknown, field: string): string {
 }
 
 async function create(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
-  const { stored, authenticate, bodyLimits, changes } = parts;
+  const { stored, authenticate, bodyLimits, changes, room } = parts;
   const owner = await authenticate(inbound);
   await countChange(changes, owner.keyId);
-  const form = await readFileForm(inbound, {
-    limits: { ...bodyLimits, capBytes: MAX_STORED_FILE_BYTES + FORM_OVERHEAD_BYTES },
-    fileField: "file",
-    texts: TEXTS,
-    store: (source) => stored.write(source),
-    discard: ({ id }) => stored.discard(id),
-  });
+  const taken = await room.take(owner.accountId, maxBytesOf(inbound), "file");
+  try {
+    const form = await readFileForm(inbound, {
+      limits: { ...bodyLimits, capBytes: MAX_STORED_FILE_BYTES + FORM_OVERHEAD_BYTES },
+      fileField: "file",
+      texts: TEXTS,
+      store: (source) => stored.write(source, taken.bytes),
+      discard: ({ id }) => stored.discard(id),
+    });
+    const file = await addFormFile(form, stored, owner);
+    taken.end(file.bytes);
+    return Response.json(writeFile(file));
+  } finally {
+    taken.end(0);
+  }
+}
+
+/** The most bytes of the file of a form, by the length that the request declares; null if it declares none. */
+function maxBytesOf({ request }: Inbound): number | null {
+  const declared = request.headers.get("content-length");
+  return declared === null ? null : Math.min(Number(declared), MAX_STORED_FILE_BYTES);
+}
+
+async function addFormFile(
+  form: FileForm<WrittenContent>,
+  stored: StoredFiles,
+  owner: FileOwner,
+): Promise<StoredFileRecord> {
   let file;
   try {
     const seconds = form.fields.get("expires_after[seconds]");
@@ -113,7 +137,7 @@ async function create(inbound: Inbound, parts: StoredFileRouteParts): Promise<Re
     await stored.discard(form.stored.id);
     throw error;
   }
-  return Response.json(writeFile(await stored.add(form.stored, file, owner)));
+  return await stored.add(form.stored, file, owner);
 }
 
 async function list(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
@@ -180,10 +204,12 @@ async function content(inbound: Inbound, { stored, authenticate }: StoredFileRou
   });
 }
 
-async function remove(inbound: Inbound, { stored, authenticate, changes }: StoredFileRouteParts): Promise<Response> {
-  const { keyId } = await authenticate(inbound);
+async function remove(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
+  const { stored, authenticate, changes, room } = parts;
+  const { keyId, accountId } = await authenticate(inbound);
   await countChange(changes, keyId);
   const id = pathParam(inbound.params, "id");
-  await stored.remove(keyId, id);
+  const { bytes } = await stored.remove(keyId, id);
+  room.giveBack(accountId, bytes);
   return Response.json({ id, object: "file", deleted: true });
 }

@@ -48,7 +48,7 @@ function writeUpload(upload: UploadRecord, now: number, file: StoredFileRecord |
 }
 
 async function create(inbound: Inbound, uploads: Uploads, parts: StoredFileRouteParts): Promise<Response> {
-  const { stored, authenticate, bodyLimits, changes } = parts;
+  const { stored, authenticate, bodyLimits, changes, room } = parts;
   const owner = await authenticate(inbound);
   await countChange(changes, owner.keyId);
   const { body } = await readJsonObject(inbound, { ...bodyLimits, capBytes: MAX_BODY_BYTES });
@@ -56,13 +56,20 @@ async function create(inbound: Inbound, uploads: Uploads, parts: StoredFileRoute
   if (typeof bytes !== "number" || !Number.isInteger(bytes) || bytes < 1 || bytes > MAX_STORED_FILE_BYTES) {
     throw invalidField("bytes", `expected 1 to ${MAX_STORED_FILE_BYTES}`);
   }
-  const upload = await uploads.create({
+  const asked = {
     filename: readFileName(body.filename, "filename"),
     purpose: readPurpose(body.purpose),
     bytes,
     lifetimeSeconds: lifetimeIn(after),
-  }, owner);
-  return Response.json(writeUpload(upload, stored.parts.store.now(), null));
+  };
+  const taken = await room.take(owner.accountId, bytes, "bytes");
+  try {
+    const upload = await uploads.create(asked, owner);
+    taken.end(bytes);
+    return Response.json(writeUpload(upload, stored.parts.store.now(), null));
+  } finally {
+    taken.end(0);
+  }
 }
 
 function lifetimeIn(after: unknown): number | null {
@@ -118,9 +125,10 @@ function isText(value: unknown): value is string {
 }
 
 async function cancel(inbound: Inbound, uploads: Uploads, parts: StoredFileRouteParts): Promise<Response> {
-  const { stored, authenticate } = parts;
-  const { keyId } = await authenticate(inbound);
+  const { stored, authenticate, room } = parts;
+  const { keyId, accountId } = await authenticate(inbound);
   await inbound.request.body?.cancel();
   const upload = await uploads.cancel(keyId, pathParam(inbound.params, "id"));
+  room.giveBack(accountId, upload.bytes);
   return Response.json(writeUpload(upload, stored.parts.store.now(), null));
 }
