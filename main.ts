@@ -1,3 +1,3 @@
-import { run } from "./src/cli/run.ts";
+import { run } from "./src/entry/cli/run.ts";
 
 if (import.meta.main) Deno.exit(await run(Deno.args));

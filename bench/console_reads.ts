@@ -7,16 +7,16 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { startApp } from "../src/app/app.ts";
-import { openStore } from "../src/app/store.ts";
-import { DAY_MS, usageKey, type UsageSource } from "../src/billing/usage/usage_records.ts";
-import { UsageRollup } from "../src/billing/usage/usage_rollup.ts";
+import { startApp } from "../src/entry/app/app.ts";
+import { openStore } from "../src/entry/app/opening/store.ts";
+import { DAY_MS, usageKey, type UsageSource } from "../src/money/billing/usage/usage_records.ts";
+import { UsageRollup } from "../src/money/billing/usage/usage_rollup.ts";
 import { type Config, readConfig } from "../src/config/config.ts";
-import { systemClock } from "../src/lib/clock.ts";
-import { newRequestId } from "../src/lib/ids.ts";
-import { silentLog } from "../src/lib/log.ts";
-import type { RowValue } from "../src/request_log/row.ts";
-import { LogFile } from "../src/request_log/sqlite/log_file.ts";
+import { systemClock } from "../src/platform/lib/basics/clock.ts";
+import { newRequestId } from "../src/platform/lib/basics/ids.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
+import type { RowValue } from "../src/observers/request_log/row.ts";
+import { LogFile } from "../src/observers/request_log/sqlite/log_file.ts";
 import { describeMachine } from "./machine.ts";
 import { figure, table } from "./markdown.ts";
 

@@ -1,4 +1,4 @@
-import { elementAt } from "../src/lib/element_at.ts";
+import { elementAt } from "../src/platform/lib/collections/element_at.ts";
 import { type Scenario, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Contender, ContenderId } from "./contenders.ts";
 import type { Generators } from "./generator.ts";

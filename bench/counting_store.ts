@@ -1,4 +1,4 @@
-import type { Key, Store } from "../src/store/store.ts";
+import type { Key, Store } from "../src/platform/store/store.ts";
 
 /** The reads of a store. */
 export interface StoreReads {

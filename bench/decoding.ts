@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { decodedRequest } from "../src/http/decoded_request.ts";
-import { nextTurn } from "../src/lib/loop_turns.ts";
+import { decodedRequest } from "../src/platform/http/decoded_request.ts";
+import { nextTurn } from "../src/platform/lib/streams/loop_turns.ts";
 
 /**
  * Measures how long the decoding of a request body keeps the main thread between two turns of its event loop:

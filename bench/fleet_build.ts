@@ -3,8 +3,8 @@
  * Every record is written by the engine itself. Its argument is a {@linkcode FleetPlan} as JSON, and it prints a
  * {@linkcode FleetBuilt} as JSON.
  */
-import type { VideoProgress } from "../src/upstreams/video_upstream.ts";
-import { indexOldTasks } from "../src/videos/tasks/records.ts";
+import type { VideoProgress } from "../src/vendors/upstreams/contract/video_upstream.ts";
+import { indexOldTasks } from "../src/services/videos/tasks/records.ts";
 import { argument } from "./argument.ts";
 import { CALLER, type FleetEngine, MODELS, openAccount, openFleetEngine, REJECTING_RECEIVER } from "./fleet_engine.ts";
 

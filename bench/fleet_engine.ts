@@ -2,27 +2,27 @@
  * All of videos and webhooks over a store on disk, on a clock that the benchmark moves. The vendor and the webhook
  * receiver are in the same process, so the figures are the gateway's own work.
  */
-import { createAccount } from "../src/billing/account.ts";
-import { createMeter } from "../src/billing/meter.ts";
-import { createCatalog } from "../src/catalog/catalog.ts";
-import { readModel } from "../src/catalog/model.ts";
-import { openFileDirectory } from "../src/files/directory.ts";
-import { systemClock } from "../src/lib/clock.ts";
-import { silentLog } from "../src/lib/log.ts";
-import { MAX_MONEY } from "../src/lib/money.ts";
-import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
-import { createJobRunner, type JobRunner } from "../src/store/job_runner.ts";
-import { openKvStore } from "../src/store/kv/open_kv_store.ts";
-import type { StoreEngine } from "../src/store/engine.ts";
-import type { Store } from "../src/store/store.ts";
-import type { VideoProgress, VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import { fileSweep, taskSweep } from "../src/videos/upkeep/retention.ts";
-import type { VideoParts } from "../src/videos/tasks/video_parts.ts";
-import { createVideos, type Videos } from "../src/videos/videos.ts";
-import { deliverySweep } from "../src/webhooks/retention.ts";
-import { createWebhooks } from "../src/webhooks/webhooks.ts";
-import { createMediaWork } from "../src/workers/media_work.ts";
-import { joinRunners } from "../src/app/job_runners.ts";
+import { createAccount } from "../src/money/billing/accounts/account.ts";
+import { createMeter } from "../src/money/billing/meter/meter.ts";
+import { createCatalog } from "../src/vendors/catalog/catalog.ts";
+import { readModel } from "../src/vendors/catalog/model.ts";
+import { openFileDirectory } from "../src/platform/files/directory.ts";
+import { systemClock } from "../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
+import { MAX_MONEY } from "../src/platform/lib/basics/money.ts";
+import { createCircuitBreaker } from "../src/vendors/routing/circuit_breaker.ts";
+import { createJobRunner, type JobRunner } from "../src/platform/store/job_runner.ts";
+import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
+import type { StoreEngine } from "../src/platform/store/engine.ts";
+import type { Store } from "../src/platform/store/store.ts";
+import type { VideoProgress, VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
+import { fileSweep, taskSweep } from "../src/services/videos/upkeep/retention.ts";
+import type { VideoParts } from "../src/services/videos/tasks/video_parts.ts";
+import { createVideos, type Videos } from "../src/services/videos/videos.ts";
+import { deliverySweep } from "../src/services/webhooks/retention.ts";
+import { createWebhooks } from "../src/services/webhooks/webhooks.ts";
+import { createMediaWork } from "../src/platform/workers/media_work.ts";
+import { joinRunners } from "../src/entry/app/jobs/job_runners.ts";
 import { ManualClock } from "../tests/support/manual_clock.ts";
 
 /** The only provider. */

@@ -4,9 +4,9 @@
  * as JSON.
  */
 import process from "node:process";
-import { elementAt } from "../src/lib/element_at.ts";
-import type { Key, Store } from "../src/store/store.ts";
-import type { OwnTaskFilter } from "../src/videos/tasks/own_tasks.ts";
+import { elementAt } from "../src/platform/lib/collections/element_at.ts";
+import type { Key, Store } from "../src/platform/store/store.ts";
+import type { OwnTaskFilter } from "../src/services/videos/tasks/own_tasks.ts";
 import { argument } from "./argument.ts";
 import { countingStore, type StoreReads } from "./counting_store.ts";
 import { CALLER, type FleetEngine, MODELS, openFleetEngine } from "./fleet_engine.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { elementAt } from "../src/lib/element_at.ts";
+import { elementAt } from "../src/platform/lib/collections/element_at.ts";
 import { isInstalled, ownProgramWith, run } from "./child.ts";
 import type { LoadOptions, LoadResult } from "./load.ts";
 import { encodeRequest, type LoadRequest, STREAM_MS } from "./load_request.ts";

@@ -5,10 +5,10 @@
  *     deno run -A --unstable-kv bench/hanging_creates.ts [HANGING] [CREATES]
  */
 import process from "node:process";
-import { startApp } from "../src/app/app.ts";
-import { newApiKey } from "../src/billing/api_key.ts";
+import { startApp } from "../src/entry/app/app.ts";
+import { newApiKey } from "../src/money/billing/keys/api_key.ts";
 import { readConfig } from "../src/config/config.ts";
-import { silentLog } from "../src/lib/log.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
 import { figure, table } from "./markdown.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 

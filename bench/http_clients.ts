@@ -1,9 +1,9 @@
 import http from "node:http";
 import { Agent, request as undiciRequest } from "undici";
-import { systemClock } from "../src/lib/clock.ts";
-import { ownValue } from "../src/lib/own_value.ts";
-import { createHttpClient } from "../src/net/http1/client.ts";
-import { headerLinesOf } from "../src/net/http1/header_lines.ts";
+import { systemClock } from "../src/platform/lib/basics/clock.ts";
+import { ownValue } from "../src/platform/lib/collections/own_value.ts";
+import { createHttpClient } from "../src/platform/net/http1/client.ts";
+import { headerLinesOf } from "../src/platform/net/http1/header_lines.ts";
 import type { ClientUnderTest, TestRequest } from "../tests/contract/hostile_vendor.ts";
 
 /** One request to an address on loopback. */

@@ -1,6 +1,6 @@
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
-import { VERSION } from "../src/cli/version.ts";
+import { VERSION } from "../src/entry/cli/version.ts";
 import { medianOf } from "./statistics.ts";
 
 /** The machine of a run, on which its figures depend. */

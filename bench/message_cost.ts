@@ -1,8 +1,8 @@
 import { cpuUsage } from "node:process";
-import type { FromIsolate, ToIsolate } from "../src/isolates/messages.ts";
-import { Outbox } from "../src/isolates/outbox.ts";
-import { readMessages } from "../src/isolates/wire.ts";
-import { threadStarter } from "../src/workers/worker_thread.ts";
+import type { FromIsolate, ToIsolate } from "../src/threads/isolates/messages.ts";
+import { Outbox } from "../src/threads/isolates/outbox.ts";
+import { readMessages } from "../src/threads/isolates/wire.ts";
+import { threadStarter } from "../src/platform/workers/worker_thread.ts";
 
 /** The cost of a round trip between a thread that accepts connections and the main thread. */
 export interface RoundTrip {

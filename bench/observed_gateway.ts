@@ -2,8 +2,8 @@
  * The gateway with or without the counts of its metrics. Arguments: its configuration, and `counted` or `uncounted`.
  * Whether it has a log of requests is a setting.
  */
-import { startApp } from "../src/app/app.ts";
-import { openProcessOutput } from "../src/cli/process_output.ts";
+import { startApp } from "../src/entry/app/app.ts";
+import { openProcessOutput } from "../src/entry/cli/process/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 import { argument } from "./argument.ts";
 

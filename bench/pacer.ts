@@ -1,4 +1,4 @@
-import { elementAt } from "../src/lib/element_at.ts";
+import { elementAt } from "../src/platform/lib/collections/element_at.ts";
 import { PACE_MS } from "./load_request.ts";
 
 /** An open stream: the rest of it, and its completion. */

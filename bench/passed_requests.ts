@@ -7,11 +7,11 @@ import { chat } from "../src/conversation/codecs/chat/mod.ts";
 import { content } from "../src/conversation/codecs/content/mod.ts";
 import { messages } from "../src/conversation/codecs/messages/mod.ts";
 import { responses } from "../src/conversation/codecs/responses/mod.ts";
-import { modelFacts } from "../src/conversation/known_models.ts";
-import type { PassThrough, PassThroughRequest } from "../src/conversation/pass_through.ts";
-import { scanJson } from "../src/lib/json.ts";
-import { defaultQuirks } from "../src/upstreams/default_quirks.ts";
-import type { ProviderKind } from "../src/upstreams/kinds.ts";
+import { modelFacts } from "../src/conversation/models/known_models.ts";
+import type { PassThrough, PassThroughRequest } from "../src/conversation/contract/pass_through.ts";
+import { scanJson } from "../src/platform/lib/json/json.ts";
+import { defaultQuirks } from "../src/vendors/upstreams/settings/default_quirks.ts";
+import type { ProviderKind } from "../src/vendors/upstreams/kinds.ts";
 
 /** A request to prepare. */
 interface Case {

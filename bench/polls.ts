@@ -5,10 +5,10 @@
  *     deno run -A --unstable-kv bench/polls.ts [TASKS] [SECONDS]
  */
 import process from "node:process";
-import { startApp } from "../src/app/app.ts";
-import { newApiKey } from "../src/billing/api_key.ts";
+import { startApp } from "../src/entry/app/app.ts";
+import { newApiKey } from "../src/money/billing/keys/api_key.ts";
 import { readConfig } from "../src/config/config.ts";
-import { silentLog } from "../src/lib/log.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
 import { figure, percent, table } from "./markdown.ts";
 
 /** The figures of one kind of vendor. */

@@ -4,8 +4,8 @@
  */
 import { Session } from "node:inspector";
 import { join } from "node:path";
-import { startApp } from "../src/app/app.ts";
-import { openProcessOutput } from "../src/cli/process_output.ts";
+import { startApp } from "../src/entry/app/app.ts";
+import { openProcessOutput } from "../src/entry/cli/process/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 import { argument } from "./argument.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { jsonObjectOf } from "../src/http/json_body.ts";
-import { prefixesOf } from "../src/texts/prompt_caching/prompt_prefixes.ts";
+import { jsonObjectOf } from "../src/platform/http/bodies/json_body.ts";
+import { prefixesOf } from "../src/services/texts/prompt_caching/prompt_prefixes.ts";
 import { startSandbox } from "../src/sandbox/mod.ts";
 import { startServer } from "./child.ts";
 import { ALLOW_SYS } from "./gateway.ts";

@@ -1,4 +1,4 @@
-import { elementAt } from "../src/lib/element_at.ts";
+import { elementAt } from "../src/platform/lib/collections/element_at.ts";
 
 /** The median and the slow end of a sample. */
 export interface Spread {

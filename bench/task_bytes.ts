@@ -1,15 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
-import { createAccount } from "../src/billing/account.ts";
-import { systemClock } from "../src/lib/clock.ts";
-import { silentLog } from "../src/lib/log.ts";
-import { MAX_MONEY } from "../src/lib/money.ts";
-import { createJobRunner } from "../src/store/job_runner.ts";
+import { createAccount } from "../src/money/billing/accounts/account.ts";
+import { systemClock } from "../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
+import { MAX_MONEY } from "../src/platform/lib/basics/money.ts";
+import { createJobRunner } from "../src/platform/store/job_runner.ts";
 import { figure, table } from "./markdown.ts";
-import { openKvStore } from "../src/store/kv/open_kv_store.ts";
-import type { Store } from "../src/store/store.ts";
-import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import type { Videos } from "../src/videos/videos.ts";
-import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
+import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
+import type { Store } from "../src/platform/store/store.ts";
+import type { VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
+import type { Videos } from "../src/services/videos/videos.ts";
+import { createWebhooks, type Webhooks } from "../src/services/webhooks/webhooks.ts";
 import { BENCH_VIDEO_MODEL, videoEngineFor } from "./video_engine.ts";
 
 /** The bytes under one kind of key, for each finished task. */

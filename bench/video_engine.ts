@@ -1,18 +1,18 @@
 /** The video engine on the machine's own clock, with one vendor and one model, for several benchmarks. */
-import { createMeter } from "../src/billing/meter.ts";
-import { createCatalog } from "../src/catalog/catalog.ts";
-import { readModel } from "../src/catalog/model.ts";
-import { openFileDirectory } from "../src/files/directory.ts";
-import { systemClock } from "../src/lib/clock.ts";
-import { silentLog } from "../src/lib/log.ts";
-import type { EgressPolicy } from "../src/net/target.ts";
-import { createCircuitBreaker } from "../src/routing/circuit_breaker.ts";
-import type { Store } from "../src/store/store.ts";
-import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import type { PollSchedule } from "../src/videos/tasks/poll_schedule.ts";
-import type { TerminalHook } from "../src/videos/tasks/video_parts.ts";
-import { createVideos, type Videos } from "../src/videos/videos.ts";
-import { createMediaWork } from "../src/workers/media_work.ts";
+import { createMeter } from "../src/money/billing/meter/meter.ts";
+import { createCatalog } from "../src/vendors/catalog/catalog.ts";
+import { readModel } from "../src/vendors/catalog/model.ts";
+import { openFileDirectory } from "../src/platform/files/directory.ts";
+import { systemClock } from "../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
+import type { EgressPolicy } from "../src/platform/net/target.ts";
+import { createCircuitBreaker } from "../src/vendors/routing/circuit_breaker.ts";
+import type { Store } from "../src/platform/store/store.ts";
+import type { VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
+import type { PollSchedule } from "../src/services/videos/tasks/poll_schedule.ts";
+import type { TerminalHook } from "../src/services/videos/tasks/video_parts.ts";
+import { createVideos, type Videos } from "../src/services/videos/videos.ts";
+import { createMediaWork } from "../src/platform/workers/media_work.ts";
 
 /** The only model; its price per second is close to zero. */
 export const BENCH_VIDEO_MODEL = "bench/video";

@@ -1,11 +1,11 @@
-import { systemClock } from "../src/lib/clock.ts";
-import { silentLog } from "../src/lib/log.ts";
-import { MAX_MONEY } from "../src/lib/money.ts";
-import { createJobRunner } from "../src/store/job_runner.ts";
-import { openKvStore } from "../src/store/kv/open_kv_store.ts";
-import type { Store } from "../src/store/store.ts";
-import type { VideoUpstream } from "../src/upstreams/video_upstream.ts";
-import type { Videos } from "../src/videos/videos.ts";
+import { systemClock } from "../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
+import { MAX_MONEY } from "../src/platform/lib/basics/money.ts";
+import { createJobRunner } from "../src/platform/store/job_runner.ts";
+import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
+import type { Store } from "../src/platform/store/store.ts";
+import type { VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
+import type { Videos } from "../src/services/videos/videos.ts";
 import { BENCH_VIDEO_MODEL, videoEngineFor } from "./video_engine.ts";
 
 /** Options of the measurement. */

@@ -3,8 +3,8 @@
  * the main thread's event loop, the file has its length in milliseconds of processor time. A line on the standard input
  * resets the maximum.
  */
-import { startApp } from "../src/app/app.ts";
-import { openProcessOutput } from "../src/cli/process_output.ts";
+import { startApp } from "../src/entry/app/app.ts";
+import { openProcessOutput } from "../src/entry/cli/process/process_output.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 import { argument } from "./argument.ts";
 import { watchThread } from "./thread_watch.ts";

@@ -12,14 +12,14 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { createAccount } from "../src/billing/account.ts";
-import { systemClock } from "../src/lib/clock.ts";
-import { silentLog } from "../src/lib/log.ts";
-import { readCidr } from "../src/net/address.ts";
-import { openKvStore } from "../src/store/kv/open_kv_store.ts";
-import type { Store } from "../src/store/store.ts";
-import { newTaskId } from "../src/videos/tasks/task_id.ts";
-import { createWebhooks, type Webhooks } from "../src/webhooks/webhooks.ts";
+import { createAccount } from "../src/money/billing/accounts/account.ts";
+import { systemClock } from "../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../src/platform/lib/basics/log.ts";
+import { readCidr } from "../src/platform/net/address.ts";
+import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
+import type { Store } from "../src/platform/store/store.ts";
+import { newTaskId } from "../src/services/videos/tasks/task_id.ts";
+import { createWebhooks, type Webhooks } from "../src/services/webhooks/webhooks.ts";
 import { run } from "./child.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
 import { spreadOf } from "./statistics.ts";

@@ -6,11 +6,11 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildConsoleBundle, CONSOLE_BUNDLE } from "../src/console/bundle.ts";
-import { readConfigSchema, SCHEMA_FILE } from "../src/cli/config_schema.ts";
-import { DESCRIPTION_FILE, readDescription } from "../src/documentation/api_description.ts";
-import { PAGES_FILE, readPageTexts } from "../src/documentation/texts.ts";
-import { THREAD_MODULES } from "../src/lib/program_files.ts";
-import { BUILD_FILE } from "../src/cli/version.ts";
+import { readConfigSchema, SCHEMA_FILE } from "../src/entry/cli/config_schema.ts";
+import { DESCRIPTION_FILE, readDescription } from "../src/protocols/documentation/api_description.ts";
+import { PAGES_FILE, readPageTexts } from "../src/protocols/documentation/texts.ts";
+import { THREAD_MODULES } from "../src/platform/lib/process/program_files.ts";
+import { BUILD_FILE } from "../src/entry/cli/version.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 

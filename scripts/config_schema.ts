@@ -3,7 +3,7 @@
  * meanings for the editor of the console. Run by `deno task schema`.
  */
 import { join } from "node:path";
-import { SCHEMA_FILE } from "../src/cli/config_schema.ts";
+import { SCHEMA_FILE } from "../src/entry/cli/config_schema.ts";
 import { formattedMeanings, formattedSchema, MEANINGS_FILE } from "./config_schema/document.ts";
 
 const ROOT = join(import.meta.dirname ?? ".", "..");

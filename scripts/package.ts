@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { VERSION } from "../src/cli/version.ts";
+import { VERSION } from "../src/entry/cli/version.ts";
 import { writeBundle } from "./bundle.ts";
 import { RUN_ENVIRONMENT, RUN_FLAGS } from "./run_flags.ts";
 

@@ -6,16 +6,16 @@
  * JavaScript. `read`: chunks that JavaScript reads and writes. `relayed`: the same with the gateway's HTTP client. It
  * prints its address when it listens.
  */
-import { hashOfKey } from "../../src/billing/api_key.ts";
-import { addReportedHeaders, requestHeadersOf } from "../../src/http/headers.ts";
-import { jsonObjectOf } from "../../src/http/json_body.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { newRequestId } from "../../src/lib/ids.ts";
-import type { ByteParts } from "../../src/lib/byte_parts.ts";
-import { spliceJson } from "../../src/lib/json.ts";
-import { createHttpClient } from "../../src/net/http1/client.ts";
-import { headerLinesOf } from "../../src/net/http1/header_lines.ts";
-import type { HttpResponse } from "../../src/net/http1/response.ts";
+import { hashOfKey } from "../../src/money/billing/keys/api_key.ts";
+import { addReportedHeaders, requestHeadersOf } from "../../src/platform/http/request/headers.ts";
+import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { newRequestId } from "../../src/platform/lib/basics/ids.ts";
+import type { ByteParts } from "../../src/platform/lib/bytes/byte_parts.ts";
+import { spliceJson } from "../../src/platform/lib/json/json.ts";
+import { createHttpClient } from "../../src/platform/net/http1/client.ts";
+import { headerLinesOf } from "../../src/platform/net/http1/header_lines.ts";
+import type { HttpResponse } from "../../src/platform/net/http1/response.ts";
 import { argument } from "../argument.ts";
 
 type Parts = "fetch" | "client" | "edits" | "copied" | "read" | "relayed";

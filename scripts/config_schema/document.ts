@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { modelPatternSchema } from "../../src/catalog/model_pattern.ts";
-import { isObject } from "../../src/conversation/wire_value.ts";
-import { SECTION_LIST } from "../../src/config/sections.ts";
-import { factsOf } from "../../src/lib/setting.ts";
+import { modelPatternSchema } from "../../src/vendors/catalog/model_pattern.ts";
+import { isObject } from "../../src/conversation/neutral/wire_value.ts";
+import { SECTION_LIST } from "../../src/config/sections/sections.ts";
+import { factsOf } from "../../src/platform/lib/settings/setting.ts";
 import { allSettings, PATTERN_FIELDS } from "../reference/settings.ts";
 import { expectationOf } from "../reference/values.ts";
 

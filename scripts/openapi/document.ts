@@ -1,7 +1,7 @@
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
-import type { Endpoint } from "../../src/endpoints/endpoint.ts";
-import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/endpoints/operators.ts";
-import { DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../../src/endpoints/service.ts";
+import { CALLER_ENDPOINTS } from "../../src/platform/endpoints/callers.ts";
+import type { Endpoint } from "../../src/platform/endpoints/endpoint.ts";
+import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/platform/endpoints/operators.ts";
+import { DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../../src/platform/endpoints/service.ts";
 import project from "../../deno.json" with { type: "json" };
 import { ERRORS } from "./errors.ts";
 import { HEADERS } from "./headers.ts";

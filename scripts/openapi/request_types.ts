@@ -1,4 +1,4 @@
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { type Members, parametersOf, type TypeRef } from "../../tests/loss/parameters.ts";
 import type { Components, JsonSchema } from "./schema.ts";
 

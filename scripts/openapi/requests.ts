@@ -1,14 +1,14 @@
 import * as z from "zod";
-import { SPEECH_FORMATS } from "../../src/catalog/capability_sections.ts";
+import { SPEECH_FORMATS } from "../../src/vendors/catalog/sections/capability_sections.ts";
 import {
   IMAGE_FORMATS,
   IMAGE_QUALITIES,
   IMAGE_SIZES,
   VIDEO_RATIOS,
   VIDEO_RESOLUTIONS,
-} from "../../src/catalog/media_sections.ts";
-import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../src/batches/batch.ts";
-import { MAX_STORED_FILE_BYTES, UPLOAD_PURPOSES } from "../../src/stored_files/stored_file.ts";
+} from "../../src/vendors/catalog/sections/media_sections.ts";
+import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../src/services/batches/batch.ts";
+import { MAX_STORED_FILE_BYTES, UPLOAD_PURPOSES } from "../../src/services/stored_files/stored_file.ts";
 import { about } from "./schema.ts";
 
 // The bodies of callers' requests, which are read by hand. A field that is null counts as absent, and unknown fields

@@ -1,5 +1,5 @@
-import { TERMINAL_STATUSES } from "../../src/calls/ended_task.ts";
-import { NOTIFICATION_EVENTS, type NotificationEvent } from "../../src/webhooks/envelope.ts";
+import { TERMINAL_STATUSES } from "../../src/services/webhooks/ended_task.ts";
+import { NOTIFICATION_EVENTS, type NotificationEvent } from "../../src/services/webhooks/envelope.ts";
 import { BatchEvent } from "./replies/batches.ts";
 import { notificationBody } from "./replies/notifications.ts";
 import { VideoEvent } from "./replies/videos.ts";

@@ -1,4 +1,4 @@
-import { factsOf, type SettingFacts } from "../../src/lib/setting.ts";
+import { factsOf, type SettingFacts } from "../../src/platform/lib/settings/setting.ts";
 import { formattedMarkdown } from "../formatted_markdown.ts";
 import { allSettings, type Setting } from "./settings.ts";
 import { type Default, defaultOf, exampleOf, expectationOf, isNumeric, takes, unitIn } from "./values.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { modelPatternSchema } from "../../src/catalog/model_pattern.ts";
-import { SECTION_LIST } from "../../src/config/sections.ts";
-import { factsOf, withoutWrappers } from "../../src/lib/setting.ts";
+import { modelPatternSchema } from "../../src/vendors/catalog/model_pattern.ts";
+import { SECTION_LIST } from "../../src/config/sections/sections.ts";
+import { factsOf, withoutWrappers } from "../../src/platform/lib/settings/setting.ts";
 
 /** A setting that has a value of its own, not fields. */
 export interface Setting {

@@ -1,8 +1,8 @@
 import { assert } from "@std/assert";
 import * as z from "zod";
-import { ConfigError } from "../../src/config/config_error.ts";
-import { Problems } from "../../src/config/problems.ts";
-import { factsOf, withoutWrappers } from "../../src/lib/setting.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
+import { Problems } from "../../src/config/tree/problems.ts";
+import { factsOf, withoutWrappers } from "../../src/platform/lib/settings/setting.ts";
 
 /** What a problem in the configuration would say is expected: the noun phrase of a schema. */
 export function expectationOf(schema: z.ZodType): string {

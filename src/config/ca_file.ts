@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
-import { ConfigError } from "./config_error.ts";
+import { ConfigError } from "./tree/config_error.ts";
 
 /** More than the roots of every system together. */
 const MAX_BYTES = 4_000_000;

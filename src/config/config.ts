@@ -1,12 +1,12 @@
-import type { BillingConfig } from "../billing/billing_section.ts";
-import { builtInModels } from "../catalog/built_in.ts";
-import { type Alias, readAlias } from "../catalog/alias.ts";
-import { ALIAS_NAME_EXPECTATION, isAliasName } from "../catalog/alias_name.ts";
-import type { Model } from "../catalog/model.ts";
-import type { ModelPattern } from "../catalog/model_pattern.ts";
-import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../lib/provider_name.ts";
-import { NO_PROXIES, type Proxies, readProxies } from "../net/proxy.ts";
-import { type ProviderConfig, readProviderConfig } from "../upstreams/provider_config.ts";
+import type { BillingConfig } from "../money/billing/billing_section.ts";
+import { builtInModels } from "../vendors/catalog/built_in.ts";
+import { type Alias, readAlias } from "../vendors/catalog/alias.ts";
+import { ALIAS_NAME_EXPECTATION, isAliasName } from "../vendors/catalog/alias_name.ts";
+import type { Model } from "../vendors/catalog/model.ts";
+import type { ModelPattern } from "../vendors/catalog/model_pattern.ts";
+import { isProviderName, PROVIDER_NAME_EXPECTATION } from "../platform/names/provider_name.ts";
+import { NO_PROXIES, type Proxies, readProxies } from "../platform/net/proxy.ts";
+import { type ProviderConfig, readProviderConfig } from "../vendors/upstreams/settings/provider_config.ts";
 import {
   refuseClashes,
   refuseEndpointPaths,
@@ -17,11 +17,11 @@ import {
   refuseUnusedAdminAddress,
 } from "./cross_checks.ts";
 import { addsBuiltIns, idsIn, layTree } from "./config_tree.ts";
-import { type ConfigTree, type PlainTree, type StoredConfig, storedStatesIn, treeOf } from "./plain_tree.ts";
-import { readDocument } from "./document.ts";
-import { isSection, type Section } from "./section.ts";
+import { type ConfigTree, type PlainTree, type StoredConfig, storedStatesIn, treeOf } from "./tree/plain_tree.ts";
+import { readDocument } from "./tree/document.ts";
+import { isSection, type Section } from "./tree/section.ts";
 import { providersFrom, withPresetKeys } from "./environment.ts";
-import type { Environment } from "./expansion.ts";
+import type { Environment } from "./tree/expansion.ts";
 import { refuseImplausiblePrices, refuseUnpriced } from "./price_checks.ts";
 import {
   builtInIdsBeside,
@@ -33,12 +33,12 @@ import {
 } from "./model_entries.ts";
 import { refuseBadNames, refuseUnfitFallbacks, refuseUnknownRedirects } from "./name_checks.ts";
 import { applyOverrides } from "./overrides.ts";
-import { Problems, type Reader } from "./problems.ts";
+import { Problems, type Reader } from "./tree/problems.ts";
 import { withEntries } from "./setting_entries.ts";
-import type { Path } from "./setting_path.ts";
-import { readSections, SECTIONS, type SectionValues } from "./sections.ts";
-import { storeAddressOf } from "./store_address.ts";
-import { applyBucketVariables, type BucketConfig, readFiles } from "./storage_sections.ts";
+import type { Path } from "./tree/setting_path.ts";
+import { readSections, SECTIONS, type SectionValues } from "./sections/sections.ts";
+import { storeAddressOf } from "./tree/store_address.ts";
+import { applyBucketVariables, type BucketConfig, readFiles } from "./sections/storage_sections.ts";
 
 /**
  * The settings of an operator, checked and with all defaults filled in. Source: docs/configuration-reference.md.

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import type { MaybePromise } from "../lib/maybe_promise.ts";
+import type { MaybePromise } from "../platform/lib/basics/maybe_promise.ts";
 import type { LoadedConfig } from "./config.ts";
-import { ConfigError } from "./config_error.ts";
-import type { Environment } from "./expansion.ts";
-import type { StoredConfig } from "./plain_tree.ts";
+import { ConfigError } from "./tree/config_error.ts";
+import type { Environment } from "./tree/expansion.ts";
+import type { StoredConfig } from "./tree/plain_tree.ts";
 
 /** Where a configuration is. */
 export interface LoadOptions {

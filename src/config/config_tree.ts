@@ -1,9 +1,9 @@
-import { builtInEntries } from "../catalog/built_in.ts";
-import { isSection, type Section } from "./section.ts";
+import { builtInEntries } from "../vendors/catalog/built_in.ts";
+import { isSection, type Section } from "./tree/section.ts";
 import { overridePaths } from "./overrides.ts";
-import type { Environment } from "./expansion.ts";
-import { type StoredConfig, storedStatesIn, type WrittenTree } from "./plain_tree.ts";
-import type { Problems } from "./problems.ts";
+import type { Environment } from "./tree/expansion.ts";
+import { type StoredConfig, storedStatesIn, type WrittenTree } from "./tree/plain_tree.ts";
+import type { Problems } from "./tree/problems.ts";
 
 /** The sections whose entries can live in the store. */
 export const STORED_SECTIONS = ["providers", "models", "aliases", "limits", "egress", "logs"] as const;

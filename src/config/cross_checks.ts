@@ -1,22 +1,22 @@
-import { providerPartOf } from "../catalog/catalog.ts";
-import { SECTION_NAMES } from "../catalog/capability_sections.ts";
-import type { Model } from "../catalog/model.ts";
-import { isModelPattern } from "../catalog/model_pattern.ts";
-import { endpointPathIn } from "../upstreams/endpoint_path.ts";
-import { classifyAddress, readCidr } from "../net/address.ts";
-import { hostOf } from "../net/target.ts";
-import type { PricesConfig } from "../prices/prices_section.ts";
-import { listsModels, type Made, madeBy, PROVIDER_KINDS, type ProviderKind } from "../upstreams/kinds.ts";
-import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import type { EgressConfig } from "../net/egress_section.ts";
-import { isSection, type Section } from "./section.ts";
-import type { ServerConfig } from "./server_section.ts";
-import { configuredAdminKeys } from "./admin_keys.ts";
-import type { Problems } from "./problems.ts";
-import type { Path } from "./setting_path.ts";
-import type { RequestLogConfig } from "../request_log/request_log_section.ts";
-import { noBodiesReasonOf } from "./captured_bodies.ts";
-import { nearestWord } from "../lib/nearest_word.ts";
+import { providerPartOf } from "../vendors/catalog/catalog.ts";
+import { SECTION_NAMES } from "../vendors/catalog/sections/capability_sections.ts";
+import type { Model } from "../vendors/catalog/model.ts";
+import { isModelPattern } from "../vendors/catalog/model_pattern.ts";
+import { endpointPathIn } from "../vendors/upstreams/settings/endpoint_path.ts";
+import { classifyAddress, readCidr } from "../platform/net/address.ts";
+import { hostOf } from "../platform/net/target.ts";
+import type { PricesConfig } from "../vendors/prices/prices_section.ts";
+import { listsModels, type Made, madeBy, PROVIDER_KINDS, type ProviderKind } from "../vendors/upstreams/kinds.ts";
+import type { ProviderConfig } from "../vendors/upstreams/settings/provider_config.ts";
+import type { EgressConfig } from "../platform/net/egress_section.ts";
+import { isSection, type Section } from "./tree/section.ts";
+import type { ServerConfig } from "./sections/server_section.ts";
+import { configuredAdminKeys } from "./sections/admin_keys.ts";
+import type { Problems } from "./tree/problems.ts";
+import type { Path } from "./tree/setting_path.ts";
+import type { RequestLogConfig } from "../observers/request_log/request_log_section.ts";
+import { noBodiesReasonOf } from "./sections/captured_bodies.ts";
+import { nearestWord } from "../platform/lib/text/nearest_word.ts";
 
 /**
  * Refuses ids, keys and names that are used twice, and providers that do not exist. It reads the tree as written, so a

@@ -1,10 +1,10 @@
 import { type LoadedConfig, readTree, withStoredStates } from "./config.ts";
 import { layTree } from "./config_tree.ts";
-import { type ConfigTree, type StoredConfig, treeOf } from "./plain_tree.ts";
+import { type ConfigTree, type StoredConfig, treeOf } from "./tree/plain_tree.ts";
 import { type FamilyAddresses, familyModels, familyProviders } from "./dev_models.ts";
-import type { Environment } from "./expansion.ts";
+import type { Environment } from "./tree/expansion.ts";
 import { applyOverrides } from "./overrides.ts";
-import { Problems } from "./problems.ts";
+import { Problems } from "./tree/problems.ts";
 import { withEntries } from "./setting_entries.ts";
 
 /** What declares the settings. */

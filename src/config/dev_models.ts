@@ -1,5 +1,5 @@
-import { defaultQuirks } from "../upstreams/default_quirks.ts";
-import { type VendorName, VENDORS } from "../upstreams/vendors.ts";
+import { defaultQuirks } from "../vendors/upstreams/settings/default_quirks.ts";
+import { type VendorName, VENDORS } from "../vendors/upstreams/vendors.ts";
 
 /** Base addresses of the simulated vendors that only the models of {@linkcode FAMILY_MODELS} use. */
 export interface FamilyAddresses {

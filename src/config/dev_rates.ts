@@ -1,7 +1,7 @@
-import { builtInFields } from "../catalog/built_in.ts";
-import { readModel } from "../catalog/model.ts";
-import { type ModelPrices, pricesIn } from "../catalog/price_list.ts";
-import { ownValue } from "../lib/own_value.ts";
+import { builtInFields } from "../vendors/catalog/built_in.ts";
+import { readModel } from "../vendors/catalog/model.ts";
+import { type ModelPrices, pricesIn } from "../vendors/catalog/prices/price_list.ts";
+import { ownValue } from "../platform/lib/collections/own_value.ts";
 import type { RatesOf } from "../sandbox/bills.ts";
 
 /** Prices of models by the vendor's name, as an operator writes `pricing`. */

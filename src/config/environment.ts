@@ -1,10 +1,10 @@
-import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import { CONFIGURED_VENDORS } from "../upstreams/configured_vendors.ts";
-import type { Vendor } from "../upstreams/vendor.ts";
-import { BUILT_IN_VENDORS, kindNameOf, presetOf, VENDORS } from "../upstreams/vendors.ts";
-import { isSection, type Section } from "./section.ts";
-import type { Environment } from "./expansion.ts";
-import type { Problems } from "./problems.ts";
+import type { ProviderConfig } from "../vendors/upstreams/settings/provider_config.ts";
+import { CONFIGURED_VENDORS } from "../vendors/upstreams/configured_vendors.ts";
+import type { Vendor } from "../vendors/upstreams/vendor.ts";
+import { BUILT_IN_VENDORS, kindNameOf, presetOf, VENDORS } from "../vendors/upstreams/vendors.ts";
+import { isSection, type Section } from "./tree/section.ts";
+import type { Environment } from "./tree/expansion.ts";
+import type { Problems } from "./tree/problems.ts";
 
 /**
  * The first part of the ids of a provider's built-in models; null if it has none. A provider is recognized by the name

@@ -1,5 +1,5 @@
 import { type Config, type LoadedConfig, readConfig, readLayers } from "./config.ts";
-import { ConfigError } from "./config_error.ts";
+import { ConfigError } from "./tree/config_error.ts";
 import {
   absolutePathOf,
   type ConfigSource,
@@ -8,7 +8,7 @@ import {
   readConfigFile,
   readConfigFileAgain,
 } from "./config_file.ts";
-import type { StoredConfig } from "./plain_tree.ts";
+import type { StoredConfig } from "./tree/plain_tree.ts";
 
 /** The result of a check. */
 export interface ConfigCheck {

@@ -1,14 +1,14 @@
-import { builtInEntries } from "../catalog/built_in.ts";
-import { type Model, readModel } from "../catalog/model.ts";
+import { builtInEntries } from "../vendors/catalog/built_in.ts";
+import { type Model, readModel } from "../vendors/catalog/model.ts";
 import {
   discoveryPattern,
   isModelPattern,
   type ModelPattern,
   modelWith,
   readModelPattern,
-} from "../catalog/model_pattern.ts";
-import type { ProviderConfig } from "../upstreams/provider_config.ts";
-import type { Reader } from "./problems.ts";
+} from "../vendors/catalog/model_pattern.ts";
+import type { ProviderConfig } from "../vendors/upstreams/settings/provider_config.ts";
+import type { Reader } from "./tree/problems.ts";
 
 /** Reads an entry of `models`. Throws a zod error with the path of every bad field. */
 export const readModelEntry: Reader<Model | ModelPattern> = (value, context) =>

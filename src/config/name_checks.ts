@@ -1,10 +1,10 @@
-import { isAliasName } from "../catalog/alias_name.ts";
-import { SECTION_NAMES } from "../catalog/capability_sections.ts";
-import { bareNameOf, providerPartOf } from "../catalog/catalog.ts";
-import { isSection, type Section } from "./section.ts";
-import type { Problems } from "./problems.ts";
-import type { Path } from "./setting_path.ts";
-import { nearestWord } from "../lib/nearest_word.ts";
+import { isAliasName } from "../vendors/catalog/alias_name.ts";
+import { SECTION_NAMES } from "../vendors/catalog/sections/capability_sections.ts";
+import { bareNameOf, providerPartOf } from "../vendors/catalog/catalog.ts";
+import { isSection, type Section } from "./tree/section.ts";
+import type { Problems } from "./tree/problems.ts";
+import type { Path } from "./tree/setting_path.ts";
+import { nearestWord } from "../platform/lib/text/nearest_word.ts";
 
 /** The kinds of output of a model, which its fallbacks must share. */
 export interface NamedKind {

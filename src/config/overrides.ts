@@ -1,6 +1,6 @@
-import type { Environment } from "./expansion.ts";
-import type { Problems } from "./problems.ts";
-import type { Section } from "./section.ts";
+import type { Environment } from "./tree/expansion.ts";
+import type { Problems } from "./tree/problems.ts";
+import type { Section } from "./tree/section.ts";
 import { settingsOfVariables } from "./setting_entries.ts";
 
 /** The settings for which environment variables are set: `server.port`, with the names of the variables. */

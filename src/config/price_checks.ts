@@ -1,10 +1,10 @@
-import { isPricedByMillion, maxPlausiblePrice, PRICE_NAMES } from "../billing/tariff.ts";
-import type { SecondPrices } from "../catalog/media_sections.ts";
-import { hasStatedPrice, type Model } from "../catalog/model.ts";
-import type { PriceList, Pricing } from "../catalog/price_list.ts";
-import { PER_MILLION, priceOfOne } from "../lib/per_million.ts";
-import type { Problems } from "./problems.ts";
-import type { Path } from "./setting_path.ts";
+import { isPricedByMillion, maxPlausiblePrice, PRICE_NAMES } from "../money/billing/prices/tariff.ts";
+import type { SecondPrices } from "../vendors/catalog/sections/media_sections.ts";
+import { hasStatedPrice, type Model } from "../vendors/catalog/model.ts";
+import type { PriceList, Pricing } from "../vendors/catalog/prices/price_list.ts";
+import { PER_MILLION, priceOfOne } from "../platform/names/per_million.ts";
+import type { Problems } from "./tree/problems.ts";
+import type { Path } from "./tree/setting_path.ts";
 
 const EXPECTATION = 'at least one price, or "free" for a model that costs nothing';
 /** The providers of simulated vendors. Source: docs/sandbox.md. */

@@ -1,10 +1,10 @@
 import type * as z from "zod";
-import { camelCase } from "../lib/camel_case.ts";
-import { codeNameOf, factsOf, fieldsOf, isSecretSetting } from "../lib/setting.ts";
-import { type Measure, traitsOf } from "../lib/settings.ts";
-import type { LiveSettings, PlainTree, UnsetSettings, WrittenTree } from "./plain_tree.ts";
-import { isSection, type Section } from "./section.ts";
-import { SECTION_LIST } from "./sections.ts";
+import { camelCase } from "../platform/lib/settings/camel_case.ts";
+import { codeNameOf, factsOf, fieldsOf, isSecretSetting } from "../platform/lib/settings/setting.ts";
+import { type Measure, traitsOf } from "../platform/lib/settings/settings.ts";
+import type { LiveSettings, PlainTree, UnsetSettings, WrittenTree } from "./tree/plain_tree.ts";
+import { isSection, type Section } from "./tree/section.ts";
+import { SECTION_LIST } from "./sections/sections.ts";
 
 /**
  * Adds to the settings of an operator what follows from the entries of the settings.

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../platform/lib/basics/clock.ts";
 
 /** A key that the console has issued, and its end. */
 export interface AccountKey {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { CONSOLE_ROOT } from "../endpoints/service.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
-import { bundledFile, IS_BUNDLED } from "../lib/program_files.ts";
+import { CONSOLE_ROOT } from "../platform/endpoints/service.ts";
+import { GatewayError } from "../platform/lib/basics/gateway_error.ts";
+import { bundledFile, IS_BUNDLED } from "../platform/lib/process/program_files.ts";
 import type { ConsoleAsset, ConsoleAssets } from "./assets.ts";
 
 /** The browser's part of the console as text. */

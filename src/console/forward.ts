@@ -1,6 +1,6 @@
-import type { RequestRouter } from "../http/request_handler.ts";
-import type { Inbound } from "../http/inbound.ts";
-import type { JsonObject } from "../lib/json_object.ts";
+import type { RequestRouter } from "../platform/http/request_handler.ts";
+import type { Inbound } from "../platform/http/request/inbound.ts";
+import type { JsonObject } from "../platform/lib/json/json_object.ts";
 
 /** The header fields of a browser's request that an endpoint gets. Cookies and credentials are not among them. */
 const FORWARDED_FIELDS = [

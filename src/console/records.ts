@@ -1,4 +1,4 @@
-import type { Key } from "../store/store.ts";
+import type { Key } from "../platform/store/store.ts";
 
 /** A session of the console as it is stored. Nothing of it can be read without the token of its browser. */
 export interface StoredSession {

@@ -1,5 +1,5 @@
-import type { Inbound } from "../http/inbound.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
+import type { Inbound } from "../platform/http/request/inbound.ts";
+import { GatewayError } from "../platform/lib/basics/gateway_error.ts";
 
 /**
  * Refuses requests that a page of another origin has made. Browsers name the relation in `Sec-Fetch-Site`; those that

@@ -1,4 +1,4 @@
-import { ByteCipher, UndecryptableError } from "../lib/byte_cipher.ts";
+import { ByteCipher, UndecryptableError } from "../platform/lib/bytes/byte_cipher.ts";
 
 /** A person who has signed in. */
 export interface Session {

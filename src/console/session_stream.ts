@@ -1,4 +1,4 @@
-import { outputStream } from "../lib/output_stream.ts";
+import { outputStream } from "../platform/lib/streams/output_stream.ts";
 import type { ConsoleSessions } from "./sessions.ts";
 
 /**

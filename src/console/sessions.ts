@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
-import type { Clock } from "../lib/clock.ts";
-import { GatewayError } from "../lib/gateway_error.ts";
-import { randomBase62 } from "../lib/ids.ts";
-import { errorName, type Log } from "../lib/log.ts";
-import type { Entry, Store } from "../store/store.ts";
+import type { Clock } from "../platform/lib/basics/clock.ts";
+import { GatewayError } from "../platform/lib/basics/gateway_error.ts";
+import { randomBase62 } from "../platform/lib/basics/ids.ts";
+import { errorName, type Log } from "../platform/lib/basics/log.ts";
+import type { Entry, Store } from "../platform/store/store.ts";
 import { sessionKey, type StoredSession } from "./records.ts";
 import { decryptSession, encryptSession, type Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
-import { type ProbedAdmission, writeAdmission } from "../calls/dry_run.ts";
-import type { JsonObject } from "../lib/json_object.ts";
-import { type Money, writeMoney } from "../lib/money.ts";
-import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
+import { type ProbedAdmission, writeAdmission } from "../services/calls/dry_run.ts";
+import type { JsonObject } from "../platform/lib/json/json_object.ts";
+import { type Money, writeMoney } from "../platform/lib/basics/money.ts";
+import { droppedFieldsHeader } from "../platform/http/request/dropped_fields_header.ts";
 
 /** What a dry run found, in the form of its response. */
 export interface DryRunAnswer {

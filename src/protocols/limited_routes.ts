@@ -1,9 +1,9 @@
-import type { Authenticate } from "../billing/authenticate.ts";
-import type { Credential } from "../billing/key_ring.ts";
-import type { Handler, Inbound, Route } from "../http/inbound.ts";
-import { PermitsByKey } from "../lib/permits.ts";
-import { rateExceeded, type RateTerms, RequestRate } from "../limits/request_rate.ts";
-import type { Store } from "../store/store.ts";
+import type { Authenticate } from "../money/billing/authenticate.ts";
+import type { Credential } from "../money/billing/keys/key_ring.ts";
+import type { Handler, Inbound, Route } from "../platform/http/request/inbound.ts";
+import { PermitsByKey } from "../platform/lib/collections/permits.ts";
+import { rateExceeded, type RateTerms, RequestRate } from "../money/limits/request_rate.ts";
+import type { Store } from "../platform/store/store.ts";
 
 /** The dependencies of {@linkcode withCallerRates}. */
 export interface CallerRateOptions {

@@ -1,10 +1,10 @@
-import { type Endpoint, type ErrorStyle, pathsOf } from "../endpoints/endpoint.ts";
-import type { ErrorRenderer, Handler, Route } from "../http/inbound.ts";
-import { lazyRoutes } from "../http/lazy_routes.ts";
-import { renderAdminError } from "./admin/answer.ts";
+import { type Endpoint, type ErrorStyle, pathsOf } from "../platform/endpoints/endpoint.ts";
+import type { ErrorRenderer, Handler, Route } from "../platform/http/request/inbound.ts";
+import { lazyRoutes } from "../platform/http/lazy_routes.ts";
+import { renderAdminError } from "./admin/shared/answer.ts";
 import { renderContentError } from "./content/error.ts";
 import { renderDefaultError } from "./default/error.ts";
-import { renderVideoError } from "./default/video_error.ts";
+import { renderVideoError } from "./default/videos/video_error.ts";
 import { renderMessageError } from "./message/error.ts";
 
 /** The renderers of errors by their style. */

@@ -1,7 +1,7 @@
-import type { Authenticate } from "../billing/authenticate.ts";
-import type { Caches } from "../caches/caches.ts";
-import type { BodyLimits } from "../http/body.ts";
-import type { TextService } from "../texts/text_service.ts";
+import type { Authenticate } from "../money/billing/authenticate.ts";
+import type { Caches } from "../services/caches/caches.ts";
+import type { BodyLimits } from "../platform/http/bodies/body.ts";
+import type { TextService } from "../services/texts/request/text_service.ts";
 
 /** The dependencies of the text endpoints of every protocol. */
 export interface TextRouteParts {

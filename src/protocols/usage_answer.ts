@@ -1,9 +1,9 @@
-import { DAY_MS, type UsageSums } from "../billing/usage/usage_records.ts";
-import { compareValues, type UsageDimension, type UsageGroup, type UsageValue } from "../billing/usage/usage_group.ts";
-import type { UsageReport } from "../billing/usage/usage_report.ts";
-import { CSV_TYPE, csvLines, csvText } from "../lib/csv.ts";
-import type { JsonObject } from "../lib/json_object.ts";
-import { writeMoney } from "../lib/money.ts";
+import { DAY_MS, type UsageSums } from "../money/billing/usage/usage_records.ts";
+import { compareValues, type UsageDimension, type UsageGroup, type UsageValue } from "../money/billing/usage/usage_group.ts";
+import type { UsageReport } from "../money/billing/usage/usage_report.ts";
+import { CSV_TYPE, csvLines, csvText } from "../platform/lib/text/csv.ts";
+import type { JsonObject } from "../platform/lib/json/json_object.ts";
+import { writeMoney } from "../platform/lib/basics/money.ts";
 import { type UsageRequest, writeCursor } from "./usage_query.ts";
 
 /** The fields of the counts, in the order of `UsageCounts`. */

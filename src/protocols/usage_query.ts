@@ -1,8 +1,8 @@
-import type { UsageDimension, UsageValue } from "../billing/usage/usage_group.ts";
-import { MAX_USAGE_GROUPS, type UsageQuery } from "../billing/usage/usage_report.ts";
-import { invalidField } from "../lib/gateway_error.ts";
-import { nearestWord } from "../lib/nearest_word.ts";
-import { DAY_MS } from "../billing/usage/usage_records.ts";
+import type { UsageDimension, UsageValue } from "../money/billing/usage/usage_group.ts";
+import { MAX_USAGE_GROUPS, type UsageQuery } from "../money/billing/usage/usage_report.ts";
+import { invalidField } from "../platform/lib/basics/gateway_error.ts";
+import { nearestWord } from "../platform/lib/text/nearest_word.ts";
+import { DAY_MS } from "../money/billing/usage/usage_records.ts";
 
 /** What a caller of a usage endpoint may ask for. */
 export interface UsageAccess {

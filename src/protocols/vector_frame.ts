@@ -1,5 +1,5 @@
-import { concatBytes } from "../lib/concat_bytes.ts";
-import type { Vector } from "../upstreams/vector_list.ts";
+import { concatBytes } from "../platform/lib/bytes/concat_bytes.ts";
+import type { Vector } from "../vendors/upstreams/contract/vector_list.ts";
 
 /** The text around each vector of a response. */
 export interface VectorFrame {

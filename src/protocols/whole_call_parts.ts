@@ -1,14 +1,14 @@
-import type { Authenticate } from "../billing/authenticate.ts";
-import type { Credential } from "../billing/key_ring.ts";
-import type { CallParts } from "../calls/paid_call.ts";
-import type { WholeCaller, WholeResult } from "../calls/whole_call.ts";
-import type { DatedCatalog } from "../catalog/catalog.ts";
-import type { BodyLimits } from "../http/body.ts";
-import type { Inbound } from "../http/inbound.ts";
-import { writeMoney } from "../lib/money.ts";
-import { readHeaderPin } from "../routing/pin.ts";
-import { droppedFieldsHeader } from "../http/dropped_fields_header.ts";
-import { jsonBytes, wholeResponse } from "../texts/response_headers.ts";
+import type { Authenticate } from "../money/billing/authenticate.ts";
+import type { Credential } from "../money/billing/keys/key_ring.ts";
+import type { CallParts } from "../services/calls/paid_call.ts";
+import type { WholeCaller, WholeResult } from "../services/calls/whole_call.ts";
+import type { DatedCatalog } from "../vendors/catalog/catalog.ts";
+import type { BodyLimits } from "../platform/http/bodies/body.ts";
+import type { Inbound } from "../platform/http/request/inbound.ts";
+import { writeMoney } from "../platform/lib/basics/money.ts";
+import { readHeaderPin } from "../vendors/routing/pin.ts";
+import { droppedFieldsHeader } from "../platform/http/request/dropped_fields_header.ts";
+import { jsonBytes, wholeResponse } from "../services/texts/relay/response_headers.ts";
 
 /** The dependencies of endpoints that answer a request in one piece. */
 export interface WholeCallParts {

@@ -1,7 +1,7 @@
-import type { PriceKey, Quantities } from "../billing/tariff.ts";
-import type { CallParts } from "../calls/paid_call.ts";
-import type { WholeCall, WholeCaller } from "../calls/whole_call.ts";
-import { dryRunWholeCall, type WholeServing } from "../calls/whole_dry_run.ts";
+import type { PriceKey, Quantities } from "../money/billing/prices/tariff.ts";
+import type { CallParts } from "../services/calls/paid_call.ts";
+import type { WholeCall, WholeCaller } from "../services/calls/whole_call.ts";
+import { dryRunWholeCall, type WholeServing } from "../services/calls/whole_dry_run.ts";
 import { dryRunResponse, writeEstimatedCost } from "./dry_run_response.ts";
 
 /** The fields of estimates, by what they count. */

@@ -1,5 +1,5 @@
-import type { Usage } from "../conversation/usage.ts";
-import { promptTokensOf } from "../conversation/usage.ts";
+import type { Usage } from "../conversation/neutral/usage.ts";
+import { promptTokensOf } from "../conversation/neutral/usage.ts";
 
 /** What a simulated vendor bills for a request. */
 export interface BilledRates {

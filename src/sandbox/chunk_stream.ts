@@ -1,6 +1,6 @@
-import type { Frame } from "../lib/frame.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
-import { outputStream, type StreamOutput } from "../lib/output_stream.ts";
+import type { Frame } from "../platform/lib/streams/frame.ts";
+import { type Clock, systemClock } from "../platform/lib/basics/clock.ts";
+import { outputStream, type StreamOutput } from "../platform/lib/streams/output_stream.ts";
 import type { Chunk } from "./chunks.ts";
 
 /** Encodes frames as text or bytes. Create one per stream. */

@@ -1,5 +1,5 @@
-import type { Frame } from "../lib/frame.ts";
-import type { ReplyEvent } from "../conversation/events.ts";
+import type { Frame } from "../platform/lib/streams/frame.ts";
+import type { ReplyEvent } from "../conversation/neutral/events.ts";
 import type { Directives } from "./directives.ts";
 
 /** A step of a streamed response: bytes to send, a delay, or an early end. */

@@ -1,6 +1,6 @@
-import type { StopReason } from "../conversation/reply.ts";
-import { parsedOrNull } from "../conversation/wire_value.ts";
-import { ownValue } from "../lib/own_value.ts";
+import type { StopReason } from "../conversation/neutral/reply.ts";
+import { parsedOrNull } from "../conversation/neutral/wire_value.ts";
+import { ownValue } from "../platform/lib/collections/own_value.ts";
 
 /** The simulated vendors. */
 export type Vendor = "openai" | "anthropic" | "google" | "ark" | "xai" | "alibaba" | "bedrock";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Conversation, Part, Source, ToolResultPart, Turn } from "../conversation/conversation.ts";
+import type { Conversation, Part, Source, ToolResultPart, Turn } from "../conversation/neutral/conversation.ts";
 
 /** Returns the user's latest message, or null if there is none. */
 function latestTurn({ turns }: Conversation): Turn | null {

@@ -1,4 +1,4 @@
-import { createListWriter, writeFrame } from "../lib/sse.ts";
+import { createListWriter, writeFrame } from "../platform/lib/streams/sse.ts";
 import type { FrameEncoder } from "./chunk_stream.ts";
 
 /** Creates an encoder of server-sent events as most vendors write them. */

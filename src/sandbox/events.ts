@@ -1,6 +1,6 @@
-import type { PartOpening, ReplyEvent } from "../conversation/events.ts";
-import type { Reply, ReplyPart } from "../conversation/reply.ts";
-import type { Usage } from "../conversation/usage.ts";
+import type { PartOpening, ReplyEvent } from "../conversation/neutral/events.ts";
+import type { Reply, ReplyPart } from "../conversation/neutral/reply.ts";
+import type { Usage } from "../conversation/neutral/usage.ts";
 
 const MAX_PIECE_CHARACTERS = 16;
 

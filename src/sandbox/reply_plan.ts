@@ -5,8 +5,8 @@ import type {
   TextPart,
   Tool,
   ToolCallPart,
-} from "../conversation/conversation.ts";
-import type { Stop } from "../conversation/reply.ts";
+} from "../conversation/neutral/conversation.ts";
+import type { Stop } from "../conversation/neutral/reply.ts";
 import type { Directives, RequestedCall } from "./directives.ts";
 import { echoOf, hasToolResults } from "./echo.ts";
 import { instanceOf } from "./schema_instance.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../lib/json_object.ts";
+import type { JsonObject } from "../platform/lib/json/json_object.ts";
 import { SimulatedError } from "./simulated_error.ts";
 
 /** The days of one answer of a report. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../lib/json_object.ts";
-import { isObject, listOf, objectsOf } from "../conversation/wire_value.ts";
+import type { JsonObject } from "../platform/lib/json/json_object.ts";
+import { isObject, listOf, objectsOf } from "../conversation/neutral/wire_value.ts";
 import { textFor } from "./schema_text.ts";
 
 /** Beyond this depth only required values are generated, so that recursive schemas end. */

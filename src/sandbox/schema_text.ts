@@ -1,5 +1,5 @@
-import type { JsonObject } from "../lib/json_object.ts";
-import { ownValue } from "../lib/own_value.ts";
+import type { JsonObject } from "../platform/lib/json/json_object.ts";
+import { ownValue } from "../platform/lib/collections/own_value.ts";
 
 /** A text of each format. Source: JSON Schema 2020-12, "Defined Formats". */
 const FORMATS: Readonly<Record<string, string>> = {

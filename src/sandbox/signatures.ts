@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import type { ReasoningSignature, WireFormatName } from "../conversation/reasoning_signature.ts";
+import type { ReasoningSignature, WireFormatName } from "../conversation/neutral/reasoning_signature.ts";
 
 const MARK = "sandbox-seal";
 

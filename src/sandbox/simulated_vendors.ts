@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../platform/lib/basics/clock.ts";
 import { Bills, type RatesOf } from "./bills.ts";
 import { PromptCache } from "./prompt_cache.ts";
 

@@ -1,5 +1,5 @@
-import type { CacheMark, Conversation, Part, Tool } from "../conversation/conversation.ts";
-import type { ReplyPart } from "../conversation/reply.ts";
+import type { CacheMark, Conversation, Part, Tool } from "../conversation/neutral/conversation.ts";
+import type { ReplyPart } from "../conversation/neutral/reply.ts";
 
 /** A section of a prompt, in the order in which a vendor reads it. */
 export interface Segment {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { concatBytes } from "../lib/concat_bytes.ts";
-import { type SampleFormat, waveHeader } from "../lib/wave.ts";
+import { concatBytes } from "../platform/lib/bytes/concat_bytes.ts";
+import { type SampleFormat, waveHeader } from "../platform/lib/collections/wave.ts";
 
 const MS_PER_WORD = 200;
 const SMALL: SampleFormat = { rate: 8_000, channels: 1, bitsPerSample: 8 };

@@ -1,8 +1,8 @@
-import type { Conversation } from "../conversation/conversation.ts";
-import { isSearchNeeded } from "../conversation/offered_search.ts";
-import type { ReplyPart } from "../conversation/reply.ts";
-import type { WireFormatName } from "../conversation/reasoning_signature.ts";
-import type { SearchResult, WebSearchPart } from "../conversation/web_search.ts";
+import type { Conversation } from "../conversation/neutral/conversation.ts";
+import { isSearchNeeded } from "../conversation/parts/request/offered_search.ts";
+import type { ReplyPart } from "../conversation/neutral/reply.ts";
+import type { WireFormatName } from "../conversation/neutral/reasoning_signature.ts";
+import type { SearchResult, WebSearchPart } from "../conversation/neutral/web_search.ts";
 import type { Directives } from "./directives.ts";
 import { issueSignature } from "./signatures.ts";
 

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { ConfigChanges } from "../../src/app/config_changes.ts";
-import { createKeyRing } from "../../src/billing/key_ring.ts";
+import { ConfigChanges } from "../../src/entry/app/operators/config_changes.ts";
+import { createKeyRing } from "../../src/money/billing/keys/key_ring.ts";
 import { type Config, readLayers } from "../../src/config/config.ts";
-import { isLive } from "../../src/config/plain_tree.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { isLive } from "../../src/config/tree/plain_tree.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

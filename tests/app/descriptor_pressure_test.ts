@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { DescriptorPressure } from "../../src/app/descriptor_pressure.ts";
-import { type LogFields, silentLog } from "../../src/lib/log.ts";
+import { DescriptorPressure } from "../../src/entry/app/descriptor_pressure.ts";
+import { type LogFields, silentLog } from "../../src/platform/lib/basics/log.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** Looks once a second at the given shares of 1,000 descriptors. */

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { followChanges } from "../../src/app/followed_changes.ts";
-import { createAccount } from "../../src/billing/account.ts";
-import { beginErasure, endErasure } from "../../src/billing/erase_account.ts";
-import { ConfigError } from "../../src/config/config_error.ts";
-import { addStoredVersion } from "../../src/config/stored_config.ts";
-import type { Log } from "../../src/lib/log.ts";
-import type { Store } from "../../src/store/store.ts";
-import { openSigningKeys, rotateSigningKeys } from "../../src/videos/results/signing_keys.ts";
+import { followChanges } from "../../src/entry/app/gateway/followed_changes.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { beginErasure, endErasure } from "../../src/money/billing/accounts/erase_account.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
+import { addStoredVersion } from "../../src/config/diff/stored_config.ts";
+import type { Log } from "../../src/platform/lib/basics/log.ts";
+import type { Store } from "../../src/platform/store/store.ts";
+import { openSigningKeys, rotateSigningKeys } from "../../src/services/videos/results/signing_keys.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readinessOf } from "../../src/app/readiness.ts";
+import { readinessOf } from "../../src/entry/app/routes/readiness.ts";
 
 const STORE = { isReady: () => Promise.resolve(true), writeGuard: { failure: null } };
 const FULL = { isReady: () => Promise.resolve(false), writeGuard: { failure: "the disk is full" } };

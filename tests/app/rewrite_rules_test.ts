@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { REWRITE_RULES } from "../../src/app/rewrite_rules.ts";
-import { createPathRewriter } from "../../src/app/path_rewriter.ts";
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
-import { type Endpoint, pathsOf } from "../../src/endpoints/endpoint.ts";
+import { REWRITE_RULES } from "../../src/entry/app/routing/rewrite_rules.ts";
+import { createPathRewriter } from "../../src/entry/app/routing/path_rewriter.ts";
+import { CALLER_ENDPOINTS } from "../../src/platform/endpoints/callers.ts";
+import { type Endpoint, pathsOf } from "../../src/platform/endpoints/endpoint.ts";
 
 const NONE = new Headers();
 const rewritePath = createPathRewriter(REWRITE_RULES);

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
-import { createRouter, type Router } from "../../src/app/router.ts";
+import type { ErrorRenderer, Route } from "../../src/platform/http/request/inbound.ts";
+import { createRouter, type Router } from "../../src/entry/app/routing/router.ts";
 import { atLeast } from "../support/items.ts";
 
 const render: ErrorRenderer = () => new Response();

@@ -1,10 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { createApp } from "../../src/app/app.ts";
-import { openServices, type Services } from "../../src/app/services.ts";
-import { own } from "../../src/app/own.ts";
+import { createApp } from "../../src/entry/app/app.ts";
+import { openServices, type Services } from "../../src/entry/app/opening/services.ts";
+import { own } from "../../src/entry/app/opening/own.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { itemAt } from "../support/items.ts";
 
 /** What an earlier process can leave behind in the files folder. */

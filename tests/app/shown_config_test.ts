@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { allSettings } from "../../scripts/reference/settings.ts";
-import { shownConfig } from "../../src/app/shown_config.ts";
+import { shownConfig } from "../../src/entry/app/operators/shown_config.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
-import { isObject } from "../../src/conversation/wire_value.ts";
+import { isObject } from "../../src/conversation/neutral/wire_value.ts";
 
 /** Entries that an operator names have no defaults of their own. */
 const NAMED = /^(?:accounts|providers|models|aliases)\b/;

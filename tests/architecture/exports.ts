@@ -48,7 +48,7 @@ export function reExports(files: SourceTrees): ReExport[] {
 
 /** Vendored files keep their form. */
 function isChecked(file: string): boolean {
-  return file.startsWith("src/") && !file.startsWith("src/lib/std/");
+  return file.startsWith("src/") && !file.startsWith("src/platform/lib/std/");
 }
 
 /** The names that other files import from each file; `*` for a file that is imported as a whole. */

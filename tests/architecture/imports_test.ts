@@ -70,7 +70,7 @@ Deno.test("source tree: folders of one layer do not import each other", () => {
   assertEquals(sideways, []);
 });
 
-/** The folders around a file, outermost first: `src/videos`, then `src/videos/tasks`. */
+/** The folders around a file, outermost first: `src/services/videos`, then `src/services/videos/tasks`. */
 function foldersOf(file: string): string[] {
   const steps = dirname(file).split("/");
   return steps.map((_, index) => steps.slice(0, index + 1).join("/"));
@@ -84,7 +84,7 @@ function siblingsOf({ from, to }: Import): readonly [from: string, to: string] |
   return folder === undefined || other === undefined ? null : [folder, other];
 }
 
-/** The circles of files or folders: "src/videos/tasks -> src/videos/results -> src/videos/tasks". */
+/** The circles of files or folders: "src/services/videos/tasks -> src/services/videos/results -> src/services/videos/tasks". */
 function circlesAmong(arrows: Iterable<readonly [from: string, to: string]>): string[] {
   const next = new Map<string, Set<string>>();
   for (const [from, to] of arrows) next.set(from, (next.get(from) ?? new Set()).add(to));
@@ -106,18 +106,18 @@ Deno.test("source tree: folders at every depth have an order", () => {
 
 /** Folders whose own files import their parts, and whose parts import these files. None may be added. */
 const MIXED_FOLDERS = [
-  "src/billing",
-  "src/cli",
+  "src/money/billing",
+  "src/entry/cli",
   "src/console/client",
   "src/console/client/pages/playground",
   "src/conversation",
-  "src/documentation",
-  "src/net",
-  "src/prices",
+  "src/protocols/documentation",
+  "src/platform/net",
+  "src/vendors/prices",
   "src/protocols",
   "src/sandbox",
-  "src/texts",
-  "src/upstreams",
+  "src/services/texts",
+  "src/vendors/upstreams",
 ];
 
 /** An arrow between the own files of a folder, as `folder/*`, and one of its parts; null for other imports. */

@@ -59,7 +59,7 @@ Deno.test("the search for late code finds imports outside of loaders, and in fun
 });
 
 /** The helper itself, and what tells a query of the database's package from a promise. */
-const MAY_TEST_PROMISES = ["src/lib/maybe_promise.ts", "src/store/postgres/answering_pool.ts"];
+const MAY_TEST_PROMISES = ["src/platform/lib/basics/maybe_promise.ts", "src/platform/store/postgres/answering_pool.ts"];
 
 Deno.test("whether a value is there yet is asked in one place", async () => {
   const found: string[] = [];

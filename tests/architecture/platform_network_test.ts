@@ -5,12 +5,12 @@ import { ROOT, sourceFiles } from "./source_files.ts";
 
 /**
  * The platform's clients obey `HTTP_PROXY` for every address, also loopback, and know no egress guard. The gateway's
- * process sends requests by `src/net` alone.
+ * process sends requests by `src/platform/net` alone.
  */
 const CLIENTS: ReadonlySet<string> = new Set(["fetch", "WebSocket", "WebSocketStream", "EventSource", "AwsClient"]);
 
 /** Commands of operators, in processes of their own. */
-const COMMANDS: readonly string[] = ["src/cli/gateway_fetch.ts", "src/doctor/network_checks.ts"];
+const COMMANDS: readonly string[] = ["src/entry/cli/find/gateway_fetch.ts", "src/entry/doctor/network_checks.ts"];
 
 /** Runs in browsers. */
 const CONSOLE_CLIENT = "src/console/client/";

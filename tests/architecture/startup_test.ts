@@ -6,10 +6,10 @@ import { ROOT, sourceFiles } from "./source_files.ts";
 /** What a gateway with one provider of kind openai evaluates at its start. Other modules are loaded when used. */
 const ENTRIES = [
   "main.ts",
-  "src/cli/serve.ts",
-  "src/cli/gateway_process.ts",
-  "src/cli/process_output.ts",
-  "src/upstreams/openai/mod.ts",
+  "src/entry/cli/serve.ts",
+  "src/entry/cli/process/gateway_process.ts",
+  "src/entry/cli/process/process_output.ts",
+  "src/vendors/upstreams/openai/mod.ts",
 ];
 
 /** What must not be among it, as it takes memory in every gateway: files, and packages by their name in deno.json. */
@@ -73,7 +73,7 @@ async function reachedFrom(entries: readonly string[]): Promise<ReadonlySet<stri
 
 Deno.test("start: the gateway evaluates no command, vendor or package that it does not use", async () => {
   const reached = await reachedFrom(ENTRIES);
-  assert(reached.has("src/app/app.ts") && reached.has("ipaddr.js"), "the gateway itself is found");
+  assert(reached.has("src/entry/app/app.ts") && reached.has("ipaddr.js"), "the gateway itself is found");
   assertEquals([...reached].filter((each) => LAZY.some((pattern) => pattern.test(each))), []);
 });
 

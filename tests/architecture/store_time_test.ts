@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { systemClock } from "../../src/lib/clock.ts";
-import type { Commit } from "../../src/store/store.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import type { Commit } from "../../src/platform/store/store.ts";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** The engines, and the clock of a store in a thread. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** The one file that may use the platform's controller. */
-const WRAPPER = "src/lib/output_stream.ts";
+const WRAPPER = "src/platform/lib/streams/output_stream.ts";
 /** It runs in the browser. */
 const CLIENT = "src/console/client/";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { THREAD_MODULES } from "../../src/lib/program_files.ts";
+import { THREAD_MODULES } from "../../src/platform/lib/process/program_files.ts";
 
 const SOURCE = new URL("../../src/", import.meta.url);
 

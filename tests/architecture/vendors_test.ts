@@ -1,17 +1,17 @@
 import { assertEquals } from "@std/assert";
-import { ALL_VENDORS } from "../../src/upstreams/configured_vendors.ts";
-import { hostsOf, type Vendor } from "../../src/upstreams/vendor.ts";
+import { ALL_VENDORS } from "../../src/vendors/upstreams/configured_vendors.ts";
+import { hostsOf, type Vendor } from "../../src/vendors/upstreams/vendor.ts";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** The rows of vendors. */
-const TABLE = ["src/upstreams/vendors.ts", "src/upstreams/configured_vendors.ts"];
+const TABLE = ["src/vendors/upstreams/vendors.ts", "src/vendors/upstreams/configured_vendors.ts"];
 /** Simulated vendors, and the console, whose texts show what clients and configurations name. */
 const OTHERS = /^src\/(?:sandbox|console\/client)\//;
 /** What else has the same text: addresses of files in callers' requests, and AWS's variables of a bucket. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  "src/conversation/media_address.ts": ["generativelanguage.googleapis.com"],
-  "src/files/s3/bucket_error.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
-  "src/config/storage_sections.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"],
+  "src/conversation/parts/request/media_address.ts": ["generativelanguage.googleapis.com"],
+  "src/platform/files/s3/bucket_error.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
+  "src/config/sections/storage_sections.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"],
 };
 /** Comments, and what the reference says of a setting. */
 const COMMENT = /^\s*(?:\/\/|\/?\*|(?:example|text|otherwise): )/;

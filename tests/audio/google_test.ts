@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import OpenAI, { toFile } from "openai";
-import { waveHeader } from "../../src/lib/wave.ts";
+import { waveHeader } from "../../src/platform/lib/collections/wave.ts";
 import { toneFile, toneSamples } from "../../src/sandbox/tones.ts";
 import { type EmbeddingGateway, withEmbeddings } from "../embeddings/embedding_gateway.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type AuditEntry, type AuditIntent, AuditLog } from "../../src/audit/audit_log.ts";
+import { type AuditEntry, type AuditIntent, AuditLog } from "../../src/observers/audit/audit_log.ts";
 import { manualClock } from "../billing/support.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

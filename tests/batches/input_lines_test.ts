@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { linesOf, readInputLine, storedLines, writeStoredLine } from "../../src/batches/input_lines.ts";
-import { inlineLines } from "../../src/batches/inline_lines.ts";
-import { jsonObjectOf } from "../../src/http/json_body.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { linesOf, readInputLine, storedLines, writeStoredLine } from "../../src/services/batches/input_lines.ts";
+import { inlineLines } from "../../src/services/batches/inline_lines.ts";
+import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

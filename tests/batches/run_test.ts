@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { verifyLedger } from "../../src/billing/verify_ledger.ts";
+import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
 import { until } from "../support/manual_clock.ts";
 import { openBatchStage } from "./stage.ts";
 

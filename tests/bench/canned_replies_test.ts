@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type BenchFormat, CHUNKS } from "../../bench/load_request.ts";
 import { cannedReply, USAGE } from "../../bench/canned_replies.ts";
-import type { WireFormat } from "../../src/conversation/format.ts";
+import type { WireFormat } from "../../src/conversation/contract/format.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { createAccount, listAccounts, readAccount, resumeAccount, suspendAccount } from "../../src/billing/account.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { createAccount, listAccounts, readAccount, resumeAccount, suspendAccount } from "../../src/money/billing/accounts/account.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
 import { manualClock } from "./support.ts";

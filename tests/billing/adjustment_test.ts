@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import * as fc from "fast-check";
-import { createAccount } from "../../src/billing/account.ts";
-import { adjustAccount } from "../../src/billing/adjustment.ts";
-import { creditAccount } from "../../src/billing/credit.ts";
-import { listLedgerEntries } from "../../src/billing/ledger.ts";
-import { verifyLedger } from "../../src/billing/verify_ledger.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { adjustAccount } from "../../src/money/billing/accounts/adjustment.ts";
+import { creditAccount } from "../../src/money/billing/accounts/credit.ts";
+import { listLedgerEntries } from "../../src/money/billing/ledger/ledger.ts";
+import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
 import { manualClock, observeStore } from "./support.ts";

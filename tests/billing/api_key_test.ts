@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
-import { hashOfKey, isWellFormedKey, newApiKey, visiblePrefixOf } from "../../src/billing/api_key.ts";
+import { hashOfKey, isWellFormedKey, newApiKey, visiblePrefixOf } from "../../src/money/billing/keys/api_key.ts";
 
 Deno.test("newApiKey() returns sk-sy- and 49 characters, well-formed and different each time", () => {
   const keys = Array.from({ length: 200 }, newApiKey);

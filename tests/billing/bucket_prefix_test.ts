@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { isBucketPrefix, isInBucket } from "../../src/billing/bucket_prefix.ts";
+import { isBucketPrefix, isInBucket } from "../../src/money/billing/declared/bucket_prefix.ts";
 
 Deno.test("isInBucket() is true for no address that leaves its folder once it is decoded", () => {
   const piece = fc.constantFrom("a", "..", ".", "%2e%2e", "%2E.", "", "\\\\", "b c", "?x", "#y", "*", "\n", "Ä");

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { ChargeQueue } from "../../src/billing/charge_queue.ts";
-import { LedgerSchedule } from "../../src/billing/ledger_schedule.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { ChargeQueue } from "../../src/money/billing/ledger/charge_queue.ts";
+import { LedgerSchedule } from "../../src/money/billing/ledger/ledger_schedule.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock } from "./support.ts";
 

@@ -8,9 +8,9 @@ import {
   readWrittenRow,
   totalOf,
   writeRow,
-} from "../../src/billing/charge.ts";
-import { MIN_STORE_LIMITS } from "../../src/store/store.ts";
-import { NO_USAGE } from "../../src/conversation/usage.ts";
+} from "../../src/money/billing/ledger/charge.ts";
+import { MIN_STORE_LIMITS } from "../../src/platform/store/store.ts";
+import { NO_USAGE } from "../../src/conversation/neutral/usage.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
 const ROW: ChargeRow = {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { creditAccount } from "../../src/billing/credit.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { creditAccount } from "../../src/money/billing/accounts/credit.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock, observeStore } from "./support.ts";
 

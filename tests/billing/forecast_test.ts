@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { createAccount, readAccount } from "../../src/billing/account.ts";
-import { readForecast } from "../../src/billing/forecast.ts";
-import { accountSpentOf, DAY_MS } from "../../src/billing/usage/usage_records.ts";
-import { readMoney, writeMoney } from "../../src/lib/money.ts";
+import { createAccount, readAccount } from "../../src/money/billing/accounts/account.ts";
+import { readForecast } from "../../src/money/billing/forecast.ts";
+import { accountSpentOf, DAY_MS } from "../../src/money/billing/usage/usage_records.ts";
+import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

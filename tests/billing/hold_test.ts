@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { createAccount } from "../../src/billing/account.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
 import {
   addHold,
   captureHold,
@@ -10,11 +10,11 @@ import {
   HoldEndedError,
   readHold,
   releaseHold,
-} from "../../src/billing/hold.ts";
-import { verifyLedger } from "../../src/billing/verify_ledger.ts";
-import type { Money } from "../../src/lib/money.ts";
+} from "../../src/money/billing/hold.ts";
+import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
+import type { Money } from "../../src/platform/lib/basics/money.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 import { itemAt } from "../support/items.ts";
 import { manualClock } from "./support.ts";
 

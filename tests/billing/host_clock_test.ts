@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { issueKey } from "../../src/billing/issued_key.ts";
-import { createKeyRing } from "../../src/billing/key_ring.ts";
-import { createMeter } from "../../src/billing/meter.ts";
-import { chargeRowsOf } from "../../src/billing/charge.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { issueKey } from "../../src/money/billing/keys/issued_key.ts";
+import { createKeyRing } from "../../src/money/billing/keys/key_ring.ts";
+import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { chargeRowsOf } from "../../src/money/billing/ledger/charge.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { unlimitedKey } from "../support/callers.ts";
 import { HOST_CLOCKS, hostClock } from "../support/host_clock.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { KeyHashes } from "../../src/billing/key_hashes.ts";
+import { KeyHashes } from "../../src/money/billing/keys/key_hashes.ts";
 
 Deno.test("KeyHashes finds the hash of a remembered key, and of no other text", () => {
   const hashes = new KeyHashes();

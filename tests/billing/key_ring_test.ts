@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { changeAccountSettings, createAccount, resumeAccount, suspendAccount } from "../../src/billing/account.ts";
-import { hashOfKey, newApiKey } from "../../src/billing/api_key.ts";
-import { changeKey, issueKey, listKeys, revokeKey } from "../../src/billing/issued_key.ts";
-import { createKeyRing } from "../../src/billing/key_ring.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { changeAccountSettings, createAccount, resumeAccount, suspendAccount } from "../../src/money/billing/accounts/account.ts";
+import { hashOfKey, newApiKey } from "../../src/money/billing/keys/api_key.ts";
+import { changeKey, issueKey, listKeys, revokeKey } from "../../src/money/billing/keys/issued_key.ts";
+import { createKeyRing } from "../../src/money/billing/keys/key_ring.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";
 import { eventLoopTurn, manualClock, observeStore } from "./support.ts";

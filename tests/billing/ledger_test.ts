@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { addCharge, type ChargeRow } from "../../src/billing/charge.ts";
-import { addHold } from "../../src/billing/hold.ts";
-import { listLedgerEntries } from "../../src/billing/ledger.ts";
-import { verifyLedger } from "../../src/billing/verify_ledger.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { addCharge, type ChargeRow } from "../../src/money/billing/ledger/charge.ts";
+import { addHold } from "../../src/money/billing/hold.ts";
+import { listLedgerEntries } from "../../src/money/billing/ledger/ledger.ts";
+import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 import { atLeast } from "../support/items.ts";
 import { manualClock, observeStore } from "./support.ts";
 

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { createAccount } from "../../src/billing/account.ts";
-import { type Admission, type Charge, createMeter, type LedgerMeter } from "../../src/billing/meter.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import type { Money } from "../../src/lib/money.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { type Admission, type Charge, createMeter, type LedgerMeter } from "../../src/money/billing/meter/meter.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import type { Money } from "../../src/platform/lib/basics/money.ts";
 import { unlimitedKey } from "../support/callers.ts";
 import { itemAt } from "../support/items.ts";
 import { openMemoryStore } from "../support/memory_store.ts";

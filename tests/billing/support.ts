@@ -1,7 +1,7 @@
-import type { Clock } from "../../src/lib/clock.ts";
-import type { Log, LogFields } from "../../src/lib/log.ts";
-import { changedStore } from "../../src/store/changed_store.ts";
-import type { Commit, Store } from "../../src/store/store.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import type { Log, LogFields } from "../../src/platform/lib/basics/log.ts";
+import { changedStore } from "../../src/platform/store/changed_store.ts";
+import type { Commit, Store } from "../../src/platform/store/store.ts";
 
 /** A clock that only moves when a test advances it. */
 export interface ManualClock extends Clock {

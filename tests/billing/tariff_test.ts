@@ -13,17 +13,17 @@ import {
   readTariff,
   type Tariff,
   videoSecondTariff,
-} from "../../src/billing/tariff.ts";
-import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
-import { speechQuantities } from "../../src/audio/speech_charge.ts";
-import { transcriptQuantities } from "../../src/audio/transcript_charge.ts";
-import { cacheQuantitiesOf } from "../../src/caches/storage.ts";
-import { embeddingQuantities } from "../../src/embeddings/measure.ts";
-import { imageQuantitiesOf } from "../../src/images/consumption.ts";
-import { moderationQuantities } from "../../src/moderations/moderation_call.ts";
-import { rankQuantities } from "../../src/ranks/rank_quantities.ts";
-import { NO_USAGE, type Usage } from "../../src/conversation/usage.ts";
-import { writeMoney } from "../../src/lib/money.ts";
+} from "../../src/money/billing/prices/tariff.ts";
+import { textQuantitiesOf } from "../../src/money/billing/prices/text_quantities.ts";
+import { speechQuantities } from "../../src/services/audio/speech_charge.ts";
+import { transcriptQuantities } from "../../src/services/audio/transcript_charge.ts";
+import { cacheQuantitiesOf } from "../../src/services/caches/storage.ts";
+import { embeddingQuantities } from "../../src/services/embeddings/measure.ts";
+import { imageQuantitiesOf } from "../../src/services/images/consumption.ts";
+import { moderationQuantities } from "../../src/services/moderations/moderation_call.ts";
+import { rankQuantities } from "../../src/services/ranks/rank_quantities.ts";
+import { NO_USAGE, type Usage } from "../../src/conversation/neutral/usage.ts";
+import { writeMoney } from "../../src/platform/lib/basics/money.ts";
 
 const COUNTERS = [
   "freshTokens",

@@ -1,8 +1,8 @@
 import { GoogleGenAI } from "@google/genai";
-import type { RunningApp } from "../../src/app/app.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import type { RunningApp } from "../../src/entry/app/app.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { jsonLog } from "../../src/lib/log.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { arePaired, startApps, TEST_ISOLATES } from "../support/apps.ts";

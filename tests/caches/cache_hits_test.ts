@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { CacheHits, readCacheUses } from "../../src/caches/cache_hits.ts";
-import { cacheHitsKey, dropCache, readCacheEntry } from "../../src/caches/records.ts";
-import { RequestRecord } from "../../src/http/request_record.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import type { Store } from "../../src/store/store.ts";
+import { CacheHits, readCacheUses } from "../../src/services/caches/cache_hits.ts";
+import { cacheHitsKey, dropCache, readCacheEntry } from "../../src/services/caches/records.ts";
+import { RequestRecord } from "../../src/platform/http/request/request_record.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 import { manualClock, observeStore } from "../billing/support.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { usageWithCache } from "../../src/caches/hit.ts";
-import type { CacheReference } from "../../src/caches/reference.ts";
-import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
+import { usageWithCache } from "../../src/services/caches/hit.ts";
+import type { CacheReference } from "../../src/services/caches/reference.ts";
+import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/neutral/usage.ts";
 
 const about = { id: "0", field: "cachedContent", model: "acme/m", provider: "acme" };
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { readExpiry, readNewExpiry } from "../../src/caches/lifetime.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { readExpiry, readNewExpiry } from "../../src/services/caches/lifetime.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 

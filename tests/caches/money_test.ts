@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { readMoney } from "../../src/lib/money.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { cacheRecords, CACHES_PATH, CONTENT_TOKENS, CONTENTS, inGateway, MODELS } from "./cache_gateway.ts";
 import { textModel } from "../support/gateway.ts";
 import { eventually } from "../support/account_money.ts";

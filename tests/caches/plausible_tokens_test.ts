@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { withPlausibleTokens } from "../../src/caches/plausible_tokens.ts";
-import type { CacheCreation, StoredContent } from "../../src/caches/cache_creation.ts";
-import { readModel } from "../../src/catalog/model.ts";
+import { withPlausibleTokens } from "../../src/services/caches/plausible_tokens.ts";
+import type { CacheCreation, StoredContent } from "../../src/services/caches/cache_creation.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
 import { recordingLog } from "../billing/support.ts";
 
 const MODEL = readModel({

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { joinPrefix, type OpenPrefix, readPrefix, writePrefix } from "../../src/caches/prefix.ts";
-import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
-import type { StoredFile } from "../../src/files/files.ts";
-import { concatBytes } from "../../src/lib/concat_bytes.ts";
+import { joinPrefix, type OpenPrefix, readPrefix, writePrefix } from "../../src/services/caches/prefix.ts";
+import type { Conversation, Part, Turn } from "../../src/conversation/neutral/conversation.ts";
+import type { StoredFile } from "../../src/platform/files/files.ts";
+import { concatBytes } from "../../src/platform/lib/bytes/concat_bytes.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { CODECS, FORMATS, TARGETS } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { readCachePatch, readCacheRequest } from "../../src/caches/request.ts";
-import { bareModelName } from "../../src/lib/bare_model_name.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
+import { readCachePatch, readCacheRequest } from "../../src/services/caches/request.ts";
+import { bareModelName } from "../../src/platform/names/bare_model_name.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
 
 const NOW = 1_800_000_000_000;
 const CONTENTS = [{ role: "user", parts: [{ text: "The sky is blue" }] }];

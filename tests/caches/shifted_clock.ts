@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../src/lib/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/lib/basics/clock.ts";
 
 interface Timer {
   readonly at: number;

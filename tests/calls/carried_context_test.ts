@@ -1,8 +1,8 @@
 import { CODECS } from "../support/formats.ts";
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { carriedContextOf } from "../../src/calls/carried_context.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { carriedContextOf } from "../../src/services/calls/carried_context.ts";
 
 const userMessage = (...parts: unknown[]) => ({ messages: [{ role: "user", content: parts }] });
 const contents = (...parts: unknown[]) => ({ contents: [{ role: "user", parts }] });

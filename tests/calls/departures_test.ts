@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { Departures } from "../../src/calls/departures.ts";
+import { Departures } from "../../src/services/calls/departures.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 function departuresOf(count: number, departures: Departures, clock: ManualClock): number[] {

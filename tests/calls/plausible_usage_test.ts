@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { ceilingOf, checkUsage, type UsageLimits } from "../../src/calls/plausible_usage.ts";
-import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
+import { ceilingOf, checkUsage, type UsageLimits } from "../../src/services/calls/plausible_usage.ts";
+import { NO_USAGE, promptTokensOf, type Usage } from "../../src/conversation/neutral/usage.ts";
 
 const LIMITS: UsageLimits = { contextTokens: 100_000, outputTokens: 10_000, choices: 1, hostedCalls: 0 };
 

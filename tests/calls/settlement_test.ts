@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { readTariff } from "../../src/billing/tariff.ts";
-import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
-import { type CallCharge, type CallFacts, type EndState, Settlement } from "../../src/calls/settlement.ts";
-import type { Model } from "../../src/catalog/model.ts";
-import type { Usage } from "../../src/conversation/usage.ts";
-import type { RequestRecord } from "../../src/http/request_record.ts";
+import { readTariff } from "../../src/money/billing/prices/tariff.ts";
+import { textQuantitiesOf } from "../../src/money/billing/prices/text_quantities.ts";
+import { type CallCharge, type CallFacts, type EndState, Settlement } from "../../src/services/calls/settlement.ts";
+import type { Model } from "../../src/vendors/catalog/model.ts";
+import type { Usage } from "../../src/conversation/neutral/usage.ts";
+import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { type AdmissionRecorder, admissionRecorder, USAGE } from "../texts/support.ts";
 
 const pricing = { prompt: "0.001", completion: "0.002" };

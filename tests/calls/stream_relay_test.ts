@@ -1,13 +1,13 @@
 import { unobservedRecord } from "../support/unobserved_record.ts";
 import { passRelayOf } from "../texts/support.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type Bytes, OpenStreams, relayStream, type StreamTransform } from "../../src/calls/stream_relay.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import type { PassRelay } from "../../src/texts/pass_relay.ts";
-import { vendorStream } from "../../src/texts/vendor_stream.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { MemoryBudget, UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { type Bytes, OpenStreams, relayStream, type StreamTransform } from "../../src/services/calls/stream_relay.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import type { PassRelay } from "../../src/services/texts/relay/pass_relay.ts";
+import { vendorStream } from "../../src/services/texts/send/vendor_stream.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { MemoryBudget, UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { FORMATS } from "../support/formats.ts";
 import {

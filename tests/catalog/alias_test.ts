@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { type Alias, readAlias } from "../../src/catalog/alias.ts";
-import { isAliasName } from "../../src/catalog/alias_name.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
+import { type Alias, readAlias } from "../../src/vendors/catalog/alias.ts";
+import { isAliasName } from "../../src/vendors/catalog/alias_name.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { modelOf } from "./support.ts";
 
 const MODELS = [

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { builtInModels } from "../../src/catalog/built_in.ts";
-import { createCatalog, providerPartOf } from "../../src/catalog/catalog.ts";
-import { pricePerSecondOf } from "../../src/catalog/media_sections.ts";
-import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
-import { readRate } from "../../src/lib/money.ts";
+import { builtInModels } from "../../src/vendors/catalog/built_in.ts";
+import { createCatalog, providerPartOf } from "../../src/vendors/catalog/catalog.ts";
+import { pricePerSecondOf } from "../../src/vendors/catalog/sections/media_sections.ts";
+import { BUILT_IN_VENDORS } from "../../src/vendors/upstreams/vendors.ts";
+import { readRate } from "../../src/platform/lib/basics/money.ts";
 import { itemAt } from "../support/items.ts";
 
 const everything = builtInModels(new Set(BUILT_IN_VENDORS));

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { createCatalog } from "../../src/catalog/catalog.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { modelOf, sampleCatalog } from "./support.ts";
 
 Deno.test("find() accepts an id, a canonical slug and a bare name that only one model has", () => {

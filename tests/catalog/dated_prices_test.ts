@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { NO_LISTED, withDiscovered } from "../../src/catalog/listed_step.ts";
-import { LiveCatalog } from "../../src/catalog/live_catalog.ts";
-import type { Model } from "../../src/catalog/model.ts";
-import { pricesIn } from "../../src/catalog/price_list.ts";
-import { writePriceOverrides, writePricing, writeRedirect } from "../../src/catalog/written.ts";
-import { readRate } from "../../src/lib/money.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import { NO_LISTED, withDiscovered } from "../../src/vendors/catalog/listed_step.ts";
+import { LiveCatalog } from "../../src/vendors/catalog/live_catalog.ts";
+import type { Model } from "../../src/vendors/catalog/model.ts";
+import { pricesIn } from "../../src/vendors/catalog/prices/price_list.ts";
+import { writePriceOverrides, writePricing, writeRedirect } from "../../src/vendors/catalog/written.ts";
+import { readRate } from "../../src/platform/lib/basics/money.ts";
 import { modelOf } from "./support.ts";
 
 const FROM = Date.parse("2027-01-01T00:00:00Z");

@@ -6,7 +6,7 @@ import {
   IMAGE_SIZES,
   pricePerSecondOf,
   type VideoSection,
-} from "../../src/catalog/media_sections.ts";
+} from "../../src/vendors/catalog/sections/media_sections.ts";
 import { modelOf } from "./support.ts";
 
 function videoOf(fields: Record<string, unknown>): VideoSection {

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { readAlias } from "../../src/catalog/alias.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { modelNotFound } from "../../src/catalog/model_not_found.ts";
+import { readAlias } from "../../src/vendors/catalog/alias.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import { modelNotFound } from "../../src/vendors/catalog/model_not_found.ts";
 import { modelOf } from "./support.ts";
 
 const CATALOG = createCatalog([

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { readTariff } from "../../src/billing/tariff.ts";
-import { readModel } from "../../src/catalog/model.ts";
-import { pricesIn } from "../../src/catalog/price_list.ts";
+import { readTariff } from "../../src/money/billing/prices/tariff.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
+import { pricesIn } from "../../src/vendors/catalog/prices/price_list.ts";
 import { modelOf } from "./support.ts";
 
 function pathsOf(fields: Record<string, unknown>): string[] {

@@ -1,12 +1,12 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import * as z from "zod";
-import { PRICE_KEYS } from "../../src/billing/tariff.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import type { PriceSituation } from "../../src/catalog/price_conditions.ts";
-import { highestPricesIn, pricesIn } from "../../src/catalog/price_list.ts";
-import { writePriceOverrides } from "../../src/catalog/written.ts";
-import { multiplyRate, readRate } from "../../src/lib/money.ts";
+import { PRICE_KEYS } from "../../src/money/billing/prices/tariff.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import type { PriceSituation } from "../../src/vendors/catalog/prices/price_conditions.ts";
+import { highestPricesIn, pricesIn } from "../../src/vendors/catalog/prices/price_list.ts";
+import { writePriceOverrides } from "../../src/vendors/catalog/written.ts";
+import { multiplyRate, readRate } from "../../src/platform/lib/basics/money.ts";
 import { modelOf } from "./support.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
-import { type Catalog, createCatalog, type DatedCatalog } from "../../src/catalog/catalog.ts";
-import { type Model, readModel } from "../../src/catalog/model.ts";
-import type { ErrorRenderer, Route } from "../../src/http/inbound.ts";
+import { type Catalog, createCatalog, type DatedCatalog } from "../../src/vendors/catalog/catalog.ts";
+import { type Model, readModel } from "../../src/vendors/catalog/model.ts";
+import type { ErrorRenderer, Route } from "../../src/platform/http/request/inbound.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
-import { createRouter } from "../../src/app/router.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { gatewayErrorOf } from "../../src/platform/lib/basics/gateway_error.ts";
+import { createRouter } from "../../src/entry/app/routing/router.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
 
 /** Reads a model from its written form; the provider is `one` by default. */
 export function modelOf(fields: Record<string, unknown>): Model {

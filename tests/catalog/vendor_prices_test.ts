@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { builtInModels } from "../../src/catalog/built_in.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import type { Model } from "../../src/catalog/model.ts";
-import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
-import { readRate } from "../../src/lib/money.ts";
-import { pricedTiers, pricesIn } from "../../src/catalog/price_list.ts";
-import { ownValue } from "../../src/lib/own_value.ts";
+import { builtInModels } from "../../src/vendors/catalog/built_in.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import type { Model } from "../../src/vendors/catalog/model.ts";
+import { BUILT_IN_VENDORS } from "../../src/vendors/upstreams/vendors.ts";
+import { readRate } from "../../src/platform/lib/basics/money.ts";
+import { pricedTiers, pricesIn } from "../../src/vendors/catalog/prices/price_list.ts";
+import { ownValue } from "../../src/platform/lib/collections/own_value.ts";
 import table from "./vendor_prices.json" with { type: "json" };
 
 /** A published price: one row of the table. */

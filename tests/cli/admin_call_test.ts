@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ADMIN_COMMANDS, type AdminCall, adminCallFor } from "../../src/cli/admin_call.ts";
-import { readAdminArguments } from "../../src/cli/admin_arguments.ts";
-import { COMMANDS as DESCRIBED } from "../../src/cli/help/help.ts";
-import { UsageError } from "../../src/cli/usage_error.ts";
-import type { Route } from "../../src/http/inbound.ts";
+import { ADMIN_COMMANDS, type AdminCall, adminCallFor } from "../../src/entry/cli/admin/admin_call.ts";
+import { readAdminArguments } from "../../src/entry/cli/admin/admin_arguments.ts";
+import { COMMANDS as DESCRIBED } from "../../src/entry/cli/help/help.ts";
+import { UsageError } from "../../src/entry/cli/usage_error.ts";
+import type { Route } from "../../src/platform/http/request/inbound.ts";
 import { adminAuditRoutes } from "../../src/protocols/admin/audit.ts";
 import { adminCacheRoutes } from "../../src/protocols/admin/caches.ts";
 import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
-import { addTask } from "../../src/videos/tasks/records.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
+import { addTask } from "../../src/services/videos/tasks/records.ts";
 import { taskOf } from "../videos/tasks.ts";
 import { makePlace } from "./gateway_folder.ts";
 

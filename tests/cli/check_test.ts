@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { checkCommand } from "../../src/cli/check.ts";
-import { UsageError } from "../../src/cli/usage_error.ts";
+import { checkCommand } from "../../src/entry/cli/check.ts";
+import { UsageError } from "../../src/entry/cli/usage_error.ts";
 
 /** Runs a command on a file in a new folder, and returns its exit code and what it wrote to standard error. */
 async function check(text: string, argsFor: (path: string) => string[]): Promise<[code: number, errors: string]> {

@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { join } from "node:path";
-import { openThreadedConfig } from "../../src/cli/config_thread.ts";
-import { environmentOf } from "../../src/cli/environment.ts";
+import { openThreadedConfig } from "../../src/entry/cli/process/config_thread.ts";
+import { environmentOf } from "../../src/entry/cli/environment.ts";
 import type { LoadedConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config_error.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
-import type { StoredConfig } from "../../src/config/plain_tree.ts";
+import type { StoredConfig } from "../../src/config/tree/plain_tree.ts";
 
 const FILE = `
 server: { admin_key: an-admin-key-of-32-characters-000 }

@@ -1,9 +1,9 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
-import { newDelivery } from "../../src/webhooks/delivery.ts";
-import { addDelivery } from "../../src/webhooks/records.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
+import { newDelivery } from "../../src/services/webhooks/delivery.ts";
+import { addDelivery } from "../../src/services/webhooks/records.ts";
 import { type Receiver, respondWith, startReceiver } from "../webhooks/receiver.ts";
 import { endedTask } from "../webhooks/support.ts";
 import { makePlace, type Place } from "./gateway_folder.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { ADMIN_COMMANDS, adminCallFor } from "../../src/cli/admin_call.ts";
-import { readAdminArguments } from "../../src/cli/admin_arguments.ts";
-import { COMMANDS } from "../../src/cli/help/help.ts";
+import { ADMIN_COMMANDS, adminCallFor } from "../../src/entry/cli/admin/admin_call.ts";
+import { readAdminArguments } from "../../src/entry/cli/admin/admin_arguments.ts";
+import { COMMANDS } from "../../src/entry/cli/help/help.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast } from "../support/items.ts";
 import { closedOrigin } from "../support/video_gateway.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { gatewayFetch } from "../../src/cli/gateway_fetch.ts";
+import { gatewayFetch } from "../../src/entry/cli/find/gateway_fetch.ts";
 
 Deno.test("gatewayFetch() gives the status, headers and body of a gateway on this machine", async () => {
   const server = Deno.serve(

@@ -1,4 +1,4 @@
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { type EndedCommand, runCommand } from "../support/command.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast } from "../support/items.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { ADMIN_COMMANDS, adminCallFor } from "../../src/cli/admin_call.ts";
-import type { AdminArguments } from "../../src/cli/admin_arguments.ts";
-import { completionFor } from "../../src/cli/help/completion.ts";
-import { COMMANDS, helpFor, optionAdvice, wordsOfHelp } from "../../src/cli/help/help.ts";
-import { UsageError } from "../../src/cli/usage_error.ts";
+import { ADMIN_COMMANDS, adminCallFor } from "../../src/entry/cli/admin/admin_call.ts";
+import type { AdminArguments } from "../../src/entry/cli/admin/admin_arguments.ts";
+import { completionFor } from "../../src/entry/cli/help/completion.ts";
+import { COMMANDS, helpFor, optionAdvice, wordsOfHelp } from "../../src/entry/cli/help/help.ts";
+import { UsageError } from "../../src/entry/cli/usage_error.ts";
 import { atLeast } from "../support/items.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 

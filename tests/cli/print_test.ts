@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { printable } from "../../src/cli/print.ts";
+import { printable } from "../../src/entry/cli/print.ts";
 import { ROOT, sourceFiles } from "../architecture/source_files.ts";
 
 Deno.test("printable() writes what controls a terminal as JSON does, and keeps lines, tabs and other letters", () => {
@@ -14,10 +14,10 @@ Deno.test("printable() writes what controls a terminal as JSON does, and keeps l
 });
 
 Deno.test("commands print by print() and printError() alone, which keep control characters from the terminal", async () => {
-  const files = await sourceFiles("src/cli");
+  const files = await sourceFiles("src/entry/cli");
   const found: string[] = [];
   for (const path of files) {
     if (/console\.(log|error|warn|info|debug)/.test(await Deno.readTextFile(join(ROOT, path)))) found.push(path);
   }
-  assertEquals(found, ["src/cli/print.ts"]);
+  assertEquals(found, ["src/entry/cli/print.ts"]);
 });

@@ -7,10 +7,10 @@ async function run(lines: string, redirects = "") {
   const script = await Deno.makeTempFile({ suffix: ".ts" });
   await Deno.writeTextFile(
     script,
-    `import { openProcessOutput } from "${new URL("src/cli/process_output.ts", ROOT)}";
-    import { holdState, holdWork } from "${new URL("src/lib/held.ts", ROOT)}";
-    import { unhandledErrors } from "${new URL("src/lib/unhandled.ts", ROOT)}";
-    import { StoreWriteError } from "${new URL("src/store/store_errors.ts", ROOT)}";
+    `import { openProcessOutput } from "${new URL("src/entry/cli/process/process_output.ts", ROOT)}";
+    import { holdState, holdWork } from "${new URL("src/platform/lib/basics/held.ts", ROOT)}";
+    import { unhandledErrors } from "${new URL("src/platform/lib/process/unhandled.ts", ROOT)}";
+    import { StoreWriteError } from "${new URL("src/platform/store/store_errors.ts", ROOT)}";
     const output = openProcessOutput({ logs: { level: "info" } } as never);
     ${lines}`,
   );

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayUnreachableError } from "../../src/cli/command_errors.ts";
-import type { AdminCall } from "../../src/cli/admin_call.ts";
-import { redeliverRange } from "../../src/cli/redeliver_range.ts";
+import { GatewayUnreachableError } from "../../src/entry/cli/command_errors.ts";
+import type { AdminCall } from "../../src/entry/cli/admin/admin_call.ts";
+import { redeliverRange } from "../../src/entry/cli/admin/redeliver_range.ts";
 
 const CALL: AdminCall = { method: "POST", path: "/admin/v1/deliveries/redeliver", body: { from: 1, to: 2 } };
 

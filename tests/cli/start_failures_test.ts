@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { asListenError, type ListenError, SERVER_ADDRESS } from "../../src/http/listen_error.ts";
+import { asListenError, type ListenError, SERVER_ADDRESS } from "../../src/platform/http/listen_error.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { readSpan, readTime } from "../../src/cli/times.ts";
-import { UsageError } from "../../src/cli/usage_error.ts";
+import { readSpan, readTime } from "../../src/entry/cli/times.ts";
+import { UsageError } from "../../src/entry/cli/usage_error.ts";
 import { makePlace } from "./gateway_folder.ts";
 
 const NOW = Date.parse("2026-11-29T02:30:00Z");

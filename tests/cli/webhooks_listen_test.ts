@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Webhook } from "standardwebhooks";
-import { listenForWebhooks } from "../../src/cli/webhooks_listen.ts";
+import { listenForWebhooks } from "../../src/entry/cli/webhooks_listen.ts";
 import { itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { respondWith, startReceiver } from "../webhooks/receiver.ts";

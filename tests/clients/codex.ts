@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sanitizeName } from "../../src/conversation/sanitized_name.ts";
+import { sanitizeName } from "../../src/conversation/parts/request/sanitized_name.ts";
 import { expectThoughts } from "./agent_scenarios.ts";
 import { aliasOf } from "./gateway.ts";
 import { npmBin } from "./install.ts";

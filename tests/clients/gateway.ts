@@ -1,8 +1,8 @@
-import { startApp } from "../../src/app/app.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { startApp } from "../../src/entry/app/app.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { devConfig } from "../../src/config/dev_config.ts";
-import { readMoney } from "../../src/lib/money.ts";
-import { jsonLog } from "../../src/lib/log.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { FAMILIES, type FamilyName } from "./program.ts";
 

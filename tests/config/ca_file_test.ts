@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readCaFile } from "../../src/config/ca_file.ts";
-import { ConfigError } from "../../src/config/config_error.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 
 async function problemOf(path: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { configFile } from "../../src/cli/init/files.ts";
-import type { VendorAnswers } from "../../src/cli/init/vendor_answers.ts";
-import { INIT_VENDORS, type InitVendor } from "../../src/cli/init/vendors.ts";
+import { configFile } from "../../src/entry/cli/init/files.ts";
+import type { VendorAnswers } from "../../src/entry/cli/init/vendor_answers.ts";
+import { INIT_VENDORS, type InitVendor } from "../../src/entry/cli/init/vendors.ts";
 import { type Config, readLayers } from "../../src/config/config.ts";
 import { itemAt } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { readPlainLayers } from "../../src/config/config.ts";
-import { VENDORS } from "../../src/upstreams/vendors.ts";
+import { VENDORS } from "../../src/vendors/upstreams/vendors.ts";
 import { placeOf, readCodeBlocks } from "../documentation/samples/code_blocks.ts";
 import { completedText, isConfiguration } from "../documentation/samples/configurations.ts";
 

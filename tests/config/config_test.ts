@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { readMoney } from "../../src/lib/money.ts";
-import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
-import { PRESET_NAMES } from "../../src/upstreams/vendors.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
+import { PROVIDER_KINDS } from "../../src/vendors/upstreams/kinds.ts";
+import { PRESET_NAMES } from "../../src/vendors/upstreams/vendors.ts";
 import { atLeast } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";
 

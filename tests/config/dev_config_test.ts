@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { devConfig } from "../../src/config/dev_config.ts";
-import { readMoney } from "../../src/lib/money.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { environmentOf } from "./support.ts";
 
 const SANDBOX = {

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { diffOf } from "../../src/config/config_diff.ts";
+import { diffOf } from "../../src/config/diff/config_diff.ts";
 import { readLayers } from "../../src/config/config.ts";
-import { diffSentences } from "../../src/config/diff_sentences.ts";
-import { priceOfMillion, priceOfOne } from "../../src/lib/per_million.ts";
+import { diffSentences } from "../../src/config/diff/diff_sentences.ts";
+import { priceOfMillion, priceOfOne } from "../../src/platform/names/per_million.ts";
 
 const PROVIDER = { kind: "openai", base_url: "https://one.example/v1", api_key: "key-one" };
 const MODEL = { id: "openai/gpt-large", serves: [{ provider: "openai" }], pricing: { prompt: "0.000002" } };

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { summaryOf } from "../../src/config/diff_summary.ts";
-import type { ConfigDiff } from "../../src/config/config_diff.ts";
+import { summaryOf } from "../../src/config/diff/diff_summary.ts";
+import type { ConfigDiff } from "../../src/config/diff/config_diff.ts";
 
 const NOTHING: ConfigDiff = { added: {}, changed: {}, removed: {}, restart: [] };
 

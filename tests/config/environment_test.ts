@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { PRESET_NAMES, VENDORS } from "../../src/upstreams/vendors.ts";
+import { PRESET_NAMES, VENDORS } from "../../src/vendors/upstreams/vendors.ts";
 import { itemAt, valueAt } from "../support/items.ts";
 import { configOf, problemsOf } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { expand, markExpressions } from "../../src/config/expansion.ts";
+import { expand, markExpressions } from "../../src/config/tree/expansion.ts";
 import { configOf, environmentOf, problemsOf } from "./support.ts";
 
 function expanded(text: string, values: Record<string, string> = {}) {

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ConfigError } from "../../src/config/config_error.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
 import { checkConfig, loadConfig } from "../../src/config/load_config.ts";
 import { environmentOf } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config_error.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
 
 function problemsOf(tree: Record<string, unknown>): readonly string[] {
   const text = JSON.stringify({ providers: {}, models: [], ...tree });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { formattedReference, problemsOfTexts, REFERENCE_PAGE } from "../../scripts/reference/page.ts";
 import { allSettings } from "../../scripts/reference/settings.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
-import { isLive } from "../../src/config/plain_tree.ts";
-import { isSecretPath } from "../../src/config/setting_path.ts";
-import { isSecretSetting } from "../../src/lib/setting.ts";
+import { isLive } from "../../src/config/tree/plain_tree.ts";
+import { isSecretPath } from "../../src/config/tree/setting_path.ts";
+import { isSecretSetting } from "../../src/platform/lib/settings/setting.ts";
 import { ROOT } from "../architecture/source_files.ts";
 
 Deno.test("configuration reference: every setting has a text, a unit where it is a number, and a valid example", () => {

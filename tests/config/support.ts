@@ -1,5 +1,5 @@
-import { ConfigError } from "../../src/config/config_error.ts";
-import type { Environment } from "../../src/config/expansion.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
+import type { Environment } from "../../src/config/tree/expansion.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 
 /** An environment of just these names. */

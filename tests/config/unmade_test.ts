@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { builtInModels } from "../../src/catalog/built_in.ts";
+import { builtInModels } from "../../src/vendors/catalog/built_in.ts";
 
-import { madeBy, type ProviderKind } from "../../src/upstreams/kinds.ts";
-import { BUILT_IN_VENDORS, VENDORS } from "../../src/upstreams/vendors.ts";
+import { madeBy, type ProviderKind } from "../../src/vendors/upstreams/kinds.ts";
+import { BUILT_IN_VENDORS, VENDORS } from "../../src/vendors/upstreams/vendors.ts";
 import { problemsOf } from "./support.ts";
 
 const PROVIDERS = `

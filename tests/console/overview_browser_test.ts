@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { trafficKey } from "../../src/metrics/traffic_records.ts";
-import type { TrafficTotals } from "../../src/metrics/traffic_totals.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { trafficKey } from "../../src/observers/metrics/traffic_records.ts";
+import type { TrafficTotals } from "../../src/observers/metrics/traffic_totals.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { checkPage, checkShown, endBrowser, type StageGateway, stageTest } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { LIVE_TICK_MS, type LivePart, LiveStreams } from "../../src/protocols/admin/live_streams.ts";
+import { LIVE_TICK_MS, type LivePart, LiveStreams } from "../../src/protocols/admin/shared/live_streams.ts";
 import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";

@@ -3,9 +3,9 @@ import { serialize } from "node:v8";
 import { ConsoleSessions } from "../../src/console/sessions.ts";
 import type { StoredSession } from "../../src/console/records.ts";
 import { readSessionCookie, writeSessionCookie } from "../../src/console/session_cookie.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import type { Store } from "../../src/store/store.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

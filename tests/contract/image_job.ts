@@ -1,8 +1,8 @@
 /** The contract of vendors whose images are jobs, which are polled within the caller's request. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Clock } from "../../src/lib/clock.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { ImageUpstream } from "../../src/upstreams/image_upstream.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { ImageUpstream } from "../../src/vendors/upstreams/contract/image_upstream.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { whileAdvancing } from "../support/advancing_clock.ts";

@@ -1,10 +1,10 @@
 /** The contract of image upstreams: one suite for every adapter. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Clock } from "../../src/lib/clock.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { GeneratedImage, ImageOrder, ImageUpstream } from "../../src/upstreams/image_upstream.ts";
-import type { Outbound } from "../../src/upstreams/outbound_call.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { GeneratedImage, ImageOrder, ImageUpstream } from "../../src/vendors/upstreams/contract/image_upstream.ts";
+import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { whileAdvancing } from "../support/advancing_clock.ts";

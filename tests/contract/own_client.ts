@@ -1,6 +1,6 @@
-import { systemClock } from "../../src/lib/clock.ts";
-import { createHttpClient } from "../../src/net/http1/client.ts";
-import { readAll } from "../../src/net/http1/response.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { createHttpClient } from "../../src/platform/net/http1/client.ts";
+import { readAll } from "../../src/platform/net/http1/response.ts";
 import type { ClientUnderTest } from "./hostile_vendor.ts";
 
 const MAX_BODY_BYTES = 100_000_000;

@@ -1,14 +1,14 @@
 /** The contract of video upstreams: one suite for every adapter. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { Outbound } from "../../src/upstreams/outbound_call.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
 import type {
   CancelOutcome,
   VideoJobHandle,
   VideoOrder,
   VideoProgress,
   VideoUpstream,
-} from "../../src/upstreams/video_upstream.ts";
+} from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import { until } from "../support/manual_clock.ts";
 import { STAGE_KEY, type VendorAnswer, type VendorStage, withAnswers, withVendor } from "../support/vendor_stage.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { AnsweringModels, readModelName } from "../../src/conversation/answering_models.ts";
-import { isSameModel } from "../../src/conversation/model_families/fact_entry.ts";
+import { AnsweringModels, readModelName } from "../../src/conversation/models/answering_models.ts";
+import { isSameModel } from "../../src/conversation/models/families/fact_entry.ts";
 
 /** Two names, and whether they are those of one model. */
 const PAIRS: readonly (readonly [one: string, other: string, isSame: boolean])[] = [

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
 import { CODECS, FORMATS } from "../support/formats.ts";
 
 function fit(form: typeof FORMATS[number], body: JsonObject, most = 16_384) {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { CallerFormatName, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
-import type { Frame } from "../../src/lib/frame.ts";
-import { toCallerEvents } from "../../src/texts/caller_reply.ts";
+import type { CallerFormatName, WireFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
+import { toCallerEvents } from "../../src/services/texts/relay/caller_reply.ts";
 import { eventReaderOf } from "../support/event_reader.ts";
 import { CODECS, FORMATS, UPSTREAMS, VENDOR_FORMATS } from "../support/formats.ts";
 import { replyContextOf } from "../support/conversations.ts";

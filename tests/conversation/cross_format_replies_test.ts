@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import { isToolCall, type Reply, type StopReason } from "../../src/conversation/reply.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { promptTokensOf } from "../../src/conversation/usage.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import { isToolCall, type Reply, type StopReason } from "../../src/conversation/neutral/reply.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { promptTokensOf } from "../../src/conversation/neutral/usage.ts";
 import { replyOf } from "../support/assemble.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
 import { CODECS, eventsIn, PAIRS, writtenAsStream, writtenWhole } from "../support/formats.ts";

@@ -1,8 +1,8 @@
-import { readChecked } from "../../src/conversation/caller_format.ts";
+import { readChecked } from "../../src/conversation/contract/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { Conversation, Part, Source } from "../../src/conversation/conversation.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { Conversation, Part, Source } from "../../src/conversation/neutral/conversation.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { asRead, CODECS, FORMATS, throughFormat } from "../support/formats.ts";
 import { minRecordings, type Recording, recordings } from "../support/recordings.ts";
 

@@ -1,10 +1,10 @@
-import { readChecked } from "../../src/conversation/caller_format.ts";
-import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
+import { readChecked } from "../../src/conversation/contract/caller_format.ts";
+import { NO_QUIRKS } from "../../src/conversation/contract/quirks.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { Conversation, Part } from "../../src/conversation/conversation.ts";
-import { isToolCall, type Reply } from "../../src/conversation/reply.ts";
-import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { Conversation, Part } from "../../src/conversation/neutral/conversation.ts";
+import { isToolCall, type Reply } from "../../src/conversation/neutral/reply.ts";
+import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { conversationOf, replyContextOf, RESEMBLING_QUIRKS } from "../support/conversations.ts";
 import { CODECS, FORMATS, framesOf, serialized, TARGETS, throughFormat } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { Frame } from "../../src/lib/frame.ts";
-import { writeFrames } from "../../src/lib/sse.ts";
-import type { Reply, ReplyPart, Stop } from "../../src/conversation/reply.ts";
-import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
+import { writeFrames } from "../../src/platform/lib/streams/sse.ts";
+import type { Reply, ReplyPart, Stop } from "../../src/conversation/neutral/reply.ts";
+import type { CallerFormatName, ReasoningSignature } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { conversationOf, replyContextOf } from "../support/conversations.ts";
 import { CODECS, eventsIn, FORMATS, framesOf, writtenAsStream, writtenWhole } from "../support/formats.ts";
 import { streamOf } from "../support/stream_of.ts";

@@ -1,13 +1,13 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { joinedTexts } from "../../src/conversation/joined_texts.ts";
+import { joinedTexts } from "../../src/conversation/parts/request/joined_texts.ts";
 import {
   type Conversation,
   NO_SAMPLING,
   type Part,
   type Tool,
   type Turn,
-} from "../../src/conversation/conversation.ts";
+} from "../../src/conversation/neutral/conversation.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { asRead, CODECS, FORMATS, PAIRS, serialized, TARGETS, throughFormat } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { writeDefaultError } from "../../src/conversation/default_error.ts";
-import { type ErrorCode, GatewayError } from "../../src/lib/gateway_error.ts";
+import { writeDefaultError } from "../../src/conversation/parts/reply/default_error.ts";
+import { type ErrorCode, GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 
 /** The code that callers receive for a vendor's failure. */
 function shown(code: ErrorCode, vendorCode?: string): unknown {

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { withCallerFieldName } from "../../src/conversation/caller_field_error.ts";
+import { withCallerFieldName } from "../../src/conversation/contract/caller_field_error.ts";
 import { CODECS } from "../support/formats.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { type GatewayError, invalidField } from "../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { type GatewayError, invalidField } from "../../src/platform/lib/basics/gateway_error.ts";
 
 const CASES:
   readonly (readonly [CallerFormatName, JsonObject, droppedFields: readonly string[], names: readonly string[]])[] = [

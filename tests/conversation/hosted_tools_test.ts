@@ -1,11 +1,11 @@
 import { CODECS } from "../support/formats.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { hostedToolsIn } from "../../src/conversation/hosted_tools.ts";
-import { rejectUnmeteredWork } from "../../src/conversation/unmetered_work.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { hostedToolsIn } from "../../src/conversation/contract/hosted_tools.ts";
+import { rejectUnmeteredWork } from "../../src/conversation/parts/reply/unmetered_work.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 
 const CASES: readonly (readonly [CallerFormatName, JsonObject, readonly string[]])[] = [
   ["chat", { tools: [{ type: "function", function: { name: "web_search" } }, { type: "custom" }] }, []],

@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { factLayers, modelFacts, type ProviderFacts } from "../../src/conversation/known_models.ts";
-import { ALIBABA_FACTS } from "../../src/conversation/model_families/alibaba.ts";
-import { DEEPSEEK_FACTS } from "../../src/conversation/model_families/deepseek.ts";
-import { MOONSHOT_FACTS } from "../../src/conversation/model_families/moonshot.ts";
-import { XAI_FACTS } from "../../src/conversation/model_families/xai.ts";
-import { ZAI_FACTS } from "../../src/conversation/model_families/zai.ts";
-import { UNKNOWN_FACTS } from "../../src/conversation/model_facts.ts";
-import { ANTHROPIC_FACTS } from "../../src/conversation/model_families/anthropic.ts";
-import { comparableName } from "../../src/conversation/model_families/fact_entry.ts";
-import { GOOGLE_FACTS } from "../../src/conversation/model_families/google.ts";
-import { OPENAI_FACTS } from "../../src/conversation/model_families/openai.ts";
-import { FACT_NAMES } from "../../src/conversation/fact_names.ts";
-import { factsSchema, providerFactsSchema } from "../../src/conversation/stated_facts.ts";
+import { factLayers, modelFacts, type ProviderFacts } from "../../src/conversation/models/known_models.ts";
+import { ALIBABA_FACTS } from "../../src/conversation/models/families/alibaba.ts";
+import { DEEPSEEK_FACTS } from "../../src/conversation/models/families/deepseek.ts";
+import { MOONSHOT_FACTS } from "../../src/conversation/models/families/moonshot.ts";
+import { XAI_FACTS } from "../../src/conversation/models/families/xai.ts";
+import { ZAI_FACTS } from "../../src/conversation/models/families/zai.ts";
+import { UNKNOWN_FACTS } from "../../src/conversation/facts/model_facts.ts";
+import { ANTHROPIC_FACTS } from "../../src/conversation/models/families/anthropic.ts";
+import { comparableName } from "../../src/conversation/models/families/fact_entry.ts";
+import { GOOGLE_FACTS } from "../../src/conversation/models/families/google.ts";
+import { OPENAI_FACTS } from "../../src/conversation/models/families/openai.ts";
+import { FACT_NAMES } from "../../src/conversation/facts/fact_names.ts";
+import { factsSchema, providerFactsSchema } from "../../src/conversation/models/stated_facts.ts";
 
 const FACTS = [
   ...OPENAI_FACTS,

@@ -1,11 +1,11 @@
-import { readChecked } from "../../src/conversation/caller_format.ts";
+import { readChecked } from "../../src/conversation/contract/caller_format.ts";
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { replyContextOf, retarget } from "../support/conversations.ts";
 import { CODECS, TARGETS, writtenAsStream, writtenWhole } from "../support/formats.ts";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { Reply } from "../../src/conversation/reply.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { Reply } from "../../src/conversation/neutral/reply.ts";
 
 // Token probabilities are returned by vendors that support them and reported as dropped by the others.
 

@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { readChecked } from "../../src/conversation/caller_format.ts";
+import { readChecked } from "../../src/conversation/contract/caller_format.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { MAX_COUNTER_TOKENS, outputSideOf } from "../../src/conversation/usage.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { MAX_COUNTER_TOKENS, outputSideOf } from "../../src/conversation/neutral/usage.ts";
 import { CODECS, FORMATS } from "../support/formats.ts";
 
 /** Usage as vendors of each format report it. */

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Part, ToolCallPart, ToolResultPart, Turn } from "../../src/conversation/conversation.ts";
-import { sanitizeName } from "../../src/conversation/sanitized_name.ts";
-import { orphanAsText, pairsOf } from "../../src/conversation/pairing.ts";
+import type { Part, ToolCallPart, ToolResultPart, Turn } from "../../src/conversation/neutral/conversation.ts";
+import { sanitizeName } from "../../src/conversation/parts/request/sanitized_name.ts";
+import { orphanAsText, pairsOf } from "../../src/conversation/parts/request/pairing.ts";
 
 const call = (callId: string): ToolCallPart => ({ kind: "tool_call", callId, tool: "look", input: "{}" });
 const result = (callId: string, isError = false): ToolResultPart => ({

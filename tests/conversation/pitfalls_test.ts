@@ -1,14 +1,14 @@
-import { readChecked } from "../../src/conversation/caller_format.ts";
-import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
+import { readChecked } from "../../src/conversation/contract/caller_format.ts";
+import { NO_QUIRKS } from "../../src/conversation/contract/quirks.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
 import { openApiSchemaOf } from "../../src/conversation/schemas/openapi_schema.ts";
-import type { Conversation, Part, Turn } from "../../src/conversation/conversation.ts";
+import type { Conversation, Part, Turn } from "../../src/conversation/neutral/conversation.ts";
 import { isStrictSchema } from "../../src/conversation/schemas/strict_schema.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../support/conversations.ts";
 import { asRead, CODECS, FORMATS, TARGETS, throughFormat } from "../support/formats.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
 // Problems of translating requests that several formats share.

@@ -6,7 +6,7 @@ import {
   type ReasoningSignature,
   WRAPPED_SIGNATURE_PREFIX,
   writeSignature,
-} from "../../src/conversation/reasoning_signature.ts";
+} from "../../src/conversation/neutral/reasoning_signature.ts";
 
 const FORMS: readonly CallerFormatName[] = ["chat", "responses", "messages", "content"];
 const forms = fc.constantFrom(...FORMS);

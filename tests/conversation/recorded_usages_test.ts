@@ -1,9 +1,9 @@
 import { eventReaderOf } from "../support/event_reader.ts";
 import { assert, assertEquals } from "@std/assert";
-import { PRICE_KEYS, type PriceKeysOf } from "../../src/billing/tariff.ts";
-import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { promptTokensOf, type Usage } from "../../src/conversation/usage.ts";
+import { PRICE_KEYS, type PriceKeysOf } from "../../src/money/billing/prices/tariff.ts";
+import { textQuantitiesOf } from "../../src/money/billing/prices/text_quantities.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { promptTokensOf, type Usage } from "../../src/conversation/neutral/usage.ts";
 import { CODECS } from "../support/formats.ts";
 import { minRecordings, type Recording, RECORDINGS, recordings } from "../support/recordings.ts";
 

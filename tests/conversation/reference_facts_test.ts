@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { modelFacts } from "../../src/conversation/known_models.ts";
-import type { ModelFacts } from "../../src/conversation/model_facts.ts";
+import { modelFacts } from "../../src/conversation/models/known_models.ts";
+import type { ModelFacts } from "../../src/conversation/facts/model_facts.ts";
 
 /** A fact with its value, and the models for which vendors document it. */
 type Row = {

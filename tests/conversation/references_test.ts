@@ -1,10 +1,10 @@
 import { CODECS } from "../support/formats.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { referencesIn } from "../../src/conversation/references.ts";
-import { camelCaseOf } from "../../src/conversation/request_walk.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { referencesIn } from "../../src/conversation/contract/references.ts";
+import { camelCaseOf } from "../../src/conversation/contract/request_walk.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 
 /** Kinds, ids and fields, one per line. */
 function linesOf(form: CallerFormatName, body: JsonObject): string[] {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { RepeatedText } from "../../src/conversation/repeated_text.ts";
-import type { Frame } from "../../src/lib/frame.ts";
+import { RepeatedText } from "../../src/conversation/parts/reply/repeated_text.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
 
 const frameOf = (data: unknown, event: string | null = null): Frame => ({ event, data: JSON.stringify(data) });
 const chunk = (content: string, rest: object = {}) => frameOf({ id: "a", delta: { role: "x", content }, ...rest });

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { Reply, ReplyPart } from "../../src/conversation/neutral/reply.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { CODECS, eventsIn, FORMATS, framesOf, serialized, writtenAsStream, writtenWhole } from "../support/formats.ts";
 import { atLeast, itemAt } from "../support/items.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { readChecked } from "../../src/conversation/caller_format.ts";
-import type { Conversation } from "../../src/conversation/conversation.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
+import { readChecked } from "../../src/conversation/contract/caller_format.ts";
+import type { Conversation } from "../../src/conversation/neutral/conversation.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
 import { CODECS, TARGETS } from "../support/formats.ts";
 
 const ADDED = "input.additional_tools.tools";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { Reply, ReplyPart, StopReason } from "../../src/conversation/reply.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { Reply, ReplyPart, StopReason } from "../../src/conversation/neutral/reply.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { CODECS, FORMATS, framesOf } from "../support/formats.ts";
 import { streamOf } from "../support/stream_of.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { failureOf } from "../../src/conversation/stream_failure.ts";
+import { failureOf } from "../../src/conversation/parts/reply/stream_failure.ts";
 
 const FAILURES: readonly (readonly [status: number | null, code: string, told: number])[] = [
   [null, "upstream_error", 502],

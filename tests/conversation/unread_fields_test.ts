@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Fields, Kinds, unreadFields } from "../../src/conversation/unread_fields.ts";
+import { type Fields, Kinds, unreadFields } from "../../src/conversation/contract/unread_fields.ts";
 
 const PART = new Kinds({ text: { type: true, text: true }, file: { type: true, file: { name: true } } }, {
   isKindInPath: true,

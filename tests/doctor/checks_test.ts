@@ -1,17 +1,17 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readConfig } from "../../src/config/config.ts";
-import type { Model } from "../../src/catalog/model.ts";
-import { checkFacts } from "../../src/doctor/fact_checks.ts";
-import { checkListedModels, checkPrices, checkUnpricedModels } from "../../src/doctor/catalog_checks.ts";
-import { writeFinding } from "../../src/doctor/finding.ts";
+import type { Model } from "../../src/vendors/catalog/model.ts";
+import { checkFacts } from "../../src/entry/doctor/fact_checks.ts";
+import { checkListedModels, checkPrices, checkUnpricedModels } from "../../src/entry/doctor/catalog_checks.ts";
+import { writeFinding } from "../../src/entry/doctor/finding.ts";
 import {
   checkDescriptors,
   checkDisk,
   checkFiles,
   checkRequestLog,
   checkVersion,
-} from "../../src/doctor/host_checks.ts";
-import { checkClock, checkHosts, unreachable } from "../../src/doctor/network_checks.ts";
+} from "../../src/entry/doctor/host_checks.ts";
+import { checkClock, checkHosts, unreachable } from "../../src/entry/doctor/network_checks.ts";
 import { closedOrigin } from "../support/video_gateway.ts";
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../support/loopback_certificate.ts";
 
@@ -207,7 +207,7 @@ Deno.test("a host on this machine is contacted without a proxy, as the gateway c
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response("it"));
   const { origin } = new URL(`http://127.0.0.1:${server.addr.port}`);
   const program = `
-    import { checkHosts } from "${new URL("../../src/doctor/network_checks.ts", import.meta.url)}";
+    import { checkHosts } from "${new URL("../../src/entry/doctor/network_checks.ts", import.meta.url)}";
     const providers = { one: { baseUrl: "${origin}/v1" } };
     const [host] = await checkHosts({ providers, egress: { caFile: null } });
     console.log(JSON.stringify([host.finding.level, host.finding.text, host.skewMs !== null]));`;

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { Finding } from "../../src/doctor/finding.ts";
+import type { Finding } from "../../src/entry/doctor/finding.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { closedOrigin } from "../support/video_gateway.ts";

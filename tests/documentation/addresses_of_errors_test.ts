@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
-import type { ErrorCode, FinerCode } from "../../src/lib/gateway_error.ts";
+import type { ErrorCode, FinerCode } from "../../src/platform/lib/basics/gateway_error.ts";
 import { anchorsOf } from "../architecture/markdown.ts";
 import { ROOT } from "../architecture/source_files.ts";
 import { startTestGateway } from "../support/gateway.ts";

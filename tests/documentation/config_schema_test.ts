@@ -7,8 +7,8 @@ import {
   formattedSchema,
   MEANINGS_FILE,
 } from "../../scripts/config_schema/document.ts";
-import { readConfigSchema, SCHEMA_FILE } from "../../src/cli/config_schema.ts";
-import { isObject } from "../../src/conversation/wire_value.ts";
+import { readConfigSchema, SCHEMA_FILE } from "../../src/entry/cli/config_schema.ts";
+import { isObject } from "../../src/conversation/neutral/wire_value.ts";
 import { filesOf, ROOT } from "../architecture/source_files.ts";
 
 const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(configSchema());

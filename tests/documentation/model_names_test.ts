@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { builtInEntries } from "../../src/catalog/built_in.ts";
-import { bareNameOf } from "../../src/catalog/catalog.ts";
-import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
+import { builtInEntries } from "../../src/vendors/catalog/built_in.ts";
+import { bareNameOf } from "../../src/vendors/catalog/catalog.ts";
+import { BUILT_IN_VENDORS } from "../../src/vendors/upstreams/vendors.ts";
 import { filesOf, ROOT } from "../architecture/source_files.ts";
 
 /** What operators and callers read, and where the name of a model is written by hand. */
 const PAGES = ["README.md", "SECURITY.md", "CONTRIBUTING.md"];
-const FOLDERS = ["docs", "examples", "ops", "scripts", "src/cli", "src/console", "src/doctor"];
+const FOLDERS = ["docs", "examples", "ops", "scripts", "src/entry/cli", "src/console", "src/entry/doctor"];
 /** What is as it was when it was written, and what has names of imports. */
 const UNREAD = /^docs\/(decisions|console)\/|^src\/cli\/import\//;
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { renderPage } from "../../src/documentation/page.ts";
-import { readPageTexts } from "../../src/documentation/texts.ts";
+import { renderPage } from "../../src/protocols/documentation/page.ts";
+import { readPageTexts } from "../../src/protocols/documentation/texts.ts";
 import { present } from "../support/items.ts";
 
 const texts = await readPageTexts();

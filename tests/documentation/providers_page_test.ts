@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { vendorBaseUrl } from "../../src/upstreams/configured_vendors.ts";
-import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
-import { PRESET_NAMES, presetOf, VENDORS } from "../../src/upstreams/vendors.ts";
+import { vendorBaseUrl } from "../../src/vendors/upstreams/configured_vendors.ts";
+import { PROVIDER_KINDS } from "../../src/vendors/upstreams/kinds.ts";
+import { PRESET_NAMES, presetOf, VENDORS } from "../../src/vendors/upstreams/vendors.ts";
 import { ROOT } from "../architecture/source_files.ts";
 
 const page = await Deno.readTextFile(`${ROOT}docs/providers.md`);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { builtInModelAt } from "../../src/catalog/built_in.ts";
+import { builtInModelAt } from "../../src/vendors/catalog/built_in.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 import { skipReplyChecks } from "../support/reply_checks.ts";

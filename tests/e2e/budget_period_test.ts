@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { AccessLimits } from "../../src/limits/access_limits.ts";
+import type { AccessLimits } from "../../src/money/limits/access_limits.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const CALLERS = 15;

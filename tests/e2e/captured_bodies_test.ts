@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 
 const [ERRORS_KEY, ALL_KEY, PLAIN_KEY, READER] = [newApiKey(), newApiKey(), newApiKey(), newApiKey()];

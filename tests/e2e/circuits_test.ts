@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
-import type { Clock } from "../../src/lib/clock.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { addStoredVersion } from "../../src/config/stored_config.ts";
+import { addStoredVersion } from "../../src/config/diff/stored_config.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
 import { type LiveTestGateway, startLiveGateway } from "../support/live_gateway.ts";
 import { provider, RELOAD, startVendor, withGateway } from "./changed_gateway.ts";

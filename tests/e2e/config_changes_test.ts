@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { eventually } from "../support/account_money.ts";
 import { PRICING, textModel } from "../support/gateway.ts";
 import type { LiveTestGateway } from "../support/live_gateway.ts";

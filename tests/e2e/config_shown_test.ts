@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import type { LiveTestGateway } from "../support/live_gateway.ts";
 import { RELOAD, withGateway } from "./changed_gateway.ts";
 

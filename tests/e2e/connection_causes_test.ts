@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { explain } from "../../src/request_log/printed/explain.ts";
+import { explain } from "../../src/observers/request_log/printed/explain.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { startScriptedUpstream } from "../support/scripted_upstream.ts";
 import { closedOrigin } from "../support/video_gateway.ts";

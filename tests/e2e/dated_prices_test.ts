@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { readMoney } from "../../src/lib/money.ts";
+import { type Clock, systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { toneFile } from "../../src/sandbox/tones.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";

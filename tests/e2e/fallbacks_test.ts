@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { readMoney } from "../../src/lib/money.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt, valueAt } from "../support/items.ts";
 import { accountMoney } from "../support/account_money.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { eventsOf } from "../support/event_reader.ts";
 import { replyOf } from "../support/assemble.ts";
 import { FRAMED_REPLIES, FRAMED_TEXT, FRAMED_TOKENS } from "../support/framed_replies.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import OpenAI from "openai";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { imageFile, imageModel, startImageGateway } from "../images/image_gateway.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
 import { callerOf } from "../support/gateway_call.ts";
 import { atLeast } from "../support/items.ts";

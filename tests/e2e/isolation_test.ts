@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import OpenAI, { APIError } from "openai";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { type Answer, callerOf } from "../support/gateway_call.ts";
 import { atLeast } from "../support/items.ts";

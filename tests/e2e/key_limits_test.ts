@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { readMoney } from "../../src/lib/money.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { assertErrorShape, CALLER_PROTOCOLS, CHAT, CONTENT, type Json, MESSAGES, sendAs } from "./caller_protocols.ts";
 

@@ -1,7 +1,7 @@
 import { longTest } from "../support/long_test.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { useReplyRunner } from "../../src/texts/large_replies/reply_runner.ts";
+import { useReplyRunner } from "../../src/services/texts/large_replies/reply_runner.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { EventLoopTurns } from "../support/event_loop_turns.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";

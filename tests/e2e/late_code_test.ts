@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, fail } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
-import { MIN_FREE_DESCRIPTORS } from "../../src/lib/late.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
+import { MIN_FREE_DESCRIPTORS } from "../../src/platform/lib/process/late.ts";
 import { eventually } from "../support/account_money.ts";
 import { textModel } from "../support/gateway.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";

@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { ApiError, GoogleGenAI } from "@google/genai";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import OpenAI from "openai";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { anthropicListing, googleListing } from "../../src/upstreams/capability_listings.ts";
+import { anthropicListing, googleListing } from "../../src/vendors/upstreams/shared/capability_listings.ts";
 import { eventually } from "../support/account_money.ts";
 import { PRICING, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type Json, MESSAGES, sendAs } from "./caller_protocols.ts";

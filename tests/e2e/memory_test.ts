@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { atLeast } from "../support/items.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { hasValidChecksum } from "../../src/lib/checksummed_secret.ts";
+import { hasValidChecksum } from "../../src/platform/lib/basics/checksummed_secret.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const [READ, WRITE, OWNER] = ["key-of-the-dashboard", "key-of-the-pipeline", "key-of-the-owner"];

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { startStubVendor } from "../images/stub_vendor.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type Answer, callerOf } from "../support/gateway_call.ts";

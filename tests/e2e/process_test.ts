@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, fail } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
-import { readMoney } from "../../src/lib/money.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
 import { type LiveTestGateway, startLiveGateway } from "../support/live_gateway.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { testConfiguredProvider } from "../../src/app/provider_test.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { testConfiguredProvider } from "../../src/entry/app/operators/provider_test.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startTestGateway } from "../support/gateway.ts";

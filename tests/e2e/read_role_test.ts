@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/endpoints/operators.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/platform/endpoints/operators.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { ConsoleBrowser } from "../console/browser.ts";
 import { textModel } from "../support/gateway.ts";
 import { startVideoGateway, VALID_BODY, type VideoGateway } from "../support/video_gateway.ts";

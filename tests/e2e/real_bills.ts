@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/lib/json_object.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
 
 /** A line of a vendor's bill: an amount, and its published price in USD for a million tokens or a thousand calls. */
 type Line = readonly [amount: number, price: string, unit?: "thousand"];

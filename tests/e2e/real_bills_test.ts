@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { BUILT_IN_VENDORS, VENDORS } from "../../src/upstreams/vendors.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { type Money, multiplyRate, readMoney, writeMoney } from "../../src/lib/money.ts";
+import { BUILT_IN_VENDORS, VENDORS } from "../../src/vendors/upstreams/vendors.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { type Money, multiplyRate, readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { REAL_BILLS, type RealBill } from "./real_bills.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { basename } from "node:path";
-import type { JsonObject } from "../../src/lib/json_object.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
 import { toneFile } from "../../src/sandbox/tones.ts";
 import { embeddingModel } from "../embeddings/embedding_gateway.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";

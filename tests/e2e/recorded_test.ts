@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { ReplyContext } from "../../src/conversation/caller_format.ts";
-import type { Frame } from "../../src/lib/frame.ts";
-import type { Reply, StopReason } from "../../src/conversation/reply.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { promptTokensOf } from "../../src/conversation/usage.ts";
-import { encodeFrames } from "../../src/lib/sse.ts";
+import type { ReplyContext } from "../../src/conversation/contract/caller_format.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
+import type { Reply, StopReason } from "../../src/conversation/neutral/reply.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { promptTokensOf } from "../../src/conversation/neutral/usage.ts";
+import { encodeFrames } from "../../src/platform/lib/streams/sse.ts";
 import { replyOf } from "../support/assemble.ts";
 import { CODECS, eventsIn, framesOf, PAIRS } from "../support/formats.ts";
 import { minRecordings, type Recording, recordings } from "../support/recordings.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Clock, systemClock } from "../../src/lib/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/lib/basics/clock.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
 import { type LiveTestGateway, startLiveGateway } from "../support/live_gateway.ts";

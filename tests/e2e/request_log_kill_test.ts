@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
-import { search } from "../../src/request_log/search.ts";
+import { LogFile } from "../../src/observers/request_log/sqlite/log_file.ts";
+import { search } from "../../src/observers/request_log/search.ts";
 import { eventually } from "../support/account_money.ts";
 import { textModel } from "../support/gateway.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { explain } from "../../src/request_log/printed/explain.ts";
-import { type PrintedRequest, requestLine } from "../../src/request_log/printed/request_line.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { explain } from "../../src/observers/request_log/printed/explain.ts";
+import { type PrintedRequest, requestLine } from "../../src/observers/request_log/printed/request_line.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 import { always, chatReply, startScriptedUpstream } from "../support/scripted_upstream.ts";
 

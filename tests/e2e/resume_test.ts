@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { itemAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";

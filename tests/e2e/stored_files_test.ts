@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import OpenAI, { toFile } from "openai";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { callerOf } from "../support/gateway_call.ts";
 import { startTestGateway } from "../support/gateway.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
 import { assertErrorShape, CALLER_PROTOCOLS, CHAT, CONTENT, type Json, MESSAGES, sendAs } from "./caller_protocols.ts";
 

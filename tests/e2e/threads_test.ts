@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { type Json, MESSAGES, sendAs } from "./caller_protocols.ts";
 

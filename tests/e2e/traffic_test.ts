@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { readMoney } from "../../src/lib/money.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { eventually } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callerOf } from "../support/gateway_call.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { builtInFields } from "../../src/catalog/built_in.ts";
-import { BUILT_IN_VENDORS } from "../../src/upstreams/vendors.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { readMoney, writeMoney } from "../../src/lib/money.ts";
+import { builtInFields } from "../../src/vendors/catalog/built_in.ts";
+import { BUILT_IN_VENDORS } from "../../src/vendors/upstreams/vendors.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { startTestGateway } from "../support/gateway.ts";
 

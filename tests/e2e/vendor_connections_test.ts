@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { PRICING, startTestGateway, textModel } from "../support/gateway.ts";
 import { ioTurn } from "../support/io_turn.ts";
 import { ManualClock } from "../support/manual_clock.ts";

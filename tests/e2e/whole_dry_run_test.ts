@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { toneFile } from "../../src/sandbox/tones.ts";
 import { embeddingModel, startEmbeddingGateway } from "../embeddings/embedding_gateway.ts";
 import { textModel } from "../support/gateway.ts";

@@ -1,11 +1,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
-import { addressOf, type Endpoint, pathsOf } from "../../src/endpoints/endpoint.ts";
-import { ENDPOINT_NAMES } from "../../src/endpoints/limit_name.ts";
-import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/endpoints/operators.ts";
-import { protocolAt, PROTOCOLS } from "../../src/endpoints/protocols.ts";
-import { CONSOLE_ENDPOINTS, DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../../src/endpoints/service.ts";
-import { isTextPath } from "../../src/endpoints/text_paths.ts";
+import { CALLER_ENDPOINTS } from "../../src/platform/endpoints/callers.ts";
+import { addressOf, type Endpoint, pathsOf } from "../../src/platform/endpoints/endpoint.ts";
+import { ENDPOINT_NAMES } from "../../src/platform/endpoints/limit_name.ts";
+import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/platform/endpoints/operators.ts";
+import { protocolAt, PROTOCOLS } from "../../src/platform/endpoints/protocols.ts";
+import { CONSOLE_ENDPOINTS, DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../../src/platform/endpoints/service.ts";
+import { isTextPath } from "../../src/platform/endpoints/text_paths.ts";
 
 const CALLERS = Object.entries<Endpoint>(CALLER_ENDPOINTS);
 const TABLES: readonly Readonly<Record<string, Endpoint>>[] = [

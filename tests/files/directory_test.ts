@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { openFileDirectory } from "../../src/files/directory.ts";
-import { DiskQuota } from "../../src/files/quota.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { openFileDirectory } from "../../src/platform/files/directory.ts";
+import { DiskQuota } from "../../src/platform/files/quota.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { fileStoreLaws, pieces } from "./file_store_laws.ts";
 

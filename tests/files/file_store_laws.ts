@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { assertEquals, assertRejects } from "@std/assert";
-import type { FileStore } from "../../src/files/files.ts";
-import { type DiskQuota, FilesFullError } from "../../src/files/quota.ts";
+import type { FileStore } from "../../src/platform/files/files.ts";
+import { type DiskQuota, FilesFullError } from "../../src/platform/files/quota.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 
 /** A file store for one test. */

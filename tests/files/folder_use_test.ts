@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { openFileDirectory } from "../../src/files/directory.ts";
-import { useFolder } from "../../src/files/folder_use.ts";
+import { openFileDirectory } from "../../src/platform/files/directory.ts";
+import { useFolder } from "../../src/platform/files/folder_use.ts";
 
 async function withFolder(run: (path: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { openFileDirectory } from "../../src/files/directory.ts";
-import { DiskQuota, FilesFullError } from "../../src/files/quota.ts";
-import { jsonLog, silentLog } from "../../src/lib/log.ts";
+import { openFileDirectory } from "../../src/platform/files/directory.ts";
+import { DiskQuota, FilesFullError } from "../../src/platform/files/quota.ts";
+import { jsonLog, silentLog } from "../../src/platform/lib/basics/log.ts";
 
 /** A source of this many bytes in chunks of ten; counts the chunks that were read. */
 function source(bytes: number) {

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { isValidSignature, signedUrl } from "../../src/files/signed_url.ts";
-import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/videos/results/signing_keys.ts";
+import { isValidSignature, signedUrl } from "../../src/platform/files/signed_url.ts";
+import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/services/videos/results/signing_keys.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Store } from "../../src/store/store.ts";
-import { systemClock } from "../../src/lib/clock.ts";
+import type { Store } from "../../src/platform/store/store.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
 import { storeMember } from "../support/store_member.ts";
 
 const NOW = 1_800_000_000_000;

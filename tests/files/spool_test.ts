@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { createSpool } from "../../src/files/spool.ts";
+import { createSpool } from "../../src/platform/files/spool.ts";
 
 async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "switchyard-spool-" });

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { SeededRandom } from "../e2e/money_walk/random.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,8 +1,8 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type BodySource, BodyTimeout, chunksOf, readBody } from "../../src/http/body.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
+import { type BodySource, BodyTimeout, chunksOf, readBody } from "../../src/platform/http/bodies/body.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import type { DeadlineWheel, Watched } from "../../src/platform/net/deadline.ts";
 import { atLeast } from "../support/items.ts";
 
 /** A wheel whose clock moves only when the test sets it. */

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ChunkCount } from "../../src/http/chunk_count.ts";
-import { ChunkReader } from "../../src/http/chunk_reader.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { ChunkCount } from "../../src/platform/http/bodies/chunk_count.ts";
+import { ChunkReader } from "../../src/platform/http/bodies/chunk_reader.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { EventLoopTurns } from "../support/event_loop_turns.ts";
 
 type Chunk = Uint8Array<ArrayBuffer>;

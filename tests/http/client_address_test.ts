@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { clientAddressOf } from "../../src/http/client_address.ts";
-import { createRequestHandler } from "../../src/http/request_handler.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { readCidr } from "../../src/net/address.ts";
-import { createRouter } from "../../src/app/router.ts";
+import { clientAddressOf } from "../../src/platform/http/client_address.ts";
+import { createRequestHandler } from "../../src/platform/http/request_handler.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { readCidr } from "../../src/platform/net/address.ts";
+import { createRouter } from "../../src/entry/app/routing/router.ts";
 import { renderAs } from "./test_server.ts";
 
 const TRUSTED = ["10.0.0.0/8", "fd00::/8"].map(readCidr);

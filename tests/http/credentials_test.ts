@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { KEY_HEADERS, PROTOCOLS } from "../../src/endpoints/protocols.ts";
-import { checkMessageVersion, readCredential } from "../../src/http/credentials.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { KEY_HEADERS, PROTOCOLS } from "../../src/platform/endpoints/protocols.ts";
+import { checkMessageVersion, readCredential } from "../../src/platform/http/request/credentials.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 
 const KEY = "sk-sy-0123456789";
 const read = (fields: [string, string][], query = "") =>

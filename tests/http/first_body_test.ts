@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readWithFirstBuffer } from "../../src/http/first_body.ts";
+import { readWithFirstBuffer } from "../../src/platform/http/bodies/first_body.ts";
 
 const LENGTHS = [0, 1, 900, 1_024, 4_096, 4_097, 60_000];
 

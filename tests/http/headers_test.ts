@@ -1,7 +1,7 @@
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { addReportedHeaders, HeaderFields, requestHeadersOf } from "../../src/http/headers.ts";
+import { addReportedHeaders, HeaderFields, requestHeadersOf } from "../../src/platform/http/request/headers.ts";
 import { CODECS, FORMATS } from "../support/formats.ts";
 
 /** All response headers that vendors of all formats send, and those that a proxy may add. */

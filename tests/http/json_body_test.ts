@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import { jsonObjectOf, readJsonObject } from "../../src/http/json_body.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import { jsonObjectOf, readJsonObject } from "../../src/platform/http/bodies/json_body.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const refusalOf = (sent: Uint8Array<ArrayBuffer> | string) =>

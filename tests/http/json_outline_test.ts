@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { jsonObjectOf } from "../../src/http/json_body.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
 
 /** A JSON value with the spelling of every string and space, and with repeated names. */
 type Spelled = string | readonly Spelled[] | { readonly members: readonly (readonly [string, Spelled])[] };

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import type { Inbound, Route } from "../../src/http/inbound.ts";
-import { lazyRoutes } from "../../src/http/lazy_routes.ts";
+import type { Inbound, Route } from "../../src/platform/http/request/inbound.ts";
+import { lazyRoutes } from "../../src/platform/http/lazy_routes.ts";
 import { itemAt } from "../support/items.ts";
 
 const renderError = () => new Response(null, { status: 500 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { listen, type Serve } from "../../src/http/listen.ts";
-import type { Clock } from "../../src/lib/clock.ts";
-import { type Log, type LogFields, silentLog } from "../../src/lib/log.ts";
+import { listen, type Serve } from "../../src/platform/http/listen.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { type Log, type LogFields, silentLog } from "../../src/platform/lib/basics/log.ts";
 import { itemAt } from "../support/items.ts";
 
 /** A clock whose timers fire at once. */
@@ -157,7 +157,7 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     const child = `
-      import { listen } from ${JSON.stringify(new URL("../../src/http/listen.ts", import.meta.url).href)};
+      import { listen } from ${JSON.stringify(new URL("../../src/platform/http/listen.ts", import.meta.url).href)};
       const log = { debug() {}, info() {}, warn() {}, error() {} };
       const { port } = await listen({ host: "127.0.0.1", port: 0, log, handler: () => new Response("ok") });
       const connect = () => Deno.connect({ hostname: "127.0.0.1", port });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { loggedPathOf } from "../../src/http/logged_texts.ts";
+import { loggedPathOf } from "../../src/platform/http/logged_texts.ts";
 
 Deno.test("a logged path has no key, however many other paths were logged before and between", () => {
   const key = "sk-proj-4f9aB2c8D1e7F6a5";

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type FormLimits, readForm } from "../../src/http/multipart.ts";
-import { boundaryOf, readPartHead } from "../../src/http/multipart_head.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { type FormLimits, readForm } from "../../src/platform/http/bodies/multipart.ts";
+import { boundaryOf, readPartHead } from "../../src/platform/http/bodies/multipart_head.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 
 interface ReadPart {
   readonly name: string;

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { accessLog } from "../../src/http/access_log.ts";
-import { createRequestHandler } from "../../src/http/request_handler.ts";
-import type { Handler, Route } from "../../src/http/inbound.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { type LogFields, silentLog } from "../../src/lib/log.ts";
-import { createRouter } from "../../src/app/router.ts";
+import { accessLog } from "../../src/platform/http/access_log.ts";
+import { createRequestHandler } from "../../src/platform/http/request_handler.ts";
+import type { Handler, Route } from "../../src/platform/http/request/inbound.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { type LogFields, silentLog } from "../../src/platform/lib/basics/log.ts";
+import { createRouter } from "../../src/entry/app/routing/router.ts";
 import { itemAt } from "../support/items.ts";
 import { rawAnswer } from "../support/raw_http.ts";
 import { renderAs, testDoors } from "./test_server.ts";

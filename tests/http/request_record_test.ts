@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { accessLog } from "../../src/http/access_log.ts";
-import { RequestRecord } from "../../src/http/request_record.ts";
-import { appendRow, type RowValue } from "../../src/request_log/row.ts";
-import { RequestMetrics } from "../../src/metrics/request_metrics.ts";
+import { accessLog } from "../../src/platform/http/access_log.ts";
+import { RequestRecord } from "../../src/platform/http/request/request_record.ts";
+import { appendRow, type RowValue } from "../../src/observers/request_log/row.ts";
+import { RequestMetrics } from "../../src/observers/metrics/request_metrics.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { recordingLog } from "../billing/support.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { rootResponse } from "../../src/http/root_page.ts";
+import { rootResponse } from "../../src/platform/http/root_page.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

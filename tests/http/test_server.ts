@@ -1,14 +1,14 @@
-import { accessLog } from "../../src/http/access_log.ts";
-import { createRequestHandler, type RequestHandlerOptions } from "../../src/http/request_handler.ts";
-import type { ErrorRenderer, Inbound, Route } from "../../src/http/inbound.ts";
-import { readJsonObject } from "../../src/http/json_body.ts";
-import { listen, type Listening } from "../../src/http/listen.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import type { Log, LogFields } from "../../src/lib/log.ts";
-import type { DeadlineWheel, Watched } from "../../src/net/deadline.ts";
-import { createIsolateHandler } from "../../src/app/isolate_handler.ts";
-import { createRouter } from "../../src/app/router.ts";
-import { relayedAddressOf, relayedHandler, ThreadRelay } from "../../src/isolates/relay.ts";
+import { accessLog } from "../../src/platform/http/access_log.ts";
+import { createRequestHandler, type RequestHandlerOptions } from "../../src/platform/http/request_handler.ts";
+import type { ErrorRenderer, Inbound, Route } from "../../src/platform/http/request/inbound.ts";
+import { readJsonObject } from "../../src/platform/http/bodies/json_body.ts";
+import { listen, type Listening } from "../../src/platform/http/listen.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import type { Log, LogFields } from "../../src/platform/lib/basics/log.ts";
+import type { DeadlineWheel, Watched } from "../../src/platform/net/deadline.ts";
+import { createIsolateHandler } from "../../src/entry/app/threads/isolate_handler.ts";
+import { createRouter } from "../../src/entry/app/routing/router.ts";
+import { relayedAddressOf, relayedHandler, ThreadRelay } from "../../src/threads/isolates/relay.ts";
 
 /** A server with a few simple routes behind the gateway's real HTTP stack. */
 export interface TestServer extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { WrongKeys } from "../../src/http/wrong_keys.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { WrongKeys } from "../../src/platform/http/wrong_keys.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const ERROR = new GatewayError("invalid_api_key", "Cannot accept the API key: it is invalid");

@@ -1,7 +1,7 @@
 import { assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { constants, zstdCompressSync } from "node:zlib";
-import { ZstdFrames } from "../../src/http/zstd_frames.ts";
+import { ZstdFrames } from "../../src/platform/http/zstd_frames.ts";
 
 const TEXTS = [
   "",

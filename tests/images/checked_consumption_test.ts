@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { Settlement } from "../../src/calls/settlement.ts";
-import { readModel } from "../../src/catalog/model.ts";
+import { Settlement } from "../../src/services/calls/settlement.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { checkConsumption } from "../../src/images/checked_consumption.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
+import { checkConsumption } from "../../src/services/images/checked_consumption.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import type { ImageConsumption } from "../../src/vendors/upstreams/contract/image_upstream.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const reported = (counters: Partial<ImageConsumption>): ImageConsumption => ({

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { costOf } from "../../src/billing/tariff.ts";
-import { readModel } from "../../src/catalog/model.ts";
-import { imageQuantitiesOf } from "../../src/images/consumption.ts";
-import { writeMoney } from "../../src/lib/money.ts";
-import { NO_CONSUMPTION } from "../../src/upstreams/image_reply.ts";
-import type { ImageConsumption } from "../../src/upstreams/image_upstream.ts";
+import { costOf } from "../../src/money/billing/prices/tariff.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
+import { imageQuantitiesOf } from "../../src/services/images/consumption.ts";
+import { writeMoney } from "../../src/platform/lib/basics/money.ts";
+import { NO_CONSUMPTION } from "../../src/vendors/upstreams/shared/images/image_reply.ts";
+import type { ImageConsumption } from "../../src/vendors/upstreams/contract/image_upstream.ts";
 
 function costWith(pricing: Record<string, string>, consumed: Partial<ImageConsumption>, made: number, given: number) {
   const model = readModel({ id: "acme/m", image: {}, serves: [{ provider: "acme" }], pricing });

@@ -1,16 +1,16 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { Charge } from "../../src/billing/meter.ts";
-import { Settlement } from "../../src/calls/settlement.ts";
-import { OpenStreams } from "../../src/calls/stream_relay.ts";
+import type { Charge } from "../../src/money/billing/meter/meter.ts";
+import { Settlement } from "../../src/services/calls/settlement.ts";
+import { OpenStreams } from "../../src/services/calls/stream_relay.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { CallerLink } from "../../src/images/caller_link.ts";
-import { ImageMemory } from "../../src/images/image_memory.ts";
-import { readGeneration } from "../../src/images/generate.ts";
-import { type ImageStep, imageStreamResponse } from "../../src/images/stream.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { readModel } from "../../src/catalog/model.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { MemoryBudget } from "../../src/lib/memory_budget.ts";
+import { CallerLink } from "../../src/services/images/caller_link.ts";
+import { ImageMemory } from "../../src/services/images/image_memory.ts";
+import { readGeneration } from "../../src/services/images/generate.ts";
+import { type ImageStep, imageStreamResponse } from "../../src/services/images/stream.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { MemoryBudget } from "../../src/platform/lib/process/memory_budget.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { imageModel } from "./image_gateway.ts";
 

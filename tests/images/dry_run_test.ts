@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { readMoney, writeMoney } from "../../src/lib/money.ts";
+import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
 import { readPicture } from "../../src/sandbox/pictures/file.ts";
 import { imageFile, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";

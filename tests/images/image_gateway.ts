@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import type { RunningApp } from "../../src/app/app.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import type { RunningApp } from "../../src/entry/app/app.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
-import type { Clock } from "../../src/lib/clock.ts";
-import { jsonLog } from "../../src/lib/log.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { paint } from "../../src/sandbox/pictures/paint.ts";
 import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { readMoney, writeMoney } from "../../src/lib/money.ts";
+import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
 import { imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 

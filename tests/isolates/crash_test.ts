@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { stackOf } from "../../src/lib/unhandled.ts";
+import { stackOf } from "../../src/platform/lib/process/unhandled.ts";
 import { longTest } from "../support/long_test.ts";
 import type { Failure } from "./failing_thread.ts";
 

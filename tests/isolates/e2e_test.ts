@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { eventually } from "../support/account_money.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { rawAnswer } from "../support/raw_http.ts";

@@ -1,6 +1,6 @@
 /** An isolate that fails at a message of the test, on a channel that all threads of a process share. */
-import "../../src/app/isolate_thread.ts";
-import { holdState } from "../../src/lib/held.ts";
+import "../../src/entry/app/threads/isolate_thread.ts";
+import { holdState } from "../../src/platform/lib/basics/held.ts";
 
 /** How an isolate fails. */
 export type Failure = "throw" | "reject" | "state" | "exhaust" | "exit";

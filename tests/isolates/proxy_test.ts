@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
 import { startGatewayProcess } from "../support/gateway_process.ts";

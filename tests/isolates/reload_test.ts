@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { contentOf, provider, RELOAD, startVendor } from "../e2e/changed_gateway.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { textModel } from "../support/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { accessLog } from "../../src/http/access_log.ts";
-import type { RequestRecord } from "../../src/http/request_record.ts";
-import { RecordWriter } from "../../src/isolates/written_records.ts";
-import { jsonLog, logWritten } from "../../src/lib/log.ts";
-import { countLog } from "../../src/metrics/counted_log.ts";
-import { RequestMetrics } from "../../src/metrics/request_metrics.ts";
+import { accessLog } from "../../src/platform/http/access_log.ts";
+import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
+import { RecordWriter } from "../../src/threads/isolates/written_records.ts";
+import { jsonLog, logWritten } from "../../src/platform/lib/basics/log.ts";
+import { countLog } from "../../src/observers/metrics/counted_log.ts";
+import { RequestMetrics } from "../../src/observers/metrics/request_metrics.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openTestLog, recordOf, type TestFacts } from "../request_log/support.ts";
 

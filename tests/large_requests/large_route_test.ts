@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
-import { type Endpoint, pathsOf } from "../../src/endpoints/endpoint.ts";
-import type { Inbound, Route } from "../../src/http/inbound.ts";
-import { readJsonObject } from "../../src/http/json_body.ts";
+import { CALLER_ENDPOINTS } from "../../src/platform/endpoints/callers.ts";
+import { type Endpoint, pathsOf } from "../../src/platform/endpoints/endpoint.ts";
+import type { Inbound, Route } from "../../src/platform/http/request/inbound.ts";
+import { readJsonObject } from "../../src/platform/http/bodies/json_body.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import { withLargeBodies } from "../../src/large_requests/large_route.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import { withLargeBodies } from "../../src/threads/large_requests/large_route.ts";
 import { renderDefaultError as renderError } from "../../src/protocols/default/error.ts";
 
 const limits = { capBytes: 10_000_000 };

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { returnBodyBuffer, takeBodyBuffer, whileWritten } from "../../src/lib/body_buffers.ts";
+import { returnBodyBuffer, takeBodyBuffer, whileWritten } from "../../src/platform/lib/bytes/body_buffers.ts";
 
 const SIZE = 262_144;
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { waitAtMost } from "../../src/lib/clock.ts";
+import { waitAtMost } from "../../src/platform/lib/basics/clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("waitAtMost() ends with the promise or at the limit, and leaves no timer", async () => {

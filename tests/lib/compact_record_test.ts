@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { compactRecords } from "../../src/lib/compact_record.ts";
+import { compactRecords } from "../../src/platform/lib/json/compact_record.ts";
 
 interface Note {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { bytesOfDataUri, isDataUri, readDataUri } from "../../src/lib/data_uri.ts";
+import { bytesOfDataUri, isDataUri, readDataUri } from "../../src/platform/lib/media/data_uri.ts";
 
 const WRITINGS: readonly ((base64: string) => string)[] = [
   (base64) => base64,

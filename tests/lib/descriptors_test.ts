@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { descriptorLimit, DescriptorUse, hasFreeDescriptors } from "../../src/lib/descriptors.ts";
+import { descriptorLimit, DescriptorUse, hasFreeDescriptors } from "../../src/platform/lib/process/descriptors.ts";
 
-const MODULE = new URL("../../src/lib/descriptors.ts", import.meta.url).href;
+const MODULE = new URL("../../src/platform/lib/process/descriptors.ts", import.meta.url).href;
 
 /** Runs a program with so many descriptors, and the permissions of the gateway. Returns what it prints. */
 async function runWith(descriptors: number, program: string): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { forEachConcurrent } from "../../src/lib/for_each_concurrent.ts";
+import { forEachConcurrent } from "../../src/platform/lib/collections/for_each_concurrent.ts";
 
 Deno.test("eachOf() runs all items in order, within the concurrency limit", async () => {
   const begun: number[] = [];

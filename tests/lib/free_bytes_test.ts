@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { freeBytes } from "../../src/lib/free_bytes.ts";
+import { freeBytes } from "../../src/platform/lib/bytes/free_bytes.ts";
 
 Deno.test("freeBytes() frees large buffers and keeps small ones", () => {
   const large = new Uint8Array(65_536);

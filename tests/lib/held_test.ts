@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf, assertStrictEquals } from "@std/assert";
-import { holdRequest, holdState, holdWork, StateFailure } from "../../src/lib/held.ts";
+import { holdRequest, holdState, holdWork, StateFailure } from "../../src/platform/lib/basics/held.ts";
 
 /** Returns the first error that nothing handles while `start` and what it started run. */
 async function reportedBy(start: () => void): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { JoinedBytes } from "../../src/lib/joined_bytes.ts";
+import { JoinedBytes } from "../../src/platform/lib/bytes/joined_bytes.ts";
 
 Deno.test("JoinedBytes returns every byte in order, and keeps no chunk", () => {
   fc.assert(fc.property(fc.array(fc.uint8Array({ maxLength: 600 }), { maxLength: 60 }), (chunks) => {

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { JsonCursor } from "../../src/lib/json_cursor.ts";
+import { JsonCursor } from "../../src/platform/lib/json/json_cursor.ts";
 
 const ENCODER = new TextEncoder();
 const cursorOf = (text: string) => new JsonCursor(ENCODER.encode(text));

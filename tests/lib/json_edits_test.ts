@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { editJson, type JsonEdit, JsonRewrite } from "../../src/lib/json_edits.ts";
+import { editJson, type JsonEdit, JsonRewrite } from "../../src/platform/lib/json/json_edits.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
 const edited = (text: string, ...edits: JsonEdit[]) =>

@@ -7,10 +7,10 @@ import {
   indexPiece,
   isIndexedAscii,
   startIndex,
-} from "../../src/lib/json_index.ts";
+} from "../../src/platform/lib/json/json_index.ts";
 import { buildWasm } from "../support/build_wasm.ts";
 
-const SOURCE = new URL("../../src/lib/json_index.wat", import.meta.url);
+const SOURCE = new URL("../../src/platform/lib/json/json_index.wat", import.meta.url);
 
 /** A backslash as the last byte has no second character. */
 const SPACE = 0x20;

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { withMember } from "../../src/lib/json_member.ts";
+import { withMember } from "../../src/platform/lib/json/json_member.ts";
 
 const COST = { name: "cost", value: "0.0000070000" };
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { scanJson } from "../../src/lib/json.ts";
-import { hasRepeatedMember } from "../../src/lib/json_members.ts";
+import { scanJson } from "../../src/platform/lib/json/json.ts";
+import { hasRepeatedMember } from "../../src/platform/lib/json/json_members.ts";
 
 function repeats(text: string): boolean {
   const whole = `{"in":${text}}`;

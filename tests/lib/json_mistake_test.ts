@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { type JsonMistake, jsonMistakeIn } from "../../src/lib/json_mistake.ts";
+import { type JsonMistake, jsonMistakeIn } from "../../src/platform/lib/json/json_mistake.ts";
 
 /** Returns the syntax error of a text; null where `JSON.parse` accepts it. */
 function mistakeIn(text: string): JsonMistake | null {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertLess, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type JsonScan, scanJson, spliceJson } from "../../src/lib/json.ts";
+import { type JsonScan, scanJson, spliceJson } from "../../src/platform/lib/json/json.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

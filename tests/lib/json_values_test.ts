@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { hasMoreValuesThan, textHasMoreValuesThan } from "../../src/lib/json_values.ts";
+import { hasMoreValuesThan, textHasMoreValuesThan } from "../../src/platform/lib/json/json_values.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

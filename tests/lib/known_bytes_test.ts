@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { KnownBytes } from "../../src/lib/known_bytes.ts";
+import { KnownBytes } from "../../src/platform/lib/bytes/known_bytes.ts";
 
 const bytes = (length: number, value = 0) => new Uint8Array(length).fill(value);
 

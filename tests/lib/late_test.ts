@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Late } from "../../src/lib/late.ts";
+import { Late } from "../../src/platform/lib/process/late.ts";
 
 Deno.test("Late loads at the first use, once, and shares what it has loaded", async () => {
   let loads = 0;
@@ -23,8 +23,8 @@ Deno.test("Late loads again after a failure, also one that is thrown at once", a
 
 const SCRIPT = `
   import { closeSync, openSync } from "node:fs";
-  import { Late } from "${import.meta.resolve("../../src/lib/late.ts")}";
-  const late = new Late(() => import("${import.meta.resolve("../../src/lib/csv.ts")}"));
+  import { Late } from "${import.meta.resolve("../../src/platform/lib/process/late.ts")}";
+  const late = new Late(() => import("${import.meta.resolve("../../src/platform/lib/text/csv.ts")}"));
   const opened = [];
   try {
     for (;;) opened.push(openSync("/dev/null", "r"));

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type ExpectedMedium, judgeMedium } from "../../src/lib/medium.ts";
+import { type ExpectedMedium, judgeMedium } from "../../src/platform/lib/media/medium.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { imageFile } from "../images/image_gateway.ts";
 

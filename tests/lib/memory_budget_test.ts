@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { MemoryBudget, type MemoryLease, SMALL_HOLDING_BYTES } from "../../src/lib/memory_budget.ts";
-import { ThreadUse } from "../../src/lib/thread_use.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { MemoryBudget, type MemoryLease, SMALL_HOLDING_BYTES } from "../../src/platform/lib/process/memory_budget.ts";
+import { ThreadUse } from "../../src/platform/lib/process/thread_use.ts";
 import { itemAt } from "../support/items.ts";
 
 const MB = 1_000_000;

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { MonotonicClock } from "../../src/lib/monotonic_clock.ts";
+import { MonotonicClock } from "../../src/platform/lib/basics/monotonic_clock.ts";
 
 Deno.test("MonotonicClock follows the monotonic clock and reads it seldom", () => {
   let time = 1_000;

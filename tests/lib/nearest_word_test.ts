@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { editDistance, nearestWord } from "../../src/lib/nearest_word.ts";
+import { editDistance, nearestWord } from "../../src/platform/lib/text/nearest_word.ts";
 
 Deno.test("editsBetween() counts what is put in, taken out, replaced and swapped", () => {
   assertEquals(editDistance("port", "port"), 0);

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { makePrivateFolder, restrictPermissions } from "../../src/lib/private_path.ts";
-import { jsonLog } from "../../src/lib/log.ts";
+import { makePrivateFolder, restrictPermissions } from "../../src/platform/lib/process/private_path.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 
 const isWindows = Deno.build.os === "windows";
 

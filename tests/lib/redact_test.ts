@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { createRedactor } from "../../src/lib/redact.ts";
+import { createRedactor } from "../../src/platform/lib/text/redact.ts";
 
 const plain = createRedactor([]);
 

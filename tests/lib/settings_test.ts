@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type * as z from "zod";
-import { isDate } from "../../src/lib/iso_date.ts";
+import { isDate } from "../../src/platform/lib/text/iso_date.ts";
 import {
   boolean,
   bytes,
@@ -12,7 +12,7 @@ import {
   secret,
   text,
   wholeNumber,
-} from "../../src/lib/settings.ts";
+} from "../../src/platform/lib/settings/settings.ts";
 import { itemAt } from "../support/items.ts";
 
 /** The value that a schema reads, or the expectation that its error names. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { ShortLivedMap } from "../../src/lib/short_lived_map.ts";
+import { ShortLivedMap } from "../../src/platform/lib/collections/short_lived_map.ts";
 
 Deno.test("ShortLivedMap has the same values as a Map after any changes", () => {
   const change = fc.tuple(fc.constantFrom("set", "take"), fc.nat(9), fc.nat(99));

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { NO_SLOT, SlotSet } from "../../src/lib/slot_set.ts";
+import { NO_SLOT, SlotSet } from "../../src/platform/lib/collections/slot_set.ts";
 
 interface Value {
   readonly name: number;

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import type { Frame } from "../../src/lib/frame.ts";
-import { createFrameReader, createListWriter, encodeFrames, writeFrame } from "../../src/lib/sse.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
+import { createFrameReader, createListWriter, encodeFrames, writeFrame } from "../../src/platform/lib/streams/sse.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

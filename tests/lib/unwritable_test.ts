@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { asUnwritableError, UnwritableError } from "../../src/lib/unwritable.ts";
+import { asUnwritableError, UnwritableError } from "../../src/platform/lib/process/unwritable.ts";
 
 Deno.test("asUnwritableError() names the setting whose path cannot be used, and the reason, in one line", () => {
   for (

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { Utf8Decoder } from "../../src/lib/utf8_decoder.ts";
+import { Utf8Decoder } from "../../src/platform/lib/bytes/utf8_decoder.ts";
 
 function decoded(pieces: readonly Uint8Array[]): string {
   const decoder = new Utf8Decoder();

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { concatBytes } from "../../src/lib/concat_bytes.ts";
-import { readWaveHeader, WAVE_HEADER_BYTES, waveHeader } from "../../src/lib/wave.ts";
+import { concatBytes } from "../../src/platform/lib/bytes/concat_bytes.ts";
+import { readWaveHeader, WAVE_HEADER_BYTES, waveHeader } from "../../src/platform/lib/collections/wave.ts";
 
 const FORMAT = { rate: 24_000, channels: 2, bitsPerSample: 16 };
 

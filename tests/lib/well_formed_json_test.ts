@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { withCuts } from "../../src/lib/json_cuts.ts";
-import { halfCharacterCuts, wellFormedJson } from "../../src/lib/well_formed_json.ts";
+import { withCuts } from "../../src/platform/lib/json/json_cuts.ts";
+import { halfCharacterCuts, wellFormedJson } from "../../src/platform/lib/json/well_formed_json.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "binary" }),

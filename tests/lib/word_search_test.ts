@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { WordSearch } from "../../src/lib/word_search.ts";
+import { WordSearch } from "../../src/platform/lib/text/word_search.ts";
 
 const SEARCH = new WordSearch(/"(?:usage|end)"(?!\s*:\s*null)|\[DONE\]/, ['"usage"', '"end"', "[DONE]"]);
 

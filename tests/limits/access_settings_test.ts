@@ -1,14 +1,14 @@
 import { assertEquals } from "@std/assert";
 import * as z from "zod";
-import { effectiveLimitsOf } from "../../src/limits/access_limits.ts";
+import { effectiveLimitsOf } from "../../src/money/limits/access_limits.ts";
 import {
   accessLimitFields,
   INSTANT_FIELD,
   METADATA_FIELD,
   NAME_FIELD,
   OVERDRAFT_FIELD,
-} from "../../src/limits/access_settings.ts";
-import { changedLimits, writeLimits } from "../../src/limits/limit_changes.ts";
+} from "../../src/money/limits/access_settings.ts";
+import { changedLimits, writeLimits } from "../../src/money/limits/limit_changes.ts";
 
 const Fields = z.strictObject(accessLimitFields("the key"));
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { Clock } from "../../src/lib/clock.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { AccountLimiter } from "../../src/limits/account_limiter.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { AccountLimiter } from "../../src/money/limits/account_limiter.ts";
 
 /** A clock that advances at each reading, as under load. */
 function hurryingClock(): Clock {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { budgetPeriodAt } from "../../src/limits/budget_state.ts";
+import { budgetPeriodAt } from "../../src/money/limits/budget_state.ts";
 
 function periodOf(per: "day" | "week" | "month" | "total", at: string): (string | null)[] {
   const { since, until } = budgetPeriodAt(per, Date.parse(at));

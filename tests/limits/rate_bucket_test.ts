@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { RateBucket } from "../../src/limits/rate_bucket.ts";
+import { RateBucket } from "../../src/money/limits/rate_bucket.ts";
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { addDefaultRateFields, addMessageRateFields, durationOf } from "../../src/limits/rate_fields.ts";
+import { addDefaultRateFields, addMessageRateFields, durationOf } from "../../src/money/limits/rate_fields.ts";
 
 const LEFT = {
   requests: { limit: 60, left: 12, fullInMs: 48_000 },

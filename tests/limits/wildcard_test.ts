@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { matchesWildcard } from "../../src/limits/wildcard.ts";
+import { matchesWildcard } from "../../src/money/limits/wildcard.ts";
 
 /** The same rule as a regular expression. Short texts keep its backtracking harmless. */
 function matchesByExpression(pattern: string, text: string): boolean {

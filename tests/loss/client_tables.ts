@@ -1,6 +1,6 @@
 /** The types of the newest official clients as plain tables. Needs npm and a package registry. */
 import ts from "typescript";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { valueAt } from "../support/items.ts";
 import type { Parameters, TypeRef } from "./parameters.ts";
 import { TypeTable } from "./type_table.ts";

@@ -1,4 +1,4 @@
-import type { CallerFormatName, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName, WireFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import type { Probe } from "./probes.ts";
 
 /** A parameter that is neither sent nor reported as dropped, because its effect is the default. */

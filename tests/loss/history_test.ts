@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { FORMATS, PAIRS } from "../support/formats.ts";
 import { outcomeOf } from "./outcome.ts";
 

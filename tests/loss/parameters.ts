@@ -1,4 +1,4 @@
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 
 /** The type of a parameter: a primitive, a union of literals, or a combination of types. */
 export type TypeRef =

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { atLeast, itemAt, valueAt } from "../support/items.ts";
 import type { Members, Parameters, TypeRef } from "./parameters.ts";
 import { elementsBefore, LINKS, NEEDED, sampleNumber, sampleOther, sampleText } from "./sample_values.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName, WireFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName, WireFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { VENDOR_FORMATS } from "../support/formats.ts";
 import { doneByGateway } from "./done_by_gateway.ts";
 import { isNameOf, type Outcome, outcomeOf } from "./outcome.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { isObject, objectsOf } from "../../src/conversation/wire_value.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { isObject, objectsOf } from "../../src/conversation/neutral/wire_value.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { itemAt } from "../support/items.ts";
 import type { Step } from "./probes.ts";
 import { elementsBefore } from "./sample_values.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { FORMATS, PAIRS } from "../support/formats.ts";
 import { itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "../texts/text_gateway.ts";

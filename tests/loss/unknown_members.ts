@@ -1,5 +1,5 @@
 import { filesOf, ROOT } from "../architecture/source_files.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import type { ClientTables } from "./client_tables.ts";
 import type { Parameters, TypeRef } from "./parameters.ts";
 
@@ -9,7 +9,7 @@ export type UnknownMembers = Readonly<Record<string, readonly string[]>>;
 const TABLE = new URL("unknown_members.json", import.meta.url);
 
 /** Where formats, their facts and their counters are read. */
-const FOLDERS = ["src/conversation", "src/billing", "src/texts", "src/upstreams"];
+const FOLDERS = ["src/conversation", "src/money/billing", "src/services/texts", "src/vendors/upstreams"];
 
 /** The tables of one format. */
 export type FormatTables = Pick<ClientTables, "requests" | "replies">;

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { RequestRecord } from "../../src/http/request_record.ts";
+import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { Histogram, REQUEST_SECONDS } from "../../src/lib/histogram.ts";
-import { writeMetrics } from "../../src/metrics/exposition.ts";
-import { RequestMetrics } from "../../src/metrics/request_metrics.ts";
-import { quantileOf } from "../../src/metrics/traffic_totals.ts";
+import { Histogram, REQUEST_SECONDS } from "../../src/platform/lib/collections/histogram.ts";
+import { writeMetrics } from "../../src/observers/metrics/exposition.ts";
+import { RequestMetrics } from "../../src/observers/metrics/request_metrics.ts";
+import { quantileOf } from "../../src/observers/metrics/traffic_totals.ts";
 
 function recordOf(fields: Partial<RequestRecord>): RequestRecord {
   return Object.assign(unobservedRecord(), { endpoint: "/v1/x", status: 200, ...fields });

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { TrafficHistory } from "../../src/metrics/traffic_history.ts";
-import { quantileOf, type TrafficTotals } from "../../src/metrics/traffic_totals.ts";
+import { TrafficHistory } from "../../src/observers/metrics/traffic_history.ts";
+import { quantileOf, type TrafficTotals } from "../../src/observers/metrics/traffic_totals.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const NONE: TrafficTotals = {

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { silentLog } from "../../src/lib/log.ts";
-import { KEPT_TRAFFIC_MS, TrafficHistory } from "../../src/metrics/traffic_history.ts";
-import { TrafficKeeper } from "../../src/metrics/traffic_keeper.ts";
-import { type StoredTraffic, TRAFFIC } from "../../src/metrics/traffic_records.ts";
-import { addTraffic, NO_TRAFFIC, type TrafficTotals } from "../../src/metrics/traffic_totals.ts";
-import type { Store } from "../../src/store/store.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { KEPT_TRAFFIC_MS, TrafficHistory } from "../../src/observers/metrics/traffic_history.ts";
+import { TrafficKeeper } from "../../src/observers/metrics/traffic_keeper.ts";
+import { type StoredTraffic, TRAFFIC } from "../../src/observers/metrics/traffic_records.ts";
+import { addTraffic, NO_TRAFFIC, type TrafficTotals } from "../../src/observers/metrics/traffic_totals.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type AddressClass, classifyAddress, isReachable, readCidr } from "../../src/net/address.ts";
+import { type AddressClass, classifyAddress, isReachable, readCidr } from "../../src/platform/net/address.ts";
 import { itemAt } from "../support/items.ts";
 
 Deno.test("verdictOf() names the category of an address", () => {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { Clock } from "../../src/lib/clock.ts";
-import { createDeadlineWheel, TICK_MS } from "../../src/net/deadline.ts";
-import { NO_SLOT } from "../../src/lib/slot_set.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { createDeadlineWheel, TICK_MS } from "../../src/platform/net/deadline.ts";
+import { NO_SLOT } from "../../src/platform/lib/collections/slot_set.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

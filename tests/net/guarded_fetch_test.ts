@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { readCidr } from "../../src/net/address.ts";
-import { download, DownloadRefused, openDownload } from "../../src/net/download.ts";
-import { EgressError } from "../../src/net/egress_error.ts";
-import { guardedFetch, type GuardedRequest } from "../../src/net/guarded_fetch.ts";
-import type { EgressPolicy } from "../../src/net/target.ts";
+import { readCidr } from "../../src/platform/net/address.ts";
+import { download, DownloadRefused, openDownload } from "../../src/platform/net/download.ts";
+import { EgressError } from "../../src/platform/net/egress_error.ts";
+import { guardedFetch, type GuardedRequest } from "../../src/platform/net/guarded_fetch.ts";
+import type { EgressPolicy } from "../../src/platform/net/target.ts";
 import { TEST_CERTIFICATE, TEST_KEY, TEST_ROOT } from "../support/test_certificates.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { respondKeepAlive, startReceiver } from "../webhooks/receiver.ts";
@@ -245,8 +245,8 @@ Deno.test("guardedFetch() tries the next address of a name when one refuses the 
 Deno.test("guardedFetch() ignores the proxy variables", async () => {
   await using server = serverOf(() => new Response("direct"));
   const child = `
-    import { readCidr } from ${JSON.stringify(new URL("../../src/net/address.ts", import.meta.url).href)};
-    import { guardedFetch } from ${JSON.stringify(new URL("../../src/net/guarded_fetch.ts", import.meta.url).href)};
+    import { readCidr } from ${JSON.stringify(new URL("../../src/platform/net/address.ts", import.meta.url).href)};
+    import { guardedFetch } from ${JSON.stringify(new URL("../../src/platform/net/guarded_fetch.ts", import.meta.url).href)};
     const policy = { allow: [readCidr("127.0.0.1")], own: [], resolve: () => Promise.resolve(["127.0.0.1"]) };
     const request = { method: "GET", schemes: ["http:"], capBytes: 100, timeoutMs: 10_000 };
     const { body } = await guardedFetch("http://a.example:${server.port}/", request, policy);

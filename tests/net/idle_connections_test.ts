@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { Connection } from "../../src/net/http1/connection.ts";
-import { IdleConnections, type IdleLimits } from "../../src/net/idle_connections.ts";
+import { Connection } from "../../src/platform/net/http1/connection.ts";
+import { IdleConnections, type IdleLimits } from "../../src/platform/net/idle_connections.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** Connections without a network, and a list of those that were closed. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { IoBarrier } from "../../src/net/io_barrier.ts";
+import { IoBarrier } from "../../src/platform/net/io_barrier.ts";
 
 /** Blocks the event loop. */
 function block(ms: number): void {

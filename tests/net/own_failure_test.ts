@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { hasFreeDescriptors } from "../../src/lib/descriptors.ts";
-import { descriptorShortage } from "../../src/net/own_failure.ts";
+import { hasFreeDescriptors } from "../../src/platform/lib/process/descriptors.ts";
+import { descriptorShortage } from "../../src/platform/net/own_failure.ts";
 
 const PROGRAM = new URL("./without_descriptors.ts", import.meta.url).pathname;
 

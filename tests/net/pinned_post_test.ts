@@ -1,13 +1,13 @@
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
-import { readCidr } from "../../src/net/address.ts";
-import { EgressError } from "../../src/net/egress_error.ts";
+import { readCidr } from "../../src/platform/net/address.ts";
+import { EgressError } from "../../src/platform/net/egress_error.ts";
 import {
   createPinnedPoster,
   type PinnedPost,
   type PinnedPoster,
   type PostResponse,
-} from "../../src/net/pinned_post.ts";
-import type { EgressPolicy } from "../../src/net/target.ts";
+} from "../../src/platform/net/pinned_post.ts";
+import type { EgressPolicy } from "../../src/platform/net/target.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { CERTIFICATE } from "../webhooks/certificates.ts";

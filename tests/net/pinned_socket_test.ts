@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createSecureContext } from "node:tls";
-import { EgressError } from "../../src/net/egress_error.ts";
-import { createPinnedDialer, type Opening, type PinnedDialer } from "../../src/net/pinned_socket.ts";
-import { tlsFailureCode } from "../../src/net/trust.ts";
+import { EgressError } from "../../src/platform/net/egress_error.ts";
+import { createPinnedDialer, type Opening, type PinnedDialer } from "../../src/platform/net/pinned_socket.ts";
+import { tlsFailureCode } from "../../src/platform/net/trust.ts";
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY, LOOPBACK_ROOT } from "../support/loopback_certificate.ts";
 import { until } from "../support/manual_clock.ts";
 import { TEST_ROOT } from "../support/test_certificates.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { originOf } from "../../src/net/http1/wire_request.ts";
-import { proxyFor, readProxies } from "../../src/net/proxy.ts";
+import { originOf } from "../../src/platform/net/http1/wire_request.ts";
+import { proxyFor, readProxies } from "../../src/platform/net/proxy.ts";
 
 function proxiesOf(env: Readonly<Record<string, string>>) {
   const bad: string[] = [];

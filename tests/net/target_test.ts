@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { readCidr } from "../../src/net/address.ts";
-import { EgressError } from "../../src/net/egress_error.ts";
-import { checkTarget, checkTargetUrl, type EgressPolicy, vetTarget } from "../../src/net/target.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { readCidr } from "../../src/platform/net/address.ts";
+import { EgressError } from "../../src/platform/net/egress_error.ts";
+import { checkTarget, checkTargetUrl, type EgressPolicy, vetTarget } from "../../src/platform/net/target.ts";
 
 const HTTPS = ["https:"] as const;
 const DNS: Record<string, readonly string[]> = {

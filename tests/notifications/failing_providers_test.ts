@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { silentLog } from "../../src/lib/log.ts";
-import { FailingProviders } from "../../src/notifications/failing_providers.ts";
-import { type ProviderHealth, unusedHealthOf } from "../../src/routing/provider_health.ts";
-import type { StoreEngine } from "../../src/store/engine.ts";
-import { openDeliveryAdmin } from "../../src/webhooks/delivery_admin.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { FailingProviders } from "../../src/services/notifications/failing_providers.ts";
+import { type ProviderHealth, unusedHealthOf } from "../../src/vendors/routing/provider_health.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
+import { openDeliveryAdmin } from "../../src/services/webhooks/delivery_admin.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

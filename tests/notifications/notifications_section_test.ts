@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { readConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config_error.ts";
+import { ConfigError } from "../../src/config/tree/config_error.ts";
 
 const read = (section: unknown) =>
   readConfig(JSON.stringify({ notifications: section }), "test.json", () => undefined).notifications;

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { announcePriceChange } from "../../src/notifications/price_changes.ts";
-import { openDeliveryAdmin } from "../../src/webhooks/delivery_admin.ts";
+import { announcePriceChange } from "../../src/services/notifications/price_changes.ts";
+import { openDeliveryAdmin } from "../../src/services/webhooks/delivery_admin.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,8 +1,8 @@
-import { silentLog } from "../../src/lib/log.ts";
-import { thresholdIn } from "../../src/notifications/notifications_section.ts";
-import type { PassParts } from "../../src/notifications/run_pass.ts";
-import type { StoreEngine } from "../../src/store/engine.ts";
-import { openDeliveryAdmin } from "../../src/webhooks/delivery_admin.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { thresholdIn } from "../../src/services/notifications/notifications_section.ts";
+import type { PassParts } from "../../src/services/notifications/run_pass.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
+import { openDeliveryAdmin } from "../../src/services/webhooks/delivery_admin.ts";
 
 /** Selects all deliveries. */
 export const ALL = { state: null, from: 0, to: Number.MAX_SAFE_INTEGER } as const;

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
-import { readDescription } from "../../src/documentation/api_description.ts";
+import { readDescription } from "../../src/protocols/documentation/api_description.ts";
 import { ROOT } from "../architecture/source_files.ts";
 import { LOCK_OF_TESTS, withPackagesOfTests } from "../support/packages.ts";
 import { startDevGateway } from "./dev_gateway.ts";

@@ -1,7 +1,7 @@
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { devConfig } from "../../src/config/dev_config.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { startCheckedApp, TEST_ISOLATES } from "../support/apps.ts";
 

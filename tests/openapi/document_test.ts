@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { join } from "node:path";
 import { DESCRIPTION_FILE, formattedDocument, openapiDocument } from "../../scripts/openapi/document.ts";
-import { readDescription } from "../../src/documentation/api_description.ts";
+import { readDescription } from "../../src/protocols/documentation/api_description.ts";
 import { DescribedApi } from "../support/described_api.ts";
 import { routesOf } from "../support/described_routes.ts";
 import { gatewayRoutes } from "./gateway_routes.ts";

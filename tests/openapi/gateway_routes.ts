@@ -1,11 +1,11 @@
-import { createFeatures, createLastingFeatures, type GatewayState } from "../../src/app/features.ts";
-import { own } from "../../src/app/own.ts";
-import { createGatewayRouters } from "../../src/app/routes.ts";
-import { openServices } from "../../src/app/services.ts";
+import { createFeatures, createLastingFeatures, type GatewayState } from "../../src/entry/app/features/features.ts";
+import { own } from "../../src/entry/app/opening/own.ts";
+import { createGatewayRouters } from "../../src/entry/app/routes/routes.ts";
+import { openServices } from "../../src/entry/app/opening/services.ts";
 import { readConfig } from "../../src/config/config.ts";
-import type { Route } from "../../src/http/inbound.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import type { Route } from "../../src/platform/http/request/inbound.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 
 const TREE = {
   server: { port: 0, admin_key: "0123456789abcdef0123456789abcdef" },

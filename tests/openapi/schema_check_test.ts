@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Ajv2020, type AnySchemaObject } from "ajv/2020";
 import fc from "fast-check";
-import { readDescription } from "../../src/documentation/api_description.ts";
+import { readDescription } from "../../src/protocols/documentation/api_description.ts";
 import { schemaProblems } from "../support/schema_check.ts";
 
 const description = await readDescription();

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type ApiDescription, readDescription } from "../../src/documentation/api_description.ts";
+import { type ApiDescription, readDescription } from "../../src/protocols/documentation/api_description.ts";
 import { startDevGateway } from "./dev_gateway.ts";
 
 Deno.test("/openapi.json is public, names this gateway, and is not sent twice", async () => {

@@ -1,7 +1,7 @@
-import { startApp } from "../../src/app/app.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { startApp } from "../../src/entry/app/app.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { devConfig } from "../../src/config/dev_config.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 
 /** A gateway with simulated vendors whose traffic makes every metric appear. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import type { IssuedId } from "../../src/conversation/issued_ids.ts";
-import type { Log } from "../../src/lib/log.ts";
-import { createStateOwnership } from "../../src/ownership/state_ownership.ts";
+import type { IssuedId } from "../../src/conversation/contract/issued_ids.ts";
+import type { Log } from "../../src/platform/lib/basics/log.ts";
+import { createStateOwnership } from "../../src/services/ownership/state_ownership.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { MAIN, writeBundle } from "../../scripts/bundle.ts";
 import { RUN_FLAGS } from "../../scripts/run_flags.ts";
-import { VERSION } from "../../src/cli/version.ts";
+import { VERSION } from "../../src/entry/cli/version.ts";
 import { ROOT } from "../architecture/source_files.ts";
 import { visitDev } from "./dev_visit.ts";
 import { type InstalledProgram, programIn } from "./installed.ts";

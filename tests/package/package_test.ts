@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
-import { THREAD_MODULES } from "../../src/lib/program_files.ts";
-import { VERSION } from "../../src/cli/version.ts";
+import { THREAD_MODULES } from "../../src/platform/lib/process/program_files.ts";
+import { VERSION } from "../../src/entry/cli/version.ts";
 import { send, visitDev, withGateway } from "./dev_visit.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { ROOT } from "../architecture/source_files.ts";
 import { readCodeBlocks } from "../documentation/samples/code_blocks.ts";
 import { compareTexts } from "../documentation/samples/expected_output.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { AuditLog } from "../../src/audit/audit_log.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { priceAnnouncement } from "../../src/notifications/price_changes.ts";
-import { PriceFeed } from "../../src/prices/price_feed.ts";
-import { createPriceWork } from "../../src/prices/price_work.ts";
-import type { Commit } from "../../src/store/store.ts";
+import { AuditLog } from "../../src/observers/audit/audit_log.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { priceAnnouncement } from "../../src/services/notifications/price_changes.ts";
+import { PriceFeed } from "../../src/vendors/prices/price_feed.ts";
+import { createPriceWork } from "../../src/vendors/prices/price_work.ts";
+import type { Commit } from "../../src/platform/store/store.ts";
 import { deliveriesOf, partsOver } from "../notifications/support.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";

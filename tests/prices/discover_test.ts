@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readConfig } from "../../src/config/config.ts";
-import type { ConfigError } from "../../src/config/config_error.ts";
+import type { ConfigError } from "../../src/config/tree/config_error.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { ownList, pricingOf, startPricedGateway, startPriceServer } from "./support.ts";
 

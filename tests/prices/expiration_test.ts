@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { readModel } from "../../src/catalog/model.ts";
-import { checkExpirations, checkPriceSource } from "../../src/doctor/price_checks.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
+import { checkExpirations, checkPriceSource } from "../../src/entry/doctor/price_checks.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const DAY_MS = 86_400_000;

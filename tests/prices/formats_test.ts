@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { comparePrices } from "../../src/prices/price_changes.ts";
-import { runPriceJob } from "../../src/prices/price_job.ts";
-import { PriceListError } from "../../src/prices/price_problems.ts";
-import { readPriceList } from "../../src/prices/read_price_list.ts";
-import { repeatedNames } from "../../src/prices/repeated_names.ts";
+import { comparePrices } from "../../src/vendors/prices/price_changes.ts";
+import { runPriceJob } from "../../src/vendors/prices/price_job.ts";
+import { PriceListError } from "../../src/vendors/prices/price_problems.ts";
+import { readPriceList } from "../../src/vendors/prices/read_price_list.ts";
+import { repeatedNames } from "../../src/vendors/prices/repeated_names.ts";
 
 function read(source: unknown, ...families: string[]) {
   return readPriceList(JSON.stringify(source), new Set(families));

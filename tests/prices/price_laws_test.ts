@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { readMoney } from "../../src/lib/money.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { accountMoney } from "../support/account_money.ts";
 import { chargesOf, MODEL, pricedAlike, PRICES, type Sample, send, sendUntil } from "./price_load.ts";
 import { admin, ownList, pricingOf, startPricedGateway, startPriceServer } from "./support.ts";

@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { readRate } from "../../src/lib/money.ts";
+import { readRate } from "../../src/platform/lib/basics/money.ts";
 import type { ChargedRequest } from "../support/account_money.ts";
 import type { TestGateway } from "../support/gateway.ts";
 import { admin } from "./support.ts";

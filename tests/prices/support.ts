@@ -1,4 +1,4 @@
-import { builtInFields } from "../../src/catalog/built_in.ts";
+import { builtInFields } from "../../src/vendors/catalog/built_in.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 
 /** A server of a price list, whose answers a test sets. */

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { type ErrorCode, GatewayError } from "../../src/lib/gateway_error.ts";
+import { type ErrorCode, GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { renderContentError } from "../../src/protocols/content/error.ts";
 import { renderDefaultError } from "../../src/protocols/default/error.ts";
 import { renderMessageError } from "../../src/protocols/message/error.ts";
 
 const PAGE = new URL("../../docs/api/errors.md", import.meta.url);
-const SOURCE = new URL("../../src/lib/gateway_error.ts", import.meta.url);
+const SOURCE = new URL("../../src/platform/lib/basics/gateway_error.ts", import.meta.url);
 
 /** A code with its status and its name in the default, the message and the content protocol. */
 type Row = readonly [code: string, status: number, defaultType: string, messageType: string, contentStatus: string];

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { DatedCatalog } from "../../src/catalog/catalog.ts";
-import type { ComparedRow } from "../../src/reconciliation/compare.ts";
-import { NO_COUNTS } from "../../src/reconciliation/counted.ts";
-import { explain } from "../../src/reconciliation/explain.ts";
-import type { LoggedCharges, LoggedGroup } from "../../src/reconciliation/logged_charges.ts";
-import type { BilledDimension } from "../../src/reconciliation/vendor_sums.ts";
+import type { DatedCatalog } from "../../src/vendors/catalog/catalog.ts";
+import type { ComparedRow } from "../../src/vendors/reconciliation/compare.ts";
+import { NO_COUNTS } from "../../src/vendors/reconciliation/counted.ts";
+import { explain } from "../../src/vendors/reconciliation/explain.ts";
+import type { LoggedCharges, LoggedGroup } from "../../src/vendors/reconciliation/logged_charges.ts";
+import type { BilledDimension } from "../../src/vendors/reconciliation/vendor_sums.ts";
 
 /** One dollar in the units of charges and in those of exact bills. */
 const [DOLLAR, EXACT] = [10_000_000_000n, 10n ** 18n];

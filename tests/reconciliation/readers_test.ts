@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { readCsv } from "../../src/lib/csv.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { moneyOf, readExactUsd } from "../../src/reconciliation/exact_usd.ts";
-import { readInvoice } from "../../src/reconciliation/invoice.ts";
-import { readLineItem } from "../../src/reconciliation/openai_report.ts";
-import { VendorSums } from "../../src/reconciliation/vendor_sums.ts";
+import { readCsv } from "../../src/platform/lib/text/csv.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { moneyOf, readExactUsd } from "../../src/vendors/reconciliation/exact_usd.ts";
+import { readInvoice } from "../../src/vendors/reconciliation/invoice.ts";
+import { readLineItem } from "../../src/vendors/reconciliation/openai_report.ts";
+import { VendorSums } from "../../src/vendors/reconciliation/vendor_sums.ts";
 
 const USD = 10n ** 18n;
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { compare } from "../../src/reconciliation/compare.ts";
-import { readOpenaiReport } from "../../src/reconciliation/openai_report.ts";
-import { VendorSums } from "../../src/reconciliation/vendor_sums.ts";
+import { compare } from "../../src/vendors/reconciliation/compare.ts";
+import { readOpenaiReport } from "../../src/vendors/reconciliation/openai_report.ts";
+import { VendorSums } from "../../src/vendors/reconciliation/vendor_sums.ts";
 import { EventLoopTurns } from "../support/event_loop_turns.ts";
 
 const DAY_SECONDS = 86_400;

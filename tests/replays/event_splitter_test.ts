@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { createParser } from "eventsource-parser";
 import fc from "fast-check";
-import { concatBytes } from "../../src/lib/concat_bytes.ts";
-import { EventSplitter } from "../../src/replays/event_splitter.ts";
+import { concatBytes } from "../../src/platform/lib/bytes/concat_bytes.ts";
+import { EventSplitter } from "../../src/services/replays/event_splitter.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
 import { createHash } from "node:crypto";
-import { bodyHashOf } from "../../src/replays/form_hash.ts";
+import { bodyHashOf } from "../../src/services/replays/form_hash.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { HeldKey } from "../../src/replays/held_key.ts";
-import { holdIdempotencyKey, type HoldKeyParts } from "../../src/replays/hold_key.ts";
-import { KeyCounts } from "../../src/replays/key_counts.ts";
-import type { UsedKey } from "../../src/replays/records.ts";
-import type { Store } from "../../src/store/store.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { HeldKey } from "../../src/services/replays/held_key.ts";
+import { holdIdempotencyKey, type HoldKeyParts } from "../../src/services/replays/hold_key.ts";
+import { KeyCounts } from "../../src/services/replays/key_counts.ts";
+import type { UsedKey } from "../../src/services/replays/records.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { itemAt } from "../support/items.ts";
 import { openMemoryStore } from "../support/memory_store.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { MemoryBudget } from "../../src/lib/memory_budget.ts";
-import { KeptStreams, type StreamLimits } from "../../src/replays/kept_streams.ts";
+import { CALLER_ENDPOINTS } from "../../src/platform/endpoints/callers.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { MemoryBudget } from "../../src/platform/lib/process/memory_budget.ts";
+import { KeptStreams, type StreamLimits } from "../../src/services/replays/kept_streams.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

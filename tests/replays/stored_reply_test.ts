@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { concatBytes } from "../../src/lib/concat_bytes.ts";
-import { openReplyCipher } from "../../src/replays/reply_secret.ts";
-import { readReply, storeReply } from "../../src/replays/stored_reply.ts";
-import { MIN_STORE_LIMITS } from "../../src/store/store.ts";
+import { concatBytes } from "../../src/platform/lib/bytes/concat_bytes.ts";
+import { openReplyCipher } from "../../src/services/replays/reply_secret.ts";
+import { readReply, storeReply } from "../../src/services/replays/stored_reply.ts";
+import { MIN_STORE_LIMITS } from "../../src/platform/store/store.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { jsonLog, silentLog } from "../../src/lib/log.ts";
-import { createHttpClient } from "../../src/net/http1/client.ts";
-import { eraseReplays } from "../../src/replays/erase_replays.ts";
-import { StreamPlaces, type StreamPlacesParts } from "../../src/replays/stream_places.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { jsonLog, silentLog } from "../../src/platform/lib/basics/log.ts";
+import { createHttpClient } from "../../src/platform/net/http1/client.ts";
+import { eraseReplays } from "../../src/services/replays/erase_replays.ts";
+import { StreamPlaces, type StreamPlacesParts } from "../../src/services/replays/stream_places.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { FromLogThread, ToLogThread } from "../../src/request_log/messages.ts";
-import { MAX_CALLER_QUESTIONS, MAX_WAITING_OF_KEY } from "../../src/request_log/caller_questions.ts";
-import { MAX_QUESTIONS } from "../../src/request_log/threaded_request_log.ts";
-import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { FromLogThread, ToLogThread } from "../../src/observers/request_log/messages.ts";
+import { MAX_CALLER_QUESTIONS, MAX_WAITING_OF_KEY } from "../../src/observers/request_log/caller_questions.ts";
+import { MAX_QUESTIONS } from "../../src/observers/request_log/threaded_request_log.ts";
+import type { WorkerThreadEvents } from "../../src/platform/workers/worker_thread.ts";
 import { openTestLog } from "./support.ts";
 
 type Question = ToLogThread & { readonly type: "question" };

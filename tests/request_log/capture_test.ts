@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { BodyCapture, CaptureMemory } from "../../src/http/body_capture.ts";
-import type { RequestRecord } from "../../src/http/request_record.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { UndecryptableError } from "../../src/lib/byte_cipher.ts";
-import { BodyCipher } from "../../src/request_log/body_cipher.ts";
-import { BodyFile } from "../../src/request_log/sqlite/body_file.ts";
+import { BodyCapture, CaptureMemory } from "../../src/platform/http/request/body_capture.ts";
+import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { UndecryptableError } from "../../src/platform/lib/bytes/byte_cipher.ts";
+import { BodyCipher } from "../../src/observers/request_log/body_cipher.ts";
+import { BodyFile } from "../../src/observers/request_log/sqlite/body_file.ts";
 import { openTestLog, recordOf, type TestFacts } from "./support.ts";
 
 const SECRET = "the-secret-of-the-operator";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { explain } from "../../src/request_log/printed/explain.ts";
-import type { PrintedRequest } from "../../src/request_log/printed/request_line.ts";
+import { explain } from "../../src/observers/request_log/printed/explain.ts";
+import type { PrintedRequest } from "../../src/observers/request_log/printed/request_line.ts";
 
 /** A request that one provider failed with a message. */
 function failedWith(message: string | null): PrintedRequest {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { newRequestId } from "../../src/lib/ids.ts";
-import type { LoggedRequest, RangedFact, RequestLog, RequestQuery } from "../../src/request_log/request_log.ts";
-import { FLUSH_MS } from "../../src/request_log/threaded_request_log.ts";
+import { newRequestId } from "../../src/platform/lib/basics/ids.ts";
+import type { LoggedRequest, RangedFact, RequestLog, RequestQuery } from "../../src/observers/request_log/request_log.ts";
+import { FLUSH_MS } from "../../src/observers/request_log/threaded_request_log.ts";
 import { recordOf, type TestLog } from "./support.ts";
 
 /** The ids of the requests that a query lists. */

@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import type { RecordedAttempt } from "../../src/http/request_record.ts";
-import { newRequestId } from "../../src/lib/ids.ts";
-import { appendRow, joinRows, type RowValue } from "../../src/request_log/row.ts";
-import { LogFile } from "../../src/request_log/sqlite/log_file.ts";
-import { LogTasks } from "../../src/request_log/sqlite/log_tasks.ts";
-import { LaterSchemaError } from "../../src/request_log/sqlite/schema.ts";
-import { search } from "../../src/request_log/search.ts";
-import { deleteAccount, trim } from "../../src/request_log/sqlite/trim.ts";
-import type { FromLogThread } from "../../src/request_log/messages.ts";
+import type { RecordedAttempt } from "../../src/platform/http/request/request_record.ts";
+import { newRequestId } from "../../src/platform/lib/basics/ids.ts";
+import { appendRow, joinRows, type RowValue } from "../../src/observers/request_log/row.ts";
+import { LogFile } from "../../src/observers/request_log/sqlite/log_file.ts";
+import { LogTasks } from "../../src/observers/request_log/sqlite/log_tasks.ts";
+import { LaterSchemaError } from "../../src/observers/request_log/sqlite/schema.ts";
+import { search } from "../../src/observers/request_log/search.ts";
+import { deleteAccount, trim } from "../../src/observers/request_log/sqlite/trim.ts";
+import type { FromLogThread } from "../../src/observers/request_log/messages.ts";
 import { openTestLog, recordOf } from "./support.ts";
 
 async function withFolder(test: (path: string) => Promise<void> | void): Promise<void> {

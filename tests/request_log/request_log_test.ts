@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { jsonLog } from "../../src/lib/log.ts";
-import type { FromLogThread, ToLogThread } from "../../src/request_log/messages.ts";
-import { MAX_QUEUED_ROWS } from "../../src/request_log/queued_rows.ts";
-import { splitRows } from "../../src/request_log/row.ts";
-import { FLUSH_MS, MAX_QUESTIONS } from "../../src/request_log/threaded_request_log.ts";
-import type { WorkerThreadEvents } from "../../src/workers/worker_thread.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
+import type { FromLogThread, ToLogThread } from "../../src/observers/request_log/messages.ts";
+import { MAX_QUEUED_ROWS } from "../../src/observers/request_log/queued_rows.ts";
+import { splitRows } from "../../src/observers/request_log/row.ts";
+import { FLUSH_MS, MAX_QUESTIONS } from "../../src/observers/request_log/threaded_request_log.ts";
+import type { WorkerThreadEvents } from "../../src/platform/workers/worker_thread.ts";
 import { logLaws } from "./laws.ts";
 import { openTestLog, recordOf } from "./support.ts";
 

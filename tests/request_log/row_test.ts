@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { appendRow, joinRows, ROW_COLUMNS, type RowValue, splitRows } from "../../src/request_log/row.ts";
+import { appendRow, joinRows, ROW_COLUMNS, type RowValue, splitRows } from "../../src/observers/request_log/row.ts";
 import { recordOf } from "./support.ts";
 
 const TEXT = fc.string({ unit: "binary", maxLength: 2_000 });

@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { candidatesFor, type RoutingContext } from "../../src/routing/candidates.ts";
-import type { Availability } from "../../src/routing/circuit_breaker.ts";
-import { weightedOrder } from "../../src/routing/weights.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { candidatesFor, type RoutingContext } from "../../src/vendors/routing/candidates.ts";
+import type { Availability } from "../../src/vendors/routing/circuit_breaker.ts";
+import { weightedOrder } from "../../src/vendors/routing/weights.ts";
 
 const serving = [
   { provider: "a", model: "m", weight: 80 },

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { itemAt } from "../support/items.ts";
 import { failureOf, NO_CONNECTION, openTestBreaker, SERVICE_FAILURES, type TestBreaker } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { jsonLog } from "../../src/lib/log.ts";
-import { createCredentialMonitor, type CredentialMonitor } from "../../src/routing/credential_monitor.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
+import { createCredentialMonitor, type CredentialMonitor } from "../../src/vendors/routing/credential_monitor.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { failureOf } from "./support.ts";
 

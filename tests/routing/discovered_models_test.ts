@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { builtInFields } from "../../src/catalog/built_in.ts";
-import { type ModelPattern, readModelPattern } from "../../src/catalog/model_pattern.ts";
-import { discoveredModels } from "../../src/routing/discovered_models.ts";
-import type { ListedModel } from "../../src/upstreams/model_listing.ts";
+import { builtInFields } from "../../src/vendors/catalog/built_in.ts";
+import { type ModelPattern, readModelPattern } from "../../src/vendors/catalog/model_pattern.ts";
+import { discoveredModels } from "../../src/vendors/routing/discovered_models.ts";
+import type { ListedModel } from "../../src/vendors/upstreams/contract/model_listing.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 
 function listed(id: string, fields: Partial<ListedModel> = {}): ListedModel {

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { tryInOrder } from "../../src/routing/fallback.ts";
-import { CACHE_FALLBACK, type FallbackRule, MEDIA_FALLBACK, TEXT_FALLBACK } from "../../src/routing/fallback_rule.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
+import { tryInOrder } from "../../src/vendors/routing/fallback.ts";
+import { CACHE_FALLBACK, type FallbackRule, MEDIA_FALLBACK, TEXT_FALLBACK } from "../../src/vendors/routing/fallback_rule.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { failureOf } from "./support.ts";

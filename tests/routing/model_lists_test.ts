@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import type { Model } from "../../src/catalog/model.ts";
-import { readModelPattern } from "../../src/catalog/model_pattern.ts";
-import { openFileDirectory } from "../../src/files/directory.ts";
-import type { Log } from "../../src/lib/log.ts";
-import { createModelLists } from "../../src/routing/model_lists.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { ListedModel } from "../../src/upstreams/model_listing.ts";
+import type { Model } from "../../src/vendors/catalog/model.ts";
+import { readModelPattern } from "../../src/vendors/catalog/model_pattern.ts";
+import { openFileDirectory } from "../../src/platform/files/directory.ts";
+import type { Log } from "../../src/platform/lib/basics/log.ts";
+import { createModelLists } from "../../src/vendors/routing/model_lists.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { ListedModel } from "../../src/vendors/upstreams/contract/model_listing.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { eventually } from "../support/account_money.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { readBodyPin, resolvePin } from "../../src/routing/pin.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { readBodyPin, resolvePin } from "../../src/vendors/routing/pin.ts";
 
 const serving = [{ provider: "a", model: "m", weight: 1 }, { provider: "b", model: "m", weight: 1 }];
 const isProvider = (name: string) => ["a", "b", "z"].includes(name);

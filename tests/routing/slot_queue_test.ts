@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { MAX_WAITING, type Slot, SlotQueue } from "../../src/routing/slot_queue.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { WaitingLimits } from "../../src/upstreams/provider_limits.ts";
+import { MAX_WAITING, type Slot, SlotQueue } from "../../src/vendors/routing/slot_queue.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { WaitingLimits } from "../../src/vendors/upstreams/settings/provider_limits.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { createAttemptSlots } from "../../src/routing/attempt_slots.ts";
-import type { Slot } from "../../src/routing/slot_queue.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { WaitingLimits } from "../../src/upstreams/provider_limits.ts";
+import { createAttemptSlots } from "../../src/vendors/routing/attempt_slots.ts";
+import type { Slot } from "../../src/vendors/routing/slot_queue.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { WaitingLimits } from "../../src/vendors/upstreams/settings/provider_limits.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { SharedLimits } from "../support/share_leases.ts";

@@ -1,6 +1,6 @@
-import type { CircuitBreakerOptions, ProcessCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import { type FailureFacts, type FailureKind, UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { CircuitBreakerOptions, ProcessCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
+import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
+import { type FailureFacts, type FailureKind, UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** A failure of the provider `acme`. */

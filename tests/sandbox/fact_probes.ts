@@ -1,5 +1,5 @@
-import { EFFORTS } from "../../src/conversation/conversation.ts";
-import type { ModelFacts } from "../../src/conversation/model_facts.ts";
+import { EFFORTS } from "../../src/conversation/neutral/conversation.ts";
+import type { ModelFacts } from "../../src/conversation/facts/model_facts.ts";
 import type { FormName } from "./support.ts";
 
 /** A request that asks a model for one thing, and whether its facts say that the vendor refuses it. */

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type ModelFacts, UNKNOWN_FACTS } from "../../src/conversation/model_facts.ts";
-import { ANTHROPIC_FACTS } from "../../src/conversation/model_families/anthropic.ts";
-import { comparableName, type FactEntry, layersIn } from "../../src/conversation/model_families/fact_entry.ts";
-import { GOOGLE_FACTS } from "../../src/conversation/model_families/google.ts";
-import { OPENAI_FACTS } from "../../src/conversation/model_families/openai.ts";
+import { type ModelFacts, UNKNOWN_FACTS } from "../../src/conversation/facts/model_facts.ts";
+import { ANTHROPIC_FACTS } from "../../src/conversation/models/families/anthropic.ts";
+import { comparableName, type FactEntry, layersIn } from "../../src/conversation/models/families/fact_entry.ts";
+import { GOOGLE_FACTS } from "../../src/conversation/models/families/google.ts";
+import { OPENAI_FACTS } from "../../src/conversation/models/families/openai.ts";
 import type { Sandbox } from "../../src/sandbox/mod.ts";
 import { ANTHROPIC_PROBES, GOOGLE_PROBES, OPENAI_PROBES, type Probe } from "./fact_probes.ts";
 import { ENDPOINTS, inSandbox } from "./support.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { startSandbox } from "../../src/sandbox/mod.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
-import { byKeyOrToken } from "../../src/upstreams/kling/token.ts";
+import { byKeyOrToken } from "../../src/vendors/upstreams/kling/token.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 type Ask = (method: string, path: string, body?: unknown, authorization?: string) => Promise<Answer>;

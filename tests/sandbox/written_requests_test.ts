@@ -3,7 +3,7 @@ import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
 import { responses } from "../../src/conversation/codecs/responses/mod.ts";
-import type { WireFormat } from "../../src/conversation/format.ts";
+import type { WireFormat } from "../../src/conversation/contract/format.ts";
 import type {
   Conversation,
   FilePart,
@@ -18,13 +18,13 @@ import type {
   ToolChoice,
   ToolResultPart,
   Turn,
-} from "../../src/conversation/conversation.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { checkMessage } from "../../src/sandbox/families/anthropic_rules.ts";
-import { checkGenerate } from "../../src/sandbox/families/google_rules.ts";
-import { checkChat } from "../../src/sandbox/families/openai_chat_rules.ts";
-import { checkResponses } from "../../src/sandbox/families/openai_responses_rules.ts";
+} from "../../src/conversation/neutral/conversation.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { checkMessage } from "../../src/sandbox/families/anthropic/anthropic_rules.ts";
+import { checkGenerate } from "../../src/sandbox/families/google/google_rules.ts";
+import { checkChat } from "../../src/sandbox/families/openai/openai_chat_rules.ts";
+import { checkResponses } from "../../src/sandbox/families/openai/openai_responses_rules.ts";
 import { issueSignature } from "../../src/sandbox/signatures.ts";
 import { conversationOf, targetOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";

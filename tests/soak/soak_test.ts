@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
 import { configOf } from "../e2e/kills/config.ts";
 import { assertMoneyExact, startKillStage } from "../e2e/kills/kill_stage.ts";
 import { Load } from "../e2e/kills/load.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ClockOffset, ClockRollbackDetector } from "../../src/store/clock_rollback.ts";
+import { ClockOffset, ClockRollbackDetector } from "../../src/platform/store/clock_rollback.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** A clock of a process that is stopped after its wall clock was read. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { cloneValue } from "../../src/store/clone_value.ts";
+import { cloneValue } from "../../src/platform/store/clone_value.ts";
 import { itemAt } from "../support/items.ts";
 
 Deno.test("cloneValue() returns what structuredClone() returns", () => {

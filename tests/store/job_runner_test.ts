@@ -1,14 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Log, type LogFields, silentLog } from "../../src/lib/log.ts";
-import { changedStore } from "../../src/store/changed_store.ts";
-import type { StoreEngine } from "../../src/store/engine.ts";
-import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } from "../../src/store/job_runner.ts";
+import { type Log, type LogFields, silentLog } from "../../src/platform/lib/basics/log.ts";
+import { changedStore } from "../../src/platform/store/changed_store.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
+import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } from "../../src/platform/store/job_runner.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Commit, Job, Store } from "../../src/store/store.ts";
+import type { Commit, Job, Store } from "../../src/platform/store/store.ts";
 import { itemAt } from "../support/items.ts";
 import { HOST_CLOCKS, hostClock } from "../support/host_clock.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
-import { storeTimeOf } from "../../src/store/store_time.ts";
+import { storeTimeOf } from "../../src/platform/store/store_time.ts";
 
 const LEASE_MS = 30_000;
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { SCHEMA } from "../../src/store/kv/keys.ts";
+import { SCHEMA } from "../../src/platform/store/kv/keys.ts";
 
 /**
  * The fields of what is stored that restrict callers or have money, and the places of money, as of {@linkcode SCHEMA}.
@@ -10,13 +10,13 @@ import { SCHEMA } from "../../src/store/kv/keys.ts";
 const RECORDED_SCHEMA = 2;
 
 const RECORDED: Readonly<Record<string, readonly string[]>> = {
-  "src/billing/key_settings.ts KeySettings": ["name", "expiresAt", "metadata", "limits", "capture", "promptCaching"],
-  "src/billing/key_settings.ts AccountSettings": ["notificationUrl"],
-  "src/billing/records.ts AccountRecord": ["id", "createdAt", "suspendedAt", "allowBuckets", "erasure"],
-  "src/billing/records.ts KeyRecord": ["id", "account", "hash", "prefix", "createdAt", "lastUsedAt", "revokedAt"],
-  "src/billing/records.ts KeyOwnerRecord": ["account", "id"],
-  "src/billing/records.ts HoldRecord": ["account", "amount", "state", "captured", "openedAt", "resolvedAt"],
-  "src/limits/access_limits.ts AccessLimits": [
+  "src/money/billing/accounts/key_settings.ts KeySettings": ["name", "expiresAt", "metadata", "limits", "capture", "promptCaching"],
+  "src/money/billing/accounts/key_settings.ts AccountSettings": ["notificationUrl"],
+  "src/money/billing/accounts/records.ts AccountRecord": ["id", "createdAt", "suspendedAt", "allowBuckets", "erasure"],
+  "src/money/billing/accounts/records.ts KeyRecord": ["id", "account", "hash", "prefix", "createdAt", "lastUsedAt", "revokedAt"],
+  "src/money/billing/accounts/records.ts KeyOwnerRecord": ["account", "id"],
+  "src/money/billing/accounts/records.ts HoldRecord": ["account", "amount", "state", "captured", "openedAt", "resolvedAt"],
+  "src/money/limits/access_limits.ts AccessLimits": [
     "models",
     "endpoints",
     "providers",
@@ -26,9 +26,9 @@ const RECORDED: Readonly<Record<string, readonly string[]>> = {
     "concurrency",
     "budget",
   ],
-  "src/limits/access_limits.ts Budget": ["amount", "per"],
-  "src/store/store.ts Balance": ["available", "held", "overdraft"],
-  "src/store/store.ts LedgerEntry": ["account", "operation", "reference", "available", "held", "detail"],
+  "src/money/limits/access_limits.ts Budget": ["amount", "per"],
+  "src/platform/store/store.ts Balance": ["available", "held", "overdraft"],
+  "src/platform/store/store.ts LedgerEntry": ["account", "operation", "reference", "available", "held", "detail"],
 };
 
 /** The second parts of keys of `billing`. */
@@ -50,7 +50,7 @@ Deno.test("stored fields: one that restricts, and a new home of money, need a ne
     const [file = "", name = ""] = place.split(" ");
     found[place] = fieldsOf(await sourceOf(file), name);
   }
-  const records = await sourceOf("src/billing/records.ts");
+  const records = await sourceOf("src/money/billing/accounts/records.ts");
   const places = new Set([...records.matchAll(/\[\s*"billing",\s*"(\w+)"/g)].flatMap(([, place = ""]) => place));
   assertEquals([found, [...places].sort()], [RECORDED, RECORDED_PLACES], "read the comment of RECORDED_SCHEMA");
   assertEquals(SCHEMA, RECORDED_SCHEMA, "read the comment of RECORDED_SCHEMA");

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { jsonLog } from "../../src/lib/log.ts";
-import { WriteHealth } from "../../src/store/write_health.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
+import { WriteHealth } from "../../src/platform/store/write_health.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 function stage(minFreeBytes = 0) {

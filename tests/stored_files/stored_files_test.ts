@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
-import { openFileDirectory } from "../../src/files/directory.ts";
-import { DiskQuota } from "../../src/files/quota.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { hasStoredRecord } from "../../src/stored_files/records.ts";
-import { eraseStoredFiles, storedFileSweep } from "../../src/stored_files/retention.ts";
-import { StoredFiles } from "../../src/stored_files/stored_files.ts";
-import { Uploads } from "../../src/stored_files/uploads.ts";
+import { openFileDirectory } from "../../src/platform/files/directory.ts";
+import { DiskQuota } from "../../src/platform/files/quota.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { hasStoredRecord } from "../../src/services/stored_files/records.ts";
+import { eraseStoredFiles, storedFileSweep } from "../../src/services/stored_files/retention.ts";
+import { StoredFiles } from "../../src/services/stored_files/stored_files.ts";
+import { Uploads } from "../../src/services/stored_files/uploads.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

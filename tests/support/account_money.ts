@@ -1,4 +1,4 @@
-import { readMoney } from "../../src/lib/money.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 
 /** The address and account of the queries. */
 export interface AccountMoneyOptions {

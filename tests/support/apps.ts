@@ -1,5 +1,5 @@
-import { type RunningApp, startApp } from "../../src/app/app.ts";
-import type { ServiceOptions } from "../../src/app/services.ts";
+import { type RunningApp, startApp } from "../../src/entry/app/app.ts";
+import type { ServiceOptions } from "../../src/entry/app/opening/services.ts";
 import { logInProcess } from "./log_in_process.ts";
 import "./program.ts";
 import { checkReplies, describedApi } from "./reply_checks.ts";

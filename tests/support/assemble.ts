@@ -1,9 +1,9 @@
-import type { Citation } from "../../src/conversation/conversation.ts";
-import { logprobsField, type TokenLogprob } from "../../src/conversation/logprobs.ts";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
-import type { PartOpening } from "../../src/conversation/events.ts";
-import type { ReasoningSignature } from "../../src/conversation/reasoning_signature.ts";
+import type { Citation } from "../../src/conversation/neutral/conversation.ts";
+import { logprobsField, type TokenLogprob } from "../../src/conversation/neutral/logprobs.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { Reply, ReplyPart } from "../../src/conversation/neutral/reply.ts";
+import type { PartOpening } from "../../src/conversation/neutral/events.ts";
+import type { ReasoningSignature } from "../../src/conversation/neutral/reasoning_signature.ts";
 
 /** The reply with only the usage that its format's own counters report. */
 export function asCounted(reply: Reply): Reply {

@@ -1,4 +1,4 @@
-import type { LimitedCaller } from "../../src/limits/limited_caller.ts";
+import type { LimitedCaller } from "../../src/money/limits/limited_caller.ts";
 
 /** A key of an account without limits. */
 export function unlimitedKey(accountId: string, keyId = "key_1"): LimitedCaller {

@@ -1,4 +1,4 @@
-import { run } from "../../src/cli/run.ts";
+import { run } from "../../src/entry/cli/run.ts";
 
 /** What a command that has ended printed. */
 export interface EndedCommand {

@@ -1,9 +1,9 @@
-import type { ReplyContext } from "../../src/conversation/caller_format.ts";
-import type { RequestTarget } from "../../src/conversation/upstream_format.ts";
-import { type Conversation, NO_SAMPLING } from "../../src/conversation/conversation.ts";
-import { modelFacts } from "../../src/conversation/known_models.ts";
-import { NO_QUIRKS, type Quirks } from "../../src/conversation/quirks.ts";
-import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
+import type { ReplyContext } from "../../src/conversation/contract/caller_format.ts";
+import type { RequestTarget } from "../../src/conversation/contract/upstream_format.ts";
+import { type Conversation, NO_SAMPLING } from "../../src/conversation/neutral/conversation.ts";
+import { modelFacts } from "../../src/conversation/models/known_models.ts";
+import { NO_QUIRKS, type Quirks } from "../../src/conversation/contract/quirks.ts";
+import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/vendors/upstreams/settings/default_quirks.ts";
 
 /** Quirks of a vendor that resembles the author of each format. */
 export const RESEMBLING_QUIRKS: Quirks = new Set([

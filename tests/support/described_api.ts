@@ -1,6 +1,6 @@
-import { REWRITE_RULES } from "../../src/app/rewrite_rules.ts";
-import { createRouter } from "../../src/app/router.ts";
-import type { Route } from "../../src/http/inbound.ts";
+import { REWRITE_RULES } from "../../src/entry/app/routing/rewrite_rules.ts";
+import { createRouter } from "../../src/entry/app/routing/router.ts";
+import type { Route } from "../../src/platform/http/request/inbound.ts";
 import { renderDefaultError } from "../../src/protocols/default/error.ts";
 import {
   type ApiContent,
@@ -8,7 +8,7 @@ import {
   type ApiOperation,
   type ApiResponse,
   readDescription,
-} from "../../src/documentation/api_description.ts";
+} from "../../src/protocols/documentation/api_description.ts";
 import { routesOf } from "./described_routes.ts";
 import { schemaProblems, valueAt } from "./schema_check.ts";
 

@@ -1,5 +1,5 @@
-import type { Route } from "../../src/http/inbound.ts";
-import type { ApiDescription } from "../../src/documentation/api_description.ts";
+import type { Route } from "../../src/platform/http/request/inbound.ts";
+import type { ApiDescription } from "../../src/protocols/documentation/api_description.ts";
 
 /** A route of the gateway as the description has it. */
 export interface DescribedRoute {

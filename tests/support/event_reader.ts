@@ -1,7 +1,7 @@
-import type { WireFormat } from "../../src/conversation/format.ts";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { EventReader } from "../../src/conversation/upstream_format.ts";
-import { encodeFrames } from "../../src/lib/sse.ts";
+import type { WireFormat } from "../../src/conversation/contract/format.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { EventReader } from "../../src/conversation/contract/upstream_format.ts";
+import { encodeFrames } from "../../src/platform/lib/streams/sse.ts";
 
 /** Adapts a format's stream reader to whole frames. */
 export function eventReaderOf({ upstream }: Pick<WireFormat, "upstream">): EventReader {

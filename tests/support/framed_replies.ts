@@ -1,5 +1,5 @@
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import type { Frame } from "../../src/lib/frame.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
 
 /** The text of each reply. */
 export const FRAMED_TEXT = 'Grüße 😀 "usage"';

@@ -1,4 +1,4 @@
-import type { Frame } from "../../src/lib/frame.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
 
 /** A way to write frames that WHATWG HTML, 9.2.6 allows, or that vendors use and clients accept. */
 export type Framing = (frames: readonly Frame[]) => string;

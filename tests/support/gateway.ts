@@ -1,9 +1,9 @@
-import type { RunningApp } from "../../src/app/app.ts";
-import type { ServiceOptions } from "../../src/app/services.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import type { RunningApp } from "../../src/entry/app/app.ts";
+import type { ServiceOptions } from "../../src/entry/app/opening/services.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
-import type { Clock } from "../../src/lib/clock.ts";
-import { jsonLog, type LogLevel } from "../../src/lib/log.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { jsonLog, type LogLevel } from "../../src/platform/lib/basics/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { startApps, TEST_ISOLATES } from "./apps.ts";
 import { freeUnlessPriced } from "./free_model.ts";

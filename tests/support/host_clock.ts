@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/lib/clock.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
 
 /** How far the clock of a gateway's machine is ahead of the store's, in the tests with two clocks. */
 export const HOST_CLOCKS: Readonly<Record<string, number>> = {

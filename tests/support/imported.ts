@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { parse } from "yaml";
-import type { ImportResult } from "../../src/cli/import/imported_config.ts";
+import type { ImportResult } from "../../src/entry/cli/import/imported_config.ts";
 
 /** A secret in a source. */
 export const LITERAL = "sk-literal-of-the-source";

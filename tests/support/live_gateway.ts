@@ -1,8 +1,8 @@
-import type { RunningApp } from "../../src/app/app.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import type { RunningApp } from "../../src/entry/app/app.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
-import type { Clock } from "../../src/lib/clock.ts";
-import { jsonLog, type LeveledLog } from "../../src/lib/log.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { jsonLog, type LeveledLog } from "../../src/platform/lib/basics/log.ts";
 import { startCheckedApp, TEST_ISOLATES } from "./apps.ts";
 
 /** A gateway whose configuration file is a text of the test. */

@@ -1,7 +1,7 @@
-import { holdState } from "../../src/lib/held.ts";
-import type { LogThreadData, ToLogThread } from "../../src/request_log/messages.ts";
-import { LogTasks } from "../../src/request_log/sqlite/log_tasks.ts";
-import type { StartThread } from "../../src/workers/worker_thread.ts";
+import { holdState } from "../../src/platform/lib/basics/held.ts";
+import type { LogThreadData, ToLogThread } from "../../src/observers/request_log/messages.ts";
+import { LogTasks } from "../../src/observers/request_log/sqlite/log_tasks.ts";
+import type { StartThread } from "../../src/platform/workers/worker_thread.ts";
 
 /**
  * Runs the log of requests of a store in memory in the thread of the test. A thread takes as much processor time to

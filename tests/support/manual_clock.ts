@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/lib/clock.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
 
 /** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {

@@ -1,14 +1,14 @@
-import type { Clock } from "../../src/lib/clock.ts";
-import type { MetricFamily } from "../../src/lib/metric_family.ts";
-import { newSortableId } from "../../src/lib/ids.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { WakeListeners } from "../../src/store/wake_listeners.ts";
-import { changedBalance, isShort, withOverdraft } from "../../src/store/balance_change.ts";
-import type { StoreEngine } from "../../src/store/engine.ts";
-import { type RateLimit, RateLimiter } from "../../src/store/gcra.ts";
-import { encodeKey, encodeStorableKey, isBelow } from "../../src/store/key_encoding.ts";
-import { ledgerEntryIdOf } from "../../src/store/ledger_entry_id.ts";
-import { measureCommit } from "../../src/store/commit_size.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import type { MetricFamily } from "../../src/platform/lib/basics/metric_family.ts";
+import { newSortableId } from "../../src/platform/lib/basics/ids.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { WakeListeners } from "../../src/platform/store/wake_listeners.ts";
+import { changedBalance, isShort, withOverdraft } from "../../src/platform/store/balance_change.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
+import { type RateLimit, RateLimiter } from "../../src/platform/store/gcra.ts";
+import { encodeKey, encodeStorableKey, isBelow } from "../../src/platform/store/key_encoding.ts";
+import { ledgerEntryIdOf } from "../../src/platform/store/ledger_entry_id.ts";
+import { measureCommit } from "../../src/platform/store/commit_size.ts";
 import {
   type Balance,
   type BalanceChange,
@@ -23,10 +23,10 @@ import {
   type StoredLedgerEntry,
   type StoreLimits,
   type Version,
-} from "../../src/store/store.ts";
-import { ClockRollbackDetector } from "../../src/store/clock_rollback.ts";
-import { type StoreTime, storeTimeOf } from "../../src/store/store_time.ts";
-import type { WriteGuard } from "../../src/store/write_health.ts";
+} from "../../src/platform/store/store.ts";
+import { ClockRollbackDetector } from "../../src/platform/store/clock_rollback.ts";
+import { type StoreTime, storeTimeOf } from "../../src/platform/store/store_time.ts";
+import type { WriteGuard } from "../../src/platform/store/write_health.ts";
 
 interface Value {
   readonly key: Key;

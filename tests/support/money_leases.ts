@@ -1,7 +1,7 @@
-import type { Clock } from "../../src/lib/clock.ts";
-import type { Money } from "../../src/lib/money.ts";
-import type { MoneyLeases, SharedBalance } from "../../src/store/money_leases.ts";
-import type { Balance, Store } from "../../src/store/store.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import type { Money } from "../../src/platform/lib/basics/money.ts";
+import type { MoneyLeases, SharedBalance } from "../../src/platform/store/money_leases.ts";
+import type { Balance, Store } from "../../src/platform/store/store.ts";
 
 /** How long a lease lasts. */
 export const DURATION_MS = 30_000;

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { replaceThreadModules } from "../../src/lib/program_files.ts";
+import { replaceThreadModules } from "../../src/platform/lib/process/program_files.ts";
 
 const BUNDLE = Deno.env.get("SWITCHYARD_TEST_BUNDLE");
 

@@ -1,4 +1,4 @@
-import type { Key, Store } from "../../src/store/store.ts";
+import type { Key, Store } from "../../src/platform/store/store.ts";
 import { storeMember } from "./store_member.ts";
 
 /** A store that records reads of keys that the last commit through it has set. */

@@ -1,6 +1,6 @@
-import type { Frame } from "../../src/lib/frame.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
+import type { Frame } from "../../src/platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 
 /** Recordings of real vendors: beside the repository, or at `SWITCHYARD_FIXTURES`; null where they are absent. */
 export const RECORDINGS: string | null = findRecordings();

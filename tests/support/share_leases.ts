@@ -1,5 +1,5 @@
-import type { Clock } from "../../src/lib/clock.ts";
-import type { ShareDemand, ShareLeases } from "../../src/store/share_leases.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import type { ShareDemand, ShareLeases } from "../../src/platform/store/share_leases.ts";
 
 interface SharedLimit {
   used: number;

@@ -1,4 +1,4 @@
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 
 /** A member of a store, bound to it if it is a method: for a proxy that replaces some members. */
 export function storeMember(store: Store, name: keyof Store): unknown {

@@ -1,5 +1,5 @@
-import type { PartOpening, ReplyEvent } from "../../src/conversation/events.ts";
-import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
+import type { PartOpening, ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { Reply, ReplyPart } from "../../src/conversation/neutral/reply.ts";
 
 /** A whole reply as a stream of events, each part in pieces of at most `size` UTF-16 units. */
 export function streamOf(reply: Reply, size = 7): ReplyEvent[] {

@@ -1,4 +1,4 @@
-import { type RecordedArrival, RequestRecord } from "../../src/http/request_record.ts";
+import { type RecordedArrival, RequestRecord } from "../../src/platform/http/request/request_record.ts";
 
 /** A record that nobody reads, for calls outside a request. */
 export function unobservedRecord(): RequestRecord {

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { createRedactor } from "../../src/lib/redact.ts";
-import { createHttpClient } from "../../src/net/http1/client.ts";
-import { originOf } from "../../src/net/http1/wire_request.ts";
-import type { Outbound } from "../../src/upstreams/outbound_call.ts";
-import { createOutbound } from "../../src/upstreams/outbound.ts";
-import type { VideoMedia, VideoOrder } from "../../src/upstreams/video_upstream.ts";
+import { createRedactor } from "../../src/platform/lib/text/redact.ts";
+import { createHttpClient } from "../../src/platform/net/http1/client.ts";
+import { originOf } from "../../src/platform/net/http1/wire_request.ts";
+import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
+import { createOutbound } from "../../src/vendors/upstreams/call/outbound.ts";
+import type { VideoMedia, VideoOrder } from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import { ManualClock } from "./manual_clock.ts";
 import { RECORDINGS } from "./recordings.ts";
 import { answer, type ScriptedUpstream, startScriptedUpstream, type VendorConnection } from "./scripted_upstream.ts";

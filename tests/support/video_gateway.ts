@@ -1,8 +1,8 @@
-import type { RunningApp } from "../../src/app/app.ts";
-import { newApiKey } from "../../src/billing/api_key.ts";
+import type { RunningApp } from "../../src/entry/app/app.ts";
+import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { readConfig } from "../../src/config/config.ts";
-import type { Clock } from "../../src/lib/clock.ts";
-import { jsonLog } from "../../src/lib/log.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { startApps, TEST_ISOLATES } from "./apps.ts";

@@ -1,4 +1,4 @@
-import type { StoreEngine } from "../../src/store/engine.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
 
 /** The announcements of processes that share a store, in memory. */
 export class WakeChannel {

@@ -1,10 +1,10 @@
 import { passRelayOf } from "./support.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { StreamTransform } from "../../src/calls/stream_relay.ts";
-import { ArrayRelay } from "../../src/texts/array_relay.ts";
-import type { PassRelay } from "../../src/texts/pass_relay.ts";
+import type { StreamTransform } from "../../src/services/calls/stream_relay.ts";
+import { ArrayRelay } from "../../src/services/texts/relay/array_relay.ts";
+import type { PassRelay } from "../../src/services/texts/relay/pass_relay.ts";
 import { type AdmissionRecorder, admissionRecorder, attemptOf, cutAt, relayAll, REPLY, wireOf } from "./support.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
 
 function passRelay(recorder: AdmissionRecorder): PassRelay {
   return passRelayOf(attemptOf("content", { recorder }));

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
+import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("BoundedMemory counts its keys, so that long keys of small values remove the oldest", () => {

@@ -1,19 +1,19 @@
 import { unobservedRecord } from "../support/unobserved_record.ts";
 import { CODECS } from "../support/formats.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { type CountRequest, countTokens } from "../../src/texts/count_tokens.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { contentEndpoint } from "../../src/upstreams/google/text.ts";
-import { messagesEndpoint } from "../../src/upstreams/anthropic/text.ts";
-import { chatEndpoint, responsesEndpoint } from "../../src/upstreams/openai/text.ts";
-import type { TextEndpoint } from "../../src/upstreams/upstream.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { type CountRequest, countTokens } from "../../src/services/texts/request/count_tokens.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { contentEndpoint } from "../../src/vendors/upstreams/google/text.ts";
+import { messagesEndpoint } from "../../src/vendors/upstreams/anthropic/text.ts";
+import { chatEndpoint, responsesEndpoint } from "../../src/vendors/upstreams/openai/text.ts";
+import type { TextEndpoint } from "../../src/vendors/upstreams/contract/upstream.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 import { type Behaviour, errorOf, failing, textGatewayOf } from "./text_gateway.ts";
 import { responseOf } from "./support.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
 
 const ENDPOINTS: Readonly<Record<CallerFormatName, TextEndpoint>> = {
   chat: chatEndpoint,

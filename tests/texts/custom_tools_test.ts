@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import { customToolsOf, customToolUnwrapper, unwrappedPart } from "../../src/texts/custom_tools.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import { customToolsOf, customToolUnwrapper, unwrappedPart } from "../../src/services/texts/relay/custom_tools.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 

@@ -1,12 +1,12 @@
 import { eventReaderOf } from "../support/event_reader.ts";
 import { assertEquals } from "@std/assert";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { Reply, ReplyPart } from "../../src/conversation/reply.ts";
-import { emulationFor } from "../../src/texts/emulation.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { Reply, ReplyPart } from "../../src/conversation/neutral/reply.ts";
+import { emulationFor } from "../../src/services/texts/relay/emulation.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { CODECS, FORMATS } from "../support/formats.ts";
 import { wireOf } from "./support.ts";
-import { createFrameReader } from "../../src/lib/sse.ts";
+import { createFrameReader } from "../../src/platform/lib/streams/sse.ts";
 
 const call = (callId: string): ReplyPart & { kind: "tool_call" } => ({
   kind: "tool_call",

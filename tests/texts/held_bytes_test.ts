@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { concatBytes } from "../../src/lib/concat_bytes.ts";
-import { HeldBytes } from "../../src/texts/held_bytes.ts";
+import { concatBytes } from "../../src/platform/lib/bytes/concat_bytes.ts";
+import { HeldBytes } from "../../src/services/texts/relay/held_bytes.ts";
 import { SeededRandom } from "../e2e/money_walk/random.ts";
 
 Deno.test("held bytes: what is taken is what was read, in its order, wherever reads and frames end", () => {

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { MediaPart, Part } from "../../src/conversation/conversation.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import type { MediaFetch } from "../../src/net/media_inliner.ts";
-import { inlineMedia, type MediaContext } from "../../src/texts/inline_media.ts";
+import type { MediaPart, Part } from "../../src/conversation/neutral/conversation.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import type { MediaFetch } from "../../src/platform/net/media_inliner.ts";
+import { inlineMedia, type MediaContext } from "../../src/services/texts/plan/inline_media.ts";
 import { conversationOf } from "../support/conversations.ts";
 
 const picture = (url: string): MediaPart & { kind: "image" } => ({

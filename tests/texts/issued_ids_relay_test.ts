@@ -1,9 +1,9 @@
 import { passRelayOf } from "./support.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import type { Bytes, StreamTransform } from "../../src/calls/stream_relay.ts";
-import type { StateReference } from "../../src/ownership/records.ts";
-import { MAX_IDS_PER_REPLY, withIssuedIds } from "../../src/texts/issued_ids_relay.ts";
+import type { Bytes, StreamTransform } from "../../src/services/calls/stream_relay.ts";
+import type { StateReference } from "../../src/services/ownership/records.ts";
+import { MAX_IDS_PER_REPLY, withIssuedIds } from "../../src/services/texts/relay/issued_ids_relay.ts";
 import { attemptOf, bodyOf, cutAt, textOf } from "./support.ts";
 
 /** Creates a relay of a responses stream, and records what was stored before each of its bytes was sent. */

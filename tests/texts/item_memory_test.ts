@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
-import { itemMemoryOver } from "../../src/texts/item_memory.ts";
+import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
+import { itemMemoryOver } from "../../src/services/texts/memory/item_memory.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const item = { id: "msg_1", type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi" }] };

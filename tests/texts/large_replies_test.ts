@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { runReplyJob } from "../../src/texts/large_replies/reply_job.ts";
-import type { PassedReplyJob, WriteReplyJob } from "../../src/texts/large_replies/reply_jobs.ts";
-import { createReplyWork } from "../../src/texts/large_replies/reply_work.ts";
-import { NO_USAGE } from "../../src/conversation/usage.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { runReplyJob } from "../../src/services/texts/large_replies/reply_job.ts";
+import type { PassedReplyJob, WriteReplyJob } from "../../src/services/texts/large_replies/reply_jobs.ts";
+import { createReplyWork } from "../../src/services/texts/large_replies/reply_work.ts";
+import { NO_USAGE } from "../../src/conversation/neutral/usage.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { present } from "../support/items.ts";
 
 const ENCODER = new TextEncoder();

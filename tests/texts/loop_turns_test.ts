@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
-import { MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../../src/lib/loop_turns.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import { KeptStreams } from "../../src/replays/kept_streams.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { CALLER_ENDPOINTS } from "../../src/platform/endpoints/callers.ts";
+import { MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../../src/platform/lib/streams/loop_turns.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import { KeptStreams } from "../../src/services/replays/kept_streams.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { bodyOf, REPLY, requestOf, responseOf, wireOf } from "./support.ts";
 import { textGatewayOf } from "./text_gateway.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { replyOf } from "../support/assemble.ts";
 import { replyContextOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { Conversation, Part } from "../../src/conversation/conversation.ts";
-import type { ReplyPart } from "../../src/conversation/reply.ts";
-import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
-import { reasoningMemoryOver } from "../../src/texts/reasoning_memory.ts";
+import type { Conversation, Part } from "../../src/conversation/neutral/conversation.ts";
+import type { ReplyPart } from "../../src/conversation/neutral/reply.ts";
+import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
+import { reasoningMemoryOver } from "../../src/services/texts/memory/reasoning_memory.ts";
 import { conversationOf } from "../support/conversations.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";

@@ -1,7 +1,7 @@
 import { itemAt } from "../support/items.ts";
 import { passRelayOf } from "./support.ts";
 import { assert, assertEquals } from "@std/assert";
-import { encodeFrames } from "../../src/lib/sse.ts";
+import { encodeFrames } from "../../src/platform/lib/streams/sse.ts";
 import { minRecordings, recordings } from "../support/recordings.ts";
 import { CODECS } from "../support/formats.ts";
 import { admissionRecorder, attemptOf, bodyOf, cutAt, relayAll, withoutCost } from "./support.ts";

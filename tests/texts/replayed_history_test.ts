@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { type CallerFormatName, writeSignature } from "../../src/conversation/reasoning_signature.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { type CallerFormatName, writeSignature } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { requestOf } from "./support.ts";

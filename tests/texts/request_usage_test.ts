@@ -1,7 +1,7 @@
 import { CODECS } from "../support/formats.ts";
 import { assert, assertEquals } from "@std/assert";
-import { NO_USAGE } from "../../src/conversation/usage.ts";
-import { promptTokensOfRequest, usageSoFar } from "../../src/texts/request_usage.ts";
+import { NO_USAGE } from "../../src/conversation/neutral/usage.ts";
+import { promptTokensOfRequest, usageSoFar } from "../../src/services/texts/charge/request_usage.ts";
 import { bodyOf, requestOf } from "./support.ts";
 
 Deno.test("usageSoFar() keeps the vendor's prompt count, and the larger output count", async () => {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { jsonBytes, responseHeaders, streamHeaders } from "../../src/texts/response_headers.ts";
+import { jsonBytes, responseHeaders, streamHeaders } from "../../src/services/texts/relay/response_headers.ts";
 import { attemptOf, type AttemptOptions } from "./support.ts";
 
 function headersWith(droppedFields: readonly string[], type = "application/json"): Headers {

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { readModel } from "../../src/catalog/model.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
-import { reachableTiers } from "../../src/texts/service_tier.ts";
+import { reachableTiers } from "../../src/services/texts/plan/service_tier.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { bodyOf, requestOf } from "./support.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { sessionOf } from "../../src/texts/session_of.ts";
+import { sessionOf } from "../../src/services/texts/request/session_of.ts";
 
 const UUID = "57a121ec-f78c-48c3-a745-e3036a3ecc33";
 const of = (headers: Record<string, string>, body: Record<string, unknown> = {}) =>

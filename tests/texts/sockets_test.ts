@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { TICK_MS } from "../../src/net/deadline.ts";
-import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { openProviders } from "../../src/upstreams/providers.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { TICK_MS } from "../../src/platform/net/deadline.ts";
+import { readProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
+import { openProviders } from "../../src/vendors/upstreams/opening/providers.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { answer, startScriptedUpstream, STREAM_HEAD, type VendorConnection } from "../support/scripted_upstream.ts";
 import { errorOf, type TextGateway, textGatewayOf } from "./text_gateway.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import { bodyOf, REPLY, requestOf, wireOf, withoutCost } from "./support.ts";
 
 const KINDS: Readonly<Record<CallerFormatName, Record<string, string>>> = {

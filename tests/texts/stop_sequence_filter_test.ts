@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ReplyEvent } from "../../src/conversation/events.ts";
-import { StopSequenceFilter } from "../../src/texts/stop_sequence_filter.ts";
+import type { ReplyEvent } from "../../src/conversation/neutral/events.ts";
+import { StopSequenceFilter } from "../../src/services/texts/relay/stop_sequence_filter.ts";
 
 /** Returns the text of a stream in chunks, and whether it was cut. */
 function cut(stop: readonly string[], pieces: readonly string[]): { text: string; sequence: string | null } {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { silentLog } from "../../src/lib/log.ts";
-import { StoredReplies } from "../../src/texts/stored_replies.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { StoredReplies } from "../../src/services/texts/memory/stored_replies.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { createFrameReader } from "../../src/lib/sse.ts";
-import { FrameBuffer } from "../../src/texts/frame_buffer.ts";
-import { framesIn, lastFrameEnd, rejectManyValues } from "../../src/texts/stream_frames.ts";
+import { createFrameReader } from "../../src/platform/lib/streams/sse.ts";
+import { FrameBuffer } from "../../src/services/texts/relay/frame_buffer.ts";
+import { framesIn, lastFrameEnd, rejectManyValues } from "../../src/services/texts/relay/stream_frames.ts";
 
 const UNCOUNTED = { hold() {} };
 

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { readModel } from "../../src/catalog/model.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { readRate } from "../../src/lib/money.ts";
-import { measureOf } from "../../src/texts/text_measure.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { readRate } from "../../src/platform/lib/basics/money.ts";
+import { measureOf } from "../../src/services/texts/plan/text_measure.ts";
 import { CODECS } from "../support/formats.ts";
 
 const PRICES = {

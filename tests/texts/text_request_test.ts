@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
-import { CALLER_ENDPOINTS } from "../../src/endpoints/callers.ts";
-import type { Inbound } from "../../src/http/inbound.ts";
-import { jsonObjectOf } from "../../src/http/json_body.ts";
+import { CALLER_ENDPOINTS } from "../../src/platform/endpoints/callers.ts";
+import type { Inbound } from "../../src/platform/http/request/inbound.ts";
+import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
-import { textRequestOf } from "../../src/texts/text_request.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import { textRequestOf } from "../../src/services/texts/request/text_request.ts";
 
 Deno.test("textRequestOf() reads what it needs from the outline of a long body, which is not parsed whole", () => {
   const bytes = new TextEncoder().encode(JSON.stringify({

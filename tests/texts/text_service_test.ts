@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import type { CallerFormatName } from "../../src/conversation/reasoning_signature.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { TextRequest } from "../../src/texts/attempt.ts";
-import { routeTo } from "../../src/texts/text_options.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { TextRequest } from "../../src/services/texts/plan/attempt.ts";
+import { routeTo } from "../../src/services/texts/request/text_options.ts";
 import { itemAt, valueAt } from "../support/items.ts";
 import { type Behaviour, errorOf, failing, streamed, textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { FORMATS } from "../support/formats.ts";

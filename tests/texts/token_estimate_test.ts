@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { countTokens as exactly } from "gpt-tokenizer";
-import { countPromptTokens, countTextTokens, estimatedUsage } from "../../src/texts/token_estimate.ts";
+import { countPromptTokens, countTextTokens, estimatedUsage } from "../../src/services/texts/plan/token_estimate.ts";
 import { conversationOf } from "../support/conversations.ts";
 
 Deno.test("countTextTokens() matches the tokenizer for ordinary text of any length", async () => {

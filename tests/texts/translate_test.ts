@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { itemAt } from "../support/items.ts";
 import { textGatewayOf, wholeReply } from "./text_gateway.ts";
 import { CODECS, FORMATS } from "../support/formats.ts";

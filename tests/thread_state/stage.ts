@@ -1,24 +1,24 @@
 import type { MessagePort } from "node:worker_threads";
-import { createAccount } from "../../src/billing/account.ts";
-import { lentMeter } from "../../src/billing/lent_meter.ts";
-import { createMeter, type LedgerMeter } from "../../src/billing/meter.ts";
-import { settledStore } from "../../src/billing/settled_store.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import type { FromIsolate, ToIsolate } from "../../src/isolates/messages.ts";
-import { readMessages, writeMessages } from "../../src/isolates/wire.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import type { Money } from "../../src/lib/money.ts";
-import { createCircuitBreaker } from "../../src/routing/circuit_breaker.ts";
-import type { StoreEngine } from "../../src/store/engine.ts";
-import { Journal, type JournalSink } from "../../src/store/journal/journal.ts";
-import { BoundedMemory } from "../../src/texts/bounded_memory.ts";
-import { JournaledCharges } from "../../src/thread_state/journaled_charges.ts";
-import { LeasedMeter } from "../../src/thread_state/leased_meter.ts";
-import { Lessor } from "../../src/thread_state/lessor.ts";
-import { Lessors } from "../../src/thread_state/lessors.ts";
-import { RemoteState } from "../../src/thread_state/remote_state.ts";
-import { SharedState } from "../../src/thread_state/shared_state.ts";
-import { SharedStoreTime } from "../../src/thread_state/shared_store_time.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { lentMeter } from "../../src/money/billing/meter/lent_meter.ts";
+import { createMeter, type LedgerMeter } from "../../src/money/billing/meter/meter.ts";
+import { settledStore } from "../../src/money/billing/meter/settled_store.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import type { FromIsolate, ToIsolate } from "../../src/threads/isolates/messages.ts";
+import { readMessages, writeMessages } from "../../src/threads/isolates/wire.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import type { Money } from "../../src/platform/lib/basics/money.ts";
+import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
+import { Journal, type JournalSink } from "../../src/platform/store/journal/journal.ts";
+import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
+import { JournaledCharges } from "../../src/threads/thread_state/journaled_charges.ts";
+import { LeasedMeter } from "../../src/threads/thread_state/leased_meter.ts";
+import { Lessor } from "../../src/threads/thread_state/lessor.ts";
+import { Lessors } from "../../src/threads/thread_state/lessors.ts";
+import { RemoteState } from "../../src/threads/thread_state/remote_state.ts";
+import { SharedState } from "../../src/threads/thread_state/shared_state.ts";
+import { SharedStoreTime } from "../../src/threads/thread_state/shared_store_time.ts";
 import { eventLoopTurn, type ManualClock, manualClock } from "../billing/support.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 
@@ -82,7 +82,7 @@ export async function meterStage(
 }
 
 async function spentIn(store: StoreEngine, account: string, keyId: string | null, since: number) {
-  const { chargeRowsOf } = await import("../../src/billing/charge.ts");
+  const { chargeRowsOf } = await import("../../src/money/billing/ledger/charge.ts");
   let charged = 0n;
   for (const entry of await store.ledger(account, { limit: 500 })) {
     for (const row of chargeRowsOf(entry)) {

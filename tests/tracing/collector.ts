@@ -1,4 +1,4 @@
-import type { Attribute, Span } from "../../src/tracing/otlp.ts";
+import type { Attribute, Span } from "../../src/observers/tracing/otlp.ts";
 
 /** A collector on loopback. */
 export interface Collector {

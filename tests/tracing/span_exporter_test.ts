@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { jsonLog } from "../../src/lib/log.ts";
-import type { HttpClient } from "../../src/net/http1/client.ts";
-import { ConnectionError } from "../../src/net/http1/connection_error.ts";
-import type { HttpResponse, ReadCallbacks } from "../../src/net/http1/response.ts";
-import { attributesOf, SERVER, type Span } from "../../src/tracing/otlp.ts";
-import { SpanExporter } from "../../src/tracing/span_exporter.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
+import type { HttpClient } from "../../src/platform/net/http1/client.ts";
+import { ConnectionError } from "../../src/platform/net/http1/connection_error.ts";
+import type { HttpResponse, ReadCallbacks } from "../../src/platform/net/http1/response.ts";
+import { attributesOf, SERVER, type Span } from "../../src/observers/tracing/otlp.ts";
+import { SpanExporter } from "../../src/observers/tracing/span_exporter.ts";
 import { ioTurn } from "../support/io_turn.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

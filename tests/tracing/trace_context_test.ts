@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
-import { HeaderFields } from "../../src/http/headers.ts";
-import { newSpanId, newTraceId, readTraceParent, traceHeaderLines } from "../../src/lib/trace_context.ts";
-import { traceBySampling } from "../../src/tracing/sampling.ts";
+import { HeaderFields } from "../../src/platform/http/request/headers.ts";
+import { newSpanId, newTraceId, readTraceParent, traceHeaderLines } from "../../src/platform/lib/tracing/trace_context.ts";
+import { traceBySampling } from "../../src/observers/tracing/sampling.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import type { HeaderFields } from "../../src/upstreams/authorization.ts";
-import { type AccessToken, createAccessTokens } from "../../src/upstreams/access_tokens.ts";
+import type { HeaderFields } from "../../src/vendors/upstreams/call/authorization.ts";
+import { type AccessToken, createAccessTokens } from "../../src/vendors/upstreams/call/access_tokens.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { createRedactor } from "../../src/lib/redact.ts";
-import { createHttpClient } from "../../src/net/http1/client.ts";
-import { originOf } from "../../src/net/http1/wire_request.ts";
-import { byFixedHeaders, type HeaderFields, type RequestToAuthorize } from "../../src/upstreams/authorization.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { createOutbound } from "../../src/upstreams/outbound.ts";
-import { ByteParts } from "../../src/lib/byte_parts.ts";
+import { createRedactor } from "../../src/platform/lib/text/redact.ts";
+import { createHttpClient } from "../../src/platform/net/http1/client.ts";
+import { originOf } from "../../src/platform/net/http1/wire_request.ts";
+import { byFixedHeaders, type HeaderFields, type RequestToAuthorize } from "../../src/vendors/upstreams/call/authorization.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { createOutbound } from "../../src/vendors/upstreams/call/outbound.ts";
+import { ByteParts } from "../../src/platform/lib/bytes/byte_parts.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("byFixedHeaders() builds the fields of a credential once", () => {

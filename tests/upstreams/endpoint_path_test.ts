@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { endpointPathIn } from "../../src/upstreams/endpoint_path.ts";
-import { vendorBaseUrl } from "../../src/upstreams/configured_vendors.ts";
-import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
+import { endpointPathIn } from "../../src/vendors/upstreams/settings/endpoint_path.ts";
+import { vendorBaseUrl } from "../../src/vendors/upstreams/configured_vendors.ts";
+import { PROVIDER_KINDS } from "../../src/vendors/upstreams/kinds.ts";
 
 Deno.test("endpointPathIn() finds the path of a copied endpoint URL", () => {
   for (

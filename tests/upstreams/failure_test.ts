@@ -6,7 +6,7 @@ import {
   failureKindOf,
   gatewayErrorFor,
   UpstreamFailure,
-} from "../../src/upstreams/failure.ts";
+} from "../../src/vendors/upstreams/call/failure.ts";
 
 function failureWith(kind: FailureKind, facts: Partial<FailureFacts> = {}): UpstreamFailure {
   return new UpstreamFailure("acme", kind, "Said the vendor", { status: null, accepted: "no", ...facts });

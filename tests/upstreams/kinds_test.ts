@@ -2,8 +2,8 @@ import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { ROOT } from "../architecture/source_files.ts";
 import { withAnswers } from "../support/vendor_stage.ts";
-import { loadKind } from "../../src/upstreams/adapters.ts";
-import { listsModels, PROVIDER_KINDS, supportsSecretKey } from "../../src/upstreams/kinds.ts";
+import { loadKind } from "../../src/vendors/upstreams/adapters.ts";
+import { listsModels, PROVIDER_KINDS, supportsSecretKey } from "../../src/vendors/upstreams/kinds.ts";
 
 Deno.test("kinds: the table states for each kind whether its adapter lists models", async () => {
   const listing = await Promise.all(PROVIDER_KINDS.map(async (name) => [name, Boolean((await loadKind(name)).models)]));

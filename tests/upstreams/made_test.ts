@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import type { Clock } from "../../src/lib/clock.ts";
-import { type Made, madeBy, PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
-import type { Provider } from "../../src/upstreams/provider.ts";
-import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { openProviders } from "../../src/upstreams/providers.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { type Made, madeBy, PROVIDER_KINDS } from "../../src/vendors/upstreams/kinds.ts";
+import type { Provider } from "../../src/vendors/upstreams/contract/provider.ts";
+import { readProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
+import { openProviders } from "../../src/vendors/upstreams/opening/providers.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const CONFIGS: Readonly<Record<string, Record<string, unknown>>> = {

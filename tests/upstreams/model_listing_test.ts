@@ -1,7 +1,7 @@
-import { anthropicListing, googleListing } from "../../src/upstreams/capability_listings.ts";
+import { anthropicListing, googleListing } from "../../src/vendors/upstreams/shared/capability_listings.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { listModels, MAX_LISTED_MODELS, type ModelListing, openaiListing } from "../../src/upstreams/model_listing.ts";
-import type { Outbound } from "../../src/upstreams/outbound_call.ts";
+import { listModels, MAX_LISTED_MODELS, type ModelListing, openaiListing } from "../../src/vendors/upstreams/contract/model_listing.ts";
+import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
 
 const NOTHING = {
   name: null,

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type FormField, multipartBody } from "../../src/upstreams/multipart_body.ts";
-import type { OutboundBody } from "../../src/upstreams/outbound_body.ts";
+import { type FormField, multipartBody } from "../../src/vendors/upstreams/contract/multipart_body.ts";
+import type { OutboundBody } from "../../src/vendors/upstreams/call/outbound_body.ts";
 import { atLeast } from "../support/items.ts";
 import { bytesOf, imageOf } from "./vendor.ts";
 

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import * as z from "zod";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { openaiImages } from "../../src/upstreams/openai/images.ts";
-import type { OutboundBody } from "../../src/upstreams/outbound_body.ts";
-import type { OutboundCall } from "../../src/upstreams/outbound_call.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { openaiImages } from "../../src/vendors/upstreams/openai/images.ts";
+import type { OutboundBody } from "../../src/vendors/upstreams/call/outbound_body.ts";
+import type { OutboundCall } from "../../src/vendors/upstreams/call/outbound_call.ts";
 import { itemAt } from "../support/items.ts";
 import { CALL, orderOf, VENDOR_KEY, withVendor } from "./vendor.ts";
 

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { messages } from "../../src/conversation/codecs/messages/mod.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { createRedactor } from "../../src/lib/redact.ts";
-import { TICK_MS } from "../../src/net/deadline.ts";
-import { createHttpClient, type HttpClient } from "../../src/net/http1/client.ts";
-import type { HttpResponse } from "../../src/net/http1/response.ts";
-import { ResponseHead } from "../../src/net/http1/response_head.ts";
-import { originOf } from "../../src/net/http1/wire_request.ts";
-import { gatewayErrorFor, UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { Outbound, OutboundCall } from "../../src/upstreams/outbound_call.ts";
-import { createOutbound } from "../../src/upstreams/outbound.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { createRedactor } from "../../src/platform/lib/text/redact.ts";
+import { TICK_MS } from "../../src/platform/net/deadline.ts";
+import { createHttpClient, type HttpClient } from "../../src/platform/net/http1/client.ts";
+import type { HttpResponse } from "../../src/platform/net/http1/response.ts";
+import { ResponseHead } from "../../src/platform/net/http1/response_head.ts";
+import { originOf } from "../../src/platform/net/http1/wire_request.ts";
+import { gatewayErrorFor, UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { Outbound, OutboundCall } from "../../src/vendors/upstreams/call/outbound_call.ts";
+import { createOutbound } from "../../src/vendors/upstreams/call/outbound.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import {

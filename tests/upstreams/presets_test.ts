@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
-import { PRESET_NAMES, presetOf } from "../../src/upstreams/vendors.ts";
-import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
+import { PROVIDER_KINDS } from "../../src/vendors/upstreams/kinds.ts";
+import { PRESET_NAMES, presetOf } from "../../src/vendors/upstreams/vendors.ts";
+import { readProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
 import { configOf, problemsOf } from "../config/support.ts";
 
 Deno.test("a preset gives the kind, the address and the quirks of its vendor", () => {

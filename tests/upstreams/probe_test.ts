@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { openai } from "../../src/upstreams/openai/mod.ts";
-import type { Outbound } from "../../src/upstreams/outbound_call.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { openai } from "../../src/vendors/upstreams/openai/mod.ts";
+import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
 import { withVendor } from "./vendor.ts";
 
 const IDLE = new AbortController().signal;

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod";
-import { NO_QUIRKS } from "../../src/conversation/quirks.ts";
-import { isProviderName } from "../../src/lib/provider_name.ts";
-import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { vendorBaseUrl } from "../../src/upstreams/configured_vendors.ts";
-import { PROVIDER_KINDS } from "../../src/upstreams/kinds.ts";
-import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/upstreams/default_quirks.ts";
+import { NO_QUIRKS } from "../../src/conversation/contract/quirks.ts";
+import { isProviderName } from "../../src/platform/names/provider_name.ts";
+import { readProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
+import { vendorBaseUrl } from "../../src/vendors/upstreams/configured_vendors.ts";
+import { PROVIDER_KINDS } from "../../src/vendors/upstreams/kinds.ts";
+import { COMPATIBLE_MESSAGES_QUIRKS, COMPATIBLE_QUIRKS } from "../../src/vendors/upstreams/settings/default_quirks.ts";
 
 function pathsOf(provider: unknown): string[] {
   const error = assertThrows(() => readProviderConfig(provider), z.ZodError) as z.ZodError;

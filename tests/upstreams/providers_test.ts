@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { ProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { openProviders, type Providers } from "../../src/upstreams/providers.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
+import type { ProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
+import { readProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
+import { openProviders, type Providers } from "../../src/vendors/upstreams/opening/providers.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { always, answer, startScriptedUpstream } from "../support/scripted_upstream.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { chat } from "../../src/conversation/codecs/chat/mod.ts";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
-import { isCredentialRejected } from "../../src/upstreams/rejected_credential.ts";
+import { isCredentialRejected } from "../../src/vendors/upstreams/call/rejected_credential.ts";
 
 const google = (message: string, reason?: string) => ({
   error: { code: 403, message, status: "PERMISSION_DENIED", details: reason === undefined ? [] : [{ reason }] },

@@ -1,8 +1,8 @@
-import { systemClock } from "../../src/lib/clock.ts";
-import type { ImageCall, ImageOrder, ImageSource, ImageUpstream } from "../../src/upstreams/image_upstream.ts";
-import type { Provider } from "../../src/upstreams/provider.ts";
-import { readProviderConfig } from "../../src/upstreams/provider_config.ts";
-import { openProviders } from "../../src/upstreams/providers.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import type { ImageCall, ImageOrder, ImageSource, ImageUpstream } from "../../src/vendors/upstreams/contract/image_upstream.ts";
+import type { Provider } from "../../src/vendors/upstreams/contract/provider.ts";
+import { readProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
+import { openProviders } from "../../src/vendors/upstreams/opening/providers.ts";
 import { itemAt } from "../support/items.ts";
 import { RECORDINGS } from "../support/recordings.ts";
 

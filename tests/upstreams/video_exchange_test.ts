@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { videoExchange } from "../../src/upstreams/video_exchange.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { videoExchange } from "../../src/vendors/upstreams/shared/videos/video_exchange.ts";
 import { until } from "../support/manual_clock.ts";
 import { ok, withAnswers, withVendor } from "../support/vendor_stage.ts";
 

@@ -3,21 +3,21 @@
  * types.
  */
 import { assertEquals } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { wanVideos } from "../../src/upstreams/alibaba/videos.ts";
-import { googleVideos } from "../../src/upstreams/google/videos.ts";
-import { klingVideos } from "../../src/upstreams/kling/videos.ts";
-import { dreamMachineVideos } from "../../src/upstreams/luma/dream_machine.ts";
-import { lumaVideos } from "../../src/upstreams/luma/videos.ts";
-import { openrouterVideos } from "../../src/upstreams/openai/videos.ts";
-import type { Outbound } from "../../src/upstreams/outbound_call.ts";
-import { pikaVideos } from "../../src/upstreams/pika/videos.ts";
-import { replicateVideos } from "../../src/upstreams/replicate/videos.ts";
-import { runwayVideos } from "../../src/upstreams/runway/videos.ts";
-import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
-import { viduVideos } from "../../src/upstreams/vidu/videos.ts";
-import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
-import { refuseOptions } from "../../src/videos/request/priced_options.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { wanVideos } from "../../src/vendors/upstreams/alibaba/videos.ts";
+import { googleVideos } from "../../src/vendors/upstreams/google/videos.ts";
+import { klingVideos } from "../../src/vendors/upstreams/kling/videos.ts";
+import { dreamMachineVideos } from "../../src/vendors/upstreams/luma/dream_machine.ts";
+import { lumaVideos } from "../../src/vendors/upstreams/luma/videos.ts";
+import { openrouterVideos } from "../../src/vendors/upstreams/openai/videos.ts";
+import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
+import { pikaVideos } from "../../src/vendors/upstreams/pika/videos.ts";
+import { replicateVideos } from "../../src/vendors/upstreams/replicate/videos.ts";
+import { runwayVideos } from "../../src/vendors/upstreams/runway/videos.ts";
+import type { VideoUpstream } from "../../src/vendors/upstreams/contract/video_upstream.ts";
+import { viduVideos } from "../../src/vendors/upstreams/vidu/videos.ts";
+import { xaiVideos } from "../../src/vendors/upstreams/xai/videos.ts";
+import { refuseOptions } from "../../src/services/videos/request/priced_options.ts";
 import { withAnswers } from "../support/vendor_stage.ts";
 
 interface Vendor {

@@ -1,4 +1,4 @@
-import type { PriceKey } from "../../src/billing/tariff.ts";
+import type { PriceKey } from "../../src/money/billing/prices/tariff.ts";
 
 /** What a member of usage means for the bill. */
 export type Meaning =

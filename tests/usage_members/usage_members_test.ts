@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { textQuantitiesOf } from "../../src/billing/text_quantities.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
+import { textQuantitiesOf } from "../../src/money/billing/prices/text_quantities.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
 import { CODECS } from "../support/formats.ts";
 import members from "./members.json" with { type: "json" };
 import { type Meaning, MEANINGS } from "./table.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { readMoney } from "../../src/lib/money.ts";
-import type { CancelOutcome } from "../../src/upstreams/video_upstream.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
+import type { CancelOutcome } from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import { CALLER, COST, DONE, failure, openStage, type Stage } from "./stage.ts";
 
 const START = readMoney("100");

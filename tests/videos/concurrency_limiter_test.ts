@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ConcurrencyLimiter, type Permit } from "../../src/videos/submit/concurrency_limiter.ts";
+import { ConcurrencyLimiter, type Permit } from "../../src/services/videos/submit/concurrency_limiter.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

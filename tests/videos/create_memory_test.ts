@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { MemoryBudget } from "../../src/lib/memory_budget.ts";
-import { CreateMemory } from "../../src/videos/create/create_memory.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { MemoryBudget } from "../../src/platform/lib/process/memory_budget.ts";
+import { CreateMemory } from "../../src/services/videos/create/create_memory.ts";
 
 const MB = 1_000_000;
 

@@ -2,9 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { countingStore, type StoreReads } from "../../bench/counting_store.ts";
 import { buildFleet } from "../../bench/fleet_build.ts";
 import { CALLER, type FleetEngine, MODELS, openFleetEngine } from "../../bench/fleet_engine.ts";
-import type { OwnTaskFilter } from "../../src/videos/tasks/own_tasks.ts";
-import { readTasks } from "../../src/videos/tasks/records.ts";
-import type { TaskObject } from "../../src/videos/tasks/task_object.ts";
+import type { OwnTaskFilter } from "../../src/services/videos/tasks/own_tasks.ts";
+import { readTasks } from "../../src/services/videos/tasks/records.ts";
+import type { TaskObject } from "../../src/services/videos/tasks/task_object.ts";
 
 const FINISHED = 500;
 const OPEN = 50;

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { BODY, CALLER, COST, openStage } from "./stage.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { MediaForms, VideoMedia } from "../../src/upstreams/video_upstream.ts";
-import { formFor, isPublicBase } from "../../src/videos/request/media_publishing.ts";
-import type { TaskMedia } from "../../src/videos/tasks/task.ts";
+import type { MediaForms, VideoMedia } from "../../src/vendors/upstreams/contract/video_upstream.ts";
+import { formFor, isPublicBase } from "../../src/services/videos/request/media_publishing.ts";
+import type { TaskMedia } from "../../src/services/videos/tasks/task.ts";
 
 const address: TaskMedia = { medium: "image", at: "url", url: "https://example.com/a.png" };
 const file = (bytes: number): TaskMedia => ({

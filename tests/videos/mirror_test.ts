@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
-import { createJobRunner } from "../../src/store/job_runner.ts";
-import { readTask } from "../../src/videos/tasks/records.ts";
-import { openTaskAdmin } from "../../src/videos/upkeep/task_admin.ts";
+import { createJobRunner } from "../../src/platform/store/job_runner.ts";
+import { readTask } from "../../src/services/videos/tasks/records.ts";
+import { openTaskAdmin } from "../../src/services/videos/upkeep/task_admin.ts";
 import { itemAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";
 import { CALLER, DONE, failure, openStage } from "./stage.ts";

@@ -1,11 +1,11 @@
 import { longTest } from "../support/long_test.ts";
 import { assert, assertEquals } from "@std/assert";
-import { readMoney, writeMoney } from "../../src/lib/money.ts";
-import type { Commit, CommitResult, Store } from "../../src/store/store.ts";
-import type { VideoProgress } from "../../src/upstreams/video_upstream.ts";
-import { type StoredTask, unpackTask } from "../../src/videos/tasks/packed_task.ts";
-import type { VideoTask } from "../../src/videos/tasks/task.ts";
-import type { Videos } from "../../src/videos/videos.ts";
+import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
+import type { Commit, CommitResult, Store } from "../../src/platform/store/store.ts";
+import type { VideoProgress } from "../../src/vendors/upstreams/contract/video_upstream.ts";
+import { type StoredTask, unpackTask } from "../../src/services/videos/tasks/packed_task.ts";
+import type { VideoTask } from "../../src/services/videos/tasks/task.ts";
+import type { Videos } from "../../src/services/videos/videos.ts";
 import { itemAt } from "../support/items.ts";
 import { CALLER, createWith, DEADLINE_MS, DONE, failure, openStage, runDue, type Stage } from "./stage.ts";
 

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { mergeCommits } from "../../src/billing/records.ts";
+import { mergeCommits } from "../../src/money/billing/accounts/records.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Commit, Store } from "../../src/store/store.ts";
-import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/videos/tasks/own_tasks.ts";
-import { addTask, changeTask, indexOldTasks, readTask, removeTask } from "../../src/videos/tasks/records.ts";
-import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
+import type { Commit, Store } from "../../src/platform/store/store.ts";
+import { listOwnTasks, MAX_PAGE_SCANS, type OwnTaskFilter } from "../../src/services/videos/tasks/own_tasks.ts";
+import { addTask, changeTask, indexOldTasks, readTask, removeTask } from "../../src/services/videos/tasks/records.ts";
+import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/services/videos/tasks/task.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { MODELS, taskOf } from "./tasks.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { packTask, unpackTask } from "../../src/videos/tasks/packed_task.ts";
-import { changeTask, readTask, readTasks } from "../../src/videos/tasks/records.ts";
-import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import { packTask, unpackTask } from "../../src/services/videos/tasks/packed_task.ts";
+import { changeTask, readTask, readTasks } from "../../src/services/videos/tasks/records.ts";
+import type { VideoTask } from "../../src/services/videos/tasks/task.ts";
 import { CALLER, DONE, openStage } from "./stage.ts";
 import { taskOf } from "./tasks.ts";
 

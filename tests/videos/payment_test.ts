@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { verifyLedger } from "../../src/billing/verify_ledger.ts";
-import { jsonLog } from "../../src/lib/log.ts";
-import { readMoney, writeMoney } from "../../src/lib/money.ts";
-import type { VideoConsumption } from "../../src/upstreams/video_upstream.ts";
+import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
+import { jsonLog } from "../../src/platform/lib/basics/log.ts";
+import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
+import type { VideoConsumption } from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
 import { unlimitedKey } from "../support/callers.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { PollPace } from "../../src/videos/polling/poll_pace.ts";
-import { PollQueue } from "../../src/videos/polling/poll_queue.ts";
+import { PollPace } from "../../src/services/videos/polling/poll_pace.ts";
+import { PollQueue } from "../../src/services/videos/polling/poll_queue.ts";
 
 interface Item {
   readonly account: string;

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Commit } from "../../src/store/store.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import type { VideoJobHandle, VideoProgress } from "../../src/upstreams/video_upstream.ts";
-import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import type { Commit } from "../../src/platform/store/store.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type { VideoJobHandle, VideoProgress } from "../../src/vendors/upstreams/contract/video_upstream.ts";
+import type { VideoTask } from "../../src/services/videos/tasks/task.ts";
 import { itemAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { progressAfter } from "../../src/videos/polling/progress_record.ts";
+import { progressAfter } from "../../src/services/videos/polling/progress_record.ts";
 
 Deno.test("progressAfter() keeps earlier reported values, limited to their ranges", () => {
   const queued = progressAfter({}, { isRunning: false, queuePosition: 3.2, progressPercent: -1 }, 9_000);

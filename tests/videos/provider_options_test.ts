@@ -1,14 +1,14 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../src/lib/json_object.ts";
-import { arkVideos } from "../../src/upstreams/ark/videos.ts";
-import { falVideos } from "../../src/upstreams/fal/videos.ts";
-import { minimaxVideos } from "../../src/upstreams/minimax/videos.ts";
-import type { Outbound } from "../../src/upstreams/outbound_call.ts";
-import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
-import { xaiVideos } from "../../src/upstreams/xai/videos.ts";
-import { optionsByProvider, orderForProvider } from "../../src/videos/request/provider_options.ts";
-import type { TaskOrder } from "../../src/videos/tasks/task.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
+import { arkVideos } from "../../src/vendors/upstreams/ark/videos.ts";
+import { falVideos } from "../../src/vendors/upstreams/fal/videos.ts";
+import { minimaxVideos } from "../../src/vendors/upstreams/minimax/videos.ts";
+import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
+import type { VideoUpstream } from "../../src/vendors/upstreams/contract/video_upstream.ts";
+import { xaiVideos } from "../../src/vendors/upstreams/xai/videos.ts";
+import { optionsByProvider, orderForProvider } from "../../src/services/videos/request/provider_options.ts";
+import type { TaskOrder } from "../../src/services/videos/tasks/task.ts";
 
 const NOWHERE = {} as Outbound;
 const upstreams = new Map<string, VideoUpstream>([

@@ -1,13 +1,13 @@
-import { openFileDirectory } from "../../src/files/directory.ts";
-import { DiskQuota } from "../../src/files/quota.ts";
-import { readCidr } from "../../src/net/address.ts";
+import { openFileDirectory } from "../../src/platform/files/directory.ts";
+import { DiskQuota } from "../../src/platform/files/quota.ts";
+import { readCidr } from "../../src/platform/net/address.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import type { VideoJobKind } from "../../src/videos/tasks/records.ts";
-import type { VideoParts } from "../../src/videos/tasks/video_parts.ts";
-import { createVideos, type Videos } from "../../src/videos/videos.ts";
-import { fileSweep } from "../../src/videos/upkeep/retention.ts";
-import type { VideoResult } from "../../src/upstreams/video_upstream.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import type { VideoJobKind } from "../../src/services/videos/tasks/records.ts";
+import type { VideoParts } from "../../src/services/videos/tasks/video_parts.ts";
+import { createVideos, type Videos } from "../../src/services/videos/videos.ts";
+import { fileSweep } from "../../src/services/videos/upkeep/retention.ts";
+import type { VideoResult } from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import { DONE, openStage, runDue, type Stage } from "./stage.ts";
 
 /** Retention of copies on a {@linkcode ResultStage}. */

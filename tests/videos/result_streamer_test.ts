@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { SAMPLE_VIDEO } from "../../src/sandbox/families/sample_video.ts";
 import { until } from "../support/manual_clock.ts";
 import { DONE, failure } from "./stage.ts";

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { createJobRunner } from "../../src/store/job_runner.ts";
-import { retentionHandler } from "../../src/app/retention.ts";
-import { recopyResults } from "../../src/videos/upkeep/recopy.ts";
-import { fileSweep, taskSweep } from "../../src/videos/upkeep/retention.ts";
-import { addCopiedTask, addTask, readTask } from "../../src/videos/tasks/records.ts";
-import { newTaskId } from "../../src/videos/tasks/task_id.ts";
-import { createVideos } from "../../src/videos/videos.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { createJobRunner } from "../../src/platform/store/job_runner.ts";
+import { retentionHandler } from "../../src/entry/app/jobs/retention.ts";
+import { recopyResults } from "../../src/services/videos/upkeep/recopy.ts";
+import { fileSweep, taskSweep } from "../../src/services/videos/upkeep/retention.ts";
+import { addCopiedTask, addTask, readTask } from "../../src/services/videos/tasks/records.ts";
+import { newTaskId } from "../../src/services/videos/tasks/task_id.ts";
+import { createVideos } from "../../src/services/videos/videos.ts";
 import { itemAt } from "../support/items.ts";
 import { BODY, CALLER, DONE, openStage, type Stage } from "./stage.ts";
 import { FILES_MS, onResultStage, type ResultStage, serveSample } from "./result_stage.ts";
-import { storeTimeOf } from "../../src/store/store_time.ts";
+import { storeTimeOf } from "../../src/platform/store/store_time.ts";
 
 const TASKS_MS = 30 * 86_400_000;
 

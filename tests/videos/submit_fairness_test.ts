@@ -1,13 +1,13 @@
 import { assert } from "@std/assert";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { type Model, readModel } from "../../src/catalog/model.ts";
-import { MemoryBudget } from "../../src/lib/memory_budget.ts";
-import { readMoney } from "../../src/lib/money.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { createJobRunner, type JobRunner } from "../../src/store/job_runner.ts";
-import type { VideoUpstream } from "../../src/upstreams/video_upstream.ts";
-import { createVideos, type Videos } from "../../src/videos/videos.ts";
-import type { VideoParts } from "../../src/videos/tasks/video_parts.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import { type Model, readModel } from "../../src/vendors/catalog/model.ts";
+import { MemoryBudget } from "../../src/platform/lib/process/memory_budget.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { createJobRunner, type JobRunner } from "../../src/platform/store/job_runner.ts";
+import type { VideoUpstream } from "../../src/vendors/upstreams/contract/video_upstream.ts";
+import { createVideos, type Videos } from "../../src/services/videos/videos.ts";
+import type { VideoParts } from "../../src/services/videos/tasks/video_parts.ts";
 import { until } from "../support/manual_clock.ts";
 import { LIMITS, openStage, type Stage, StageVendor } from "./stage.ts";
 

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { readMoney } from "../../src/lib/money.ts";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { readModel } from "../../src/catalog/model.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { createVideos } from "../../src/videos/videos.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import { readModel } from "../../src/vendors/catalog/model.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { createVideos } from "../../src/services/videos/videos.ts";
 import { createWith, DEADLINE_MS, failure, LIMITS, openStage, runDue, type Stage, StageVendor } from "./stage.ts";
 
 /** The header of an image of 256 by 256 pixels. */

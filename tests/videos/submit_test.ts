@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { UNMONITORED_CREDENTIALS } from "../../src/routing/credential_monitor.ts";
-import { readMoney } from "../../src/lib/money.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { UNMONITORED_CREDENTIALS } from "../../src/vendors/routing/credential_monitor.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { COST, DEADLINE_MS, DONE, failure, openStage, type Stage } from "./stage.ts";
 
 const START = readMoney("100");

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { readMoney } from "../../src/lib/money.ts";
-import { createVideos, type Videos } from "../../src/videos/videos.ts";
-import type { VideoSettings } from "../../src/videos/tasks/video_parts.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { readMoney } from "../../src/platform/lib/basics/money.ts";
+import { createVideos, type Videos } from "../../src/services/videos/videos.ts";
+import type { VideoSettings } from "../../src/services/videos/tasks/video_parts.ts";
 import { atLeast } from "../support/items.ts";
 import { CALLER, COST, createWith, DONE, failure, LIMITS, openStage, runDue, type Stage } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { Store } from "../../src/store/store.ts";
-import type { Videos } from "../../src/videos/videos.ts";
+import type { Store } from "../../src/platform/store/store.ts";
+import type { Videos } from "../../src/services/videos/videos.ts";
 import { CALLER, createWith, DONE, openStage, runDue, type Stage } from "./stage.ts";
 
 const DOUBT_MS = 300_000;

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { mergeCommits } from "../../src/billing/records.ts";
+import { mergeCommits } from "../../src/money/billing/accounts/records.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Commit, Store } from "../../src/store/store.ts";
-import { UpstreamFailure } from "../../src/upstreams/failure.ts";
-import { addTask, changeTask, indexOldTasks, readTask } from "../../src/videos/tasks/records.ts";
-import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/videos/tasks/task.ts";
-import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/videos/upkeep/task_admin.ts";
+import type { Commit, Store } from "../../src/platform/store/store.ts";
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import { addTask, changeTask, indexOldTasks, readTask } from "../../src/services/videos/tasks/records.ts";
+import { VIDEO_STATUSES, type VideoStatus, type VideoTask } from "../../src/services/videos/tasks/task.ts";
+import { MAX_TASKS_SCANNED, openTaskAdmin, type TaskFilter } from "../../src/services/videos/upkeep/task_admin.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openStage } from "./stage.ts";

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import { changedStore } from "../../src/store/changed_store.ts";
-import type { Store } from "../../src/store/store.ts";
-import { changeTask, readTask } from "../../src/videos/tasks/records.ts";
-import type { TaskEventReader } from "../../src/videos/events/task_events.ts";
-import { SHARED_READ_MS, TaskWatch, type TaskWatcher, TICK_MS } from "../../src/videos/events/task_watch.ts";
+import { changedStore } from "../../src/platform/store/changed_store.ts";
+import type { Store } from "../../src/platform/store/store.ts";
+import { changeTask, readTask } from "../../src/services/videos/tasks/records.ts";
+import type { TaskEventReader } from "../../src/services/videos/events/task_events.ts";
+import { SHARED_READ_MS, TaskWatch, type TaskWatcher, TICK_MS } from "../../src/services/videos/events/task_watch.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { CALLER, DONE, openStage, type Stage } from "./stage.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import type { VideoTask } from "../../src/videos/tasks/task.ts";
-import { locationsOf } from "../../src/videos/results/content.ts";
-import { taskObjectOf } from "../../src/videos/tasks/task_object.ts";
+import type { VideoTask } from "../../src/services/videos/tasks/task.ts";
+import { locationsOf } from "../../src/services/videos/results/content.ts";
+import { taskObjectOf } from "../../src/services/videos/tasks/task_object.ts";
 import { taskOf } from "./tasks.ts";
 
 const PARTS = {

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import type { VideoTask } from "../../src/videos/tasks/task.ts";
-import { MIN_STORE_LIMITS } from "../../src/store/store.ts";
-import { refuseOversized } from "../../src/videos/create/task_size.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import type { VideoTask } from "../../src/services/videos/tasks/task.ts";
+import { MIN_STORE_LIMITS } from "../../src/platform/store/store.ts";
+import { refuseOversized } from "../../src/services/videos/create/task_size.ts";
 import { openStage, type Stage } from "./stage.ts";
 import { taskOf } from "./tasks.ts";
 

@@ -1,4 +1,4 @@
-import type { VideoTask } from "../../src/videos/tasks/task.ts";
+import type { VideoTask } from "../../src/services/videos/tasks/task.ts";
 import { itemAt } from "../support/items.ts";
 
 /** Models of {@linkcode taskOf}. */

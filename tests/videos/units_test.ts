@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { writeMoney } from "../../src/lib/money.ts";
-import { modeOf } from "../../src/videos/request/mode.ts";
-import { nextPollMs } from "../../src/videos/tasks/poll_schedule.ts";
-import { usageOf } from "../../src/videos/tasks/measured_usage.ts";
-import { isTaskId, newTaskId } from "../../src/videos/tasks/task_id.ts";
+import { writeMoney } from "../../src/platform/lib/basics/money.ts";
+import { modeOf } from "../../src/services/videos/request/mode.ts";
+import { nextPollMs } from "../../src/services/videos/tasks/poll_schedule.ts";
+import { usageOf } from "../../src/services/videos/tasks/measured_usage.ts";
+import { isTaskId, newTaskId } from "../../src/services/videos/tasks/task_id.ts";
 import { itemAt } from "../support/items.ts";
 
 Deno.test("task ids are UUIDs version 7 in order of creation, even if the clock moves backwards", () => {

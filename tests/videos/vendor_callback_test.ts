@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { changedStore } from "../../src/store/changed_store.ts";
-import type { Store } from "../../src/store/store.ts";
-import type { VideoOrder, VideoProgress } from "../../src/upstreams/video_upstream.ts";
-import { isCallbackToken, vendorCallbackUrl } from "../../src/videos/polling/vendor_callback.ts";
+import { changedStore } from "../../src/platform/store/changed_store.ts";
+import type { Store } from "../../src/platform/store/store.ts";
+import type { VideoOrder, VideoProgress } from "../../src/vendors/upstreams/contract/video_upstream.ts";
+import { isCallbackToken, vendorCallbackUrl } from "../../src/services/videos/polling/vendor_callback.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
 
 const tokenIn = (url: string | null) => new URL(url!).searchParams.get("token")!;

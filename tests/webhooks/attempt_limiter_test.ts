@@ -3,9 +3,9 @@ import {
   type AttemptLimiter,
   type AttemptLimiterOptions,
   createAttemptLimiter,
-} from "../../src/webhooks/attempt_limiter.ts";
-import { AttemptGroups } from "../../src/webhooks/attempt_groups.ts";
-import type { Permit, Postponement } from "../../src/webhooks/permit.ts";
+} from "../../src/services/webhooks/attempt_limiter.ts";
+import { AttemptGroups } from "../../src/services/webhooks/attempt_groups.ts";
+import type { Permit, Postponement } from "../../src/services/webhooks/permit.ts";
 import { itemAt } from "../support/items.ts";
 
 const never = new AbortController().signal;

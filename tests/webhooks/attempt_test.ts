@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { readCidr } from "../../src/net/address.ts";
-import { createPinnedPoster, type PinnedPoster } from "../../src/net/pinned_post.ts";
-import type { EgressPolicy } from "../../src/net/target.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { readCidr } from "../../src/platform/net/address.ts";
+import { createPinnedPoster, type PinnedPoster } from "../../src/platform/net/pinned_post.ts";
+import type { EgressPolicy } from "../../src/platform/net/target.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import { keptBytesOf, makeAttempt } from "../../src/webhooks/attempt.ts";
-import type { AttemptEnd, Delivery } from "../../src/webhooks/delivery.ts";
-import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { keptBytesOf, makeAttempt } from "../../src/services/webhooks/attempt.ts";
+import type { AttemptEnd, Delivery } from "../../src/services/webhooks/delivery.ts";
+import { createWebhooks } from "../../src/services/webhooks/webhooks.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { EXPIRED_CERTIFICATE } from "./certificates.ts";
@@ -23,7 +23,7 @@ import {
   startReceiver,
 } from "./receiver.ts";
 import { end, endedTask, SECRET } from "./support.ts";
-import { storeTimeOf } from "../../src/store/store_time.ts";
+import { storeTimeOf } from "../../src/platform/store/store_time.ts";
 
 const body = new TextEncoder().encode('{"event":"video.generation.completed"}');
 const delivery: Delivery = {

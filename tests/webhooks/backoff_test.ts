@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { nextDelayMs, readRetryAfterMs, retryDelayMs } from "../../src/webhooks/backoff.ts";
+import { nextDelayMs, readRetryAfterMs, retryDelayMs } from "../../src/services/webhooks/backoff.ts";
 import { itemAt } from "../support/items.ts";
 
 const SECONDS = [5, 10, 20, 40, 80, 160, 320, 600, 600, 600];

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Store } from "../../src/store/store.ts";
-import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import type { Store } from "../../src/platform/store/store.ts";
+import { createWebhooks } from "../../src/services/webhooks/webhooks.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";
 

@@ -2,9 +2,9 @@
  * A process to be killed. It delivers the pending events of the store in its argument on a fast clock. It reports when
  * it has started and when no event is pending.
  */
-import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
-import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
+import { createWebhooks } from "../../src/services/webhooks/webhooks.ts";
 import { atLeast } from "../support/items.ts";
 import { fastClock } from "./fast_clock.ts";
 import { LOOPBACK } from "./receiver.ts";

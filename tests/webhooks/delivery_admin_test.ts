@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
-import type { Route } from "../../src/http/inbound.ts";
-import type { AdminRoute } from "../../src/protocols/admin/admin_route.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Route } from "../../src/platform/http/request/inbound.ts";
+import type { AdminRoute } from "../../src/protocols/admin/shared/admin_route.ts";
+import type { Store } from "../../src/platform/store/store.ts";
 import { ADMIN_KEY, withAdminKey } from "../protocols/admin/support.ts";
-import { EgressError } from "../../src/net/egress_error.ts";
-import { gatewayErrorOf } from "../../src/lib/gateway_error.ts";
+import { EgressError } from "../../src/platform/net/egress_error.ts";
+import { gatewayErrorOf } from "../../src/platform/lib/basics/gateway_error.ts";
 import { atLeast, itemAt, valueAt } from "../support/items.ts";
 import { until } from "../support/manual_clock.ts";
 import { end, endedTask, openWebhookStage, settled, type WebhookStage } from "./support.ts";
-import { UNLIMITED_MEMORY } from "../../src/lib/memory_budget.ts";
+import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
 
 /** Webhooks whose receiver rejects while `isDown`, run until all attempts were made. */
 async function openAdminStage() {

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { newWebhookSecret } from "../../src/billing/webhook_secret.ts";
-import { signedHeaders } from "../../src/webhooks/signature.ts";
+import { newWebhookSecret } from "../../src/money/billing/accounts/webhook_secret.ts";
+import { signedHeaders } from "../../src/services/webhooks/signature.ts";
 import { atLeast, itemAt, valueAt } from "../support/items.ts";
 import { languageTest } from "../support/language_test.ts";
 

@@ -1,11 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { TERMINAL_STATUSES } from "../../src/calls/ended_task.ts";
-import { testEventOf } from "../../src/webhooks/test_event.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { TERMINAL_STATUSES } from "../../src/services/webhooks/ended_task.ts";
+import { testEventOf } from "../../src/services/webhooks/test_event.ts";
 import { itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { end, endedTask, openWebhookStage, type WebhookStage } from "./support.ts";
-import { storeTimeOf } from "../../src/store/store_time.ts";
+import { storeTimeOf } from "../../src/platform/store/store_time.ts";
 
 const never = () => new Promise<never>(() => {});
 const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/lib/clock.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
 
 /**
  * Returns a clock that runs faster than the machine's, the same for every process with the same start.

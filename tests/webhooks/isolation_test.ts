@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
-import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
+import { createWebhooks } from "../../src/services/webhooks/webhooks.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET, settled } from "./support.ts";

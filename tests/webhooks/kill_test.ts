@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { openKvStore } from "../../src/store/kv/open_kv_store.ts";
-import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../src/platform/store/kv/open_kv_store.ts";
+import { createWebhooks } from "../../src/services/webhooks/webhooks.ts";
 import { fastClock } from "./fast_clock.ts";
 import { LOOPBACK, type Received, respondWith, startReceiver } from "./receiver.ts";
 import { end, endedTask, SECRET } from "./support.ts";

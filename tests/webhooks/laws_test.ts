@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { createAccount } from "../../src/billing/account.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Store } from "../../src/store/store.ts";
-import { deliverHandler } from "../../src/webhooks/deliver.ts";
-import { createAttemptLimiter } from "../../src/webhooks/attempt_limiter.ts";
-import { createWebhooks } from "../../src/webhooks/webhooks.ts";
+import type { Store } from "../../src/platform/store/store.ts";
+import { deliverHandler } from "../../src/services/webhooks/deliver.ts";
+import { createAttemptLimiter } from "../../src/services/webhooks/attempt_limiter.ts";
+import { createWebhooks } from "../../src/services/webhooks/webhooks.ts";
 import { valueAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Delivery } from "../../src/webhooks/delivery.ts";
-import { packDelivery, unpackDelivery } from "../../src/webhooks/packed_delivery.ts";
-import { readDelivery } from "../../src/webhooks/records.ts";
+import type { Delivery } from "../../src/services/webhooks/delivery.ts";
+import { packDelivery, unpackDelivery } from "../../src/services/webhooks/packed_delivery.ts";
+import { readDelivery } from "../../src/services/webhooks/records.ts";
 import { end, endedTask, openWebhookStage, settled } from "./support.ts";
-import { storeTimeOf } from "../../src/store/store_time.ts";
+import { storeTimeOf } from "../../src/platform/store/store_time.ts";
 
 const DELIVERY: Delivery = {
   id: "01a1fdeb-b7b2-7000-ae30-4c1d4e1b94b0",

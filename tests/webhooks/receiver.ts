@@ -1,5 +1,5 @@
-import { readCidr } from "../../src/net/address.ts";
-import type { EgressPolicy } from "../../src/net/target.ts";
+import { readCidr } from "../../src/platform/net/address.ts";
+import type { EgressPolicy } from "../../src/platform/net/target.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { CERTIFICATE, KEY, ROOT } from "./certificates.ts";
 

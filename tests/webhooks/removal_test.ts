@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { removeEndedDelivery } from "../../src/webhooks/records.ts";
-import type { Webhooks } from "../../src/webhooks/webhooks.ts";
+import { removeEndedDelivery } from "../../src/services/webhooks/records.ts";
+import type { Webhooks } from "../../src/services/webhooks/webhooks.ts";
 import { end, endedTask, openWebhookStage, settled } from "./support.ts";
 
 const acknowledged = { status: 204, bytes: 0, header: () => null };

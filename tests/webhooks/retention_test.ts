@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { deliverySweep } from "../../src/webhooks/retention.ts";
+import { deliverySweep } from "../../src/services/webhooks/retention.ts";
 import { itemAt } from "../support/items.ts";
 import { end, endedTask, openWebhookStage, settled } from "./support.ts";
 

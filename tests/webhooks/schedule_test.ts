@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { readWebhookSecrets, rotateWebhookSecret } from "../../src/billing/webhook_secret.ts";
-import { EgressError } from "../../src/net/egress_error.ts";
-import type { PostResponse } from "../../src/net/pinned_post.ts";
+import { readWebhookSecrets, rotateWebhookSecret } from "../../src/money/billing/accounts/webhook_secret.ts";
+import { EgressError } from "../../src/platform/net/egress_error.ts";
+import type { PostResponse } from "../../src/platform/net/pinned_post.ts";
 import { Webhook } from "standardwebhooks";
 import { itemAt, valueAt } from "../support/items.ts";
 import { end, endedTask, openWebhookStage, settled } from "./support.ts";

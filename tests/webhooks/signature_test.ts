@@ -2,10 +2,10 @@ import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import { newWebhookSecret } from "../../src/billing/webhook_secret.ts";
-import { eventOf, renderEnvelope } from "../../src/webhooks/envelope.ts";
-import { signedHeaders } from "../../src/webhooks/signature.ts";
-import { storeTimeOf } from "../../src/store/store_time.ts";
+import { newWebhookSecret } from "../../src/money/billing/accounts/webhook_secret.ts";
+import { eventOf, renderEnvelope } from "../../src/services/webhooks/envelope.ts";
+import { signedHeaders } from "../../src/services/webhooks/signature.ts";
+import { storeTimeOf } from "../../src/platform/store/store_time.ts";
 
 const body = new TextEncoder().encode('{"event":"video.generation.completed","prompt":"☾"}');
 const event = { idempotencyKey: "0b5f3f5e-2f36-4d0a-9d56-0d8a4e6f7a11-completed", body };

@@ -1,11 +1,11 @@
-import { createAccount } from "../../src/billing/account.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import type { StoreEngine } from "../../src/store/engine.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { PostEvent } from "../../src/webhooks/attempt.ts";
-import type { EndedTask } from "../../src/calls/ended_task.ts";
-import { storeTimeOf } from "../../src/store/store_time.ts";
-import { createWebhooks, type Webhooks } from "../../src/webhooks/webhooks.ts";
+import type { PostEvent } from "../../src/services/webhooks/attempt.ts";
+import type { EndedTask } from "../../src/services/webhooks/ended_task.ts";
+import { storeTimeOf } from "../../src/platform/store/store_time.ts";
+import { createWebhooks, type Webhooks } from "../../src/services/webhooks/webhooks.ts";
 import { hostClock } from "../support/host_clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { createAccount } from "../../src/billing/account.ts";
-import { readWebhookSecrets } from "../../src/billing/webhook_secret.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { signedHeaders } from "../../src/webhooks/signature.ts";
-import { TestReceivers } from "../../src/webhooks/test_receivers.ts";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { readWebhookSecrets } from "../../src/money/billing/accounts/webhook_secret.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { signedHeaders } from "../../src/services/webhooks/signature.ts";
+import { TestReceivers } from "../../src/services/webhooks/test_receivers.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 

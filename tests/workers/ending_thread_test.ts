@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { Heartbeats } from "../../src/lib/heartbeats.ts";
-import { endWatched, LOST_MS } from "../../src/workers/ending_thread.ts";
+import { Heartbeats } from "../../src/platform/lib/process/heartbeats.ts";
+import { endWatched, LOST_MS } from "../../src/platform/workers/ending_thread.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** A thread to end, whose last beat is as old as the test says. */

@@ -1,6 +1,6 @@
 /** A thread that uses up its heap, or fails, in a place that `workerData` names, at a message. */
 import { parentPort, workerData } from "node:worker_threads";
-import { guardThread } from "../../src/workers/thread_guard.ts";
+import { guardThread } from "../../src/platform/workers/thread_guard.ts";
 
 guardThread();
 parentPort?.on("message", (message: unknown) => {

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { systemClock } from "../../src/lib/clock.ts";
-import { GatewayError } from "../../src/lib/gateway_error.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { pictureFactsOf } from "../../src/lib/picture_head.ts";
-import { MAX_AUDIO_PARSE_MS, measureAudioSeconds } from "../../src/workers/audio_job.ts";
-import { createMediaWork } from "../../src/workers/media_work.ts";
-import { findPictureProblem } from "../../src/workers/picture_problem.ts";
-import { findDecodingProblem, reencodePicture } from "../../src/workers/picture_jobs.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
+import { silentLog } from "../../src/platform/lib/basics/log.ts";
+import { pictureFactsOf } from "../../src/platform/lib/media/picture_head.ts";
+import { MAX_AUDIO_PARSE_MS, measureAudioSeconds } from "../../src/platform/workers/audio_job.ts";
+import { createMediaWork } from "../../src/platform/workers/media_work.ts";
+import { findPictureProblem } from "../../src/platform/workers/picture_problem.ts";
+import { findDecodingProblem, reencodePicture } from "../../src/platform/workers/picture_jobs.ts";
 import { jpegOfSegments, plainPng, wavOfEmptyChunks } from "../support/heavy_media.ts";
 import { itemAt } from "../support/items.ts";
 

@@ -6,7 +6,7 @@ import {
   STARTED_BYTES,
   startMemoryReturn,
   WORTHWHILE_BYTES,
-} from "../../src/workers/memory_return.ts";
+} from "../../src/platform/workers/memory_return.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const IDLE_BYTES = 80_000_000;
@@ -102,7 +102,7 @@ Deno.test("memory return: it can be stopped", () => {
 
 Deno.test("memory return: the thread of a return ends by itself", async () => {
   const script = `
-    import { startMemoryReturn } from "${new URL("../../src/workers/memory_return.ts", import.meta.url)}";
+    import { startMemoryReturn } from "${new URL("../../src/platform/workers/memory_return.ts", import.meta.url)}";
     let timer = () => {};
     const clock = { now: Date.now, monotonicMs: Date.now, after: (_, next) => (timer = next, () => {}) };
     let bytes = 0;

@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
-import { THREAD_MODULES } from "../../src/lib/program_files.ts";
-import { stackOf } from "../../src/lib/unhandled.ts";
-import { threadStarter } from "../../src/workers/worker_thread.ts";
+import { THREAD_MODULES } from "../../src/platform/lib/process/program_files.ts";
+import { stackOf } from "../../src/platform/lib/process/unhandled.ts";
+import { threadStarter } from "../../src/platform/workers/worker_thread.ts";
 import { ROOT } from "../architecture/source_files.ts";
 
 const ENTRY = new URL("./guarded_entry.ts", import.meta.url);

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { systemClock } from "../../src/lib/clock.ts";
-import { jsonLog, silentLog } from "../../src/lib/log.ts";
-import { countTokensInThread } from "../../src/workers/token_job.ts";
-import { createTokenWork } from "../../src/workers/token_work.ts";
+import { systemClock } from "../../src/platform/lib/basics/clock.ts";
+import { jsonLog, silentLog } from "../../src/platform/lib/basics/log.ts";
+import { countTokensInThread } from "../../src/platform/workers/token_job.ts";
+import { createTokenWork } from "../../src/platform/workers/token_work.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { FILE_PURPOSES } from "../../../src/stored_files/stored_file.ts";
+import { FILE_PURPOSES } from "../../../src/services/stored_files/stored_file.ts";
 import { inPath, inQuery, type Operation } from "../operation.ts";
 import { DeletedFile, FileList, FileObject, UploadObject, UploadPartObject } from "../replies/files.ts";
 import { FileCreate, UploadComplete, UploadCreate, UploadPartCreate } from "../requests.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { RANGED_FACTS, type RangedFact } from "../../../src/request_log/request_log.ts";
+import { RANGED_FACTS, type RangedFact } from "../../../src/observers/request_log/request_log.ts";
 import { PAID_ERRORS } from "../errors.ts";
 import { PAID } from "../headers.ts";
 import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PROVIDER_STATES } from "../../../src/lib/provider_halt.ts";
+import { PROVIDER_STATES } from "../../../src/platform/names/provider_halt.ts";
 import { inPath, inQuery, type Operation } from "../operation.ts";
 import { IF_NONE_MATCH } from "../parameters.ts";
 import { about } from "../schema.ts";

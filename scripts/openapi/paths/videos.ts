@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
+import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
 import { PAID_ERRORS } from "../errors.ts";
 import type { HeaderName } from "../headers.ts";
 import { inPath, inQuery, type Operation } from "../operation.ts";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { RedeliveredRange } from "../../../src/protocols/admin/deliveries.ts";
 import { NewTestEvent } from "../../../src/protocols/admin/events.ts";
 import { NewReceiver, ReceiverTest } from "../../../src/protocols/admin/receivers.ts";
-import { DELIVERY_STATES } from "../../../src/webhooks/delivery.ts";
+import { DELIVERY_STATES } from "../../../src/services/webhooks/delivery.ts";
 import { inPath, inQuery, type Operation } from "../operation.ts";
 import * as replies from "../replies/deliveries.ts";
 import { pageOf } from "../replies/own.ts";

@@ -4,7 +4,7 @@ import type {
   OpenReceiver,
   ReceivedEvent as ConsoleEvent,
 } from "../../../src/console/client/shapes.ts";
-import { DELIVERY_STATES } from "../../../src/webhooks/delivery.ts";
+import { DELIVERY_STATES } from "../../../src/services/webhooks/delivery.ts";
 import { about, seconds, written } from "../schema.ts";
 
 const instant = () => about(z.int().nullable(), "Unix seconds.");

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { FILE_PURPOSES } from "../../../src/stored_files/stored_file.ts";
+import { FILE_PURPOSES } from "../../../src/services/stored_files/stored_file.ts";
 import { about, seconds } from "../schema.ts";
 
 /** A file that a caller stored. */

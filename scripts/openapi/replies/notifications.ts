@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { NotificationEvent } from "../../../src/webhooks/envelope.ts";
+import type { NotificationEvent } from "../../../src/services/webhooks/envelope.ts";
 import { about, seconds, usd } from "../schema.ts";
 
 const word = () => z.string().nullable();

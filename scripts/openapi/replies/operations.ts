@@ -11,11 +11,11 @@ import type {
   VideoResult as ConsoleResult,
   VideoTask as ConsoleTask,
 } from "../../../src/console/client/shapes.ts";
-import { TRAFFIC_GROUPS } from "../../../src/protocols/admin/traffic_groups.ts";
-import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/metrics/traffic_history.ts";
-import { REASON_KINDS } from "../../../src/reconciliation/reason.ts";
-import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
-import { PROVIDER_STATES } from "../../../src/lib/provider_halt.ts";
+import { TRAFFIC_GROUPS } from "../../../src/protocols/admin/shared/traffic_groups.ts";
+import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/observers/metrics/traffic_history.ts";
+import { REASON_KINDS } from "../../../src/vendors/reconciliation/reason.ts";
+import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
+import { PROVIDER_STATES } from "../../../src/platform/names/provider_halt.ts";
 import { about, seconds, usd, written } from "../schema.ts";
 import { Architecture, PriceChanges, Pricing, Redirect, VideoOptions } from "./models.ts";
 

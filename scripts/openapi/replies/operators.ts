@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { ADMIN_ROLES, type AdminRole } from "../../../src/audit/admin_role.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../../src/observers/audit/admin_role.ts";
 import type {
   AuditEntry as ConsoleAuditEntry,
   ConfigDifference,
   ConfigInForce as ConsoleConfig,
   ConfigVersion as ConsoleVersion,
 } from "../../../src/console/client/shapes.ts";
-import type { KeyRotation } from "../../../src/videos/results/signing_keys.ts";
+import type { KeyRotation } from "../../../src/services/videos/results/signing_keys.ts";
 import { about, seconds, written } from "../schema.ts";
 
 const word = () => z.string().nullable();

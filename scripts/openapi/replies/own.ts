@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { RequestEnd } from "../../../src/http/request_record.ts";
-import { USAGE_DIMENSIONS } from "../../../src/billing/usage/usage_group.ts";
+import type { RequestEnd } from "../../../src/platform/http/request/request_record.ts";
+import { USAGE_DIMENSIONS } from "../../../src/money/billing/usage/usage_group.ts";
 import { about, seconds, usd } from "../schema.ts";
 
 const rate = () => z.object({ left: z.number(), resets_at: seconds() });

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { TERMINAL_STATUSES } from "../../../src/calls/ended_task.ts";
-import type { TaskObject } from "../../../src/videos/tasks/task_object.ts";
-import { VIDEO_STATUSES } from "../../../src/videos/tasks/task.ts";
-import { DELIVERY_STATES } from "../../../src/webhooks/delivery.ts";
+import { TERMINAL_STATUSES } from "../../../src/services/webhooks/ended_task.ts";
+import type { TaskObject } from "../../../src/services/videos/tasks/task_object.ts";
+import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
+import { DELIVERY_STATES } from "../../../src/services/webhooks/delivery.ts";
 import { about, seconds, usd, written } from "../schema.ts";
 
 /** Seconds of a video and their cost. */

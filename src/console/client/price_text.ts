@@ -1,4 +1,4 @@
-import type { PriceKey } from "../../billing/tariff.ts";
+import type { PriceKey } from "../../money/billing/prices/tariff.ts";
 import { TEXTS } from "./texts.ts";
 
 const MILLION = 1_000_000;

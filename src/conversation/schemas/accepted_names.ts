@@ -1,5 +1,5 @@
-import type { Conversation, Part, Tool } from "../conversation.ts";
-import type { ToolPropertyNames, WriteResult } from "../write_result.ts";
+import type { Conversation, Part, Tool } from "../neutral/conversation.ts";
+import type { ToolPropertyNames, WriteResult } from "../neutral/write_result.ts";
 import { type PropertyNames, propertyNamesOf, withPropertyNames } from "./property_names.ts";
 import { withRenamedKeys } from "./renamed_keys.ts";
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { isObject, listOf } from "../wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject, listOf } from "../neutral/wire_value.ts";
 import { strictSchema } from "./enforced_schema.ts";
 import { plainSchema } from "./object_schema.ts";
 import type { SchemaDialect } from "./schema_dialect.ts";

@@ -1,6 +1,6 @@
-import { KnownBytes } from "../../lib/known_bytes.ts";
-import { type BodyEdits, NO_EDITS } from "../body_edits.ts";
-import type { PassThroughRequest } from "../pass_through.ts";
+import { KnownBytes } from "../../platform/lib/bytes/known_bytes.ts";
+import { type BodyEdits, NO_EDITS } from "../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../contract/pass_through.ts";
 
 /** How many bytes of definitions of tools are kept for each format and thread. */
 const MAX_BYTES = 4 * 1024 * 1024;

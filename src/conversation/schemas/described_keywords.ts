@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../conversation.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
 
 /** The formats of text that vendors enforce. Source: the guides on structured outputs of OpenAI and Anthropic. */
 export const FORMATS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../conversation.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
 import { canBeEnforced, StrictLimits } from "./anthropic_dialect.ts";
 import { FORMATS, isSimplePattern } from "./described_keywords.ts";
 import { DESCRIBED_KEYWORDS, hasOnlyPlain, REJECTED_KEYWORDS } from "./enforced_schema.ts";

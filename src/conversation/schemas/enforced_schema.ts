@@ -1,7 +1,7 @@
-import { isJsonNumber } from "../../lib/exact_json.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { isObject } from "../wire_value.ts";
+import { isJsonNumber } from "../../platform/lib/json/exact_json.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject } from "../neutral/wire_value.ts";
 import { FORMATS } from "./described_keywords.ts";
 
 /** Keywords that the vendor rejects in an enforced schema, but that a model understands in a description. */

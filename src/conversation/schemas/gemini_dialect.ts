@@ -1,7 +1,7 @@
-import { isJsonNumber } from "../../lib/exact_json.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { isObject, listOf } from "../wire_value.ts";
+import { isJsonNumber } from "../../platform/lib/json/exact_json.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject, listOf } from "../neutral/wire_value.ts";
 import { describedKeywords } from "./described_keywords.ts";
 import { withBareReferences } from "./inlined_references.ts";
 import { openApiSchemaOf } from "./openapi_schema.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { isObject, listOf } from "../wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject, listOf } from "../neutral/wire_value.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
 import { recursiveReferences, targetOf, withoutDefinitions } from "./schema_references.ts";
 import { mapSchema } from "./schema_walk.ts";

@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../conversation.ts";
-import { listOf, objectOf, objectsOf } from "../wire_value.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { listOf, objectOf, objectsOf } from "../neutral/wire_value.ts";
 import { targetOf } from "./schema_references.ts";
 
 /** Keywords that combine several schemas. */

@@ -1,8 +1,8 @@
-import type { JsonSchema } from "../conversation.ts";
-import { isObject, listOf } from "../wire_value.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject, listOf } from "../neutral/wire_value.ts";
 import { describedKeywords, FORMATS, isSimplePattern } from "./described_keywords.ts";
 import { objectSchema, plainSchema } from "./object_schema.ts";
-import type { RequestTarget } from "../upstream_format.ts";
+import type { RequestTarget } from "../contract/upstream_format.ts";
 import { type AcceptedSchema, dialectFor, type SchemaDialect } from "./schema_dialect.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
 import { mapSchema } from "./schema_walk.ts";

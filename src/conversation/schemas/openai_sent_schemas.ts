@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import { type BodyEdits, NO_EDITS } from "../body_edits.ts";
-import type { PassThroughRequest } from "../pass_through.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { type BodyEdits, NO_EDITS } from "../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../contract/pass_through.ts";
 import type { CheckedTools } from "./checked_tools.ts";
 import { COMBINATIONS, isObjectSchema } from "./object_schema.ts";
 import { openAiDialect, REFUSED_BESIDE_COMBINATIONS } from "./openai_dialect.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { isObject, numberOrNull, objectsOf } from "../wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject, numberOrNull, objectsOf } from "../neutral/wire_value.ts";
 import { targetOf } from "./schema_references.ts";
 import { mapValues } from "./schema_walk.ts";
 

@@ -1,4 +1,4 @@
-import { isAbsent, isObject } from "../wire_value.ts";
+import { isAbsent, isObject } from "../neutral/wire_value.ts";
 
 /** The members of Google's own schema type, in both spellings. Source: Gemini API reference, "Schema". */
 const KEYWORDS = new Set(

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { withHash } from "../sanitized_name.ts";
-import { isObject, listOf } from "../wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { withHash } from "../parts/request/sanitized_name.ts";
+import { isObject, listOf } from "../neutral/wire_value.ts";
 import { isAcceptedName, MAX_NAME_CHARACTERS } from "./accepted_name.ts";
 import { renamedKeys } from "./renamed_keys.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";

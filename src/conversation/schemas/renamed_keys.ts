@@ -1,4 +1,4 @@
-import { isObject } from "../wire_value.ts";
+import { isObject } from "../neutral/wire_value.ts";
 
 /** Values within values; deeper ones stay as they are. */
 const MAX_DEPTH = 128;

@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../conversation.ts";
-import type { ModelFacts } from "../model_facts.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import type { ModelFacts } from "../facts/model_facts.ts";
 import { withoutReferences } from "./inlined_references.ts";
 
 /** A schema as a vendor accepts it. */

@@ -1,7 +1,7 @@
-import { isJsonNumber } from "../../lib/exact_json.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { isObject, listOf, textOf } from "../wire_value.ts";
+import { isJsonNumber } from "../../platform/lib/json/exact_json.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject, listOf, textOf } from "../neutral/wire_value.ts";
 import { changedReference } from "./schema_references.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
 import { mapSchema } from "./schema_walk.ts";

@@ -1,5 +1,5 @@
-import { isJsonNumber } from "../../lib/exact_json.ts";
-import type { JsonSchema } from "../conversation.ts";
+import { isJsonNumber } from "../../platform/lib/json/exact_json.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
 import { isAcceptedName } from "./accepted_name.ts";
 
 /**

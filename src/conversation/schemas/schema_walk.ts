@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { JsonSchema } from "../conversation.ts";
-import { isObject } from "../wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject } from "../neutral/wire_value.ts";
 
 /** Keywords with one schema, with a list of them, and with them by name. Source: JSON Schema 2020-12 and draft 7. */
 const SINGLE = new Set([

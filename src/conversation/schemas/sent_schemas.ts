@@ -1,7 +1,7 @@
-import type { JsonEdit } from "../../lib/json_edits.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { type BodyEdits, NO_EDITS } from "../body_edits.ts";
-import { isObject } from "../wire_value.ts";
+import type { JsonEdit } from "../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { type BodyEdits, NO_EDITS } from "../parts/request/body_edits.ts";
+import { isObject } from "../neutral/wire_value.ts";
 import type { AcceptedSchema, SchemaDialect } from "./schema_dialect.ts";
 
 /** A schema in a request that passes through. */

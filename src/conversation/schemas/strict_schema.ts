@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../conversation.ts";
-import { isObject, listOf, objectOf } from "../wire_value.ts";
+import type { JsonSchema } from "../neutral/conversation.ts";
+import { isObject, listOf, objectOf } from "../neutral/wire_value.ts";
 import { isSimplePattern } from "./described_keywords.ts";
 
 /** Keywords that a strict schema may not contain. */

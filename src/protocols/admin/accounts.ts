@@ -8,29 +8,29 @@ import {
   resumeAccount,
   setAllowedBuckets,
   suspendAccount,
-} from "../../billing/account.ts";
-import { adjustAccount, isAdjustmentReason, MAX_REASON_CHARACTERS } from "../../billing/adjustment.ts";
-import { bucketsSchema } from "../../billing/buckets_schema.ts";
-import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
-import { creditAccount, isCreditReference } from "../../billing/credit.ts";
-import { ACCOUNT_FIELDS } from "../../billing/setting_fields.ts";
-import { readForecast } from "../../billing/forecast.ts";
-import type { BalanceKind } from "../../billing/key_settings.ts";
-import type { KeyRing } from "../../billing/key_ring.ts";
-import type { LedgerMeter, Meter } from "../../billing/meter.ts";
-import { PREPAID, UNLIMITED } from "../../billing/unlimited_balance.ts";
-import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../billing/webhook_secret.ts";
-import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
-import { effectiveLimitsOf } from "../../limits/access_limits.ts";
-import { writeLeft } from "../../limits/written_left.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { secret } from "../../lib/settings.ts";
-import type { Store } from "../../store/store.ts";
-import type { AdminRoute } from "./admin_route.ts";
-import { answerJson } from "./answer.ts";
-import { readAmount, readFields, readSignedAmount, refuseUnkeptCapture } from "./fields.ts";
-import { readPage } from "./query.ts";
-import { shownAccount, writeAccount, writeForecast } from "./shown_account.ts";
+} from "../../money/billing/accounts/account.ts";
+import { adjustAccount, isAdjustmentReason, MAX_REASON_CHARACTERS } from "../../money/billing/accounts/adjustment.ts";
+import { bucketsSchema } from "../../money/billing/declared/buckets_schema.ts";
+import type { DeclaredAccounts } from "../../money/billing/declared/declared_accounts.ts";
+import { creditAccount, isCreditReference } from "../../money/billing/accounts/credit.ts";
+import { ACCOUNT_FIELDS } from "../../money/billing/declared/setting_fields.ts";
+import { readForecast } from "../../money/billing/forecast.ts";
+import type { BalanceKind } from "../../money/billing/accounts/key_settings.ts";
+import type { KeyRing } from "../../money/billing/keys/key_ring.ts";
+import type { LedgerMeter, Meter } from "../../money/billing/meter/meter.ts";
+import { PREPAID, UNLIMITED } from "../../money/billing/accounts/unlimited_balance.ts";
+import { MIN_SECRET_CHARACTERS, rotateWebhookSecret } from "../../money/billing/accounts/webhook_secret.ts";
+import { type Handler, type Inbound, pathParam } from "../../platform/http/request/inbound.ts";
+import { effectiveLimitsOf } from "../../money/limits/access_limits.ts";
+import { writeLeft } from "../../money/limits/written_left.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { secret } from "../../platform/lib/settings/settings.ts";
+import type { Store } from "../../platform/store/store.ts";
+import type { AdminRoute } from "./shared/admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
+import { readAmount, readFields, readSignedAmount, refuseUnkeptCapture } from "./shared/fields.ts";
+import { readPage } from "./shared/query.ts";
+import { shownAccount, writeAccount, writeForecast } from "./shared/shown_account.ts";
 
 /** Reads the body of a request as a JSON object. */
 export type ReadJson = (inbound: Inbound) => Promise<JsonObject>;

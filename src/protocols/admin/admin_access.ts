@@ -1,13 +1,13 @@
-import type { AdminIdentity, AdminKeys } from "../../audit/admin_keys.ts";
-import { type AdminRole, includesRole } from "../../audit/admin_role.ts";
-import type { AuditLog } from "../../audit/audit_log.ts";
-import type { Inbound, Route } from "../../http/inbound.ts";
-import type { WrongKeys } from "../../http/wrong_keys.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { AdminRoute } from "./admin_route.ts";
-import { UnfinishedChangeError } from "./unfinished_change.ts";
-import { refuseUnknownParameters } from "./query.ts";
+import type { AdminIdentity, AdminKeys } from "../../observers/audit/admin_keys.ts";
+import { type AdminRole, includesRole } from "../../observers/audit/admin_role.ts";
+import type { AuditLog } from "../../observers/audit/audit_log.ts";
+import type { Inbound, Route } from "../../platform/http/request/inbound.ts";
+import type { WrongKeys } from "../../platform/http/wrong_keys.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { AdminRoute } from "./shared/admin_route.ts";
+import { UnfinishedChangeError } from "./shared/unfinished_change.ts";
+import { refuseUnknownParameters } from "./shared/query.ts";
 
 /** The account of the operator's requests in the memory budget; no account can have this id. */
 const OPERATOR = "(operator)";

@@ -1,17 +1,17 @@
 import * as z from "zod";
-import type { AdminKeyRecord, AdminKeys } from "../../audit/admin_keys.ts";
-import { ADMIN_ROLES, type AdminRole } from "../../audit/admin_role.ts";
-import type { AuditEntry, AuditLog } from "../../audit/audit_log.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import type { AdminKeyRecord, AdminKeys } from "../../observers/audit/admin_keys.ts";
+import { ADMIN_ROLES, type AdminRole } from "../../observers/audit/admin_role.ts";
+import type { AuditEntry, AuditLog } from "../../observers/audit/audit_log.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { ReadJson } from "./accounts.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { answerJson } from "./answer.ts";
-import { readFields } from "./fields.ts";
-import { PAGE_PARAMETERS, readPage } from "./query.ts";
-import { readRange } from "./time_page.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
+import { readFields } from "./shared/fields.ts";
+import { PAGE_PARAMETERS, readPage } from "./shared/query.ts";
+import { readRange } from "./shared/time_page.ts";
 
 /** The dependencies of the audit log's endpoint and those of admin keys. */
 export interface AdminAuditOptions {

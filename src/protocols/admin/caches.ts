@@ -1,14 +1,14 @@
-import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
-import type { CacheAdmin, UsedCache } from "../../caches/cache_admin.ts";
-import { cacheNameOf, isCacheId } from "../../caches/cached_content.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { answerJson } from "./answer.ts";
-import { PAGE_PARAMETERS, readPage } from "./query.ts";
+import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../money/billing/accounts/account_id.ts";
+import type { CacheAdmin, UsedCache } from "../../services/caches/cache_admin.ts";
+import { cacheNameOf, isCacheId } from "../../services/caches/cached_content.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
+import { PAGE_PARAMETERS, readPage } from "./shared/query.ts";
 
 /** The dependencies of the endpoints of cached contents. */
 export interface AdminCacheOptions {

@@ -1,11 +1,11 @@
-import { CONFIG_ENDPOINTS } from "../../endpoints/operators.ts";
-import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import { CONFIG_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { type Handler, type Inbound, pathParam } from "../../platform/http/request/inbound.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { ReadJson } from "./accounts.ts";
 import { operatorOf } from "./admin_access.ts";
-import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
 
 /** An entry of the configuration: `providers` and `acme`, `limits` and `text_body`. */
 export interface ConfigEntry {

@@ -1,18 +1,18 @@
 import * as z from "zod";
-import { OPERATOR } from "../../billing/records.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { type Handler, pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { type Delivery, DELIVERY_STATES, type DeliveryAttempt, type DeliveryState } from "../../webhooks/delivery.ts";
-import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
-import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import { OPERATOR } from "../../money/billing/accounts/records.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { type Handler, pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { type Delivery, DELIVERY_STATES, type DeliveryAttempt, type DeliveryState } from "../../services/webhooks/delivery.ts";
+import type { DeliveryAdmin } from "../../services/webhooks/delivery_admin.ts";
+import { eventOf, idempotencyKeyOf } from "../../services/webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";
-import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoute, PRIVATE_READ } from "./admin_route.ts";
-import { readFields } from "./fields.ts";
-import { formatCursor, parseCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
+import { answerJson } from "./shared/answer.ts";
+import { type AdminRoute, adminRoute, PRIVATE_READ } from "./shared/admin_route.ts";
+import { readFields } from "./shared/fields.ts";
+import { formatCursor, parseCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./shared/time_page.ts";
 
 /** The dependencies of the delivery endpoints. */
 export interface AdminDeliveryOptions {

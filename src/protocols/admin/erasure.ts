@@ -1,7 +1,7 @@
-import type { DeclaredAccounts } from "../../billing/declared_accounts.ts";
-import { type Handler, pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { answerJson } from "./answer.ts";
+import type { DeclaredAccounts } from "../../money/billing/declared/declared_accounts.ts";
+import { type Handler, pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { answerJson } from "./shared/answer.ts";
 
 /** What an erasure removed: numbers. */
 export interface Erasure {

@@ -1,20 +1,20 @@
 import * as z from "zod";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import type { Handler, Inbound } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { newTaskId } from "../../videos/tasks/task_id.ts";
-import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
-import type { EventFeed, FeedEvent } from "../../webhooks/event_feed.ts";
-import { TERMINAL_STATUSES } from "../../calls/ended_task.ts";
-import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import type { Handler, Inbound } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { newTaskId } from "../../services/videos/tasks/task_id.ts";
+import { eventOf, idempotencyKeyOf } from "../../services/webhooks/envelope.ts";
+import type { EventFeed, FeedEvent } from "../../services/webhooks/event_feed.ts";
+import { TERMINAL_STATUSES } from "../../services/webhooks/ended_task.ts";
+import { statusOfEvent, testEventOf } from "../../services/webhooks/test_event.ts";
 import type { ReadJson } from "./accounts.ts";
-import { answerJson } from "./answer.ts";
-import { readFields } from "./fields.ts";
-import type { StoreTime } from "../../store/store_time.ts";
+import { answerJson } from "./shared/answer.ts";
+import { readFields } from "./shared/fields.ts";
+import type { StoreTime } from "../../platform/store/store_time.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, adminRoute, PRIVATE_READ } from "./admin_route.ts";
+import { type AdminRoute, adminRoute, PRIVATE_READ } from "./shared/admin_route.ts";
 
 /** The dependencies of the event endpoints. */
 export interface AdminEventOptions {

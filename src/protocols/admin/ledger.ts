@@ -1,14 +1,14 @@
-import { readAccount } from "../../billing/account.ts";
-import type { ChargeRow } from "../../billing/charge.ts";
-import { type AccountLedgerEntry, listLedgerEntries } from "../../billing/ledger.ts";
-import { type Handler, pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { writeMoney } from "../../lib/money.ts";
-import type { Store } from "../../store/store.ts";
-import { answerJson } from "./answer.ts";
-import { readPage } from "./query.ts";
-import { readsNewestFirst } from "./time_page.ts";
+import { readAccount } from "../../money/billing/accounts/account.ts";
+import type { ChargeRow } from "../../money/billing/ledger/charge.ts";
+import { type AccountLedgerEntry, listLedgerEntries } from "../../money/billing/ledger/ledger.ts";
+import { type Handler, pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { writeMoney } from "../../platform/lib/basics/money.ts";
+import type { Store } from "../../platform/store/store.ts";
+import { answerJson } from "./shared/answer.ts";
+import { readPage } from "./shared/query.ts";
+import { readsNewestFirst } from "./shared/time_page.ts";
 
 /**
  * `GET /admin/v1/accounts/:account/ledger?limit&after&order`: `{data, next}`, oldest first unless `order=desc`. Amounts

@@ -1,9 +1,9 @@
-import { SERVICE_ENDPOINTS } from "../../endpoints/service.ts";
-import type { MetricFamily } from "../../lib/metric_family.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { Late } from "../../lib/late.ts";
+import { SERVICE_ENDPOINTS } from "../../platform/endpoints/service.ts";
+import type { MetricFamily } from "../../platform/lib/basics/metric_family.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { Late } from "../../platform/lib/process/late.ts";
 
-const expositionModule = new Late(() => import("../../metrics/exposition.ts"));
+const expositionModule = new Late(() => import("../../observers/metrics/exposition.ts"));
 
 /** The dependencies of the metrics endpoint. */
 export interface AdminMetricsOptions {

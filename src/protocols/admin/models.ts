@@ -1,23 +1,23 @@
-import type { Alias } from "../../catalog/alias.ts";
-import type { DatedCatalog } from "../../catalog/catalog.ts";
-import type { Model } from "../../catalog/model.ts";
+import type { Alias } from "../../vendors/catalog/alias.ts";
+import type { DatedCatalog } from "../../vendors/catalog/catalog.ts";
+import type { Model } from "../../vendors/catalog/model.ts";
 import {
   writeArchitecture,
   writePriceOverrides,
   writePricing,
   writeRedirect,
   writeVideo,
-} from "../../catalog/written.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import { factLayers, type StatedFacts } from "../../conversation/known_models.ts";
-import { writeFacts } from "../../conversation/fact_names.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { ownValue } from "../../lib/own_value.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { answerJson } from "./answer.ts";
+} from "../../vendors/catalog/written.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { factLayers, type StatedFacts } from "../../conversation/models/known_models.ts";
+import { writeFacts } from "../../conversation/facts/fact_names.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
 import type { ReadJson } from "./accounts.ts";
-import { PAGE_PARAMETERS, readPage } from "./query.ts";
+import { PAGE_PARAMETERS, readPage } from "./shared/query.ts";
 import { priceHandler } from "./price.ts";
 
 /** The dependencies of the models endpoint. */

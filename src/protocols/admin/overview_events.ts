@@ -1,11 +1,11 @@
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { UNBUFFERED } from "../../http/headers.ts";
-import type { Inbound } from "../../http/inbound.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { TrafficSpan } from "../../metrics/traffic_history.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { UNBUFFERED } from "../../platform/http/request/headers.ts";
+import type { Inbound } from "../../platform/http/request/inbound.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { TrafficSpan } from "../../observers/metrics/traffic_history.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import type { LivePart, LiveStreams } from "./live_streams.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import type { LivePart, LiveStreams } from "./shared/live_streams.ts";
 import { type ReadTraffic, spanIn } from "./traffic.ts";
 
 /** The dependencies of the events of the overview. */

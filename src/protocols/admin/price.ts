@@ -6,18 +6,18 @@ import {
   type Quantities,
   type Tariff,
   videoSecondTariff,
-} from "../../billing/tariff.ts";
-import type { DatedCatalog } from "../../catalog/catalog.ts";
-import { pricePerSecondOf } from "../../catalog/media_sections.ts";
-import type { Model } from "../../catalog/model.ts";
-import { pricedTiers, pricesIn } from "../../catalog/price_list.ts";
-import type { Handler } from "../../http/inbound.ts";
-import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { readRate, writeMoney, writeRate } from "../../lib/money.ts";
+} from "../../money/billing/prices/tariff.ts";
+import type { DatedCatalog } from "../../vendors/catalog/catalog.ts";
+import { pricePerSecondOf } from "../../vendors/catalog/sections/media_sections.ts";
+import type { Model } from "../../vendors/catalog/model.ts";
+import { pricedTiers, pricesIn } from "../../vendors/catalog/prices/price_list.ts";
+import type { Handler } from "../../platform/http/request/inbound.ts";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { readRate, writeMoney, writeRate } from "../../platform/lib/basics/money.ts";
 import type { ReadJson } from "./accounts.ts";
-import { answerJson } from "./answer.ts";
-import { readFields } from "./fields.ts";
+import { answerJson } from "./shared/answer.ts";
+import { readFields } from "./shared/fields.ts";
 
 const MAX_QUANTITY = 1_000_000_000_000;
 const QUANTITY_EXPECTATION = `a number from 0 to ${MAX_QUANTITY} with up to three decimals`;

@@ -1,22 +1,22 @@
 import * as z from "zod";
-import type { AuditLog } from "../../audit/audit_log.ts";
-import type { PriceBook } from "../../catalog/sourced_model.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import type { Inbound } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { PRICE_PATH } from "../../prices/audited_prices.ts";
-import { type FlatPrices, flatSourced, type PendingChange, type PriceChange } from "../../prices/price_changes.ts";
-import type { PriceFeed } from "../../prices/price_feed.ts";
-import type { PricesConfig } from "../../prices/prices_section.ts";
+import type { AuditLog } from "../../observers/audit/audit_log.ts";
+import type { PriceBook } from "../../vendors/catalog/sourced_model.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import type { Inbound } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { PRICE_PATH } from "../../vendors/prices/audited_prices.ts";
+import { type FlatPrices, flatSourced, type PendingChange, type PriceChange } from "../../vendors/prices/price_changes.ts";
+import type { PriceFeed } from "../../vendors/prices/price_feed.ts";
+import type { PricesConfig } from "../../vendors/prices/prices_section.ts";
 import type { ReadJson } from "./accounts.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { answerJson } from "./answer.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
 import { writeAuditEntry } from "./audit.ts";
-import { readFields } from "./fields.ts";
-import { PAGE_PARAMETERS, readPage } from "./query.ts";
+import { readFields } from "./shared/fields.ts";
+import { PAGE_PARAMETERS, readPage } from "./shared/query.ts";
 
 const MAX_APPLIED = 1_000;
 

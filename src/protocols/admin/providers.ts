@@ -1,13 +1,13 @@
 import * as z from "zod";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { type Handler, type Inbound, pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { type OperatedState, PROVIDER_STATES } from "../../lib/provider_halt.ts";
-import { credentialOf, providerIdOf } from "../../lib/provider_name.ts";
-import type { AttemptSlots, SlotLoad } from "../../routing/attempt_slots.ts";
-import type { CircuitBreaker } from "../../routing/circuit_breaker.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { type Handler, type Inbound, pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { type OperatedState, PROVIDER_STATES } from "../../platform/names/provider_halt.ts";
+import { credentialOf, providerIdOf } from "../../platform/names/provider_name.ts";
+import type { AttemptSlots, SlotLoad } from "../../vendors/routing/attempt_slots.ts";
+import type { CircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
 import {
   type CircuitHealth,
   jointHealthOf,
@@ -15,15 +15,15 @@ import {
   type ProviderHealth,
   unusedHealthOf,
   worstCircuitOf,
-} from "../../routing/provider_health.ts";
-import type { ServiceState } from "../../upstreams/serving_providers.ts";
-import type { ProviderCheck } from "../../upstreams/provider_check.ts";
-import type { PollLoad } from "../../videos/polling/provider_polls.ts";
+} from "../../vendors/routing/provider_health.ts";
+import type { ServiceState } from "../../vendors/upstreams/settings/serving_providers.ts";
+import type { ProviderCheck } from "../../vendors/upstreams/opening/provider_check.ts";
+import type { PollLoad } from "../../services/videos/polling/provider_polls.ts";
 import type { ReadJson } from "./accounts.ts";
-import { answerJson } from "./answer.ts";
-import { readFields } from "./fields.ts";
+import { answerJson } from "./shared/answer.ts";
+import { readFields } from "./shared/fields.ts";
 import { operatorOf } from "./admin_access.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
 
 /** A configured provider without its key. */
 export interface ListedProvider {

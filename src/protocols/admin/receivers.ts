@@ -1,25 +1,25 @@
 import * as z from "zod";
-import { TERMINAL_STATUSES } from "../../calls/ended_task.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { newTaskId } from "../../videos/tasks/task_id.ts";
-import { eventOf } from "../../webhooks/envelope.ts";
-import type { EventFeed } from "../../webhooks/event_feed.ts";
-import { statusOfEvent, testEventOf } from "../../webhooks/test_event.ts";
+import { TERMINAL_STATUSES } from "../../services/webhooks/ended_task.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { newTaskId } from "../../services/videos/tasks/task_id.ts";
+import { eventOf } from "../../services/webhooks/envelope.ts";
+import type { EventFeed } from "../../services/webhooks/event_feed.ts";
+import { statusOfEvent, testEventOf } from "../../services/webhooks/test_event.ts";
 import {
   MAX_RECEIVER_MINUTES,
   type ReceivedEvent,
   type TestReceiver,
   type TestReceivers,
-} from "../../webhooks/test_receivers.ts";
+} from "../../services/webhooks/test_receivers.ts";
 import type { ReadJson } from "./accounts.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { answerJson } from "./answer.ts";
-import { readFields } from "./fields.ts";
-import type { StoreTime } from "../../store/store_time.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
+import { readFields } from "./shared/fields.ts";
+import type { StoreTime } from "../../platform/store/store_time.ts";
 
 /** The dependencies of the endpoints of receivers. */
 export interface AdminReceiverOptions {

@@ -1,14 +1,14 @@
 import * as z from "zod";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import type { Handler, Inbound } from "../../http/inbound.ts";
-import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
-import { MAX_INVOICE_CHARACTERS } from "../../reconciliation/invoice.ts";
-import { MAX_DAYS, type Reconciler, type ReconciliationQuery } from "../../reconciliation/reconcile.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import type { Handler, Inbound } from "../../platform/http/request/inbound.ts";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { MAX_INVOICE_CHARACTERS } from "../../vendors/reconciliation/invoice.ts";
+import { MAX_DAYS, type Reconciler, type ReconciliationQuery } from "../../vendors/reconciliation/reconcile.ts";
 import { readDay } from "../usage_query.ts";
 import type { ReadJson } from "./accounts.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { readFields } from "./fields.ts";
-import { reconciliationAnswer } from "./reconcile_answer.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { readFields } from "./shared/fields.ts";
+import { reconciliationAnswer } from "./shared/reconcile_answer.ts";
 
 const DAY = "a UTC day such as 2026-11-01";
 const FORMATS = ["json", "csv"] as const;

@@ -1,11 +1,11 @@
-import { REQUEST_ENDPOINTS } from "../../endpoints/operators.ts";
-import { pathParam } from "../../http/inbound.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
-import { OPERATOR_PARAMETERS, readRequestQuery } from "../../request_log/read_query.ts";
-import type { RequestLog } from "../../request_log/request_log.ts";
-import { writePage, writeRequest } from "../../request_log/written_request.ts";
-import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
+import { REQUEST_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { pathParam } from "../../platform/http/request/inbound.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import { OPERATOR_PARAMETERS, readRequestQuery } from "../../observers/request_log/read_query.ts";
+import type { RequestLog } from "../../observers/request_log/request_log.ts";
+import { writePage, writeRequest } from "../../observers/request_log/written_request.ts";
+import { answerJson } from "./shared/answer.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
 
 /**
  * `GET /admin/v1/requests`, `GET /admin/v1/requests/{id}`, and `/bodies` below it, which only owners read and whose

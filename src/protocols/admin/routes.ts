@@ -1,9 +1,9 @@
-import { DeclaredAccounts } from "../../billing/declared_accounts.ts";
-import type { ConfiguredAccount } from "../../billing/configured_accounts.ts";
-import type { KeyRing } from "../../billing/key_ring.ts";
-import type { LedgerMeter } from "../../billing/meter.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import type { Store } from "../../store/store.ts";
+import { DeclaredAccounts } from "../../money/billing/declared/declared_accounts.ts";
+import type { ConfiguredAccount } from "../../money/billing/declared/configured_accounts.ts";
+import type { KeyRing } from "../../money/billing/keys/key_ring.ts";
+import type { LedgerMeter } from "../../money/billing/meter/meter.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import type { Store } from "../../platform/store/store.ts";
 import {
   accountSnapshot,
   adjustHandler,
@@ -18,7 +18,7 @@ import {
   rotateWebhookSecretHandler,
   suspendHandler,
 } from "./accounts.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
 import {
   changeKeyHandler,
   getKeyHandler,
@@ -29,7 +29,7 @@ import {
   rotateKeyHandler,
 } from "./keys.ts";
 import { type EraseAccount, eraseHandler } from "./erasure.ts";
-import { PAGE_PARAMETERS } from "./query.ts";
+import { PAGE_PARAMETERS } from "./shared/query.ts";
 import { ledgerHandler } from "./ledger.ts";
 
 /** The dependencies of the account endpoints. */

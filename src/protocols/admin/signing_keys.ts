@@ -1,8 +1,8 @@
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import type { Handler } from "../../http/inbound.ts";
-import type { SigningKeyRing } from "../../videos/results/signing_keys.ts";
-import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import type { Handler } from "../../platform/http/request/inbound.ts";
+import type { SigningKeyRing } from "../../services/videos/results/signing_keys.ts";
+import { answerJson } from "./shared/answer.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
 
 /** The dependencies of the signing key endpoints. */
 export interface AdminSigningKeyOptions {

@@ -1,18 +1,18 @@
-import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../billing/account_id.ts";
-import type { Hold } from "../../billing/hold.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { type Handler, pathParam } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { GatewayError, invalidField } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { writeMoney } from "../../lib/money.ts";
-import { credentialOf, providerNameOf } from "../../lib/provider_name.ts";
-import { VIDEO_STATUSES, type VideoStatus } from "../../videos/tasks/task.ts";
-import type { TaskAdmin, TaskWithHold } from "../../videos/upkeep/task_admin.ts";
-import { answerJson } from "./answer.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { cancelTaskHandler, type RunningVideos, taskResultsHandler } from "./task_changes.ts";
-import { formatCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./time_page.ts";
+import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../money/billing/accounts/account_id.ts";
+import type { Hold } from "../../money/billing/hold.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { type Handler, pathParam } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { writeMoney } from "../../platform/lib/basics/money.ts";
+import { credentialOf, providerNameOf } from "../../platform/names/provider_name.ts";
+import { VIDEO_STATUSES, type VideoStatus } from "../../services/videos/tasks/task.ts";
+import type { TaskAdmin, TaskWithHold } from "../../services/videos/upkeep/task_admin.ts";
+import { answerJson } from "./shared/answer.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { cancelTaskHandler, type RunningVideos, taskResultsHandler } from "./shared/task_changes.ts";
+import { formatCursor, readRange, readTimePage, TIME_PAGE_PARAMETERS } from "./shared/time_page.ts";
 
 /** The dependencies of the task endpoints. */
 export interface AdminTaskOptions {

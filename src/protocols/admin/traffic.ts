@@ -1,24 +1,24 @@
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import { type Clock, secondsOf } from "../../lib/clock.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import { REQUEST_SECONDS } from "../../lib/histogram.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { writeMoney } from "../../lib/money.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import { type Clock, secondsOf } from "../../platform/lib/basics/clock.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { REQUEST_SECONDS } from "../../platform/lib/collections/histogram.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { writeMoney } from "../../platform/lib/basics/money.ts";
 import {
   KEPT_TRAFFIC_MS,
   TRAFFIC_SPANS,
   type TrafficHistory,
   type TrafficSpan,
   type TrafficStep,
-} from "../../metrics/traffic_history.ts";
-import type { UnpricedCount } from "../../metrics/request_counts.ts";
-import { quantileOf, type TrafficTotals } from "../../metrics/traffic_totals.ts";
-import type { NearEnds } from "../../notifications/summary.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
-import { answerJson } from "./answer.ts";
-import { writeForecast } from "./shown_account.ts";
-import { instantIn, type TimeRange } from "./time_page.ts";
-import { groupTraffic, type LoggedTraffic, textOf, TRAFFIC_GROUPS, type TrafficGroup } from "./traffic_groups.ts";
+} from "../../observers/metrics/traffic_history.ts";
+import type { UnpricedCount } from "../../observers/metrics/request_counts.ts";
+import { quantileOf, type TrafficTotals } from "../../observers/metrics/traffic_totals.ts";
+import type { NearEnds } from "../../services/notifications/summary.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
+import { answerJson } from "./shared/answer.ts";
+import { writeForecast } from "./shared/shown_account.ts";
+import { instantIn, type TimeRange } from "./shared/time_page.ts";
+import { groupTraffic, type LoggedTraffic, textOf, TRAFFIC_GROUPS, type TrafficGroup } from "./shared/traffic_groups.ts";
 
 /** What is under way at the moment. */
 export interface TrafficNow {

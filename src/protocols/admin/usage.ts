@@ -1,10 +1,10 @@
-import { USAGE_DIMENSIONS } from "../../billing/usage/usage_group.ts";
-import type { UsageReports } from "../../billing/usage/usage_report.ts";
-import { OPERATOR_ENDPOINTS } from "../../endpoints/operators.ts";
-import type { Route } from "../../http/inbound.ts";
+import { USAGE_DIMENSIONS } from "../../money/billing/usage/usage_group.ts";
+import type { UsageReports } from "../../money/billing/usage/usage_report.ts";
+import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
+import type { Route } from "../../platform/http/request/inbound.ts";
 import { usageAnswer } from "../usage_answer.ts";
 import { readUsageRequest } from "../usage_query.ts";
-import { type AdminRoute, adminRoute } from "./admin_route.ts";
+import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
 
 /** The dependencies of the usage endpoint. */
 export interface AdminUsageOptions {

@@ -1,14 +1,14 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
-import { type CachedContent, cacheNameOf } from "../../caches/cached_content.ts";
-import type { Caches } from "../../caches/caches.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { BodyLimits } from "../../http/body.ts";
-import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
-import { isDryRun } from "../../http/dry_run.ts";
-import { readJsonObject } from "../../http/json_body.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import { providerNameOf } from "../../lib/provider_name.ts";
-import { readHeaderPin } from "../../routing/pin.ts";
+import type { Authenticate } from "../../money/billing/authenticate.ts";
+import { type CachedContent, cacheNameOf } from "../../services/caches/cached_content.ts";
+import type { Caches } from "../../services/caches/caches.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { BodyLimits } from "../../platform/http/bodies/body.ts";
+import { type Handler, type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { isDryRun } from "../../platform/http/request/dry_run.ts";
+import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { providerNameOf } from "../../platform/names/provider_name.ts";
+import { readHeaderPin } from "../../vendors/routing/pin.ts";
 import { droppedHeader, dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
 import { routesAt } from "../route_at.ts";
 

@@ -1,19 +1,19 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import { routesAt } from "../route_at.ts";
 import type { TextRouteParts } from "../text_route_parts.ts";
-import type { Credential } from "../../billing/key_ring.ts";
-import type { Caches } from "../../caches/caches.ts";
-import type { CacheReference } from "../../caches/reference.ts";
+import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import type { Caches } from "../../services/caches/caches.ts";
+import type { CacheReference } from "../../services/caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/content/caller/count.ts";
 import { content, readCachedContent } from "../../conversation/codecs/content/mod.ts";
-import { bareModelName } from "../../lib/bare_model_name.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { isObject } from "../../conversation/wire_value.ts";
-import { type Handler, type Inbound, pathParam, type Route } from "../../http/inbound.ts";
-import { readJsonObject } from "../../http/json_body.ts";
-import { readHeaderPin } from "../../routing/pin.ts";
-import { countTokens } from "../../texts/count_tokens.ts";
-import { textRequestOf } from "../../texts/text_request.ts";
+import { bareModelName } from "../../platform/names/bare_model_name.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { isObject } from "../../conversation/neutral/wire_value.ts";
+import { type Handler, type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { readHeaderPin } from "../../vendors/routing/pin.ts";
+import { countTokens } from "../../services/texts/request/count_tokens.ts";
+import { textRequestOf } from "../../services/texts/request/text_request.ts";
 
 /** `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model. */
 export function contentRoutes(parts: TextRouteParts): Route[] {

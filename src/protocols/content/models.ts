@@ -1,6 +1,6 @@
-import type { DatedCatalog } from "../../catalog/catalog.ts";
-import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
-import type { Model } from "../../catalog/model.ts";
+import type { DatedCatalog } from "../../vendors/catalog/catalog.ts";
+import { type CatalogFor, catalogHandlers } from "../../vendors/catalog/listing.ts";
+import type { Model } from "../../vendors/catalog/model.ts";
 import {
   outputLimitOf,
   writeArchitecture,
@@ -8,11 +8,11 @@ import {
   writePricing,
   writeRedirect,
   writeTopProvider,
-} from "../../catalog/written.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { Route } from "../../http/inbound.ts";
-import { elementAt } from "../../lib/element_at.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
+} from "../../vendors/catalog/written.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { Route } from "../../platform/http/request/inbound.ts";
+import { elementAt } from "../../platform/lib/collections/element_at.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { routesAt } from "../route_at.ts";
 
 const MAX_PAGE_SIZE = 1000;

@@ -1,19 +1,19 @@
-import { BATCH_LIMITS, type BatchRecord, COMPLETION_WINDOWS, LINE_ENDPOINTS } from "../../batches/batch.ts";
-import type { Batches, NewBatch } from "../../batches/batches.ts";
-import { inlineLines } from "../../batches/inline_lines.ts";
-import type { Authenticate } from "../../billing/authenticate.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { BodyLimits } from "../../http/body.ts";
-import { isDryRun } from "../../http/dry_run.ts";
-import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
-import { type JsonBody, readJsonObject } from "../../http/json_body.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import { writeMoney } from "../../lib/money.ts";
-import { checkAccess } from "../../limits/permission.ts";
+import { BATCH_LIMITS, type BatchRecord, COMPLETION_WINDOWS, LINE_ENDPOINTS } from "../../services/batches/batch.ts";
+import type { Batches, NewBatch } from "../../services/batches/batches.ts";
+import { inlineLines } from "../../services/batches/inline_lines.ts";
+import type { Authenticate } from "../../money/billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { BodyLimits } from "../../platform/http/bodies/body.ts";
+import { isDryRun } from "../../platform/http/request/dry_run.ts";
+import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { type JsonBody, readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { writeMoney } from "../../platform/lib/basics/money.ts";
+import { checkAccess } from "../../money/limits/permission.ts";
 import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
 import { routesAt } from "../route_at.ts";
-import { readMetadata } from "../../videos/request/metadata.ts";
+import { readMetadata } from "../../services/videos/request/metadata.ts";
 import { readLifetime } from "./stored_files.ts";
 
 /** The dependencies of the endpoints of batches. */

@@ -1,12 +1,12 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import type { Videos } from "../../videos/videos.ts";
-import type { Delivery, DeliveryAttempt } from "../../webhooks/delivery.ts";
-import type { DeliveryAdmin } from "../../webhooks/delivery_admin.ts";
-import { eventOf, idempotencyKeyOf } from "../../webhooks/envelope.ts";
+import type { Authenticate } from "../../money/billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import type { Videos } from "../../services/videos/videos.ts";
+import type { Delivery, DeliveryAttempt } from "../../services/webhooks/delivery.ts";
+import type { DeliveryAdmin } from "../../services/webhooks/delivery_admin.ts";
+import { eventOf, idempotencyKeyOf } from "../../services/webhooks/envelope.ts";
 import { routesAt } from "../route_at.ts";
 
 /** The dependencies of a task's delivery endpoints. */

@@ -1,8 +1,8 @@
-import { type BodyLimits, type BodySource, chunksOf } from "../../http/body.ts";
-import { closingError, FormText } from "../../http/form_text.ts";
-import { type FormEvent, readForm } from "../../http/multipart.ts";
-import { boundaryOf } from "../../http/multipart_head.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
+import { type BodyLimits, type BodySource, chunksOf } from "../../platform/http/bodies/body.ts";
+import { closingError, FormText } from "../../platform/http/bodies/form_text.ts";
+import { type FormEvent, readForm } from "../../platform/http/bodies/multipart.ts";
+import { boundaryOf } from "../../platform/http/bodies/multipart_head.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 
 /** How {@linkcode readFileForm} reads a form. */
 export interface FileFormOptions<Stored> {

@@ -1,11 +1,11 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { isValidSignature, type SigningKeys } from "../../files/signed_url.ts";
-import { type FileStore, FilesUnavailableError, isFileName, type StoredFile } from "../../files/files.ts";
-import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
-import type { Log } from "../../lib/log.ts";
-import type { StreamedResult } from "../../videos/results/result_streamer.ts";
-import type { Videos } from "../../videos/videos.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import { isValidSignature, type SigningKeys } from "../../platform/files/signed_url.ts";
+import { type FileStore, FilesUnavailableError, isFileName, type StoredFile } from "../../platform/files/files.ts";
+import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { Log } from "../../platform/lib/basics/log.ts";
+import type { StreamedResult } from "../../services/videos/results/result_streamer.ts";
+import type { Videos } from "../../services/videos/videos.ts";
 import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the file endpoint. */

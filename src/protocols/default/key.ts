@@ -1,17 +1,17 @@
-import { readAccount } from "../../billing/account.ts";
-import type { Authenticate } from "../../billing/authenticate.ts";
-import { readKey } from "../../billing/issued_key.ts";
-import type { Credential } from "../../billing/key_ring.ts";
-import type { LedgerMeter } from "../../billing/meter.ts";
-import { isUnlimited, shownOverdraft } from "../../billing/unlimited_balance.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { Handler, Route } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { writeMoney } from "../../lib/money.ts";
-import { writeLimits } from "../../limits/limit_changes.ts";
-import { writeLeft } from "../../limits/written_left.ts";
-import type { Store } from "../../store/store.ts";
+import { readAccount } from "../../money/billing/accounts/account.ts";
+import type { Authenticate } from "../../money/billing/authenticate.ts";
+import { readKey } from "../../money/billing/keys/issued_key.ts";
+import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import type { LedgerMeter } from "../../money/billing/meter/meter.ts";
+import { isUnlimited, shownOverdraft } from "../../money/billing/accounts/unlimited_balance.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { Handler, Route } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { writeMoney } from "../../platform/lib/basics/money.ts";
+import { writeLimits } from "../../money/limits/limit_changes.ts";
+import { writeLeft } from "../../money/limits/written_left.ts";
+import type { Store } from "../../platform/store/store.ts";
 import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the endpoints about a caller's own key. */

@@ -1,7 +1,7 @@
-import type { DatedCatalog } from "../../catalog/catalog.ts";
-import { writeSections } from "../../catalog/written_sections.ts";
-import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
-import type { Model } from "../../catalog/model.ts";
+import type { DatedCatalog } from "../../vendors/catalog/catalog.ts";
+import { writeSections } from "../../vendors/catalog/written_sections.ts";
+import { type CatalogFor, catalogHandlers } from "../../vendors/catalog/listing.ts";
+import type { Model } from "../../vendors/catalog/model.ts";
 import {
   writeArchitecture,
   writePriceOverrides,
@@ -9,9 +9,9 @@ import {
   writeRedirect,
   writeTopProvider,
   writeVideo,
-} from "../../catalog/written.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { Route } from "../../http/inbound.ts";
+} from "../../vendors/catalog/written.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { Route } from "../../platform/http/request/inbound.ts";
 import { routesAt } from "../route_at.ts";
 
 /** `GET /v1/models`, `/v1/models/{provider}` and `/v1/models/{provider}/{model_id}`. */

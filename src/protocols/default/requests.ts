@@ -1,11 +1,11 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { pathParam, type Route } from "../../http/inbound.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { OWNER_PARAMETERS, readRequestQuery } from "../../request_log/read_query.ts";
-import type { RequestLog } from "../../request_log/request_log.ts";
-import { writeOwnRequest, writePage } from "../../request_log/written_request.ts";
+import type { Authenticate } from "../../money/billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import { pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { OWNER_PARAMETERS, readRequestQuery } from "../../observers/request_log/read_query.ts";
+import type { RequestLog } from "../../observers/request_log/request_log.ts";
+import { writeOwnRequest, writePage } from "../../observers/request_log/written_request.ts";
 import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the endpoints of an account's own requests. */

@@ -1,11 +1,11 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { BodyLimits } from "../../http/body.ts";
-import { type Inbound, pathParam, type Route } from "../../http/inbound.ts";
-import { secondsOf } from "../../lib/clock.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
-import type { RequestRate } from "../../limits/request_rate.ts";
-import { rateExceeded } from "../../limits/request_rate.ts";
+import type { Authenticate } from "../../money/billing/authenticate.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { BodyLimits } from "../../platform/http/bodies/body.ts";
+import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { secondsOf } from "../../platform/lib/basics/clock.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import type { RequestRate } from "../../money/limits/request_rate.ts";
+import { rateExceeded } from "../../money/limits/request_rate.ts";
 import {
   EXPIRES_AFTER_SECONDS,
   FILE_PURPOSES,
@@ -13,9 +13,9 @@ import {
   MAX_STORED_FILE_BYTES,
   type StoredFileRecord,
   UPLOAD_PURPOSES,
-} from "../../stored_files/stored_file.ts";
-import type { AccountRoom } from "../../stored_files/account_room.ts";
-import type { FileOwner, StoredFiles, WrittenContent } from "../../stored_files/stored_files.ts";
+} from "../../services/stored_files/stored_file.ts";
+import type { AccountRoom } from "../../services/stored_files/account_room.ts";
+import type { FileOwner, StoredFiles, WrittenContent } from "../../services/stored_files/stored_files.ts";
 import { routesAt } from "../route_at.ts";
 import { type FileForm, readFileForm } from "./file_form.ts";
 

@@ -1,15 +1,15 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import { routesAt } from "../route_at.ts";
 import type { TextRouteParts } from "../text_route_parts.ts";
-import { cacheInExtraBody } from "../../caches/reference.ts";
-import type { CallerFormat } from "../../conversation/caller_format.ts";
+import { cacheInExtraBody } from "../../services/caches/reference.ts";
+import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
-import type { Handler, Route } from "../../http/inbound.ts";
-import { readJsonObject } from "../../http/json_body.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
-import { readBodyPin } from "../../routing/pin.ts";
-import { textRequestOf } from "../../texts/text_request.ts";
+import type { Handler, Route } from "../../platform/http/request/inbound.ts";
+import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import { readBodyPin } from "../../vendors/routing/pin.ts";
+import { textRequestOf } from "../../services/texts/request/text_request.ts";
 
 /** `POST /v1/chat/completions` and `POST /v1/responses`. */
 export function defaultTextRoutes(parts: TextRouteParts): Route[] {

@@ -1,8 +1,8 @@
-import type { Authenticate } from "../../billing/authenticate.ts";
-import type { UsageReports } from "../../billing/usage/usage_report.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { Route } from "../../http/inbound.ts";
-import { invalidField } from "../../lib/gateway_error.ts";
+import type { Authenticate } from "../../money/billing/authenticate.ts";
+import type { UsageReports } from "../../money/billing/usage/usage_report.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { Route } from "../../platform/http/request/inbound.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { routesAt } from "../route_at.ts";
 import { usageAnswer } from "../usage_answer.ts";
 import { readUsageRequest } from "../usage_query.ts";

@@ -1,8 +1,8 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import { readBody } from "../../http/body.ts";
-import { pathParam, type Route } from "../../http/inbound.ts";
-import { GatewayError } from "../../lib/gateway_error.ts";
-import { MAX_RECEIVED_BYTES, type TestReceivers } from "../../webhooks/test_receivers.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import { readBody } from "../../platform/http/bodies/body.ts";
+import { pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import { MAX_RECEIVED_BYTES, type TestReceivers } from "../../services/webhooks/test_receivers.ts";
 import { routesAt } from "../route_at.ts";
 
 /** The dependencies of the endpoint of receivers. */

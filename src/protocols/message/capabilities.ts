@@ -1,6 +1,6 @@
-import type { Model } from "../../catalog/model.ts";
-import { modelFacts } from "../../conversation/known_models.ts";
-import { NO_QUIRKS } from "../../conversation/quirks.ts";
+import type { Model } from "../../vendors/catalog/model.ts";
+import { modelFacts } from "../../conversation/models/known_models.ts";
+import { NO_QUIRKS } from "../../conversation/contract/quirks.ts";
 import { traitsOf } from "../../conversation/codecs/messages/upstream/model_traits.ts";
 
 /** Whether a model supports a feature. */

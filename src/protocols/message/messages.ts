@@ -1,15 +1,15 @@
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import { routesAt } from "../route_at.ts";
 import type { TextRouteParts } from "../text_route_parts.ts";
-import { cacheInExtraBody } from "../../caches/reference.ts";
+import { cacheInExtraBody } from "../../services/caches/reference.ts";
 import { readCountRequest, writeCount } from "../../conversation/codecs/messages/caller/count.ts";
 import { messages } from "../../conversation/codecs/messages/mod.ts";
-import { checkMessageVersion } from "../../http/credentials.ts";
-import type { Handler, Route } from "../../http/inbound.ts";
-import { readJsonObject } from "../../http/json_body.ts";
-import { readBodyPin, readHeaderPin } from "../../routing/pin.ts";
-import { countTokens } from "../../texts/count_tokens.ts";
-import { textRequestOf } from "../../texts/text_request.ts";
+import { checkMessageVersion } from "../../platform/http/request/credentials.ts";
+import type { Handler, Route } from "../../platform/http/request/inbound.ts";
+import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { readBodyPin, readHeaderPin } from "../../vendors/routing/pin.ts";
+import { countTokens } from "../../services/texts/request/count_tokens.ts";
+import { textRequestOf } from "../../services/texts/request/text_request.ts";
 
 /** `POST /msgcompat/v1/messages` and its token counter. */
 export function messageRoutes(parts: TextRouteParts): Route[] {

@@ -1,15 +1,15 @@
-import type { DatedCatalog } from "../../catalog/catalog.ts";
-import { type CatalogFor, catalogHandlers } from "../../catalog/listing.ts";
-import type { Model } from "../../catalog/model.ts";
+import type { DatedCatalog } from "../../vendors/catalog/catalog.ts";
+import { type CatalogFor, catalogHandlers } from "../../vendors/catalog/listing.ts";
+import type { Model } from "../../vendors/catalog/model.ts";
 import {
   writeArchitecture,
   writePriceOverrides,
   writePricing,
   writeRedirect,
   writeTopProvider,
-} from "../../catalog/written.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../endpoints/callers.ts";
-import type { Route } from "../../http/inbound.ts";
+} from "../../vendors/catalog/written.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { Route } from "../../platform/http/request/inbound.ts";
 import { routesAt } from "../route_at.ts";
 import { capabilitiesOf, claudeFamilyOf, type MessageService } from "./capabilities.ts";
 

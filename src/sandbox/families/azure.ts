@@ -1,8 +1,8 @@
-import { isObject, parsedOrNull } from "../../conversation/wire_value.ts";
-import type { MaybePromise } from "../../lib/maybe_promise.ts";
+import { isObject, parsedOrNull } from "../../conversation/neutral/wire_value.ts";
+import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { openai } from "./openai.ts";
+import { openai } from "./openai/openai.ts";
 
 const DEPLOYMENT = /^\/openai\/deployments\/([^/]+)(\/.+)$/;
 const API_VERSION = /^20\d\d-\d\d-\d\d(?:-preview)?$/;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import {
   bodyOf,
   type Call,

@@ -1,7 +1,7 @@
-import { isAbsent, isObject, listOf, objectOf, objectsOf } from "../../conversation/wire_value.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import { isAbsent, isObject, listOf, objectOf, objectsOf } from "../../conversation/neutral/wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { badParameter } from "./openai_fields.ts";
+import { badParameter } from "./openai/openai_fields.ts";
 
 /** What one vendor with OpenAI's chat format refuses of a model. Throws the vendor's answer. */
 export type ChatVendorRules = (body: JsonObject, model: string) => void;

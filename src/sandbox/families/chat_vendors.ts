@@ -9,7 +9,7 @@ import {
 } from "../call.ts";
 import { generate, type SimulatedEndpoint } from "../generate.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import {
   type ChatVendorRules,
   checkAlibaba,
@@ -23,8 +23,8 @@ import {
   checkZai,
   effortIn,
 } from "./chat_vendor_rules.ts";
-import { chatEndpoint } from "./openai_chat.ts";
-import { checkChatMessages } from "./openai_chat_message_rules.ts";
+import { chatEndpoint } from "./openai/openai_chat.ts";
+import { checkChatMessages } from "./openai/openai_chat_message_rules.ts";
 
 /** A vendor that has chat completions only. */
 interface ChatVendor {

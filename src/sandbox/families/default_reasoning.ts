@@ -1,9 +1,9 @@
-import { GOOGLE_FACTS } from "../../conversation/model_families/google.ts";
-import { OPENAI_FACTS } from "../../conversation/model_families/openai.ts";
-import { isAbsent, isObject } from "../../conversation/wire_value.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import { GOOGLE_FACTS } from "../../conversation/models/families/google.ts";
+import { OPENAI_FACTS } from "../../conversation/models/families/openai.ts";
+import { isAbsent, isObject } from "../../conversation/neutral/wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { factsIn } from "./known_facts.ts";
-import { fieldOf } from "./google_fields.ts";
+import { fieldOf } from "./google/google_fields.ts";
 
 /** The effort at which a model of OpenAI works when a request names none; null if it then does not reason. */
 function defaultEffort(model: string): string | null {

@@ -1,5 +1,5 @@
-import { isObject } from "../../conversation/wire_value.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject } from "../../conversation/neutral/wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import {

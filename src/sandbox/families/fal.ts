@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import { listOf } from "../../conversation/wire_value.ts";
-import type { MaybePromise } from "../../lib/maybe_promise.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { listOf } from "../../conversation/neutral/wire_value.ts";
+import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import {
   bodyOf,
   type Call,

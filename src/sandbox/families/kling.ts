@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject, listOf, parsedOrNull } from "../../conversation/neutral/wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import {
   bodyOf,
   type Call,

@@ -1,5 +1,5 @@
-import { type ModelFacts, UNKNOWN_FACTS } from "../../conversation/model_facts.ts";
-import { comparableName, type FactEntry, layersIn } from "../../conversation/model_families/fact_entry.ts";
+import { type ModelFacts, UNKNOWN_FACTS } from "../../conversation/facts/model_facts.ts";
+import { comparableName, type FactEntry, layersIn } from "../../conversation/models/families/fact_entry.ts";
 
 /**
  * Returns what a maker documents about one of its models. All facts of a name that the maker does not have are unknown,

@@ -1,6 +1,6 @@
-import { listOf } from "../../conversation/wire_value.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { ownValue } from "../../lib/own_value.ts";
+import { listOf } from "../../conversation/neutral/wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 import { bodyOf, type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import {

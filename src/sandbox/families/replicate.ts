@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import { isObject, listOf } from "../../conversation/wire_value.ts";
-import type { MaybePromise } from "../../lib/maybe_promise.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { isObject, listOf } from "../../conversation/neutral/wire_value.ts";
+import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { delay } from "../chunk_stream.ts";
 import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";

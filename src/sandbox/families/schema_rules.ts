@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import { isObject, listOf, objectOf, textOf } from "../../conversation/wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { isObject, listOf, objectOf, textOf } from "../../conversation/neutral/wire_value.ts";
 
 /**
  * What the vendors refuse in a schema, in their words. The rules are written apart from what the gateway sends, so that

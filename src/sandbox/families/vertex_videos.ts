@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { isObject } from "../../conversation/wire_value.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
+import { isObject } from "../../conversation/neutral/wire_value.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import {
   bodyOf,
   type Call,
@@ -11,8 +11,8 @@ import {
   type VendorApi,
 } from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { errorBody } from "./google_error.ts";
-import { listIn } from "./google_fields.ts";
+import { errorBody } from "./google/google_error.ts";
+import { listIn } from "./google/google_fields.ts";
 import { SAMPLE_VIDEO } from "./sample_video.ts";
 import { creationResponse, stateOf, type VideoJob, videoJobsByVendors } from "./video_jobs.ts";
 

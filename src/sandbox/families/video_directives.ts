@@ -1,4 +1,4 @@
-import { ownValue } from "../../lib/own_value.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** The instructions for the simulated video vendor in a prompt. See `docs/sandbox.md`. */
 export interface VideoDirectives {

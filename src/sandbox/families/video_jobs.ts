@@ -1,6 +1,6 @@
-import { sleep } from "../../lib/clock.ts";
-import type { JsonObject } from "../../lib/json_object.ts";
-import { outputStream } from "../../lib/output_stream.ts";
+import { sleep } from "../../platform/lib/basics/clock.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { outputStream } from "../../platform/lib/streams/output_stream.ts";
 import type { Call } from "../call.ts";
 import type { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../lib/json_object.ts";
-import { isObject, listOf, parsedOrNull } from "../../conversation/wire_value.ts";
-import type { MaybePromise } from "../../lib/maybe_promise.ts";
+import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { isObject, listOf, parsedOrNull } from "../../conversation/neutral/wire_value.ts";
+import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlinePicture } from "../pictures/data_uri.ts";
 import type { ReadPicture } from "../pictures/file.ts";
@@ -8,7 +8,7 @@ import { followDirectives, makePictures } from "../pictures/make.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { checkXai } from "./chat_vendor_rules.ts";
 import { completeAtXai } from "./chat_vendors.ts";
-import { openai } from "./openai.ts";
+import { openai } from "./openai/openai.ts";
 
 const MAX_REFERENCES = 3;
 const FIELDS = ["model", "prompt", "n", "aspect_ratio", "resolution", "quality", "response_format", "user"];

@@ -1,6 +1,6 @@
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { copyLongNames } from "./copy_laws.ts";
 
 Deno.test("a day with many long names is copied: in a file", async () => {

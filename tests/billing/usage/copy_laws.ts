@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { createAccount } from "../../../src/billing/account.ts";
-import { addCharge } from "../../../src/billing/charge.ts";
-import { DAY_MS, USAGE_DAYS, type UsageDay } from "../../../src/billing/usage/usage_records.ts";
-import { sumUsage } from "../../../src/billing/usage/usage_report.ts";
-import { UsageRollup } from "../../../src/billing/usage/usage_rollup.ts";
-import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
-import type { Clock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { createAccount } from "../../../src/money/billing/accounts/account.ts";
+import { addCharge } from "../../../src/money/billing/ledger/charge.ts";
+import { DAY_MS, USAGE_DAYS, type UsageDay } from "../../../src/money/billing/usage/usage_records.ts";
+import { sumUsage } from "../../../src/money/billing/usage/usage_report.ts";
+import { UsageRollup } from "../../../src/money/billing/usage/usage_rollup.ts";
+import { verifyLedger } from "../../../src/money/billing/verify_ledger.ts";
+import type { Clock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import type { Store } from "../../../src/platform/store/store.ts";
 
 const CHARGES = 10;
 const ROWS = 60;

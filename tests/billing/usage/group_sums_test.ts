@@ -1,11 +1,11 @@
 import { longTest } from "../../support/long_test.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { GroupSums } from "../../../src/billing/usage/group_sums.ts";
-import type { UsageRow } from "../../../src/billing/usage/read_usage.ts";
-import type { UsageDimension, UsageGroup } from "../../../src/billing/usage/usage_group.ts";
-import { DAY_MS, usageKey, type UsageRecord } from "../../../src/billing/usage/usage_records.ts";
-import { MAX_USAGE_GROUPS, sumUsage } from "../../../src/billing/usage/usage_report.ts";
+import { GroupSums } from "../../../src/money/billing/usage/group_sums.ts";
+import type { UsageRow } from "../../../src/money/billing/usage/read_usage.ts";
+import type { UsageDimension, UsageGroup } from "../../../src/money/billing/usage/usage_group.ts";
+import { DAY_MS, usageKey, type UsageRecord } from "../../../src/money/billing/usage/usage_records.ts";
+import { MAX_USAGE_GROUPS, sumUsage } from "../../../src/money/billing/usage/usage_report.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import { manualClock } from "../support.ts";
 

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { createAccount } from "../../../src/billing/account.ts";
-import { addCharge, type ChargeRow } from "../../../src/billing/charge.ts";
-import { creditAccount } from "../../../src/billing/credit.ts";
-import { addHold, captureHold, readHold, releaseHold } from "../../../src/billing/hold.ts";
+import { createAccount } from "../../../src/money/billing/accounts/account.ts";
+import { addCharge, type ChargeRow } from "../../../src/money/billing/ledger/charge.ts";
+import { creditAccount } from "../../../src/money/billing/accounts/credit.ts";
+import { addHold, captureHold, readHold, releaseHold } from "../../../src/money/billing/hold.ts";
 import {
   DAY_MS,
   USAGE,
@@ -12,15 +12,15 @@ import {
   type UsageDay,
   usageKey,
   type UsageRecord,
-} from "../../../src/billing/usage/usage_records.ts";
-import type { UsageDimension } from "../../../src/billing/usage/usage_group.ts";
-import { sumUsage } from "../../../src/billing/usage/usage_report.ts";
-import { markedLedger, UsageRollup } from "../../../src/billing/usage/usage_rollup.ts";
-import { type LedgerDifference, verifyLedger } from "../../../src/billing/verify_ledger.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import type { Money } from "../../../src/lib/money.ts";
-import { changedStore } from "../../../src/store/changed_store.ts";
-import type { Key, Store } from "../../../src/store/store.ts";
+} from "../../../src/money/billing/usage/usage_records.ts";
+import type { UsageDimension } from "../../../src/money/billing/usage/usage_group.ts";
+import { sumUsage } from "../../../src/money/billing/usage/usage_report.ts";
+import { markedLedger, UsageRollup } from "../../../src/money/billing/usage/usage_rollup.ts";
+import { type LedgerDifference, verifyLedger } from "../../../src/money/billing/verify_ledger.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import type { Money } from "../../../src/platform/lib/basics/money.ts";
+import { changedStore } from "../../../src/platform/store/changed_store.ts";
+import type { Key, Store } from "../../../src/platform/store/store.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import { type ManualClock, manualClock, observeStore } from "../support.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { importBifrost } from "../../../src/cli/import/bifrost.ts";
+import { importBifrost } from "../../../src/entry/cli/import/bifrost.ts";
 import { LITERAL, written } from "../../support/imported.ts";
 
 Deno.test("import bifrost carries keys with weights, deployments, and virtual keys with their limits", () => {

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as fc from "fast-check";
 import { parse, stringify } from "yaml";
-import { importBifrost } from "../../../src/cli/import/bifrost.ts";
-import { importLitellm } from "../../../src/cli/import/litellm.ts";
-import { importOpenrouterModels } from "../../../src/cli/import/openrouter_models.ts";
-import { importPriceMap } from "../../../src/cli/import/price_map.ts";
+import { importBifrost } from "../../../src/entry/cli/import/bifrost.ts";
+import { importLitellm } from "../../../src/entry/cli/import/litellm.ts";
+import { importOpenrouterModels } from "../../../src/entry/cli/import/openrouter_models.ts";
+import { importPriceMap } from "../../../src/entry/cli/import/price_map.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { LITELLM, LITERAL } from "../../support/imported.ts";
 

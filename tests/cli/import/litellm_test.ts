@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { importLitellm } from "../../../src/cli/import/litellm.ts";
+import { importLitellm } from "../../../src/entry/cli/import/litellm.ts";
 import { LITELLM, LITERAL, written } from "../../support/imported.ts";
 
 Deno.test("import litellm carries models, weights, limits, aliases, fallbacks and prices", () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { importOpenrouterModels } from "../../../src/cli/import/openrouter_models.ts";
+import { importOpenrouterModels } from "../../../src/entry/cli/import/openrouter_models.ts";
 import { written } from "../../support/imported.ts";
 
 Deno.test("import openrouter-models carries facts and prices, and leaves out models without a fixed price", () => {

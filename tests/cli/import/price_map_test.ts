@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { decimalOf } from "../../../src/prices/litellm_prices.ts";
-import { importPriceMap } from "../../../src/cli/import/price_map.ts";
+import { decimalOf } from "../../../src/vendors/prices/litellm_prices.ts";
+import { importPriceMap } from "../../../src/entry/cli/import/price_map.ts";
 import { written } from "../../support/imported.ts";
 
 Deno.test("models import carries the models of the vendors that are asked for", () => {

@@ -1,8 +1,8 @@
 import { assert } from "@std/assert";
-import type { ModelUse } from "../../../src/prices/model_use.ts";
-import { IMPORTED_VENDORS, kindOf } from "../../../src/cli/import/vendors.ts";
-import { loadKind } from "../../../src/upstreams/adapters.ts";
-import type { UpstreamKind } from "../../../src/upstreams/upstream.ts";
+import type { ModelUse } from "../../../src/vendors/prices/model_use.ts";
+import { IMPORTED_VENDORS, kindOf } from "../../../src/entry/cli/import/vendors.ts";
+import { loadKind } from "../../../src/vendors/upstreams/adapters.ts";
+import type { UpstreamKind } from "../../../src/vendors/upstreams/contract/upstream.ts";
 import { type VendorStage, withAnswers } from "../../support/vendor_stage.ts";
 
 /** What the adapter of a kind serves. */

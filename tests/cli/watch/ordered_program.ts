@@ -2,9 +2,9 @@
  * The program, whose threads do what the file `order` in the working folder says: `KIND MS` or `KIND exhaust`, where
  * the kind is `main` or the path of a module that threads start with.
  */
-import { run } from "../../../src/cli/run.ts";
-import { replaceThreadModules, type ThreadModule } from "../../../src/lib/program_files.ts";
-import { markWork } from "../../../src/lib/own_heartbeat.ts";
+import { run } from "../../../src/entry/cli/run.ts";
+import { replaceThreadModules, type ThreadModule } from "../../../src/platform/lib/process/program_files.ts";
+import { markWork } from "../../../src/platform/lib/process/own_heartbeat.ts";
 import { obey, ORDERS, type ThreadOrder } from "./thread_orders.ts";
 
 replaceThreadModules((path, address) => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { ThreadModule } from "../../../src/lib/program_files.ts";
+import type { ThreadModule } from "../../../src/platform/lib/process/program_files.ts";
 import { plainPng } from "../../support/heavy_media.ts";
 import { longTest } from "../../support/long_test.ts";
 import { linesOf, type OrderedGateway, pause, withOrderedGateway } from "./ordered_gateway.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { ThreadModule } from "../../../src/lib/program_files.ts";
+import type { ThreadModule } from "../../../src/platform/lib/process/program_files.ts";
 import { itemAt } from "../../support/items.ts";
 import { longTest } from "../../support/long_test.ts";
 import { linesOf, logged, type OrderedGateway, pause, withOrderedGateway } from "./ordered_gateway.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { LOOK_MS, STALLED_MS, StallWatch } from "../../../src/cli/stall_watch.ts";
-import { Heartbeats } from "../../../src/lib/heartbeats.ts";
+import { LOOK_MS, STALLED_MS, StallWatch } from "../../../src/entry/cli/process/stall_watch.ts";
+import { Heartbeats } from "../../../src/platform/lib/process/heartbeats.ts";
 
 const NONE = { stallMs: 0, stopMs: 0 };
 

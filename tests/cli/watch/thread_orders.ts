@@ -1,4 +1,4 @@
-import type { ThreadModule } from "../../../src/lib/program_files.ts";
+import type { ThreadModule } from "../../../src/platform/lib/process/program_files.ts";
 
 /** What a test makes a kind of thread do: compute for so many milliseconds, or use up its heap. */
 export interface ThreadOrder {

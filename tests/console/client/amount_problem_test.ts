@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { amountProblem } from "../../../src/console/client/pages/accounts/amount_problem.ts";
-import { readAmount, readSignedAmount } from "../../../src/protocols/admin/fields.ts";
+import { readAmount, readSignedAmount } from "../../../src/protocols/admin/shared/fields.ts";
 
 Deno.test("amountProblem() names what is wrong with an amount", () => {
   for (const text of ["12", "12.50", "0.0000000001", "10000000", " 1 ", "000000000.9"]) {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { auditSentence } from "../../../src/console/client/pages/audit/audit_sentence.ts";
 import type { AuditEntry } from "../../../src/console/client/shapes.ts";
-import { OPERATOR_ENDPOINTS } from "../../../src/endpoints/operators.ts";
+import { OPERATOR_ENDPOINTS } from "../../../src/platform/endpoints/operators.ts";
 
 function sentence(request: string, values: Partial<Pick<AuditEntry, "before" | "after">> = {}): string {
   const [method = "", path = ""] = request.split(" ");

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { render } from "preact-render-to-string";
 import { ApiError } from "../../../src/console/client/api.ts";
 import { StatusBadge } from "../../../src/console/client/components/badge.tsx";
-import { DataTable } from "../../../src/console/client/components/data_table.tsx";
+import { DataTable } from "../../../src/console/client/components/tables/data_table.tsx";
 import { ErrorNotice } from "../../../src/console/client/components/error_notice.tsx";
 import { Instant } from "../../../src/console/client/components/instant.tsx";
 import { NearEndCards } from "../../../src/console/client/pages/overview/near_end_cards.tsx";

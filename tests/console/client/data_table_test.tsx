@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { render } from "preact-render-to-string";
-import { type Column, DataTable } from "../../../src/console/client/components/data_table.tsx";
-import { orderOf } from "../../../src/console/client/components/fit_table.ts";
+import { type Column, DataTable } from "../../../src/console/client/components/tables/data_table.tsx";
+import { orderOf } from "../../../src/console/client/components/tables/fit_table.ts";
 
 const COLUMNS: readonly Column<string>[] = ["Time", "Status", "Model", ""].map((title) => ({
   title,

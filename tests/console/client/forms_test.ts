@@ -23,8 +23,8 @@ import {
 import { usableModels } from "../../../src/console/client/pages/forms/usable_models.ts";
 import { yamlText } from "../../../src/console/client/pages/forms/yaml_text.ts";
 import type { ListedModel } from "../../../src/console/client/shapes.ts";
-import { readModel } from "../../../src/catalog/model.ts";
-import { readProviderConfig } from "../../../src/upstreams/provider_config.ts";
+import { readModel } from "../../../src/vendors/catalog/model.ts";
+import { readProviderConfig } from "../../../src/vendors/upstreams/settings/provider_config.ts";
 
 const PROVIDER: ProviderFields = { vendor: "openai", name: "", key: "sk-1", secretKey: "", address: "" };
 const MODEL: ModelFields = {

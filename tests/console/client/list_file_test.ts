@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { listFile } from "../../../src/console/client/list_file.ts";
+import { listFile } from "../../../src/console/client/lists/list_file.ts";
 
 Deno.test("a list as CSV has a column for each field, quotes, and no formulas", () => {
   const rows = [{ id: "a", cost: "-1.50", note: 'say "hi", twice' }, { id: "=1+1", usage: { tokens: 3 }, cost: null }];

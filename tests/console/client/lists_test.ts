@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
-import { CHARGED_BY } from "../../../src/billing/tariff.ts";
+import { CHARGED_BY } from "../../../src/money/billing/prices/tariff.ts";
 import { bytes, dollars, duration } from "../../../src/console/client/format.ts";
 import {
   factRowsOf,
@@ -9,13 +9,13 @@ import {
   ownPriceKeys,
   sharesOf,
 } from "../../../src/console/client/pages/models/model_facts.ts";
-import { dayText, dayTexts, stepsOf, utcDaysIn } from "../../../src/console/client/components/chart_axis.ts";
-import { placeAfterKey } from "../../../src/console/client/components/chart_keys.ts";
+import { dayText, dayTexts, stepsOf, utcDaysIn } from "../../../src/console/client/components/charts/chart_axis.ts";
+import { placeAfterKey } from "../../../src/console/client/components/charts/chart_keys.ts";
 import { joinedNewest, newestFrom } from "../../../src/console/client/pages/requests/newest.ts";
-import { readPages } from "../../../src/console/client/paged.ts";
+import { readPages } from "../../../src/console/client/lists/paged.ts";
 import { timelineOf } from "../../../src/console/client/pages/requests/timeline_phases.ts";
 import { costByDay, dayAfter, daysBetween, lastDays } from "../../../src/console/client/pages/usage/cost_by_day.ts";
-import { stacked } from "../../../src/console/client/stacked.ts";
+import { stacked } from "../../../src/console/client/lists/stacked.ts";
 import { perMillionTokens, priceText } from "../../../src/console/client/price_text.ts";
 import { TEXTS } from "../../../src/console/client/texts.ts";
 import type { ListedModel, UsageGroup } from "../../../src/console/client/shapes.ts";

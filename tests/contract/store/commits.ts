@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Commit, Store } from "../../../src/store/store.ts";
+import type { Commit, Store } from "../../../src/platform/store/store.ts";
 import type { Law } from "./law.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 const DAY_MS = 24 * 3_600_000;
 

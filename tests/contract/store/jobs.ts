@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Commit, Job, Store } from "../../../src/store/store.ts";
+import type { Commit, Job, Store } from "../../../src/platform/store/store.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
 import { until } from "../../support/manual_clock.ts";
 import type { Law } from "./law.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 const LEASE_MS = 30_000;
 const HOUR_MS = 3_600_000;

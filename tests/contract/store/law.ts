@@ -1,5 +1,5 @@
-import type { Clock } from "../../../src/lib/clock.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Clock } from "../../../src/platform/lib/basics/clock.ts";
+import type { Store } from "../../../src/platform/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 /** An engine under test. `reopen` closes it as after a crash or a stop, and opens it again. */

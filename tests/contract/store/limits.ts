@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Commit, type Key, MIN_STORE_LIMITS } from "../../../src/store/store.ts";
+import { type Commit, type Key, MIN_STORE_LIMITS } from "../../../src/platform/store/store.ts";
 import type { Law } from "./law.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 /** What exceeds the limits of the engine is refused alone, before anything is written. */
 export function limitLaws(law: Law): void {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Commit, LedgerEntry, Store } from "../../../src/store/store.ts";
+import type { Commit, LedgerEntry, Store } from "../../../src/platform/store/store.ts";
 import { atLeast } from "../../support/items.ts";
 import type { Law } from "./law.ts";
 

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Key } from "../../../src/store/store.ts";
+import type { Key } from "../../../src/platform/store/store.ts";
 import { itemAt } from "../../support/items.ts";
 import type { Law, LawContext } from "./law.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 // The order of keys: numbers before text, numbers by size, text by code point, short before long.
 const ORDERED: readonly Key[] = [

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import type { Commit, Key, Store, Version } from "../../../src/store/store.ts";
-import { writtenVersion } from "../../../src/store/written_version.ts";
+import type { Commit, Key, Store, Version } from "../../../src/platform/store/store.ts";
+import { writtenVersion } from "../../../src/platform/store/written_version.ts";
 import type { Law } from "./law.ts";
 
 const K: Key = ["k"];

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { JsonSchema } from "../../../src/conversation/conversation.ts";
+import type { JsonSchema } from "../../../src/conversation/neutral/conversation.ts";
 import { type Case, faultAt, type Sent, sentTo } from "./schema_table.ts";
 
 /** `true`: sent as it is. Otherwise what is sent, and what is named. */

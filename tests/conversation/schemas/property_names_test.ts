@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonSchema } from "../../../src/conversation/conversation.ts";
+import type { JsonSchema } from "../../../src/conversation/neutral/conversation.ts";
 import { propertyNamesOf, withPropertyNames } from "../../../src/conversation/schemas/property_names.ts";
 import { KeyRenamer, renamedKeys, withRenamedKeys } from "../../../src/conversation/schemas/renamed_keys.ts";
 

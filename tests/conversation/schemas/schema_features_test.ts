@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonSchema } from "../../../src/conversation/conversation.ts";
+import type { JsonSchema } from "../../../src/conversation/neutral/conversation.ts";
 import { withItems } from "../../../src/conversation/schemas/openai_dialect.ts";
 import { modernSchema, modernStructure } from "../../../src/conversation/schemas/schema_drafts.ts";
 

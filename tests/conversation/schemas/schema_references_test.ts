@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { JsonSchema } from "../../../src/conversation/conversation.ts";
+import type { JsonSchema } from "../../../src/conversation/neutral/conversation.ts";
 import { withBareReferences, withoutReferences } from "../../../src/conversation/schemas/inlined_references.ts";
 import { isRecursive, targetOf } from "../../../src/conversation/schemas/schema_references.ts";
 import { mapSchema } from "../../../src/conversation/schemas/schema_walk.ts";

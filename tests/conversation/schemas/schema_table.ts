@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../../src/conversation/conversation.ts";
+import type { JsonSchema } from "../../../src/conversation/neutral/conversation.ts";
 import { anthropicDialect } from "../../../src/conversation/schemas/anthropic_dialect.ts";
 import { geminiDialect } from "../../../src/conversation/schemas/gemini_dialect.ts";
 import { openAiDialect } from "../../../src/conversation/schemas/openai_dialect.ts";
@@ -12,7 +12,7 @@ import {
   geminiFault,
   openAiFault,
 } from "../../../src/sandbox/families/schema_rules.ts";
-import { isObject } from "../../../src/conversation/wire_value.ts";
+import { isObject } from "../../../src/conversation/neutral/wire_value.ts";
 
 /** A vendor and a mode: `tool`, `strict` for a tool, `format` and `strict format` for a reply. */
 export type Case = `${Vendor} ${"tool" | "strict" | "format" | "strict format"}`;

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { COMMANDS } from "../../../src/cli/help/help.ts";
+import { COMMANDS } from "../../../src/entry/cli/help/help.ts";
 import { ROOT } from "../../architecture/source_files.ts";
 import { readPages } from "./code_blocks.ts";
 import { optionsOf, TASKS } from "./run_words.ts";

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { type RunningApp, startApp } from "../../../src/app/app.ts";
-import { newApiKey } from "../../../src/billing/api_key.ts";
-import { environmentOf } from "../../../src/cli/environment.ts";
+import { type RunningApp, startApp } from "../../../src/entry/app/app.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
+import { environmentOf } from "../../../src/entry/cli/environment.ts";
 import { openConfigSource } from "../../../src/config/load_config.ts";
-import type { Clock } from "../../../src/lib/clock.ts";
+import type { Clock } from "../../../src/platform/lib/basics/clock.ts";
 import { type Sandbox, startSandbox } from "../../../src/sandbox/mod.ts";
-import { jsonLog, type LeveledLog } from "../../../src/lib/log.ts";
+import { jsonLog, type LeveledLog } from "../../../src/platform/lib/basics/log.ts";
 import { TEST_ISOLATES } from "../../support/apps.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { closedOrigin } from "../../support/video_gateway.ts";

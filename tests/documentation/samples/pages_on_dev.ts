@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { environmentOf } from "../../../src/cli/environment.ts";
+import { environmentOf } from "../../../src/entry/cli/environment.ts";
 import { checkConfig } from "../../../src/config/load_config.ts";
 import { plainPng } from "../../support/heavy_media.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";

@@ -1,4 +1,4 @@
-import { run } from "../../../src/cli/run.ts";
+import { run } from "../../../src/entry/cli/run.ts";
 
 /** What a command printed, to both outputs in their order, and its exit code. */
 export interface ProgramResult {

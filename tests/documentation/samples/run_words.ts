@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { COMMANDS } from "../../../src/cli/help/help.ts";
+import { COMMANDS } from "../../../src/entry/cli/help/help.ts";
 import { ROOT } from "../../architecture/source_files.ts";
 import { curl } from "./curl.ts";
 import { compareTexts } from "./expected_output.ts";

@@ -1,5 +1,5 @@
 import { checkConfig } from "../../../src/config/load_config.ts";
-import { asUnwritableError } from "../../../src/lib/unwritable.ts";
+import { asUnwritableError } from "../../../src/platform/lib/process/unwritable.ts";
 import { parse } from "yaml";
 import { callAdmin, callGateway, CHAT } from "./gateway_requests.ts";
 import { modelOf, type OwnScenario, type OwnSession } from "./own_stage.ts";

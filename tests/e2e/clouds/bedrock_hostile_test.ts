@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { eventMessage } from "../../../src/sandbox/families/bedrock_frames.ts";
+import { eventMessage } from "../../../src/sandbox/families/bedrock/bedrock_frames.ts";
 import { CALLER_PROTOCOLS, sendAs } from "../caller_protocols.ts";
 import { CLAUDE, NOVA, withBedrock } from "./bedrock_stage.ts";
 

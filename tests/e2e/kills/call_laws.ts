@@ -1,7 +1,7 @@
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
-import { listLedgerEntries } from "../../../src/billing/ledger.ts";
-import type { Money } from "../../../src/lib/money.ts";
-import type { StoreEngine } from "../../../src/store/engine.ts";
+import { listLedgerEntries } from "../../../src/money/billing/ledger/ledger.ts";
+import type { Money } from "../../../src/platform/lib/basics/money.ts";
+import type { StoreEngine } from "../../../src/platform/store/engine.ts";
 import { valueAt } from "../../support/items.ts";
 import type { Acknowledged, CallKind } from "./load.ts";
 

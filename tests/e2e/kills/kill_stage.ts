@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
-import { verifyLedger } from "../../../src/billing/verify_ledger.ts";
-import { readMoney } from "../../../src/lib/money.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
+import { verifyLedger } from "../../../src/money/billing/verify_ledger.ts";
+import { readMoney } from "../../../src/platform/lib/basics/money.ts";
 import { type Sandbox, startSandbox } from "../../../src/sandbox/mod.ts";
-import type { StoreEngine } from "../../../src/store/engine.ts";
+import type { StoreEngine } from "../../../src/platform/store/engine.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { assertCallsPaid } from "./call_laws.ts";
 import { START_BALANCE } from "./config.ts";

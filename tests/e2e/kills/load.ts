@@ -1,4 +1,4 @@
-import { type Money, readMoney } from "../../../src/lib/money.ts";
+import { type Money, readMoney } from "../../../src/platform/lib/basics/money.ts";
 
 /** Prices of the catalog under load. A text call costs the request and its output; the prompt is free. */
 export const PRICES = {

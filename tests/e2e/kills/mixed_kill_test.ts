@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
 import { itemAt } from "../../support/items.ts";
 import { SeededRandom } from "../money_walk/random.ts";

@@ -1,7 +1,7 @@
-import { startApp } from "../../../src/app/app.ts";
+import { startApp } from "../../../src/entry/app/app.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { type Clock, systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
+import { type Clock, systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
 import { callerOf } from "../../support/gateway_call.ts";
 import { itemAt } from "../../support/items.ts";
 import type { VideoFacts } from "./video_facts.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
-import { listLedgerEntries } from "../../../src/billing/ledger.ts";
-import { readHold } from "../../../src/billing/hold.ts";
-import { type Money, readMoney, writeMoney } from "../../../src/lib/money.ts";
-import type { StoreEngine } from "../../../src/store/engine.ts";
+import { listLedgerEntries } from "../../../src/money/billing/ledger/ledger.ts";
+import { readHold } from "../../../src/money/billing/hold.ts";
+import { type Money, readMoney, writeMoney } from "../../../src/platform/lib/basics/money.ts";
+import type { StoreEngine } from "../../../src/platform/store/engine.ts";
 import { callerOf, type GatewayCall } from "../../support/gateway_call.ts";
 import { atLeast } from "../../support/items.ts";
 import type { LoadTarget } from "./load.ts";

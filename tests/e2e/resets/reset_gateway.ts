@@ -1,8 +1,8 @@
 import { startApps } from "../../support/apps.ts";
-import type { RunningApp } from "../../../src/app/app.ts";
-import { newApiKey } from "../../../src/billing/api_key.ts";
+import type { RunningApp } from "../../../src/entry/app/app.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import { jsonLog, type LogFields } from "../../../src/lib/log.ts";
+import { jsonLog, type LogFields } from "../../../src/platform/lib/basics/log.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { ConsoleBrowser } from "../../console/browser.ts";
 import { imageModel } from "../../images/image_gateway.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { connect } from "node:net";
-import { readMoney } from "../../../src/lib/money.ts";
+import { readMoney } from "../../../src/platform/lib/basics/money.ts";
 import { accountMoney, eventually } from "../../support/account_money.ts";
 import { itemAt } from "../../support/items.ts";
 import { startResetGateway } from "./reset_gateway.ts";

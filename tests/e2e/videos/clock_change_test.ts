@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 let setBackMs = 0;

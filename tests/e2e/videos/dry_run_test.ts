@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
-import type { JsonObject } from "../../../src/lib/json_object.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
+import type { JsonObject } from "../../../src/platform/lib/json/json_object.ts";
 import { startVideoGateway, VALID_BODY, type VideoGateway } from "../../support/video_gateway.ts";
 
 const DRY = { "x-service-dry-run": "true" };

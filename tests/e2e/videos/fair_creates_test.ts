@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
 import { startSandbox } from "../../../src/sandbox/mod.ts";
 import { callerOf } from "../../support/gateway_call.ts";
 import { atLeast, itemAt } from "../../support/items.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
 import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 const BUDGETED = newApiKey();

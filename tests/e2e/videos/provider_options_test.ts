@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import type { JsonObject } from "../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../src/platform/lib/json/json_object.ts";
 import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway();

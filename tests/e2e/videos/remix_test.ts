@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import OpenAI, { APIError } from "openai";
-import { newApiKey } from "../../../src/billing/api_key.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
 import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
 
 const other = newApiKey();

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { run } from "../../../src/cli/run.ts";
+import { run } from "../../../src/entry/cli/run.ts";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { eventually } from "../../support/account_money.ts";
 import { arePaired } from "../../support/apps.ts";

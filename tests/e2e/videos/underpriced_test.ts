@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import type { JsonObject } from "../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../src/platform/lib/json/json_object.ts";
 import { startVideoGateway, VALID_BODY, type VideoGateway } from "../../support/video_gateway.ts";
 
 /** A video of 5 s for 0.50 USD, reported with another duration. The model supports 2 to 12 s. */

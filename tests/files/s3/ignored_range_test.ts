@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { DiskQuota } from "../../../src/files/quota.ts";
-import { readBucketAddress } from "../../../src/files/s3/bucket_address.ts";
-import { openBucketFiles } from "../../../src/files/s3/open.ts";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { NO_PROXIES } from "../../../src/net/proxy.ts";
+import { DiskQuota } from "../../../src/platform/files/quota.ts";
+import { readBucketAddress } from "../../../src/platform/files/s3/bucket_address.ts";
+import { openBucketFiles } from "../../../src/platform/files/s3/open.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { NO_PROXIES } from "../../../src/platform/net/proxy.ts";
 import { startStubVendor } from "../../images/stub_vendor.ts";
 
 const FILE = new Uint8Array(200_000).map((_, at) => at * 31 + (at >> 8) & 255);

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { bodyDecoder } from "../../../src/net/http1/body_decoder.ts";
+import { bodyDecoder } from "../../../src/platform/net/http1/body_decoder.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { createHttpClient, type HttpClient } from "../../../src/net/http1/client.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { createHttpClient, type HttpClient } from "../../../src/platform/net/http1/client.ts";
 import { ioTurn } from "../../support/io_turn.ts";
-import { ConnectionError } from "../../../src/net/http1/connection_error.ts";
-import { readAll } from "../../../src/net/http1/response.ts";
-import { originOf } from "../../../src/net/http1/wire_request.ts";
+import { ConnectionError } from "../../../src/platform/net/http1/connection_error.ts";
+import { readAll } from "../../../src/platform/net/http1/response.ts";
+import { originOf } from "../../../src/platform/net/http1/wire_request.ts";
 
 const encoder = new TextEncoder();
 const request = { method: "POST", path: "/x", headerLines: "a: b\r\n", body: encoder.encode("{}") };

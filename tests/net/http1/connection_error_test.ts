@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { connectionCauseOf, ConnectionError } from "../../../src/net/http1/connection_error.ts";
+import { connectionCauseOf, ConnectionError } from "../../../src/platform/net/http1/connection_error.ts";
 
 /** Messages of Deno 2.9 on Linux and of rustls. */
 const MESSAGES = {

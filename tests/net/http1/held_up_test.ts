@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { createHttpClient } from "../../../src/net/http1/client.ts";
-import { readAll } from "../../../src/net/http1/response.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { createHttpClient } from "../../../src/platform/net/http1/client.ts";
+import { readAll } from "../../../src/platform/net/http1/response.ts";
 import { ioTurn } from "../../support/io_turn.ts";
 
 Deno.test("a response that arrives on an idle connection while the event loop is blocked answers no request", async () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ResponseHead } from "../../../src/net/http1/response_head.ts";
+import { ResponseHead } from "../../../src/platform/net/http1/response_head.ts";
 
 Deno.test("ResponseHead finds fields in any case, in order, and no name within another name or a value", () => {
   const head = new ResponseHead(

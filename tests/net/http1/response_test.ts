@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { ByteStream } from "../../../src/net/byte_stream.ts";
-import { Connection } from "../../../src/net/http1/connection.ts";
-import { ConnectionError } from "../../../src/net/http1/connection_error.ts";
-import { type HttpResponse, readAll, responseOf } from "../../../src/net/http1/response.ts";
+import type { ByteStream } from "../../../src/platform/net/byte_stream.ts";
+import { Connection } from "../../../src/platform/net/http1/connection.ts";
+import { ConnectionError } from "../../../src/platform/net/http1/connection_error.ts";
+import { type HttpResponse, readAll, responseOf } from "../../../src/platform/net/http1/response.ts";
 import { EventLoopTurns } from "../../support/event_loop_turns.ts";
 
 const ORIGIN = { tls: false, hostname: "vendor.test", port: 80 };

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { returnBodyBuffer, takeBodyBuffer } from "../../../src/lib/body_buffers.ts";
-import { ByteParts } from "../../../src/lib/byte_parts.ts";
-import { createHttpClient } from "../../../src/net/http1/client.ts";
-import { readAll } from "../../../src/net/http1/response.ts";
-import { partsOf, withoutShortRuns } from "../../../src/net/http1/sent_body.ts";
-import { originOf } from "../../../src/net/http1/wire_request.ts";
-import { systemClock } from "../../../src/lib/clock.ts";
+import { returnBodyBuffer, takeBodyBuffer } from "../../../src/platform/lib/bytes/body_buffers.ts";
+import { ByteParts } from "../../../src/platform/lib/bytes/byte_parts.ts";
+import { createHttpClient } from "../../../src/platform/net/http1/client.ts";
+import { readAll } from "../../../src/platform/net/http1/response.ts";
+import { partsOf, withoutShortRuns } from "../../../src/platform/net/http1/sent_body.ts";
+import { originOf } from "../../../src/platform/net/http1/wire_request.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
 
 /** Parts of these lengths; each has bytes of its own. */
 const partsWith = (lengths: readonly number[]) =>

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Clock } from "../../../src/lib/clock.ts";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { createHttpClient, type HttpClient } from "../../../src/net/http1/client.ts";
-import { ConnectionError } from "../../../src/net/http1/connection_error.ts";
-import { readAll } from "../../../src/net/http1/response.ts";
-import { originOf, type StreamedBody } from "../../../src/net/http1/wire_request.ts";
+import type { Clock } from "../../../src/platform/lib/basics/clock.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { createHttpClient, type HttpClient } from "../../../src/platform/net/http1/client.ts";
+import { ConnectionError } from "../../../src/platform/net/http1/connection_error.ts";
+import { readAll } from "../../../src/platform/net/http1/response.ts";
+import { originOf, type StreamedBody } from "../../../src/platform/net/http1/wire_request.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

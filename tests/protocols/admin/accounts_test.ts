@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { readWebhookSecrets } from "../../../src/billing/webhook_secret.ts";
+import { readWebhookSecrets } from "../../../src/money/billing/accounts/webhook_secret.ts";
 import { openTestAdmin } from "./support.ts";
 import { unlimitedKey } from "../../support/callers.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { AuditLog } from "../../../src/audit/audit_log.ts";
+import { AuditLog } from "../../../src/observers/audit/audit_log.ts";
 import { openTestAdmin, UNFINISHED } from "./support.ts";
 
 Deno.test("a change that was made in part is 409, and its entry in the audit log stays", async () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { addHold, captureHold, readHold } from "../../../src/billing/hold.ts";
-import { NO_USAGE } from "../../../src/conversation/usage.ts";
+import { addHold, captureHold, readHold } from "../../../src/money/billing/hold.ts";
+import { NO_USAGE } from "../../../src/conversation/neutral/usage.ts";
 import { openTestAdmin } from "./support.ts";
 import { unlimitedKey } from "../../support/callers.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { GatewayError } from "../../../src/lib/gateway_error.ts";
-import { renderAdminError } from "../../../src/protocols/admin/answer.ts";
+import { GatewayError } from "../../../src/platform/lib/basics/gateway_error.ts";
+import { renderAdminError } from "../../../src/protocols/admin/shared/answer.ts";
 import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
 import { ADMIN_KEY, openTestAdmin } from "./support.ts";
 

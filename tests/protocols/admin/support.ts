@@ -1,21 +1,21 @@
-import { AdminKeys } from "../../../src/audit/admin_keys.ts";
-import { AuditLog } from "../../../src/audit/audit_log.ts";
-import { createKeyRing, type KeyRing } from "../../../src/billing/key_ring.ts";
-import { createMeter, type LedgerMeter } from "../../../src/billing/meter.ts";
-import type { Route } from "../../../src/http/inbound.ts";
-import { systemClock } from "../../../src/lib/clock.ts";
+import { AdminKeys } from "../../../src/observers/audit/admin_keys.ts";
+import { AuditLog } from "../../../src/observers/audit/audit_log.ts";
+import { createKeyRing, type KeyRing } from "../../../src/money/billing/keys/key_ring.ts";
+import { createMeter, type LedgerMeter } from "../../../src/money/billing/meter/meter.ts";
+import type { Route } from "../../../src/platform/http/request/inbound.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
 import { guarded } from "../../../src/protocols/admin/admin_access.ts";
-import type { AdminRoute } from "../../../src/protocols/admin/admin_route.ts";
+import type { AdminRoute } from "../../../src/protocols/admin/shared/admin_route.ts";
 import { unobservedRecord } from "../../support/unobserved_record.ts";
-import { type GatewayError, gatewayErrorOf } from "../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../src/lib/json_object.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { UnfinishedChangeError } from "../../../src/protocols/admin/unfinished_change.ts";
+import { type GatewayError, gatewayErrorOf } from "../../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../src/platform/lib/json/json_object.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { UnfinishedChangeError } from "../../../src/protocols/admin/shared/unfinished_change.ts";
 import { adminRoutes } from "../../../src/protocols/admin/routes.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store } from "../../../src/platform/store/store.ts";
 import { type ManualClock, manualClock } from "../../billing/support.ts";
-import { UNLIMITED_MEMORY } from "../../../src/lib/memory_budget.ts";
+import { UNLIMITED_MEMORY } from "../../../src/platform/lib/process/memory_budget.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
 
 /** A response, read. */

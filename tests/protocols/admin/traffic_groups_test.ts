@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GatewayError } from "../../../src/lib/gateway_error.ts";
-import { groupTraffic } from "../../../src/protocols/admin/traffic_groups.ts";
-import type { LoggedRequest, RequestQuery } from "../../../src/request_log/request_log.ts";
+import { GatewayError } from "../../../src/platform/lib/basics/gateway_error.ts";
+import { groupTraffic } from "../../../src/protocols/admin/shared/traffic_groups.ts";
+import type { LoggedRequest, RequestQuery } from "../../../src/observers/request_log/request_log.ts";
 
 const NOW = 10_000_000;
 const RETENTION_MS = 5_000_000;

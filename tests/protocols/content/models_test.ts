@@ -1,6 +1,6 @@
 import { GoogleGenAI } from "@google/genai";
 import { assertEquals } from "@std/assert";
-import { createCatalog } from "../../../src/catalog/catalog.ts";
+import { createCatalog } from "../../../src/vendors/catalog/catalog.ts";
 import { contentModelRoutes } from "../../../src/protocols/content/models.ts";
 import { getJson, modelOf, sampleCatalog, withPlainErrors, withServer } from "../../catalog/support.ts";
 

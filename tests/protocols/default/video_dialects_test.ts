@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { dialectOf } from "../../../src/protocols/default/video_dialects.ts";
-import type { VideoTask } from "../../../src/videos/tasks/task.ts";
-import { taskObjectOf } from "../../../src/videos/tasks/task_object.ts";
+import { dialectOf } from "../../../src/protocols/default/videos/video_dialects.ts";
+import type { VideoTask } from "../../../src/services/videos/tasks/task.ts";
+import { taskObjectOf } from "../../../src/services/videos/tasks/task_object.ts";
 import { taskOf } from "../../videos/tasks.ts";
 
 const PARTS = {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { GatewayError } from "../../../src/lib/gateway_error.ts";
-import { renderVideoError } from "../../../src/protocols/default/video_error.ts";
+import { GatewayError } from "../../../src/platform/lib/basics/gateway_error.ts";
+import { renderVideoError } from "../../../src/protocols/default/videos/video_error.ts";
 
 type Case = readonly [error: GatewayError, status: number, body: Record<string, unknown>];
 

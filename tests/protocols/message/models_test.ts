@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { assertEquals } from "@std/assert";
-import { createCatalog } from "../../../src/catalog/catalog.ts";
+import { createCatalog } from "../../../src/vendors/catalog/catalog.ts";
 import { messageModelRoutes } from "../../../src/protocols/message/models.ts";
 import { getJson, modelOf, sampleCatalog, withServer } from "../../catalog/support.ts";
 

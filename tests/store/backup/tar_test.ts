@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import * as fc from "fast-check";
-import { readTar, TarError, TarWriter } from "../../../src/store/backup/tar.ts";
+import { readTar, TarError, TarWriter } from "../../../src/platform/store/backup/tar.ts";
 
 async function archiveOf(path: string, contents: ReadonlyMap<string, string>): Promise<void> {
   using file = await Deno.open(path, { write: true, create: true, truncate: true });

@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { silentLog } from "../../../src/lib/log.ts";
-import { fileSink } from "../../../src/store/journal/file_sink.ts";
-import { Journal, type JournalSink, NO_SINK } from "../../../src/store/journal/journal.ts";
-import { keepDamagedSegment, readJournal, segmentPathOf } from "../../../src/store/journal/journal_folder.ts";
-import { journalThread, threadSink } from "../../../src/store/journal/thread_sink.ts";
-import type { JournalTask } from "../../../src/store/journal/thread_sink.ts";
-import { JournalWriteError } from "../../../src/store/store_errors.ts";
-import type { WorkerThreadEvents } from "../../../src/workers/worker_thread.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { fileSink } from "../../../src/platform/store/journal/file_sink.ts";
+import { Journal, type JournalSink, NO_SINK } from "../../../src/platform/store/journal/journal.ts";
+import { keepDamagedSegment, readJournal, segmentPathOf } from "../../../src/platform/store/journal/journal_folder.ts";
+import { journalThread, threadSink } from "../../../src/platform/store/journal/thread_sink.ts";
+import type { JournalTask } from "../../../src/platform/store/journal/thread_sink.ts";
+import { JournalWriteError } from "../../../src/platform/store/store_errors.ts";
+import type { WorkerThreadEvents } from "../../../src/platform/workers/worker_thread.ts";
 import { recordingLog } from "../../billing/support.ts";
 import { itemAt } from "../../support/items.ts";
 

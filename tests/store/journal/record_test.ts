@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { decodeRecords, RecordEncoder } from "../../../src/store/journal/record.ts";
-import { concatBytes } from "../../../src/lib/concat_bytes.ts";
+import { decodeRecords, RecordEncoder } from "../../../src/platform/store/journal/record.ts";
+import { concatBytes } from "../../../src/platform/lib/bytes/concat_bytes.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 60 }).map((any) => any.toWellFormed().replaceAll("\n", ""));
 

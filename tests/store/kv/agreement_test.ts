@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { silentLog } from "../../../src/lib/log.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { itemAt } from "../../support/items.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
-import type { Commit, Job, Key, Store, Version } from "../../../src/store/store.ts";
+import type { Commit, Job, Key, Store, Version } from "../../../src/platform/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 const LEASE_MS = 100;
 const KEYS: readonly Key[] = [["k", 0], ["k", "0"], ["k", 1]];

@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { QueueAlarms } from "../../../src/store/kv/queue_alarms.ts";
-import { WakeListeners } from "../../../src/store/wake_listeners.ts";
-import type { KvStore } from "../../../src/store/kv/kv_store.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { QueueAlarms } from "../../../src/platform/store/kv/queue_alarms.ts";
+import { WakeListeners } from "../../../src/platform/store/wake_listeners.ts";
+import type { KvStore } from "../../../src/platform/store/kv/kv_store.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 async function withStore(faults: KvFaults, run: (store: KvStore, clock: ManualClock) => Promise<void>): Promise<void> {
   const clock = new ManualClock();

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { silentLog } from "../../../src/lib/log.ts";
-import { StoreFileError } from "../../../src/store/kv/database_file.ts";
-import type { KvStore } from "../../../src/store/kv/kv_store.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
-import { StoreInUseError } from "../../../src/store/kv/process_lock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { StoreFileError } from "../../../src/platform/store/kv/database_file.ts";
+import type { KvStore } from "../../../src/platform/store/kv/kv_store.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
+import { StoreInUseError } from "../../../src/platform/store/kv/process_lock.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const open = (path: string): Promise<KvStore> => openKvStore({ path, clock: new ManualClock(), log: silentLog });

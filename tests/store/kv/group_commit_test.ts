@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { silentLog } from "../../../src/lib/log.ts";
-import { StoreWriteError } from "../../../src/store/store_errors.ts";
-import type { KvStore } from "../../../src/store/kv/kv_store.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { StoreWriteError } from "../../../src/platform/store/store_errors.ts";
+import type { KvStore } from "../../../src/platform/store/kv/kv_store.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { itemAt } from "../../support/items.ts";
 import { type KvFaults, openFaultyKv } from "./faulty_kv.ts";
-import type { Commit } from "../../../src/store/store.ts";
+import type { Commit } from "../../../src/platform/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 async function withStore(run: (store: KvStore, faults: KvFaults) => Promise<void>): Promise<void> {
   const faults: KvFaults = {};

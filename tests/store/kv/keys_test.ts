@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { encodeKey, isBelow } from "../../../src/store/key_encoding.ts";
-import { keyOfKv, kvKeyOf } from "../../../src/store/kv/keys.ts";
+import { encodeKey, isBelow } from "../../../src/platform/store/key_encoding.ts";
+import { keyOfKv, kvKeyOf } from "../../../src/platform/store/kv/keys.ts";
 
 const part = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),

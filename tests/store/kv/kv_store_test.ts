@@ -1,5 +1,5 @@
-import { silentLog } from "../../../src/lib/log.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { storeContract } from "../../contract/store.ts";
 
 storeContract("kv store in memory", async (clock) => ({

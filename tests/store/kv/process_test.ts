@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
+import type { Store } from "../../../src/platform/store/store.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 const open = (path: string) => openKvStore({ path, clock: systemClock, log: silentLog });
 

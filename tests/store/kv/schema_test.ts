@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Log, silentLog } from "../../../src/lib/log.ts";
-import { StoreFileError } from "../../../src/store/kv/database_file.ts";
-import { SCHEMA } from "../../../src/store/kv/keys.ts";
-import type { KvStore } from "../../../src/store/kv/kv_store.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
-import { incompleteNotes } from "../../../src/store/incomplete.ts";
+import { type Log, silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { StoreFileError } from "../../../src/platform/store/kv/database_file.ts";
+import { SCHEMA } from "../../../src/platform/store/kv/keys.ts";
+import type { KvStore } from "../../../src/platform/store/kv/kv_store.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
+import { incompleteNotes } from "../../../src/platform/store/incomplete.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 const open = (path: string, schema = SCHEMA, log: Log = silentLog): Promise<KvStore> =>

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { encodeKey } from "../../../src/store/key_encoding.ts";
-import { jobKey, valueKey } from "../../../src/store/kv/keys.ts";
-import { ValueCache } from "../../../src/store/kv/value_cache.ts";
-import type { Key } from "../../../src/store/store.ts";
+import { encodeKey } from "../../../src/platform/store/key_encoding.ts";
+import { jobKey, valueKey } from "../../../src/platform/store/kv/keys.ts";
+import { ValueCache } from "../../../src/platform/store/kv/value_cache.ts";
+import type { Key } from "../../../src/platform/store/store.ts";
 
 const KEY = valueKey(["v"]);
 const ID = encodeKey(KEY);

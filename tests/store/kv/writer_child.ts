@@ -2,11 +2,11 @@
  * A process to be killed: opens the store named by its argument, claims one job and commits without end from several
  * sides. Prints a line for each thing that was acknowledged.
  */
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { openKvStore } from "../../../src/store/kv/open_kv_store.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { itemAt } from "../../support/items.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 const path = itemAt(Deno.args, 0);
 const out = new TextEncoder();

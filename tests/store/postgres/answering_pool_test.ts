@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Socket } from "node:net";
 import postgres from "postgres";
-import { answeringPool, LOST_STATEMENT } from "../../../src/store/postgres/answering_pool.ts";
+import { answeringPool, LOST_STATEMENT } from "../../../src/platform/store/postgres/answering_pool.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
 
 if (isPostgresWanted) {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertGreaterOrEqual, assertMatch } from "@std/assert";
-import { run } from "../../../src/cli/run.ts";
+import { run } from "../../../src/entry/cli/run.ts";
 import { callerOf } from "../../support/gateway_call.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { textModel } from "../../support/gateway.ts";

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { GatewayError } from "../../../src/lib/gateway_error.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { DATABASE_LOCK } from "../../../src/store/postgres/database_lock.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
-import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
-import { run } from "../../../src/cli/run.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { GatewayError } from "../../../src/platform/lib/basics/gateway_error.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { DATABASE_LOCK } from "../../../src/platform/store/postgres/database_lock.ts";
+import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
+import { StoreUnusableError } from "../../../src/platform/store/store_unusable_error.ts";
+import { run } from "../../../src/entry/cli/run.ts";
 import { startTestGateway, type TestGateway, textModel } from "../../support/gateway.ts";
 import { callerOf, type GatewayCall } from "../../support/gateway_call.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";

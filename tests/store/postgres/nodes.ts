@@ -1,6 +1,6 @@
-import { silentLog } from "../../../src/lib/log.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
-import type { PostgresStore } from "../../../src/store/postgres/postgres_store.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
+import type { PostgresStore } from "../../../src/platform/store/postgres/postgres_store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import type { PostgresServer } from "../../support/postgres_server.ts";
 

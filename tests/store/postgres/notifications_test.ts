@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { createAccount } from "../../../src/billing/account.ts";
-import { readMoney } from "../../../src/lib/money.ts";
-import { runPass } from "../../../src/notifications/run_pass.ts";
-import { removeNotifications } from "../../../src/webhooks/records.ts";
+import { createAccount } from "../../../src/money/billing/accounts/account.ts";
+import { readMoney } from "../../../src/platform/lib/basics/money.ts";
+import { runPass } from "../../../src/services/notifications/run_pass.ts";
+import { removeNotifications } from "../../../src/services/webhooks/records.ts";
 import { deliveriesOf, partsOver } from "../../notifications/support.ts";
 import { itemAt } from "../../support/items.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";

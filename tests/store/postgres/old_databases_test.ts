@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { applySteps } from "../../../src/store/postgres/migrate.ts";
-import { MIGRATIONS } from "../../../src/store/postgres/migrations.ts";
+import { applySteps } from "../../../src/platform/store/postgres/migrate.ts";
+import { MIGRATIONS } from "../../../src/platform/store/postgres/migrations.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { itemAt } from "../../support/items.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertGreater, assertMatch } from "@std/assert";
-import type { Clock } from "../../../src/lib/clock.ts";
+import type { Clock } from "../../../src/platform/lib/basics/clock.ts";
 import { startTestGateway, type TestGateway, textModel } from "../../support/gateway.ts";
 import { type Answer, callerOf } from "../../support/gateway_call.ts";
 import { itemAt } from "../../support/items.ts";

@@ -1,6 +1,6 @@
-import { silentLog } from "../../../src/lib/log.ts";
-import { migrateDatabase } from "../../../src/store/postgres/migrate.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { migrateDatabase } from "../../../src/platform/store/postgres/migrate.ts";
+import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
 import { storeContract } from "../../contract/store.ts";
 import { isPostgresWanted, startPostgres } from "../../support/postgres_server.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
-import { readMoney } from "../../../src/lib/money.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
+import { readMoney } from "../../../src/platform/lib/basics/money.ts";
 import { chargesOf, MODEL, pricedAlike, PRICES, type Sample, sendUntil } from "../../prices/price_load.ts";
 import { admin, ownList, pricingOf, startPricedGateway, startPriceServer } from "../../prices/support.ts";
 import { accountMoney } from "../../support/account_money.ts";

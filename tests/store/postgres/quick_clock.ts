@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../../src/lib/clock.ts";
+import { type Clock, systemClock } from "../../../src/platform/lib/basics/clock.ts";
 
 /** The system's clock, whose durations pass more quickly. */
 export function quickClock(factor: number): Clock {

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
-import { silentLog } from "../../../src/lib/log.ts";
-import type { BodySettings } from "../../../src/request_log/messages.ts";
-import { openPostgresRequestLog } from "../../../src/request_log/postgres_request_log.ts";
-import { FLUSH_MS } from "../../../src/request_log/threaded_request_log.ts";
-import { BodyCapture } from "../../../src/http/body_capture.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import type { BodySettings } from "../../../src/observers/request_log/messages.ts";
+import { openPostgresRequestLog } from "../../../src/observers/request_log/postgres_request_log.ts";
+import { FLUSH_MS } from "../../../src/observers/request_log/threaded_request_log.ts";
+import { BodyCapture } from "../../../src/platform/http/request/body_capture.ts";
 import { idsOf, logLaws } from "../../request_log/laws.ts";
 import { recordOf, type TestLog } from "../../request_log/support.ts";
 import { eventually } from "../../support/account_money.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { newApiKey } from "../../../src/billing/api_key.ts";
+import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
 import { CHAT } from "../../e2e/caller_protocols.ts";
 import { startTestGateway, textModel } from "../../support/gateway.ts";
 import { isPostgresWanted, startPostgres } from "../../support/postgres_server.ts";

@@ -1,15 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { readinessHandler } from "../../../src/app/readiness.ts";
-import type { Inbound } from "../../../src/http/inbound.ts";
-import { clockDifference } from "../../../src/store/clock_difference.ts";
-import type { Log, LogFields } from "../../../src/lib/log.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
-import type { PostgresStore } from "../../../src/store/postgres/postgres_store.ts";
+import { readinessHandler } from "../../../src/entry/app/routes/readiness.ts";
+import type { Inbound } from "../../../src/platform/http/request/inbound.ts";
+import { clockDifference } from "../../../src/platform/store/clock_difference.ts";
+import type { Log, LogFields } from "../../../src/platform/lib/basics/log.ts";
+import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
+import type { PostgresStore } from "../../../src/platform/store/postgres/postgres_store.ts";
 import { type CutProxy, startCutProxy } from "../../support/cut_proxy.ts";
 import { ManualClock, until } from "../../support/manual_clock.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { overDatabase } from "./nodes.ts";
-import { storeTimeOf } from "../../../src/store/store_time.ts";
+import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
 const POLL_MS = 1_000;
 const HOUR_MS = 3_600_000;

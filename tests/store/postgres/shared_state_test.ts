@@ -1,9 +1,9 @@
 import { assertEquals, assertGreaterOrEqual, assertRejects } from "@std/assert";
-import { createAccount } from "../../../src/billing/account.ts";
-import { issueKey } from "../../../src/billing/issued_key.ts";
-import { createKeyRing } from "../../../src/billing/key_ring.ts";
-import { GatewayError } from "../../../src/lib/gateway_error.ts";
-import { RequestRate } from "../../../src/limits/request_rate.ts";
+import { createAccount } from "../../../src/money/billing/accounts/account.ts";
+import { issueKey } from "../../../src/money/billing/keys/issued_key.ts";
+import { createKeyRing } from "../../../src/money/billing/keys/key_ring.ts";
+import { GatewayError } from "../../../src/platform/lib/basics/gateway_error.ts";
+import { RequestRate } from "../../../src/money/limits/request_rate.ts";
 import { itemAt } from "../../support/items.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
 import { overNodes } from "./nodes.ts";

@@ -1,15 +1,15 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { jsonLog } from "../../../src/lib/log.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
-import { StoreUnusableError } from "../../../src/store/store_unusable_error.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { jsonLog } from "../../../src/platform/lib/basics/log.ts";
+import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
+import { StoreUnusableError } from "../../../src/platform/store/store_unusable_error.ts";
 import { eventually } from "../../support/account_money.ts";
 import { itemAt } from "../../support/items.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 
-/** The lock of a migration in `src/store/postgres/migrate.ts`. */
+/** The lock of a migration in `src/platform/store/postgres/migrate.ts`. */
 const MIGRATION_LOCK = 1_937_205_601;
-/** The lock of work that one process does at a time, in `src/store/postgres/database_lock.ts`. */
+/** The lock of work that one process does at a time, in `src/platform/store/postgres/database_lock.ts`. */
 const TURN_LOCK = 1_937_205_605;
 
 if (isPostgresWanted) {

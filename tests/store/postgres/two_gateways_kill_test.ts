@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { migrateDatabase } from "../../../src/store/postgres/migrate.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { migrateDatabase } from "../../../src/platform/store/postgres/migrate.ts";
+import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
 import { configOf } from "../../e2e/kills/config.ts";
 import { assertMoneyExact, startKillStage } from "../../e2e/kills/kill_stage.ts";
 import { KILL_POINTS } from "../../e2e/kills/kill_points.ts";

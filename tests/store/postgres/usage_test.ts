@@ -1,7 +1,7 @@
-import { systemClock } from "../../../src/lib/clock.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { migrateDatabase } from "../../../src/store/postgres/migrate.ts";
-import { openPostgresStore } from "../../../src/store/postgres/open_postgres_store.ts";
+import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
+import { silentLog } from "../../../src/platform/lib/basics/log.ts";
+import { migrateDatabase } from "../../../src/platform/store/postgres/migrate.ts";
+import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
 import { copyLongNames } from "../../billing/usage/copy_laws.ts";
 import { isPostgresWanted, startPostgres } from "../../support/postgres_server.ts";
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { jsonObjectOf } from "../../../src/http/json_body.ts";
-import { keyedHash, newHashSecret, PrefixHash } from "../../../src/texts/prompt_caching/prefix_hash.ts";
-import { PrefixMemory } from "../../../src/texts/prompt_caching/prefix_memory.ts";
-import { prefixesOf, type PromptPrefixes } from "../../../src/texts/prompt_caching/prompt_prefixes.ts";
+import { jsonObjectOf } from "../../../src/platform/http/bodies/json_body.ts";
+import { keyedHash, newHashSecret, PrefixHash } from "../../../src/services/texts/memory/prefix_hash.ts";
+import { PrefixMemory } from "../../../src/services/texts/memory/prefix_memory.ts";
+import { prefixesOf, type PromptPrefixes } from "../../../src/services/texts/prompt_caching/prompt_prefixes.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 function prefixesIn(body: unknown): PromptPrefixes {

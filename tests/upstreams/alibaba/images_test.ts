@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { qwenImages } from "../../../src/upstreams/alibaba/images.ts";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import { qwenImages } from "../../../src/vendors/upstreams/alibaba/images.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/vendor_stage.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { wanVideos } from "../../../src/upstreams/alibaba/videos.ts";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { wanVideos } from "../../../src/vendors/upstreams/alibaba/videos.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import type { VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { arkImages } from "../../../src/upstreams/ark/images.ts";
-import { NO_CONSUMPTION } from "../../../src/upstreams/image_reply.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { arkImages } from "../../../src/vendors/upstreams/ark/images.ts";
+import { NO_CONSUMPTION } from "../../../src/vendors/upstreams/shared/images/image_reply.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/vendor_stage.ts";

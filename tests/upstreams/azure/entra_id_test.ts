@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { readProviderConfig } from "../../../src/upstreams/provider_config.ts";
-import { openProviders } from "../../../src/upstreams/providers.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { readProviderConfig } from "../../../src/vendors/upstreams/settings/provider_config.ts";
+import { openProviders } from "../../../src/vendors/upstreams/opening/providers.ts";
 import { configOf, problemsOf } from "../../config/support.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { always, answer, type ScriptedUpstream, startScriptedUpstream } from "../../support/scripted_upstream.ts";

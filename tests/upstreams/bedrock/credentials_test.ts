@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { createHash, createHmac } from "node:crypto";
-import type { Credentials, HeaderFields, RequestToAuthorize } from "../../../src/upstreams/authorization.ts";
-import { adoptsClock, byKeyOrSignature } from "../../../src/upstreams/bedrock/credentials.ts";
-import { payloadHash } from "../../../src/upstreams/bedrock/payload_hash.ts";
+import type { Credentials, HeaderFields, RequestToAuthorize } from "../../../src/vendors/upstreams/call/authorization.ts";
+import { adoptsClock, byKeyOrSignature } from "../../../src/vendors/upstreams/bedrock/credentials.ts";
+import { payloadHash } from "../../../src/vendors/upstreams/bedrock/payload_hash.ts";
 
 const NOW = Date.parse("2026-11-26T17:20:05.678Z");
 const HOST = "bedrock-runtime.us-east-1.amazonaws.com";

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
-import { eventMessage } from "../../../src/sandbox/families/bedrock_frames.ts";
-import { EventMessageReader } from "../../../src/upstreams/bedrock/event_messages.ts";
+import { eventMessage } from "../../../src/sandbox/families/bedrock/bedrock_frames.ts";
+import { EventMessageReader } from "../../../src/vendors/upstreams/bedrock/event_messages.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

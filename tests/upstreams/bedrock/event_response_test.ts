@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { JoinedBytes } from "../../../src/lib/joined_bytes.ts";
-import type { ReadCallbacks } from "../../../src/net/http1/response.ts";
-import { eventMessage } from "../../../src/sandbox/families/bedrock_frames.ts";
-import { eventResponse } from "../../../src/upstreams/bedrock/event_response.ts";
-import { messagesFrameOf } from "../../../src/upstreams/bedrock/messages_frames.ts";
-import type { OutboundResponse } from "../../../src/upstreams/outbound_call.ts";
+import { JoinedBytes } from "../../../src/platform/lib/bytes/joined_bytes.ts";
+import type { ReadCallbacks } from "../../../src/platform/net/http1/response.ts";
+import { eventMessage } from "../../../src/sandbox/families/bedrock/bedrock_frames.ts";
+import { eventResponse } from "../../../src/vendors/upstreams/bedrock/event_response.ts";
+import { messagesFrameOf } from "../../../src/vendors/upstreams/bedrock/messages_frames.ts";
+import type { OutboundResponse } from "../../../src/vendors/upstreams/call/outbound_call.ts";
 
 /** A vendor's response that arrives in these pieces, then ends or fails. */
 class Scripted implements OutboundResponse {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { countedPathNameOf, isAnthropic, pathNameOf } from "../../../src/upstreams/bedrock/model_name.ts";
+import { countedPathNameOf, isAnthropic, pathNameOf } from "../../../src/vendors/upstreams/bedrock/model_name.ts";
 
 const ARN = "arn:aws:bedrock:us-east-1:123456789012:";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readRefusal } from "../../../src/upstreams/bedrock/refusal.ts";
+import { readRefusal } from "../../../src/vendors/upstreams/bedrock/refusal.ts";
 
 function refusalOf(code: string | null, message: string) {
   const fieldOf = (name: string) =>

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { bflImages } from "../../../src/upstreams/bfl/images.ts";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import type { GeneratedImage, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
+import { bflImages } from "../../../src/vendors/upstreams/bfl/images.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import type { GeneratedImage, ImageOrder } from "../../../src/vendors/upstreams/contract/image_upstream.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

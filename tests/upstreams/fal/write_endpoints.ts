@@ -3,12 +3,12 @@
  * fal-endpoints`. Requires npm and a package registry.
  */
 import ts from "typescript";
-import type { FalImageInputs } from "../../../src/upstreams/fal/image_inputs.ts";
-import type { NamedInputs } from "../../../src/upstreams/named_inputs.ts";
+import type { FalImageInputs } from "../../../src/vendors/upstreams/fal/image_inputs.ts";
+import type { NamedInputs } from "../../../src/vendors/upstreams/shared/videos/named_inputs.ts";
 import { itemAt } from "../../support/items.ts";
 
-const VIDEOS = new URL("../../../src/upstreams/fal/endpoints.json", import.meta.url);
-const IMAGES = new URL("../../../src/upstreams/fal/image_endpoints.json", import.meta.url);
+const VIDEOS = new URL("../../../src/vendors/upstreams/fal/endpoints.json", import.meta.url);
+const IMAGES = new URL("../../../src/vendors/upstreams/fal/image_endpoints.json", import.meta.url);
 
 /** Field names by their content, preferred first. */
 const NAMES = {

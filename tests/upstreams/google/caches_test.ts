@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { CacheUpstream } from "../../../src/upstreams/cache_upstream.ts";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import type { CacheUpstream } from "../../../src/vendors/upstreams/contract/cache_upstream.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
 import { itemAt } from "../../support/items.ts";
 import { type Seen, type VendorAnswer, withVendor } from "../vendor.ts";
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { waveHeader } from "../../../src/lib/wave.ts";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import type { SpeechOrder, SpeechUpstream } from "../../../src/upstreams/speech_upstream.ts";
+import { waveHeader } from "../../../src/platform/lib/collections/wave.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import type { SpeechOrder, SpeechUpstream } from "../../../src/vendors/upstreams/contract/speech_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { bytesOf, type Seen, type VendorAnswer, withVendor } from "../vendor.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { googleVideos } from "../../../src/upstreams/google/videos.ts";
-import type { OpenedResult, VideoMedia, VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { googleVideos } from "../../../src/vendors/upstreams/google/videos.ts";
+import type { OpenedResult, VideoMedia, VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

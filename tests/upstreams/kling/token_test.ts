@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertStrictEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
-import type { Authorize, Credentials } from "../../../src/upstreams/authorization.ts";
-import { byKeyOrToken } from "../../../src/upstreams/kling/token.ts";
+import type { Authorize, Credentials } from "../../../src/vendors/upstreams/call/authorization.ts";
+import { byKeyOrToken } from "../../../src/vendors/upstreams/kling/token.ts";
 import { atLeast } from "../../support/items.ts";
 
 const NOW = 1_800_000_000_000;

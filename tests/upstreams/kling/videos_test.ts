@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { kling } from "../../../src/upstreams/kling/mod.ts";
-import { klingVideos } from "../../../src/upstreams/kling/videos.ts";
-import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { kling } from "../../../src/vendors/upstreams/kling/mod.ts";
+import { klingVideos } from "../../../src/vendors/upstreams/kling/videos.ts";
+import type { VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { dreamMachineVideos } from "../../../src/upstreams/luma/dream_machine.ts";
-import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { dreamMachineVideos } from "../../../src/vendors/upstreams/luma/dream_machine.ts";
+import type { VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

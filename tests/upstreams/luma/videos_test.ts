@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { lumaVideos } from "../../../src/upstreams/luma/videos.ts";
-import type { VideoMedia, VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { lumaVideos } from "../../../src/vendors/upstreams/luma/videos.ts";
+import type { VideoMedia, VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { mediaAt, ok, videoOrder, withAnswers } from "../../support/vendor_stage.ts";

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { openaiImages } from "../../../src/upstreams/openai/images.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { openaiImages } from "../../../src/vendors/upstreams/openai/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/vendor_stage.ts";
-import type { ImageEvent, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
+import type { ImageEvent, ImageOrder } from "../../../src/vendors/upstreams/contract/image_upstream.ts";
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, type Seen, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("openai", {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { openrouterVideos } from "../../../src/upstreams/openai/videos.ts";
-import type { VideoOrder, VideoUpstream } from "../../../src/upstreams/video_upstream.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { openrouterVideos } from "../../../src/vendors/upstreams/openai/videos.ts";
+import type { VideoOrder, VideoUpstream } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { bytesOf } from "../vendor.ts";

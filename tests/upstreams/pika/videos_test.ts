@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { pikaVideos } from "../../../src/upstreams/pika/videos.ts";
-import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { pikaVideos } from "../../../src/vendors/upstreams/pika/videos.ts";
+import type { VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { mediaAt, ok, videoOrder, withAnswers } from "../../support/vendor_stage.ts";

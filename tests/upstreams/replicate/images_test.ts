@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import type { GeneratedImage, ImageOrder } from "../../../src/upstreams/image_upstream.ts";
-import { replicateImages } from "../../../src/upstreams/replicate/images.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import type { GeneratedImage, ImageOrder } from "../../../src/vendors/upstreams/contract/image_upstream.ts";
+import { replicateImages } from "../../../src/vendors/upstreams/replicate/images.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

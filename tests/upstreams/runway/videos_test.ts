@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { runway } from "../../../src/upstreams/runway/mod.ts";
-import { runwayVideos } from "../../../src/upstreams/runway/videos.ts";
-import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { runway } from "../../../src/vendors/upstreams/runway/mod.ts";
+import { runwayVideos } from "../../../src/vendors/upstreams/runway/videos.ts";
+import type { VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../../../src/upstreams/embedding_upstream.ts";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
+import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../../../src/vendors/upstreams/contract/embedding_upstream.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
 import { type Seen, type VendorAnswer, withVendor } from "../vendor.ts";
 
 const EXCHANGE = { reserve: () => {}, onResponse: () => {} };

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { pathNameOf, publisherOf } from "../../../src/upstreams/vertex/publisher.ts";
+import { pathNameOf, publisherOf } from "../../../src/vendors/upstreams/vertex/publisher.ts";
 
 Deno.test("vertex: the name of a model states its publisher", () => {
   for (

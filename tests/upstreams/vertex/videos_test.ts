@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import type { Outbound } from "../../../src/upstreams/outbound_call.ts";
-import { googlePaths } from "../../../src/upstreams/vertex/publisher.ts";
-import { vertexVideos } from "../../../src/upstreams/vertex/videos.ts";
-import type { VideoMedia, VideoOrder } from "../../../src/upstreams/video_upstream.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import type { Outbound } from "../../../src/vendors/upstreams/call/outbound_call.ts";
+import { googlePaths } from "../../../src/vendors/upstreams/vertex/publisher.ts";
+import { vertexVideos } from "../../../src/vendors/upstreams/vertex/videos.ts";
+import type { VideoMedia, VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

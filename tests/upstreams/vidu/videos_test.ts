@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { VideoOrder } from "../../../src/upstreams/video_upstream.ts";
-import { viduVideos } from "../../../src/upstreams/vidu/videos.ts";
+import type { VideoOrder } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
+import { viduVideos } from "../../../src/vendors/upstreams/vidu/videos.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { UpstreamFailure } from "../../../src/upstreams/failure.ts";
-import { xaiImages } from "../../../src/upstreams/xai/images.ts";
+import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
+import { xaiImages } from "../../../src/vendors/upstreams/xai/images.ts";
 import { imageUpstreamContract } from "../../contract/image_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { ok } from "../../support/vendor_stage.ts";
-import type { ImageOrder } from "../../../src/upstreams/image_upstream.ts";
+import type { ImageOrder } from "../../../src/vendors/upstreams/contract/image_upstream.ts";
 import { CALL, imageOf, orderOf, RECORDED, recordedAnswer, VENDOR_KEY, withImageVendor } from "../vendor.ts";
 
 imageUpstreamContract("xai", {

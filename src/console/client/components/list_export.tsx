@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { ApiError } from "../api.ts";
 import { number } from "../format.ts";
-import { listFile, type ListFormat } from "../list_file.ts";
-import { type PagedOptions, readPages } from "../paged.ts";
+import { listFile, type ListFormat } from "../lists/list_file.ts";
+import { type PagedOptions, readPages } from "../lists/paged.ts";
 import { TEXTS } from "../texts.ts";
 import { ErrorNotice } from "./error_notice.tsx";
 

@@ -1,4 +1,4 @@
-import type { WireFormat } from "../../format.ts";
+import type { WireFormat } from "../../contract/format.ts";
 import { caller } from "./caller/mod.ts";
 import { passThrough } from "./pass_through/mod.ts";
 import { upstream } from "./upstream/mod.ts";

@@ -1,4 +1,4 @@
-import type { WireFormat } from "../../format.ts";
+import type { WireFormat } from "../../contract/format.ts";
 import { upstream } from "./upstream/mod.ts";
 
 export { readCount, writeCountRequest } from "./upstream/count.ts";

@@ -1,8 +1,8 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 
 const USER = { role: "user", content: "Hi" };
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import OpenAI from "openai";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { Frame } from "../../../../src/lib/frame.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { Frame } from "../../../../src/platform/lib/streams/frame.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import { NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { CONTEXT } from "./conversations.ts";
 
 /** The official client with these frames as its response. */

@@ -1,5 +1,5 @@
-import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
-import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
+import type { ReplyContext } from "../../../../src/conversation/contract/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/contract/upstream_format.ts";
 import { replyContextOf, RESEMBLING_QUIRKS, retarget, targetOf } from "../../../support/conversations.ts";
 
 /** Untyped JSON, so that tests do not depend on the code under test. */

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { ErrorCode, ErrorDetails } from "../../../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
+import type { ErrorCode, ErrorDetails } from "../../../../src/platform/lib/basics/gateway_error.ts";
 
 const NOTHING = { message: "", code: null, field: null, retryAfterSeconds: null };
 

@@ -1,11 +1,11 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { ReplyPart } from "../../../../src/conversation/reply.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { ReplyPart } from "../../../../src/conversation/neutral/reply.ts";
+import { NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { CONTEXT } from "./conversations.ts";
 import type { Loose } from "./conversations.ts";

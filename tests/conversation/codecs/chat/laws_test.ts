@@ -1,22 +1,22 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { joinedTexts } from "../../../../src/conversation/joined_texts.ts";
+import { joinedTexts } from "../../../../src/conversation/parts/request/joined_texts.ts";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
-import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { ReplyContext } from "../../../../src/conversation/contract/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/contract/upstream_format.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import type {
   Conversation,
   Part,
   ToolCallPart,
   ToolResultPart,
   Turn,
-} from "../../../../src/conversation/conversation.ts";
-import type { PartOpening, ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { Reply, ReplyPart } from "../../../../src/conversation/reply.ts";
-import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
+} from "../../../../src/conversation/neutral/conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { Reply, ReplyPart } from "../../../../src/conversation/neutral/reply.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { targetOf } from "../../../support/conversations.ts";
 

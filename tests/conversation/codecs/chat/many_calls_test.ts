@@ -1,4 +1,4 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 import { atLeast } from "../../../support/items.ts";

@@ -1,9 +1,9 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import { writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
+import { writeSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 
 const USER = { role: "user", content: "Hi" };
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { reasoningEditsOf } from "../../../../src/conversation/codecs/chat/pass_through/reasoning_object.ts";
-import type { Quirk } from "../../../../src/conversation/quirks.ts";
+import type { Quirk } from "../../../../src/conversation/contract/quirks.ts";
 import { startTestGateway } from "../../../support/gateway.ts";
 
 const NONE: ReadonlySet<Quirk> = new Set();

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import type { Reply } from "../../../../src/conversation/reply.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
+import type { Reply } from "../../../../src/conversation/neutral/reply.ts";
 import { CONTEXT } from "./conversations.ts";
 import type { Loose } from "./conversations.ts";
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
 import { writeUsage } from "../../../../src/conversation/codecs/chat/shared/usage.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/usage.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
+import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
 
 function read(usage: JsonObject) {
   return chat.upstream.readUsage({ usage });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { hasUsageOption, wantsUsage } from "../../../../src/conversation/codecs/chat/shared/wants_usage.ts";
 import { chat } from "../../../../src/conversation/codecs/chat/mod.ts";
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 
 Deno.test("wantsUsage() reads the fields of OpenRouter's clients", () => {
   const asked = { usage: { include: true } };

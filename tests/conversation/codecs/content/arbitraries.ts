@@ -1,16 +1,16 @@
 import fc from "fast-check";
-import { joinedTexts } from "../../../../src/conversation/joined_texts.ts";
+import { joinedTexts } from "../../../../src/conversation/parts/request/joined_texts.ts";
 import type {
   Part,
   ReasoningPart,
   ToolCallPart,
   ToolResultPart,
   Turn,
-} from "../../../../src/conversation/conversation.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
-import type { Usage } from "../../../../src/conversation/usage.ts";
+} from "../../../../src/conversation/neutral/conversation.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/neutral/reply.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
+import type { Usage } from "../../../../src/conversation/neutral/usage.ts";
 
 /** Non-empty text with all kinds of characters. */
 export const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });

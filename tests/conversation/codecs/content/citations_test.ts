@@ -8,8 +8,8 @@ import {
   writeGrounding,
 } from "../../../../src/conversation/codecs/content/shared/citations.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
-import type { Citation } from "../../../../src/conversation/conversation.ts";
-import type { Reply } from "../../../../src/conversation/reply.ts";
+import type { Citation } from "../../../../src/conversation/neutral/conversation.ts";
+import type { Reply } from "../../../../src/conversation/neutral/reply.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { replyContextOf } from "../../../support/conversations.ts";
 import { itemAt } from "../../../support/items.ts";

@@ -1,12 +1,12 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError, GoogleGenAI } from "@google/genai";
-import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
-import type { Frame } from "../../../../src/lib/frame.ts";
+import type { ReplyContext } from "../../../../src/conversation/contract/caller_format.ts";
+import type { Frame } from "../../../../src/platform/lib/streams/frame.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { Reply } from "../../../../src/conversation/reply.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { Reply } from "../../../../src/conversation/neutral/reply.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { eventsOf } from "./arbitraries.ts";
 
 const CONTEXT: ReplyContext = {

@@ -5,7 +5,7 @@ import {
   writeCount,
   writeCountRequest,
 } from "../../../../src/conversation/codecs/content/mod.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { targetOf } from "../../../support/conversations.ts";
 
 const CONTENTS = [{ role: "user", parts: [{ text: "hi" }] }];

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
-import { type ErrorCode, GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { type ErrorCode, GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 
 const STATUSES: readonly (readonly [code: ErrorCode, http: number, status: string])[] = [
   ["invalid_request", 400, "INVALID_ARGUMENT"],

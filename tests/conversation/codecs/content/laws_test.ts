@@ -1,11 +1,11 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
-import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
+import type { ReplyContext } from "../../../../src/conversation/contract/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/contract/upstream_format.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
-import { type Conversation, NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
+import { type Conversation, NO_SAMPLING } from "../../../../src/conversation/neutral/conversation.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { eventsOf, reply, text, turns } from "./arbitraries.ts";
 import { RESEMBLING_QUIRKS, targetOf } from "../../../support/conversations.ts";

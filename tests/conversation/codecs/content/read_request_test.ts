@@ -1,11 +1,11 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { content, readCachedContent } from "../../../../src/conversation/codecs/content/mod.ts";
-import type { Conversation, Part, Turn } from "../../../../src/conversation/conversation.ts";
-import { writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
+import type { Conversation, Part, Turn } from "../../../../src/conversation/neutral/conversation.ts";
+import { writeSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 
 const HI = [{ role: "user", parts: [{ text: "hi" }] }];
 

@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { ReplyContext } from "../../../../src/conversation/contract/caller_format.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
-import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import { readSignature } from "../../../../src/conversation/reasoning_signature.ts";
+import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/neutral/reply.ts";
+import { readSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 
 const CONTEXT: ReplyContext = {
   model: "anthropic/claude",

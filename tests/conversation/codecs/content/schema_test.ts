@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openApiSchemaOf } from "../../../../src/conversation/schemas/openapi_schema.ts";
 import { jsonSchemaOf } from "../../../../src/conversation/codecs/content/shared/schema.ts";
-import type { JsonSchema } from "../../../../src/conversation/conversation.ts";
+import type { JsonSchema } from "../../../../src/conversation/neutral/conversation.ts";
 
 const CASES: readonly (readonly [what: string, schema: JsonSchema, written: JsonSchema])[] = [
   ["types in capitals", { type: "string", description: "d" }, { type: "STRING", description: "d" }],

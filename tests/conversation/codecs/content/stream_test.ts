@@ -1,11 +1,11 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
-import type { EventReader } from "../../../../src/conversation/upstream_format.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { ReplyContext } from "../../../../src/conversation/contract/caller_format.ts";
+import type { EventReader } from "../../../../src/conversation/contract/upstream_format.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { content } from "../../../../src/conversation/codecs/content/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { replyOf } from "../../../support/assemble.ts";
 
 const CONTEXT: ReplyContext = {

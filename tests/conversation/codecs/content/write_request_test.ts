@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
+import type { RequestTarget } from "../../../../src/conversation/contract/upstream_format.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { wireToolName } from "../../../../src/conversation/codecs/content/shared/calls.ts";
 import { needsInlining } from "../../../../src/conversation/codecs/content/mod.ts";
 import { writeRequest } from "../../../../src/conversation/codecs/content/upstream/write_request.ts";
@@ -12,8 +12,8 @@ import {
   type ToolCallPart,
   type ToolResultPart,
   type Turn,
-} from "../../../../src/conversation/conversation.ts";
-import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
+} from "../../../../src/conversation/neutral/conversation.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget, targetOf } from "../../../support/conversations.ts";
 
 const TARGET = targetOf({ model: "gemini-3-flash", provider: "google" });

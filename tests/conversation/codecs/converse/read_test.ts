@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { converse, readCount, writeCountRequest } from "../../../../src/conversation/codecs/converse/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { ReplyPart } from "../../../../src/conversation/reply.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
-import type { Frame } from "../../../../src/lib/frame.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { ReplyPart } from "../../../../src/conversation/neutral/reply.ts";
+import { NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
+import type { Frame } from "../../../../src/platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { conversationOf, targetOf } from "../../../support/conversations.ts";
 import { eventReaderOf } from "../../../support/event_reader.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { ConverseCommandInput } from "@aws-sdk/client-bedrock-runtime";
 import { converse } from "../../../../src/conversation/codecs/converse/mod.ts";
-import type { Conversation, Part, Turn } from "../../../../src/conversation/conversation.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import { checkConverse } from "../../../../src/sandbox/families/bedrock_converse_rules.ts";
+import type { Conversation, Part, Turn } from "../../../../src/conversation/neutral/conversation.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
+import { checkConverse } from "../../../../src/sandbox/families/bedrock/bedrock_converse_rules.ts";
 import { conversationOf, targetOf } from "../../../support/conversations.ts";
 
 const NOVA = targetOf({ model: "us.amazon.nova-2-lite-v1:0", provider: "bedrock" });

@@ -6,12 +6,12 @@ import type {
   ReasoningPart,
   TextPart,
   Turn,
-} from "../../../../src/conversation/conversation.ts";
-import type { WebSearchPart } from "../../../../src/conversation/web_search.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
-import type { Usage } from "../../../../src/conversation/usage.ts";
+} from "../../../../src/conversation/neutral/conversation.ts";
+import type { WebSearchPart } from "../../../../src/conversation/neutral/web_search.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/neutral/reply.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
+import type { Usage } from "../../../../src/conversation/neutral/usage.ts";
 import { itemAt } from "../../../support/items.ts";
 
 /** Text with a visible character, because vendors reject blank text. */

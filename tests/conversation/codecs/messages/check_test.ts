@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import { bodyWith } from "./samples.ts";
 

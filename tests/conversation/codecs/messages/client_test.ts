@@ -1,10 +1,10 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Frame } from "../../../../src/lib/frame.ts";
+import type { Frame } from "../../../../src/platform/lib/streams/frame.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { ReplyPart } from "../../../../src/conversation/reply.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { ReplyPart } from "../../../../src/conversation/neutral/reply.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { eventsOf } from "./arbitraries.ts";
 import { callPart, contextWith, replyWith, textPart } from "./samples.ts";
 

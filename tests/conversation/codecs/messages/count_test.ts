@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import {
   checkCountRequest,
   readCount,
@@ -7,7 +7,7 @@ import {
   writeCount,
   writeCountRequest,
 } from "../../../../src/conversation/codecs/messages/mod.ts";
-import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
+import { NO_SAMPLING } from "../../../../src/conversation/neutral/conversation.ts";
 import { bodyWith, conversationWith, LOOK, targetWith, textPart } from "./samples.ts";
 
 Deno.test("readCountRequest() requires no max_tokens, and checks the rest", () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type ErrorCode, GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { type ErrorCode, GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 
 function typeFor(code: ErrorCode, details = {}): unknown {

@@ -1,12 +1,12 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import type { Frame } from "../../../../src/lib/frame.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { Frame } from "../../../../src/platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import { writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import { writeSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
+import { NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { itemAt } from "../../../support/items.ts";
 import { contextWith } from "./samples.ts";

@@ -1,15 +1,15 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import {
   messages,
   readCount,
   readCountRequest,
   writeCountRequest,
 } from "../../../../src/conversation/codecs/messages/mod.ts";
-import type { Reply } from "../../../../src/conversation/reply.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { Reply } from "../../../../src/conversation/neutral/reply.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { asCounted, replyOf } from "../../../support/assemble.ts";
 import { itemAt } from "../../../support/items.ts";
 import { minRecordings, namesIn, RECORDING_FOLDERS, RECORDINGS } from "../../../support/recordings.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
 import { contextWith } from "./samples.ts";
 
 Deno.test("eventWriter() writes a hundred thousand calls that are open at the same time, in the order of opening", () => {

@@ -1,10 +1,10 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
-import type { Part, Turn } from "../../../../src/conversation/conversation.ts";
-import { type ReasoningSignature, writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
+import type { Part, Turn } from "../../../../src/conversation/neutral/conversation.ts";
+import { type ReasoningSignature, writeSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 import { itemAt } from "../../../support/items.ts";
 import { bodyWith } from "./samples.ts";
 

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
-import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/reply.ts";
-import { WRAPPED_SIGNATURE_PREFIX, writeSignature } from "../../../../src/conversation/reasoning_signature.ts";
+import type { Reply, ReplyPart, Stop } from "../../../../src/conversation/neutral/reply.ts";
+import { WRAPPED_SIGNATURE_PREFIX, writeSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 import { itemAt } from "../../../support/items.ts";
 import { callPart, contextWith, conversationWith, replyWith, textPart } from "./samples.ts";
 

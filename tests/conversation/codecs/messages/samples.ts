@@ -1,8 +1,8 @@
-import type { ReplyContext } from "../../../../src/conversation/caller_format.ts";
-import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
-import type { Conversation, Part } from "../../../../src/conversation/conversation.ts";
-import type { Reply } from "../../../../src/conversation/reply.ts";
+import type { ReplyContext } from "../../../../src/conversation/contract/caller_format.ts";
+import type { RequestTarget } from "../../../../src/conversation/contract/upstream_format.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
+import type { Conversation, Part } from "../../../../src/conversation/neutral/conversation.ts";
+import type { Reply } from "../../../../src/conversation/neutral/reply.ts";
 import { conversationOf, replyContextOf, targetOf } from "../../../support/conversations.ts";
 
 /** A valid body, with fields replaced. */

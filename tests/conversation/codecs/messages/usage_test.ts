@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { messages } from "../../../../src/conversation/codecs/messages/mod.ts";
 import { usageOf, writeUsage } from "../../../../src/conversation/codecs/messages/shared/usage.ts";
-import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/usage.ts";
+import { MAX_COUNTER_TOKENS, NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
 import { someUsage } from "./arbitraries.ts";
 
 Deno.test("messages usage: reading is the inverse of writing", () => {

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
-import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
-import type { WriteResult } from "../../../../src/conversation/write_result.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
+import type { RequestTarget } from "../../../../src/conversation/contract/upstream_format.ts";
+import type { WriteResult } from "../../../../src/conversation/neutral/write_result.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { messages, wireToolName } from "../../../../src/conversation/codecs/messages/mod.ts";
-import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/conversation.ts";
-import type { ReasoningSignature } from "../../../../src/conversation/reasoning_signature.ts";
+import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/neutral/conversation.ts";
+import type { ReasoningSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 import { itemAt } from "../../../support/items.ts";
 import { callPart, conversationWith, LOOK, resultPart, targetWith, textPart } from "./samples.ts";
 import { RESEMBLING_QUIRKS } from "../../../support/conversations.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 
 const USER = { role: "user", content: "hi" };
 const CALL = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" };

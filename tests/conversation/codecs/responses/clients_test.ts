@@ -2,12 +2,12 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, streamText, type ToolSet } from "ai";
 import OpenAI from "openai";
-import type { Frame } from "../../../../src/lib/frame.ts";
+import type { Frame } from "../../../../src/platform/lib/streams/frame.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { Reply } from "../../../../src/conversation/reply.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { Reply } from "../../../../src/conversation/neutral/reply.ts";
+import { NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { itemAt } from "../../../support/items.ts";
 import { CONTEXT } from "./context.ts";
 

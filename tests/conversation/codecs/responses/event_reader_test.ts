@@ -1,8 +1,8 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
 import { assertEquals, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
 import { replyOf } from "../../../support/assemble.ts";
 
 const CREATED = { type: "response.created", response: { id: "resp_1", model: "m", created_at: 5, output: [] } };

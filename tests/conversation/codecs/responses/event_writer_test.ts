@@ -1,12 +1,12 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals } from "@std/assert";
-import type { Frame } from "../../../../src/lib/frame.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { Frame } from "../../../../src/platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { Stop } from "../../../../src/conversation/reply.ts";
-import { NO_USAGE } from "../../../../src/conversation/usage.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { Stop } from "../../../../src/conversation/neutral/reply.ts";
+import { NO_USAGE } from "../../../../src/conversation/neutral/usage.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { atLeast, itemAt } from "../../../support/items.ts";
 import { CONTEXT } from "./context.ts";
 

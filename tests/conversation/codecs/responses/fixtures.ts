@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { namesIn, RECORDING_FOLDERS } from "../../../support/recordings.ts";
 
 const FOLDERS = ["openai-responses", "azure-responses", "open-responses"];

@@ -1,4 +1,4 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals } from "@std/assert";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
 import { atLeast } from "../../../support/items.ts";

@@ -1,9 +1,9 @@
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
-import type { Conversation } from "../../../../src/conversation/conversation.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { Conversation } from "../../../../src/conversation/neutral/conversation.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 
 function read(body: JsonObject): Conversation {
   return readChecked(responses.caller, { model: "openai/m", input: "hi", ...body });

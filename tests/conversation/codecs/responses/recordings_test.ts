@@ -1,11 +1,11 @@
 import { eventReaderOf } from "../../../support/event_reader.ts";
-import { readChecked } from "../../../../src/conversation/caller_format.ts";
+import { readChecked } from "../../../../src/conversation/contract/caller_format.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { responses } from "../../../../src/conversation/codecs/responses/mod.ts";
-import type { ReplyEvent } from "../../../../src/conversation/events.ts";
-import type { Reply } from "../../../../src/conversation/reply.ts";
-import { promptTokensOf } from "../../../../src/conversation/usage.ts";
+import type { ReplyEvent } from "../../../../src/conversation/neutral/events.ts";
+import type { Reply } from "../../../../src/conversation/neutral/reply.ts";
+import { promptTokensOf } from "../../../../src/conversation/neutral/usage.ts";
 import { replyOf } from "../../../support/assemble.ts";
 import { minRecordings } from "../../../support/recordings.ts";
 import { valueAt } from "../../../support/items.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import type { RequestTarget } from "../../../../src/conversation/upstream_format.ts";
-import type { JsonObject } from "../../../../src/lib/json_object.ts";
+import type { RequestTarget } from "../../../../src/conversation/contract/upstream_format.ts";
+import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { responses, wireToolName } from "../../../../src/conversation/codecs/responses/mod.ts";
-import type { Conversation, Effort, Part, Turn } from "../../../../src/conversation/conversation.ts";
-import { NO_SAMPLING } from "../../../../src/conversation/conversation.ts";
-import { GatewayError } from "../../../../src/lib/gateway_error.ts";
+import type { Conversation, Effort, Part, Turn } from "../../../../src/conversation/neutral/conversation.ts";
+import { NO_SAMPLING } from "../../../../src/conversation/neutral/conversation.ts";
+import { GatewayError } from "../../../../src/platform/lib/basics/gateway_error.ts";
 import { conversationOf, RESEMBLING_QUIRKS, retarget } from "../../../support/conversations.ts";
 import { atLeast, itemAt } from "../../../support/items.ts";
 import { TARGET } from "./context.ts";

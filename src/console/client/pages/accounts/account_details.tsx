@@ -10,7 +10,7 @@ import { SecretShown } from "../../components/secret_shown.tsx";
 import { Stat } from "../../components/stat.tsx";
 import { dollars } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { canWrite, isOwner } from "../../session_state.ts";
 import type { Account, AccountWithLeft } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { type ApiError, change, read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
@@ -9,7 +9,7 @@ import { Loading } from "../../components/loading.tsx";
 import { MoreButton } from "../../components/more_button.tsx";
 import { CheckField } from "../../components/text_field.tsx";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
-import { usePages } from "../../paged.ts";
+import { usePages } from "../../lists/paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Account, AccountKey } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

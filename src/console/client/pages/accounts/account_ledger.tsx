@@ -1,6 +1,6 @@
 import { read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
@@ -8,7 +8,7 @@ import { Loading } from "../../components/loading.tsx";
 import { MoreButton } from "../../components/more_button.tsx";
 import { dollars } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePages } from "../../paged.ts";
+import { usePages } from "../../lists/paged.ts";
 import type { Account, LedgerEntry } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 

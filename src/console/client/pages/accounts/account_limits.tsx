@@ -6,7 +6,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { AccountWithLeft } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { changedFields, textsIn, textsOf } from "../forms/limit_fields.ts";

@@ -9,7 +9,7 @@ import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { SecretShown } from "../../components/secret_shown.tsx";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { canWrite } from "../../session_state.ts";
 import type { AccountKey, KeyWithLeft } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

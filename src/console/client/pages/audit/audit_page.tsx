@@ -1,6 +1,6 @@
 import { read } from "../../api.ts";
 import { Badge } from "../../components/badge.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { FilterForm, secondsOf, TextFilter, TimeFilter } from "../../components/filter_form.tsx";
@@ -11,7 +11,7 @@ import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { query } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
-import { usePages } from "../../paged.ts";
+import { usePages } from "../../lists/paged.ts";
 import type { AuditEntry, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { auditSentence } from "./audit_sentence.ts";

@@ -3,7 +3,7 @@ import { change, read } from "../../api.ts";
 import { ActionForm, Field } from "../../components/action_form.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import type { Page } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { ListedProvider, Reconciliation } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { ComparedBills } from "./compared_bills.tsx";

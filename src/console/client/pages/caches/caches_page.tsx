@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { type ApiError, change, read } from "../../api.ts";
 import { Badge } from "../../components/badge.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
@@ -12,7 +12,7 @@ import { PageHead } from "../../components/page_head.tsx";
 import { number } from "../../format.ts";
 import { hrefOf, query } from "../../navigation.ts";
 import type { Page } from "../../page.ts";
-import { usePages } from "../../paged.ts";
+import { usePages } from "../../lists/paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { CachedContent, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

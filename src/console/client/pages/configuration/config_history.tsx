@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { MoreButton } from "../../components/more_button.tsx";
-import { usePages } from "../../paged.ts";
+import { usePages } from "../../lists/paged.ts";
 import { isOwner } from "../../session_state.ts";
 import type { ConfigVersion } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

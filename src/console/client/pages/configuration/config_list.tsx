@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { ActionForm, Field } from "../../components/action_form.tsx";
 import { Card } from "../../components/card.tsx";
 import { Choice } from "../../components/choice.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { navigate, query, setQuery, setTypedQuery } from "../../navigation.ts";

@@ -1,5 +1,5 @@
 import { read } from "../../api.ts";
-import { type Polled, usePolled } from "../../polled.ts";
+import { type Polled, usePolled } from "../../lists/polled.ts";
 import type { ConfigInForce } from "../../shapes.ts";
 
 /** Reads the active configuration. */

@@ -9,7 +9,7 @@ import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { readActiveAccounts } from "../../active_accounts.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { Account } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { type LimitTexts, newFields, textsIn } from "./limit_fields.ts";

@@ -5,7 +5,7 @@ import { Choice } from "../../components/choice.tsx";
 import { CopyButton } from "../../components/copy_button.tsx";
 import { readModels } from "../../models.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 import { type ClientName, CLIENTS, clientSnippet, keyCommand } from "./client_snippets.ts";

@@ -1,5 +1,5 @@
-import type { PriceName } from "../../../../billing/tariff.ts";
-import { PER_MILLION } from "../../../../lib/per_million.ts";
+import type { PriceName } from "../../../../money/billing/prices/tariff.ts";
+import { PER_MILLION } from "../../../../platform/names/per_million.ts";
 import type { JsonFields } from "../configuration/merge_patch.ts";
 
 /** What a model of the form makes or does. */
@@ -73,7 +73,7 @@ export function pricingOf(kind: ModelKind, typed: TypedPrices): JsonFields {
   );
 }
 
-/** Digits after the point that a price has at most. Source: `readRate` of `src/lib/money.ts`. */
+/** Digits after the point that a price has at most. Source: `readRate` of `src/platform/lib/basics/money.ts`. */
 const DIGITS = 18;
 
 /** A decimal divided by a number, to the nearest that a price can be. Other text stays, so that it is refused. */

@@ -1,5 +1,5 @@
-import { isPricedByMillion, PRICE_NAMES, type PriceName } from "../../../../billing/tariff.ts";
-import { PER_MILLION, priceOfMillion, priceOfOne } from "../../../../lib/per_million.ts";
+import { isPricedByMillion, PRICE_NAMES, type PriceName } from "../../../../money/billing/prices/tariff.ts";
+import { PER_MILLION, priceOfMillion, priceOfOne } from "../../../../platform/names/per_million.ts";
 import { isJsonObject, type JsonFields } from "../configuration/merge_patch.ts";
 
 /** A price of the form. */

@@ -1,5 +1,5 @@
-import { hasBuiltInModels, keyNameOf, type Vendor } from "../../../../upstreams/vendor.ts";
-import { kindNameOf, presetOf, VENDORS } from "../../../../upstreams/vendors.ts";
+import { hasBuiltInModels, keyNameOf, type Vendor } from "../../../../vendors/upstreams/vendor.ts";
+import { kindNameOf, presetOf, VENDORS } from "../../../../vendors/upstreams/vendors.ts";
 import type { JsonFields } from "../configuration/merge_patch.ts";
 
 /** The fields of the form of a provider, as they are typed. */

@@ -10,7 +10,7 @@ import { TextField } from "../../components/text_field.tsx";
 import { number } from "../../format.ts";
 import { readModels } from "../../models.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { ProviderTest } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { settingHref } from "../configuration/setting_href.ts";

@@ -1,4 +1,4 @@
-import { matchesWildcard } from "../../../../limits/wildcard.ts";
+import { matchesWildcard } from "../../../../money/limits/wildcard.ts";
 import type { ListedModel } from "../../shapes.ts";
 
 /** Prices are sorted by the sum of input and output. */

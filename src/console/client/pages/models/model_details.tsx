@@ -1,5 +1,5 @@
 import { Card } from "../../components/card.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { number, percent } from "../../format.ts";

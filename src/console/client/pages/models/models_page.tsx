@@ -2,7 +2,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { readModels } from "../../models.ts";
 import type { Page, PageProps } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { TEXTS } from "../../texts.ts";
 import { shownForm } from "../forms/form_href.ts";
 import { FormView } from "../forms/form_view.tsx";

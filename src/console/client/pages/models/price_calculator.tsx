@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, change } from "../../api.ts";
 import { Field } from "../../components/action_form.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { priceText } from "../../price_text.ts";

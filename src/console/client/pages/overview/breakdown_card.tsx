@@ -1,14 +1,14 @@
 import { read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
 import { Choice } from "../../components/choice.tsx";
-import { type Column, DataTable } from "../../components/data_table.tsx";
+import { type Column, DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { Loading } from "../../components/loading.tsx";
 import type { RangeEnds } from "../../components/span_choice.tsx";
 import { compact, dollars, duration, localTime, number } from "../../format.ts";
 import { hrefOf, query as address, setQuery } from "../../navigation.ts";
-import { useLatest } from "../../paged.ts";
-import { usePolled } from "../../polled.ts";
+import { useLatest } from "../../lists/paged.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { TrafficAnswer, TrafficGroup } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { failuresOf } from "./traffic_points.ts";

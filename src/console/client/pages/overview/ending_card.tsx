@@ -1,4 +1,4 @@
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { dollars } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";

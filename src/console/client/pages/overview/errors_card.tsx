@@ -1,4 +1,4 @@
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";

@@ -1,5 +1,5 @@
 import { Card } from "../../components/card.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { dollars } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";

@@ -1,6 +1,6 @@
 import { read } from "../../api.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { PriceSource } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 

@@ -2,7 +2,7 @@ import { read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { Account, AccountKey, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { formHref } from "../forms/form_href.ts";

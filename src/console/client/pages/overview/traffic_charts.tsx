@@ -1,5 +1,5 @@
 import { Card } from "../../components/card.tsx";
-import { TimeChart } from "../../components/time_chart.tsx";
+import { TimeChart } from "../../components/charts/time_chart.tsx";
 import { compact, dollars, duration, number } from "../../format.ts";
 import type { Traffic } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../../lib/gateway_error.ts";
+import type { ErrorCode } from "../../../../platform/lib/basics/gateway_error.ts";
 import type { Traffic } from "../../shapes.ts";
 
 /** A shorter time between two steps is none: each step ends when the next one begins, up to rounding. */

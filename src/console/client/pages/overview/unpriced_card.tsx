@@ -1,4 +1,4 @@
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { number } from "../../format.ts";
 import type { TrafficAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

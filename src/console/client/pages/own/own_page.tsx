@@ -7,7 +7,7 @@ import { PageHead } from "../../components/page_head.tsx";
 import { Stat } from "../../components/stat.tsx";
 import { dollars } from "../../format.ts";
 import type { Page } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { OwnCredits, OwnKey } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { balanceText } from "../accounts/balance_text.ts";

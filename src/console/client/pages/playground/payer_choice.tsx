@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { readActiveAccounts } from "../../active_accounts.ts";
 import { ErrorNotice } from "../../components/error_notice.tsx";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { session } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 import { payer } from "./payer.ts";

@@ -7,7 +7,7 @@ import { PageHead } from "../../components/page_head.tsx";
 import { readModels } from "../../models.ts";
 import { hrefOf, query, setTypedQuery } from "../../navigation.ts";
 import type { PageProps } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { canWrite, session } from "../../session_state.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

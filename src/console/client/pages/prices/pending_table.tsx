@@ -1,5 +1,5 @@
 import { Badge } from "../../components/badge.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import type { PriceSource } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { PriceValues } from "./price_values.tsx";

@@ -1,4 +1,4 @@
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { Instant } from "../../components/instant.tsx";
 import type { AuditEntry } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

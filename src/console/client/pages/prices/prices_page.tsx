@@ -7,7 +7,7 @@ import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { number } from "../../format.ts";
 import type { Page } from "../../page.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { canWrite } from "../../session_state.ts";
 import type { AuditEntry, ListAnswer, PriceSource } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

@@ -1,4 +1,4 @@
-import { RANGED_FACTS } from "../../../../request_log/request_log.ts";
+import { RANGED_FACTS } from "../../../../observers/request_log/request_log.ts";
 import { ChoiceFilter, FilterForm, secondsOf, TextFilter, TimeFilter } from "../../components/filter_form.tsx";
 import { query } from "../../navigation.ts";
 import { session } from "../../session_state.ts";

@@ -1,5 +1,5 @@
 import { session } from "../../session_state.ts";
-import type { PrintedRequest } from "../../../../request_log/printed/request_line.ts";
+import type { PrintedRequest } from "../../../../observers/request_log/printed/request_line.ts";
 
 /** A request of the log. Its owner does not see how it was routed. */
 export type LoggedRequest =

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, type Query, read } from "../../api.ts";
 import { StatusBadge } from "../../components/badge.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
@@ -10,7 +10,7 @@ import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { compact, dollars, duration } from "../../format.ts";
 import { hrefOf, keepShownPages, query, shownPages } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { session } from "../../session_state.ts";
 import type { ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

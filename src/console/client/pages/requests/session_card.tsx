@@ -1,15 +1,15 @@
 import { read } from "../../api.ts";
 import { StatusBadge } from "../../components/badge.tsx";
 import { Card } from "../../components/card.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { Stat } from "../../components/stat.tsx";
 import { compact, dollars, duration, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
-import { readPages } from "../../paged.ts";
-import { usePolled } from "../../polled.ts";
+import { readPages } from "../../lists/paged.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { type LoggedRequest, requestsEndpoint } from "./logged_request.ts";

@@ -1,4 +1,4 @@
-import type { ChartSeries } from "../../components/time_chart.tsx";
+import type { ChartSeries } from "../../components/charts/time_chart.tsx";
 import type { UsageAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 

@@ -1,4 +1,4 @@
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { dollars, number, percent } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
 import type { UsageAnswer, UsageGroup } from "../../shapes.ts";

@@ -2,7 +2,7 @@ import { change, read } from "../../api.ts";
 import { Card } from "../../components/card.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { dollars, number } from "../../format.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import type { OwnVideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
 import { CancelTask } from "./cancel_task.tsx";

@@ -3,7 +3,7 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { hrefOf } from "../../navigation.ts";
-import type { Polled } from "../../polled.ts";
+import type { Polled } from "../../lists/polled.ts";
 import { TEXTS } from "../../texts.ts";
 import { VideoStatus } from "./video_status.tsx";
 

@@ -5,7 +5,7 @@ import { Card } from "../../components/card.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { dollars, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { canWrite, isOwner } from "../../session_state.ts";
 import type { VideoTask } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

@@ -1,5 +1,5 @@
 import { StatusBadge } from "../../components/badge.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { Instant } from "../../components/instant.tsx";
 import { bytes, duration, number } from "../../format.ts";

@@ -8,7 +8,7 @@ import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { bytes, number } from "../../format.ts";
 import { hrefOf } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { canWrite, isOwner } from "../../session_state.ts";
 import type { DeliveryWithAttempts } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

@@ -1,6 +1,6 @@
 import { read } from "../../api.ts";
 import { Choice } from "../../components/choice.tsx";
-import { DataTable } from "../../components/data_table.tsx";
+import { DataTable } from "../../components/tables/data_table.tsx";
 import { EmptyState } from "../../components/empty_state.tsx";
 import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Instant } from "../../components/instant.tsx";
@@ -10,7 +10,7 @@ import { MoreButton } from "../../components/more_button.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { number } from "../../format.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
-import { usePages } from "../../paged.ts";
+import { usePages } from "../../lists/paged.ts";
 import { canWrite } from "../../session_state.ts";
 import type { Delivery, ListAnswer } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

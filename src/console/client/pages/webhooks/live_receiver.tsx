@@ -9,7 +9,7 @@ import { Instant } from "../../components/instant.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { hrefOf, navigate } from "../../navigation.ts";
-import { usePolled } from "../../polled.ts";
+import { usePolled } from "../../lists/polled.ts";
 import { canWrite } from "../../session_state.ts";
 import type { OpenReceiver, ReceivedEvent } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";

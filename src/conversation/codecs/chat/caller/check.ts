@@ -1,5 +1,5 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { checkMessages } from "./check_messages.ts";
 import { checkTools } from "./check_tools.ts";
 

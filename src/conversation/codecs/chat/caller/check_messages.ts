@@ -1,8 +1,8 @@
-import { isPictureUri } from "../../../picture_uri.ts";
-import { isDataUri, readDataUri } from "../../../../lib/data_uri.ts";
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { GatewayError } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { isPictureUri } from "../../../parts/request/picture_uri.ts";
+import { isDataUri, readDataUri } from "../../../../platform/lib/media/data_uri.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 
 /** Fields of an assistant message that can replace its content. */
 const CONTENT_ALTERNATIVES = ["refusal", "audio", "reasoning_content", "reasoning", "reasoning_details"] as const;

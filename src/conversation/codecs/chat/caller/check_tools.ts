@@ -1,5 +1,5 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 
 /** `any` is an older name of `required` at one vendor. */
 const CHOICES = ["none", "auto", "required", "any"];

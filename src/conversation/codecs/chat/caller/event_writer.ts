@@ -1,16 +1,16 @@
-import type { GatewayError } from "../../../../lib/gateway_error.ts";
-import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
-import type { Frame } from "../../../../lib/frame.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { PartOpening, ReplyEvent } from "../../../events.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import type { GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { EventWriter, ReplyContext } from "../../../contract/caller_format.ts";
+import type { Frame } from "../../../../platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
 import { writeAnnotations } from "../shared/citations.ts";
-import { writeDefaultError } from "../../../default_error.ts";
-import { failureOf } from "../../../stream_failure.ts";
+import { writeDefaultError } from "../../../parts/reply/default_error.ts";
+import { failureOf } from "../../../parts/reply/stream_failure.ts";
 import { REASONING_SEPARATOR, writeDetail } from "../shared/reasoning.ts";
 import { refusalOf, writeStop } from "../shared/stop.ts";
 import { writeUsage } from "../shared/usage.ts";
-import type { TokenLogprob } from "../../../logprobs.ts";
+import type { TokenLogprob } from "../../../neutral/logprobs.ts";
 import { replyId, signatureContent, writeChoiceLogprobs, writeImage } from "./write_reply.ts";
 
 /** A part that has started and not ended. */

@@ -1,6 +1,6 @@
-import { hostedNamesByType } from "../../../hosted_tools.ts";
-import type { RequestGrammar } from "../../../request_grammar.ts";
-import { isVendorKind } from "../../../vendor_tools.ts";
+import { hostedNamesByType } from "../../../contract/hosted_tools.ts";
+import type { RequestGrammar } from "../../../contract/request_grammar.ts";
+import { isVendorKind } from "../../../contract/vendor_tools.ts";
 import { systemFiles } from "./system_files.ts";
 
 /** Tools that the caller runs. */

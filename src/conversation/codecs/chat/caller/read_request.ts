@@ -1,14 +1,14 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { EFFORTS } from "../../../conversation.ts";
-import type { Conversation, Effort, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { isAbsent, listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
-import { webSearchField } from "../../../offered_search.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { EFFORTS } from "../../../neutral/conversation.ts";
+import type { Conversation, Effort, ReasoningRequest, Sampling } from "../../../neutral/conversation.ts";
+import { isAbsent, listOf, numberOrNull, objectOf, textOf } from "../../../neutral/wire_value.ts";
+import { webSearchField } from "../../../parts/request/offered_search.ts";
 import { readSearch } from "../shared/search_options.ts";
 import { readMessages } from "../shared/read_messages.ts";
-import { readDefaultSettings } from "../../../default_settings.ts";
-import { tierField } from "../../../service_tier.ts";
-import { unreadFields } from "../../../unread_fields.ts";
+import { readDefaultSettings } from "../../../parts/request/default_settings.ts";
+import { tierField } from "../../../parts/request/service_tier.ts";
+import { unreadFields } from "../../../contract/unread_fields.ts";
 import { readOutputFormat, readToolChoice, readTools } from "./read_tools.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
 

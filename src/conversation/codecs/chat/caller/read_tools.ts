@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
-import { DEFAULT_OUTPUT_NAMES } from "../../../output_format_name.ts";
-import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { OutputFormat, Tool, ToolChoice } from "../../../neutral/conversation.ts";
+import { DEFAULT_OUTPUT_NAMES } from "../../../parts/request/output_format_name.ts";
+import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
 import { cacheOf } from "../shared/read_parts.ts";
 
 /**

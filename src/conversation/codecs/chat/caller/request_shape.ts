@@ -1,4 +1,4 @@
-import { type Fields, Kinds } from "../../../unread_fields.ts";
+import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
 
 /** Prompt cache marks of gateways and of OpenAI. Other formats support only these values of `ttl`. */
 const CACHE: Fields = { cache_control: { type: true, ttl: isKnownTtl }, prompt_cache_breakpoint: { mode: true } };

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ContextReference } from "../../../context_reference.ts";
-import { isObject, listOf, objectsOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ContextReference } from "../../../contract/context_reference.ts";
+import { isObject, listOf, objectsOf } from "../../../neutral/wire_value.ts";
 
 /** Shared, because most messages have none. */
 const NONE: ContextReference[] = [];

@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Effort } from "../../../conversation.ts";
-import { nearestEffort } from "../../../effort.ts";
-import { type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { takesSampling } from "../../../sampling.ts";
-import { isAbsent } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Effort } from "../../../neutral/conversation.ts";
+import { nearestEffort } from "../../../parts/request/effort.ts";
+import { type MemberEdits, NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { takesSampling } from "../../../parts/request/sampling.ts";
+import { isAbsent } from "../../../neutral/wire_value.ts";
 import { isRelayed, refusesStop } from "../shared/model_rules.ts";
 import {
   effectiveEffort,

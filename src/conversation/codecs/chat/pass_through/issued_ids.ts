@@ -1,6 +1,6 @@
-import { idOfKind } from "../../../issued_ids.ts";
-import type { IssuedIdReader } from "../../../pass_through.ts";
-import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
+import { idOfKind } from "../../../contract/issued_ids.ts";
+import type { IssuedIdReader } from "../../../contract/pass_through.ts";
+import { isObject, objectOf, objectsOf } from "../../../neutral/wire_value.ts";
 
 /** Ids in replies of this format: those of audio output. Source: Chat Completions API reference. */
 export const issuedIds: IssuedIdReader = {

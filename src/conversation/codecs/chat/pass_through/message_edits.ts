@@ -1,10 +1,10 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import type { Quirks } from "../../../quirks.ts";
-import { isAbsent, isObject, listOf, textOf } from "../../../wire_value.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type BodyEdits, NO_EDITS } from "../../../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import type { Quirks } from "../../../contract/quirks.ts";
+import { isAbsent, isObject, listOf, textOf } from "../../../neutral/wire_value.ts";
 import { wireCallId } from "../shared/names.ts";
 import { hasValue } from "../shared/fields.ts";
 import { type VendorFields, vendorFieldsFor } from "../shared/vendor_fields.ts";

@@ -1,8 +1,8 @@
-import { readModelName } from "../../../answering_models.ts";
-import { spliceJson } from "../../../../lib/json.ts";
-import { joinedEdits, withEdits } from "../../../body_edits.ts";
-import type { PassThrough } from "../../../pass_through.ts";
-import { objectOf } from "../../../wire_value.ts";
+import { readModelName } from "../../../models/answering_models.ts";
+import { spliceJson } from "../../../../platform/lib/json/json.ts";
+import { joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
+import type { PassThrough } from "../../../contract/pass_through.ts";
+import { objectOf } from "../../../neutral/wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";

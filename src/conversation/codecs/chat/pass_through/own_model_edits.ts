@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { editedValue } from "../../../body_edits.ts";
-import { type MemberChanges, type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { editedValue } from "../../../parts/request/body_edits.ts";
+import { type MemberChanges, type MemberEdits, NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { describedSchema } from "../../../schemas/described_keywords.ts";
-import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
+import { isAbsent, listOf, objectOf } from "../../../neutral/wire_value.ts";
 import { forcedCallPlan, isOwnModel, wantsSchema, withToolReasoning } from "../shared/model_rules.ts";
 
 /**

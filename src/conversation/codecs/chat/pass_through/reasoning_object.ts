@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { MemberEdits } from "../../../member_edits.ts";
-import { COMMON_EFFORTS, effortForShare } from "../../../effort.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { isAbsent, isObject, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { MemberEdits } from "../../../parts/request/member_edits.ts";
+import { COMMON_EFFORTS, effortForShare } from "../../../parts/request/effort.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { isAbsent, isObject, numberOrNull, objectOf, textOf } from "../../../neutral/wire_value.ts";
 
 /** Assumed length of the reply when the request sets no limit. */
 const DEFAULT_OUTPUT_TOKENS = 8_192;

@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { BodyEdits } from "../../../body_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { BodyEdits } from "../../../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { openAiSchemaEdits } from "../../../schemas/openai_sent_schemas.ts";
 import type { SentSchema } from "../../../schemas/sent_schemas.ts";
-import { isObject, listOf, objectOf } from "../../../wire_value.ts";
+import { isObject, listOf, objectOf } from "../../../neutral/wire_value.ts";
 
 const CHECKED = new CheckedTools();
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Citation } from "../../../conversation.ts";
-import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Citation } from "../../../neutral/conversation.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../../neutral/wire_value.ts";
 
 /** Reads the `annotations` of a message or a delta. */
 export function readAnnotations(annotations: unknown): Citation[] {

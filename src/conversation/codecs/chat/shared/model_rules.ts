@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Effort } from "../../../conversation.ts";
-import type { ModelFacts } from "../../../model_facts.ts";
-import { takesSampling } from "../../../sampling.ts";
-import type { FactTarget } from "../../../upstream_format.ts";
-import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Effort } from "../../../neutral/conversation.ts";
+import type { ModelFacts } from "../../../facts/model_facts.ts";
+import { takesSampling } from "../../../parts/request/sampling.ts";
+import type { FactTarget } from "../../../contract/upstream_format.ts";
+import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
 
 /**
  * Whether the vendor adapts requests itself, so that facts about its models do not apply to requests that pass through:

@@ -1,5 +1,5 @@
-import { NO_QUIRKS, type Quirks } from "../../../quirks.ts";
-import { sanitizeName, shortHash, withHash } from "../../../sanitized_name.ts";
+import { NO_QUIRKS, type Quirks } from "../../../contract/quirks.ts";
+import { sanitizeName, shortHash, withHash } from "../../../parts/request/sanitized_name.ts";
 
 const CALL_ID = /^[\x21-\x7e]{1,40}$/;
 const NINE_CHARACTERS = /^[a-zA-Z0-9]{9}$/;

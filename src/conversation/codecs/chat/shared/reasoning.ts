@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReasoningPart } from "../../../conversation.ts";
-import { readSignature, WRAPPED_SIGNATURE_PREFIX, writeSignature } from "../../../reasoning_signature.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ReasoningPart } from "../../../neutral/conversation.ts";
+import { readSignature, WRAPPED_SIGNATURE_PREFIX, writeSignature } from "../../../neutral/reasoning_signature.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
 
 /**
  * Reasoning in the dialects of the chat format; OpenAI itself returns none. Fields are `reasoning_content`, `reasoning`

@@ -1,10 +1,10 @@
-import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type Effort, EFFORTS } from "../../../conversation.ts";
-import { nearestEffort } from "../../../effort.ts";
-import type { ModelFacts } from "../../../model_facts.ts";
-import type { FactTarget, FormatRefusals } from "../../../upstream_format.ts";
-import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import { type GatewayError, invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
+import { nearestEffort } from "../../../parts/request/effort.ts";
+import type { ModelFacts } from "../../../facts/model_facts.ts";
+import type { FactTarget, FormatRefusals } from "../../../contract/upstream_format.ts";
+import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
 import { isRelayed, refusesStop, wantsSchema } from "./model_rules.ts";
 
 /**

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
-import { readUserLocation, searchToWrite, writeUserLocation } from "../../../offered_search.ts";
-import { NO_SEARCH_SETTINGS, type WebSearch } from "../../../web_search.ts";
-import { isAbsent, objectOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import { readUserLocation, searchToWrite, writeUserLocation } from "../../../parts/request/offered_search.ts";
+import { NO_SEARCH_SETTINGS, type WebSearch } from "../../../neutral/web_search.ts";
+import { isAbsent, objectOf, textOf } from "../../../neutral/wire_value.ts";
 
 const NAME = "web_search_options";
 

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { stopFor } from "../../../reply.ts";
-import type { Stop, StopReason } from "../../../reply.ts";
-import { textOf, textOrNull } from "../../../wire_value.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { stopFor } from "../../../neutral/reply.ts";
+import type { Stop, StopReason } from "../../../neutral/reply.ts";
+import { textOf, textOrNull } from "../../../neutral/wire_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /**
  * Values of `finish_reason` at OpenAI and in dialects. Source: Chat Completions reference; other vendors' references.

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import {
   checkedCounters,
   lifetimesIn,
@@ -9,9 +9,9 @@ import {
   withCounters,
   withPictureTokens,
   withTier,
-} from "../../../usage.ts";
-import type { ContentCounters, Usage } from "../../../usage.ts";
-import { listOf, objectOf } from "../../../wire_value.ts";
+} from "../../../neutral/usage.ts";
+import type { ContentCounters, Usage } from "../../../neutral/usage.ts";
+import { listOf, objectOf } from "../../../neutral/wire_value.ts";
 
 /**
  * The usage of a whole reply or a chunk; null when it has none. `prompt_tokens` includes cached tokens.

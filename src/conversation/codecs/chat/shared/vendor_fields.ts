@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { nearestEffort } from "../../../effort.ts";
-import { type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { isAbsent } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { nearestEffort } from "../../../parts/request/effort.ts";
+import { type MemberEdits, NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { isAbsent } from "../../../neutral/wire_value.ts";
 import { hasValue } from "./fields.ts";
-import { type Effort, EFFORTS } from "../../../conversation.ts";
-import type { Quirks } from "../../../quirks.ts";
+import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
+import type { Quirks } from "../../../contract/quirks.ts";
 
 /** The fields that a vendor with the chat format takes. It refuses a request with any other, even if it is null. */
 export interface VendorFields {

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { objectOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { objectOf } from "../../../neutral/wire_value.ts";
 
 /**
  * Whether a request asks for usage in its stream: `stream_options.include_usage`, or OpenRouter's `usage.include`.

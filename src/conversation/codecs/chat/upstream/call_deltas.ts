@@ -1,10 +1,10 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import { jsonTextOf } from "../../../../lib/exact_json.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReplyEvent } from "../../../events.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { objectIn } from "../../../call_input.ts";
-import { objectOf, textOf } from "../../../wire_value.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import { jsonTextOf } from "../../../../platform/lib/json/exact_json.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ReplyEvent } from "../../../neutral/events.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import { objectIn } from "../../../parts/request/call_input.ts";
+import { objectOf, textOf } from "../../../neutral/wire_value.ts";
 import { callSignatureOf } from "../shared/read_messages.ts";
 import { newCallId } from "./read_reply.ts";
 

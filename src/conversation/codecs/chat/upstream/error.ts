@@ -1,7 +1,7 @@
-import type { VendorError } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReplyEvent } from "../../../events.ts";
-import { listOf, numberOrNull, objectOf, textOf } from "../../../wire_value.ts";
+import type { VendorError } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ReplyEvent } from "../../../neutral/events.ts";
+import { listOf, numberOrNull, objectOf, textOf } from "../../../neutral/wire_value.ts";
 
 /** Reads a vendor's error body. Vendors nest it, wrap it in a list, or send `message` or `detail` at the top level. */
 export function readError(body: unknown): VendorError {

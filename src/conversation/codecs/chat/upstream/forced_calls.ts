@@ -1,6 +1,6 @@
-import type { Conversation, ToolChoice } from "../../../conversation.ts";
-import { requiresCall } from "../../../required_call.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
+import type { Conversation, ToolChoice } from "../../../neutral/conversation.ts";
+import { requiresCall } from "../../../parts/request/required_call.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
 import { forcedCallPlan, isOwnModel } from "../shared/model_rules.ts";
 
 /**

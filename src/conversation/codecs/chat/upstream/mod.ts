@@ -1,8 +1,8 @@
-import { breakpointPlaces } from "../../../cache_breakpoints.ts";
-import { FEATURE_HEADERS, REPORTED_HEADERS } from "../../../default_headers.ts";
-import { isSupportedTier } from "../../../service_tier.ts";
-import { sseStreamReader } from "../../../stream_reader.ts";
-import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { breakpointPlaces } from "../../../parts/request/cache_breakpoints.ts";
+import { FEATURE_HEADERS, REPORTED_HEADERS } from "../../../parts/request/default_headers.ts";
+import { isSupportedTier } from "../../../parts/request/service_tier.ts";
+import { sseStreamReader } from "../../../parts/reply/stream_reader.ts";
+import type { UpstreamFormat } from "../../../contract/upstream_format.ts";
 import { CHAT_REFUSALS } from "../shared/refused_in_chat.ts";
 import { hasWebSearch } from "../shared/search_options.ts";
 import { readUsage } from "../shared/usage.ts";

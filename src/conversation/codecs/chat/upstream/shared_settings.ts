@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
-import { writeDefaultSettings } from "../../../default_settings.ts";
-import { writeTier } from "../../../service_tier.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import { writeDefaultSettings } from "../../../parts/request/default_settings.ts";
+import { writeTier } from "../../../parts/request/service_tier.ts";
 import { TIER_NAMES } from "./tier_names.ts";
 import type { Writing } from "./writing.ts";
 

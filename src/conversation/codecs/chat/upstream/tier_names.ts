@@ -1,4 +1,4 @@
-import type { TierNames } from "../../../service_tier.ts";
+import type { TierNames } from "../../../parts/request/service_tier.ts";
 
 /** OpenAI's names of service tiers. Source: Chat Completions reference, "service_tier". */
 export const TIER_NAMES: TierNames = {

@@ -1,9 +1,9 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../conversation.ts";
-import { EMPTY_ERROR, NO_RESULT, orphanAsText, pairsOf } from "../../../pairing.ts";
-import type { PairedCall, Pairs } from "../../../pairing.ts";
-import { writeBreakpoint } from "../../../cache_breakpoints.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, TextPart, ToolCallPart, Turn } from "../../../neutral/conversation.ts";
+import { EMPTY_ERROR, NO_RESULT, orphanAsText, pairsOf } from "../../../parts/request/pairing.ts";
+import type { PairedCall, Pairs } from "../../../parts/request/pairing.ts";
+import { writeBreakpoint } from "../../../parts/request/cache_breakpoints.ts";
 import { wireCallId } from "../shared/names.ts";
 import { ownSignature, reasoningTurnsOf, writeReasoning } from "./write_reasoning.ts";
 import { writeContent, writePart } from "./write_parts.ts";

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../conversation.ts";
-import { portableAddressOf } from "../../../media_address.ts";
-import { writeBreakpoint } from "../../../cache_breakpoints.ts";
+import { type GatewayError, invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../neutral/conversation.ts";
+import { portableAddressOf } from "../../../parts/request/media_address.ts";
+import { writeBreakpoint } from "../../../parts/request/cache_breakpoints.ts";
 import type { Writing } from "./writing.ts";
 
 /** Separates texts of a user that are joined for a vendor without text parts. */

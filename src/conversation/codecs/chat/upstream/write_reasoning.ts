@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Part, ReasoningPart, Turn } from "../../../conversation.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Part, ReasoningPart, Turn } from "../../../neutral/conversation.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
 import { REASONING_SEPARATOR, writeOwnDetail } from "../shared/reasoning.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
 import type { Writing } from "./writing.ts";
 
 /**

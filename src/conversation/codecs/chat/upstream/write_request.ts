@@ -1,8 +1,8 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { WriteResult } from "../../../write_result.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, TextPart } from "../../../conversation.ts";
-import { listOf, objectOf, textOf } from "../../../wire_value.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { WriteResult } from "../../../neutral/write_result.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, TextPart } from "../../../neutral/conversation.ts";
+import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
 import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { writeSearch } from "../shared/search_options.ts";
 import { hasValue } from "../shared/fields.ts";

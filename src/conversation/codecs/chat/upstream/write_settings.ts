@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Conversation, Effort, Sampling } from "../../../conversation.ts";
-import { adaptiveEffort, COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
-import { shortHash, truncateName } from "../../../sanitized_name.ts";
-import { requiresCall } from "../../../required_call.ts";
-import { takesSampling } from "../../../sampling.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { Conversation, Effort, Sampling } from "../../../neutral/conversation.ts";
+import { adaptiveEffort, COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../parts/request/effort.ts";
+import { shortHash, truncateName } from "../../../parts/request/sanitized_name.ts";
+import { requiresCall } from "../../../parts/request/required_call.ts";
+import { takesSampling } from "../../../parts/request/sampling.ts";
 import { effectiveEffort, effortsInChat, takesTools, toolsRefusedInChat } from "../shared/refused_in_chat.ts";
 import { forcedCallPlan, isOwnModel, isRelayed, refusesStop } from "../shared/model_rules.ts";
 import { vendorFieldsFor } from "../shared/vendor_fields.ts";

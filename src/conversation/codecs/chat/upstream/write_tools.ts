@@ -1,12 +1,12 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, OutputFormat, Tool, ToolChoice } from "../../../conversation.ts";
-import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
-import { objectOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, OutputFormat, Tool, ToolChoice } from "../../../neutral/conversation.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../parts/request/custom_as_function.ts";
+import { objectOf } from "../../../neutral/wire_value.ts";
 import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
-import { selectedTools } from "../../../selected_tools.ts";
+import { selectedTools } from "../../../parts/request/selected_tools.ts";
 import { takenChoice } from "./forced_calls.ts";
 import { isOwnModel } from "../shared/model_rules.ts";
-import { uniqueTools } from "../../../unique_tools.ts";
+import { uniqueTools } from "../../../parts/request/unique_tools.ts";
 import { toolNameFor } from "./writing.ts";
 import type { Writing } from "./writing.ts";
 

@@ -1,4 +1,4 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
 import { wireToolName } from "../shared/names.ts";
 
 /** State of writing one request: its target, the dropped fields, and the tool names that were changed. */

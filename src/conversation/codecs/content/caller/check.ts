@@ -1,8 +1,8 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { checkSettings } from "./check_settings.ts";
 import { rejectDoubleSpellings } from "./double_spellings.ts";
-import { isAbsent, isObject } from "../../../wire_value.ts";
+import { isAbsent, isObject } from "../../../neutral/wire_value.ts";
 import { field, listIn, spellingOf } from "../shared/fields.ts";
 
 /** The calls so far, to check that every response belongs to a call. */

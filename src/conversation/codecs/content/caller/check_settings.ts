@@ -1,6 +1,6 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isAbsent, isObject } from "../../../wire_value.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isAbsent, isObject } from "../../../neutral/wire_value.ts";
 import { field, type FieldName, listIn, objectsIn, spellingOf } from "../shared/fields.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type ClampedLimit, LimitClamp, withClampedBudget } from "../../../clamped_limit.ts";
-import { isObject } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type ClampedLimit, LimitClamp, withClampedBudget } from "../../../contract/clamped_limit.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 
 /** Lowers `maxOutputTokens` and, where needed, the reasoning budget, in either spelling. */
 export function clampLimit(body: JsonObject, most: number): ClampedLimit | null {

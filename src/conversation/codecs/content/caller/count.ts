@@ -1,7 +1,7 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
-import { isObject } from "../../../wire_value.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 import { checkRequest } from "./check.ts";
 import { rejectDoubleSpellings } from "./double_spellings.ts";
 import { field, spellingOf } from "../shared/fields.ts";

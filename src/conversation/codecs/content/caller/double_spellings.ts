@@ -1,6 +1,6 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { walkRequest } from "../../../request_walk.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { walkRequest } from "../../../contract/request_walk.ts";
 import { grammar } from "./grammar.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { DroppedFieldPaths } from "../../../dropped_field_names.ts";
+import type { DroppedFieldPaths } from "../../../contract/dropped_field_names.ts";
 
 const BYTES = ["contents.parts.inlineData", "contents.parts.fileData"];
 const RESULT_BYTES = [

@@ -1,6 +1,6 @@
-import type { Frame } from "../../../../lib/frame.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
+import type { Frame } from "../../../../platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ErrorCode, GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
 
 /** Source: docs/api/errors.md#codes. */
 const STATUSES: Readonly<Record<ErrorCode, string>> = {

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { hostedToolName } from "../../../hosted_tools.ts";
-import type { RequestGrammar } from "../../../request_grammar.ts";
-import { camelCaseOf } from "../../../request_walk.ts";
-import { isAbsent, isObject } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { hostedToolName } from "../../../contract/hosted_tools.ts";
+import type { RequestGrammar } from "../../../contract/request_grammar.ts";
+import { camelCaseOf } from "../../../contract/request_walk.ts";
+import { isAbsent, isObject } from "../../../neutral/wire_value.ts";
 
 /** Tools that the caller runs, or that are billed by tokens only. A tool's kind is its key. */
 const CALLER_RUN: ReadonlySet<string> = new Set([

@@ -1,10 +1,10 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, TextPart } from "../../../conversation.ts";
-import { webSearchField } from "../../../offered_search.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
-import { tierField } from "../../../service_tier.ts";
-import { unreadFields } from "../../../unread_fields.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, TextPart } from "../../../neutral/conversation.ts";
+import { webSearchField } from "../../../parts/request/offered_search.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
+import { tierField } from "../../../parts/request/service_tier.ts";
+import { unreadFields } from "../../../contract/unread_fields.ts";
 import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
 import { readSettings } from "./read_settings.ts";

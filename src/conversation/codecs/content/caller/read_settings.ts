@@ -1,12 +1,12 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../conversation.ts";
-import { DEFAULT_OUTPUT_NAMES } from "../../../output_format_name.ts";
-import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../neutral/conversation.ts";
+import { DEFAULT_OUTPUT_NAMES } from "../../../parts/request/output_format_name.ts";
+import { isObject, numberOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { detailOf } from "./read_turns.ts";
 import { jsonSchemaOf } from "../shared/schema.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** `generationConfig` in the neutral form. */
 export interface Settings {

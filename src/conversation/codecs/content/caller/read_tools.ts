@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { JsonSchema, Tool, ToolChoice } from "../../../neutral/conversation.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { field, objectsIn, otherFields } from "../shared/fields.ts";
 import { jsonSchemaOf } from "../shared/schema.ts";
 

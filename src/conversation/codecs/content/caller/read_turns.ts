@@ -1,14 +1,14 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../conversation.ts";
-import { inputOf } from "../../../call_input.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ImagePart, Part, ReasoningPart, TextPart, Turn } from "../../../neutral/conversation.ts";
+import { inputOf } from "../../../parts/request/call_input.ts";
 import { newCallId } from "../shared/calls.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { field, objectsIn, spellingOf } from "../shared/fields.ts";
 import { readMedia } from "../shared/parts.ts";
 import { readPartSignature, reasoningOf } from "../shared/signatures.ts";
 import { readResult } from "../shared/tool_results.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** A call without a response so far. */
 interface OpenCall {

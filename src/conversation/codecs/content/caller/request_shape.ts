@@ -1,4 +1,4 @@
-import type { Fields } from "../../../unread_fields.ts";
+import type { Fields } from "../../../contract/unread_fields.ts";
 
 const BYTES: Fields = { mimeType: true, data: true, displayName: true };
 const FILE: Fields = { mimeType: true, fileUri: true, displayName: true };

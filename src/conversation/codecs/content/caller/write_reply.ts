@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReplyContext } from "../../../caller_format.ts";
-import type { WriteResult } from "../../../write_result.ts";
-import type { Reply, ReplyPart } from "../../../reply.ts";
-import { objectIn } from "../../../call_input.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ReplyContext } from "../../../contract/caller_format.ts";
+import type { WriteResult } from "../../../neutral/write_result.ts";
+import type { Reply, ReplyPart } from "../../../neutral/reply.ts";
+import { objectIn } from "../../../parts/request/call_input.ts";
 import { candidateOf, headOf, writeReplyCall } from "./event_writer.ts";
 import { writeReplyImage } from "../shared/parts.ts";
 import { writeReplySignature } from "../shared/signatures.ts";

@@ -1,12 +1,12 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
-import { type Effort, EFFORTS } from "../../../conversation.ts";
-import { EFFORT_SHARES, nearestEffort } from "../../../effort.ts";
-import type { ModelFacts } from "../../../model_facts.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { isObject, listOf, numberOrNull, objectsOf, textOf } from "../../../wire_value.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type BodyEdits, NO_EDITS } from "../../../parts/request/body_edits.ts";
+import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
+import { EFFORT_SHARES, nearestEffort } from "../../../parts/request/effort.ts";
+import type { ModelFacts } from "../../../facts/model_facts.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { isObject, listOf, numberOrNull, objectsOf, textOf } from "../../../neutral/wire_value.ts";
 
 const CONFIGS = ["generationConfig", "generation_config"];
 const THINKING_CONFIGS = ["thinkingConfig", "thinking_config"];

@@ -1,9 +1,9 @@
-import { readModelName } from "../../../answering_models.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { spliceJson } from "../../../../lib/json.ts";
-import { joinedEdits, withEdits } from "../../../body_edits.ts";
-import type { PassThrough } from "../../../pass_through.ts";
-import { isAbsent, isObject, objectOf } from "../../../wire_value.ts";
+import { readModelName } from "../../../models/answering_models.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { spliceJson } from "../../../../platform/lib/json/json.ts";
+import { joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
+import type { PassThrough } from "../../../contract/pass_through.ts";
+import { isAbsent, isObject, objectOf } from "../../../neutral/wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { resultReferenceEditsOf } from "./result_references.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";

@@ -1,9 +1,9 @@
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type BodyEdits, NO_EDITS } from "../../../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isOwnGoogleSchema } from "../../../schemas/own_google_schema.ts";
-import { isAbsent, isObject, objectOf } from "../../../wire_value.ts";
+import { isAbsent, isObject, objectOf } from "../../../neutral/wire_value.ts";
 import { googleJsonSchemaOf } from "../shared/schema.ts";
 import { dialectOf } from "../upstream/dialect.ts";
 import { hasNoArguments } from "../upstream/write_tools.ts";

@@ -1,7 +1,7 @@
-import { JsonRewrite } from "../../../../lib/json_edits.ts";
-import { type BodyEdits, NO_EDITS } from "../../../body_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { isObject, listOf, objectsOf } from "../../../wire_value.ts";
+import { JsonRewrite } from "../../../../platform/lib/json/json_edits.ts";
+import { type BodyEdits, NO_EDITS } from "../../../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { isObject, listOf, objectsOf } from "../../../neutral/wire_value.ts";
 import { OUTPUT } from "../shared/tool_results.ts";
 
 const RESPONSES = ["functionResponse", "function_response"];

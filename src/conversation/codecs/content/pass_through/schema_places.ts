@@ -1,6 +1,6 @@
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isObject, listOf } from "../../../wire_value.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isObject, listOf } from "../../../neutral/wire_value.ts";
 
 const DECLARATIONS = ["functionDeclarations", "function_declarations"];
 

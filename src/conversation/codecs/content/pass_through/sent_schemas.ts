@@ -1,12 +1,12 @@
-import { editJson, type JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, joinedEdits } from "../../../body_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
+import { editJson, type JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type BodyEdits, joinedEdits } from "../../../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { CheckedTools } from "../../../schemas/checked_tools.ts";
 import { geminiDialect } from "../../../schemas/gemini_dialect.ts";
 import { FEATURES, featuresOf } from "../../../schemas/schema_features.ts";
 import { type SentSchema, sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas.ts";
-import { objectOf } from "../../../wire_value.ts";
+import { objectOf } from "../../../neutral/wire_value.ts";
 import { ownSchemaEditsOf } from "./own_schemas.ts";
 import { CONFIGS, declarationsIn } from "./schema_places.ts";
 

@@ -1,9 +1,9 @@
-import { WordSearch } from "../../../../lib/word_search.ts";
-import { readModelName } from "../../../answering_models.ts";
-import type { StreamWatcher } from "../../../pass_through.ts";
-import { failureReportedIn } from "../../../reported_failure.ts";
-import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../usage.ts";
-import { isObject, objectOf, parsedOrNull, textOrNull } from "../../../wire_value.ts";
+import { WordSearch } from "../../../../platform/lib/text/word_search.ts";
+import { readModelName } from "../../../models/answering_models.ts";
+import type { StreamWatcher } from "../../../contract/pass_through.ts";
+import { failureReportedIn } from "../../../parts/reply/reported_failure.ts";
+import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../neutral/usage.ts";
+import { isObject, objectOf, parsedOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 import { COUNTS_NOTHING, extrasOf, newShown, noteShown, readUsage } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";

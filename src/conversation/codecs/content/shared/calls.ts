@@ -1,5 +1,5 @@
-import { shortHash, withHash } from "../../../sanitized_name.ts";
-import { randomBase62 } from "../../../../lib/ids.ts";
+import { shortHash, withHash } from "../../../parts/request/sanitized_name.ts";
+import { randomBase62 } from "../../../../platform/lib/basics/ids.ts";
 
 /** Maximum length of a tool name for all models of the vendor. */
 const MAX_NAME_CHARACTERS = 64;

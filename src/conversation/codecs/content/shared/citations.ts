@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Citation } from "../../../conversation.ts";
-import type { WebSearchPart } from "../../../web_search.ts";
-import { isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Citation } from "../../../neutral/conversation.ts";
+import type { WebSearchPart } from "../../../neutral/web_search.ts";
+import { isObject, numberOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
 /** A span of the whole text, in UTF-16 units. */

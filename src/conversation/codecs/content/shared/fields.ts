@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isObject } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 
 /**
  * Names of this format with two spellings. Protobuf's JSON mapping accepts `camelCase` and `snake_case`, and clients

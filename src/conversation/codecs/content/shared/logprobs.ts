@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { TokenChoice, TokenLogprob } from "../../../logprobs.ts";
-import { isObject, numberOrNull, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { TokenChoice, TokenLogprob } from "../../../neutral/logprobs.ts";
+import { isObject, numberOrNull, textOf } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
 /**

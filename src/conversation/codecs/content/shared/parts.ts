@@ -1,9 +1,9 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ImagePart, MediaPart, Source } from "../../../conversation.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ImagePart, MediaPart, Source } from "../../../neutral/conversation.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { field } from "./fields.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { JsonSchema } from "../../../conversation.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { JsonSchema } from "../../../neutral/conversation.ts";
 import { mapValues } from "../../../schemas/schema_walk.ts";
-import { isObject } from "../../../wire_value.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** Maximum depth of a schema; deeper parts are removed, because no vendor accepts them. */
 const MAX_DEPTH = 64;

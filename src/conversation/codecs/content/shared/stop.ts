@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Stop, StopReason } from "../../../reply.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Stop, StopReason } from "../../../neutral/reply.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "./fields.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** The vendor's finish reasons. Source: Gemini API reference, "FinishReason". */
 const REASONS: Readonly<Record<string, StopReason>> = {

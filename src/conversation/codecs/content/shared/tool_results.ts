@@ -1,9 +1,9 @@
-import { hasInexactNumber } from "../../../../lib/exact_json.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { FilePart, ImagePart, TextPart, ToolResultPart } from "../../../conversation.ts";
-import { EMPTY_ERROR } from "../../../pairing.ts";
-import { objectIn } from "../../../call_input.ts";
-import { isObject } from "../../../wire_value.ts";
+import { hasInexactNumber } from "../../../../platform/lib/json/exact_json.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { FilePart, ImagePart, TextPart, ToolResultPart } from "../../../neutral/conversation.ts";
+import { EMPTY_ERROR } from "../../../parts/request/pairing.ts";
+import { objectIn } from "../../../parts/request/call_input.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "./fields.ts";
 import { needsInlining, readMedia, writeMedia } from "./parts.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import {
   checkedCounters,
   mediumTokensOf,
@@ -10,8 +10,8 @@ import {
   withCounters,
   withPictureTokens,
   withTier,
-} from "../../../usage.ts";
-import { isObject } from "../../../wire_value.ts";
+} from "../../../neutral/usage.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "./fields.ts";
 
 const COUNTERS = [

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Continuation } from "../../../continuation.ts";
-import { isObject, listOf, objectOf, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Continuation } from "../../../contract/continuation.ts";
+import { isObject, listOf, objectOf, textOrNull } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 
 /** Longer tokens are not sent back. */

@@ -1,6 +1,6 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { Part, ToolCallPart, Turn } from "../../../conversation.ts";
-import { orphanAsText, type PairedCall, type Pairs, pairsOf } from "../../../pairing.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { Part, ToolCallPart, Turn } from "../../../neutral/conversation.ts";
+import { orphanAsText, type PairedCall, type Pairs, pairsOf } from "../../../parts/request/pairing.ts";
 
 /** A call with its result. */
 export interface CallResponse extends PairedCall {

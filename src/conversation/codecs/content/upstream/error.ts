@@ -1,6 +1,6 @@
-import type { VendorError } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isObject, numberOrNull, parsedOrNull, textOrNull } from "../../../wire_value.ts";
+import type { VendorError } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isObject, numberOrNull, parsedOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 
 const MAX_MESSAGE_CHARACTERS = 2000;

@@ -1,6 +1,6 @@
-import { isSupportedTier } from "../../../service_tier.ts";
-import { sseStreamReader } from "../../../stream_reader.ts";
-import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { isSupportedTier } from "../../../parts/request/service_tier.ts";
+import { sseStreamReader } from "../../../parts/reply/stream_reader.ts";
+import type { UpstreamFormat } from "../../../contract/upstream_format.ts";
 import { hasWebSearch } from "../shared/search.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError } from "./error.ts";
@@ -8,7 +8,7 @@ import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";
 import { TIER_NAMES } from "./tier_names.ts";
 import { writeRequest } from "./write_request.ts";
-import { Late } from "../../../../lib/late.ts";
+import { Late } from "../../../../platform/lib/process/late.ts";
 
 /**
  * The vendor side of content generation. Bodies contain neither the model nor whether to stream; the path does.

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { isObject } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { TokenLogprob } from "../../../logprobs.ts";
-import type { Stop } from "../../../reply.ts";
-import type { Usage } from "../../../usage.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { TokenLogprob } from "../../../neutral/logprobs.ts";
+import type { Stop } from "../../../neutral/reply.ts";
+import type { Usage } from "../../../neutral/usage.ts";
 import { newShown, type Shown } from "../shared/usage.ts";
 import type { PartialCall } from "./partial_arguments.ts";
 

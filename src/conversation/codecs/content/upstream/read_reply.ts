@@ -1,12 +1,12 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { Citation } from "../../../conversation.ts";
-import type { ReplyEvent } from "../../../events.ts";
-import type { Reply, ReplyPart } from "../../../reply.ts";
-import { emptyPart } from "../../../reply_events.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { Citation } from "../../../neutral/conversation.ts";
+import type { ReplyEvent } from "../../../neutral/events.ts";
+import type { Reply, ReplyPart } from "../../../neutral/reply.ts";
+import { emptyPart } from "../../../parts/reply/reply_events.ts";
 import { citationsByPart, endReply, isReply, readChunk } from "./event_reader.ts";
 import { newProgress, type Progress } from "./progress.ts";
-import { isObject } from "../../../wire_value.ts";
-import { logprobsField } from "../../../logprobs.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
+import { logprobsField } from "../../../neutral/logprobs.ts";
 
 /**
  * Reads a whole reply, in the same way as a stream of one chunk.

@@ -1,9 +1,9 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "../../../conversation.ts";
-import { NO_RESULT } from "../../../pairing.ts";
-import { argumentsOf } from "../../../call_input.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, Part, ReasoningPart, TextPart, ToolCallPart } from "../../../neutral/conversation.ts";
+import { NO_RESULT } from "../../../parts/request/pairing.ts";
+import { argumentsOf } from "../../../parts/request/call_input.ts";
 import { wireToolName } from "../shared/calls.ts";
 import { type CallResponse, type Draft, draftsOf } from "./drafts.ts";
 import { writeMedia } from "../shared/parts.ts";

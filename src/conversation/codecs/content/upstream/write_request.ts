@@ -1,14 +1,14 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { WriteResult } from "../../../write_result.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { WriteResult } from "../../../neutral/write_result.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
 import { wireToolName } from "../shared/calls.ts";
 import { writeSearch } from "../shared/search.ts";
 import { writeToolConfig, writeTools } from "./write_tools.ts";
 import { writeContents } from "./write_contents.ts";
-import { writeDefaultSettings } from "../../../default_settings.ts";
-import { addDroppedFormatFields } from "../../../output_format_name.ts";
-import { writeTier } from "../../../service_tier.ts";
+import { writeDefaultSettings } from "../../../parts/request/default_settings.ts";
+import { addDroppedFormatFields } from "../../../parts/request/output_format_name.ts";
+import { writeTier } from "../../../parts/request/service_tier.ts";
 import { TIER_NAMES } from "./tier_names.ts";
 import { describedFormat, mustDescribeFormat, writeSettings } from "./write_settings.ts";
 

@@ -1,8 +1,8 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from "../../../conversation.ts";
-import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
-import type { ModelFacts } from "../../../model_facts.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, Effort, OutputFormat, Part, ReasoningRequest } from "../../../neutral/conversation.ts";
+import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../parts/request/effort.ts";
+import type { ModelFacts } from "../../../facts/model_facts.ts";
 import { dialectOf } from "./dialect.ts";
 
 /** Maximum number of stop sequences that the vendor accepts. */

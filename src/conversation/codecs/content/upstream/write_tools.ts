@@ -1,11 +1,11 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../conversation.ts";
-import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, JsonSchema, Tool, ToolChoice } from "../../../neutral/conversation.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../parts/request/custom_as_function.ts";
 import { wireToolName } from "../shared/calls.ts";
 import type { WrittenSearch } from "../shared/search.ts";
-import { isObject } from "../../../wire_value.ts";
-import { uniqueTools } from "../../../unique_tools.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
+import { uniqueTools } from "../../../parts/request/unique_tools.ts";
 import { dialectOf } from "./dialect.ts";
 
 /** Writes a conversation's tools and the vendor's web search; null when there are none. */

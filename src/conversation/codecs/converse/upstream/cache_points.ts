@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { CacheMark } from "../../../conversation.ts";
-import { objectOf, objectsOf } from "../../../wire_value.ts";
-import type { CachePlaces, RequestTarget } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { CacheMark } from "../../../neutral/conversation.ts";
+import { objectOf, objectsOf } from "../../../neutral/wire_value.ts";
+import type { CachePlaces, RequestTarget } from "../../../contract/upstream_format.ts";
 import { traitsOf } from "./model_traits.ts";
 import type { Writing } from "./writing.ts";
 

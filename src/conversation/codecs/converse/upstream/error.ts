@@ -1,6 +1,6 @@
-import { ownValue } from "../../../../lib/own_value.ts";
-import type { VendorError } from "../../../upstream_format.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
+import type { VendorError } from "../../../contract/upstream_format.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 
 /**
  * HTTP statuses of the exceptions in a stream. Failures of a model, with status 424 and 408, count as the vendor's.

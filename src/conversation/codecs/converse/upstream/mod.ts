@@ -1,7 +1,7 @@
 import { cachePlaces } from "./cache_points.ts";
-import { isSupportedTier } from "../../../service_tier.ts";
-import { sseStreamReader } from "../../../stream_reader.ts";
-import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { isSupportedTier } from "../../../parts/request/service_tier.ts";
+import { sseStreamReader } from "../../../parts/reply/stream_reader.ts";
+import type { UpstreamFormat } from "../../../contract/upstream_format.ts";
 import { readError } from "./error.ts";
 import { eventReader } from "./event_reader.ts";
 import { readReply } from "./read_reply.ts";

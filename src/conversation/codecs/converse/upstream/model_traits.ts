@@ -1,4 +1,4 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
 
 /** How a family of models is asked to reason, in fields of its own. */
 export type ReasoningFields = "nova" | "gpt_oss";

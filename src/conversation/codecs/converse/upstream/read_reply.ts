@@ -1,8 +1,8 @@
-import { inputOf } from "../../../call_input.ts";
-import type { Citation } from "../../../conversation.ts";
-import type { Reply, ReplyPart } from "../../../reply.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isObject, objectOf, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { inputOf } from "../../../parts/request/call_input.ts";
+import type { Citation } from "../../../neutral/conversation.ts";
+import type { Reply, ReplyPart } from "../../../neutral/reply.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isObject, objectOf, objectsOf, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 import { signatureOf } from "./signatures.ts";
 import { readStop } from "./stop.ts";
 import { readUsage } from "./usage.ts";

@@ -1,7 +1,7 @@
-import type { Conversation, Effort, ReasoningRequest } from "../../../conversation.ts";
-import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../effort.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { Conversation, Effort, ReasoningRequest } from "../../../neutral/conversation.ts";
+import { COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../parts/request/effort.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { Writing } from "./writing.ts";
 
 /** Assumed when neither the caller nor the catalog has a limit, to convert budgets. */

@@ -1,4 +1,4 @@
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
 
 /** A signature as the vendor sent it, also of redacted reasoning. */
 export function signatureOf(value: string): ReasoningSignature {

@@ -1,6 +1,6 @@
-import { ownValue } from "../../../../lib/own_value.ts";
-import type { Stop, StopReason } from "../../../reply.ts";
-import { textOrNull } from "../../../wire_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
+import type { Stop, StopReason } from "../../../neutral/reply.ts";
+import { textOrNull } from "../../../neutral/wire_value.ts";
 
 /** Source: Amazon Bedrock API reference, "Converse", `stopReason`. */
 const REASONS: Readonly<Record<string, StopReason>> = {

@@ -1,8 +1,8 @@
-import { type AlternatingTurn, alternatingTurns, visible } from "../../../alternating_turns.ts";
-import { assistantParts } from "../../../assistant_parts.ts";
-import type { Part, ReasoningPart, Turn } from "../../../conversation.ts";
-import { isIssuedBy } from "../../../reasoning_signature.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
+import { type AlternatingTurn, alternatingTurns, visible } from "../../../parts/request/alternating_turns.ts";
+import { assistantParts } from "../../../parts/request/assistant_parts.ts";
+import type { Part, ReasoningPart, Turn } from "../../../neutral/conversation.ts";
+import { isIssuedBy } from "../../../neutral/reasoning_signature.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
 
 /** Adapts turns to this format: only supported parts, alternating roles, the user first. */
 export function supportedTurns(

@@ -1,4 +1,4 @@
-import type { TierNames } from "../../../service_tier.ts";
+import type { TierNames } from "../../../parts/request/service_tier.ts";
 
 /** Source: Amazon Bedrock API reference, "ServiceTier". */
 export const TIER_NAMES: TierNames = {

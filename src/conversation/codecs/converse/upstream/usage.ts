@@ -1,5 +1,5 @@
-import { checkedCounters, NO_USAGE, readCounter, type Usage, withTier } from "../../../usage.ts";
-import { isObject, objectsOf } from "../../../wire_value.ts";
+import { checkedCounters, NO_USAGE, readCounter, type Usage, withTier } from "../../../neutral/usage.ts";
+import { isObject, objectsOf } from "../../../neutral/wire_value.ts";
 
 /** The usage in a whole reply, or in the last event of a stream; null when it reports none. */
 export function readUsage(body: unknown): Usage | null {

@@ -1,9 +1,9 @@
-import { essenceOf } from "../../../../lib/content_type.ts";
-import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
-import { commonImageType } from "../../../media_address.ts";
-import type { AudioPart, FilePart, ImagePart, MediaPart, Source, VideoPart } from "../../../conversation.ts";
+import { essenceOf } from "../../../../platform/lib/media/content_type.ts";
+import { type GatewayError, invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
+import { commonImageType } from "../../../parts/request/media_address.ts";
+import type { AudioPart, FilePart, ImagePart, MediaPart, Source, VideoPart } from "../../../neutral/conversation.ts";
 import type { DocumentNames } from "./document_names.ts";
 import type { Writing } from "./writing.ts";
 

@@ -1,12 +1,12 @@
-import { type AlternatingTurn, isVisible, pairCalls } from "../../../alternating_turns.ts";
-import type { Conversation } from "../../../conversation.ts";
-import { searchToWrite } from "../../../offered_search.ts";
+import { type AlternatingTurn, isVisible, pairCalls } from "../../../parts/request/alternating_turns.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import { searchToWrite } from "../../../parts/request/offered_search.ts";
 import { withAcceptedNames } from "../../../schemas/accepted_names.ts";
 import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
 import { dialectFor } from "../../../schemas/schema_dialect.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { WriteResult } from "../../../write_result.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { WriteResult } from "../../../neutral/write_result.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { limitCachePoints, writeCachePoint } from "./cache_points.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { supportedTurns } from "./supported_turns.ts";

@@ -1,9 +1,9 @@
-import type { Conversation, OutputFormat } from "../../../conversation.ts";
-import { writeDefaultSettings } from "../../../default_settings.ts";
+import type { Conversation, OutputFormat } from "../../../neutral/conversation.ts";
+import { writeDefaultSettings } from "../../../parts/request/default_settings.ts";
 import { describedSchema } from "../../../schemas/described_keywords.ts";
-import { writeTier } from "../../../service_tier.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { writeTier } from "../../../parts/request/service_tier.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { TIER_NAMES } from "./tier_names.ts";
 import { reasoningFields } from "./reasoning_fields.ts";
 import type { Writing } from "./writing.ts";

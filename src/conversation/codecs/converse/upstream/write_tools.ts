@@ -1,10 +1,10 @@
-import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
-import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
+import type { Conversation, Tool, ToolChoice } from "../../../neutral/conversation.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../parts/request/custom_as_function.ts";
 import { objectSchema } from "../../../schemas/object_schema.ts";
-import { sanitizeName } from "../../../sanitized_name.ts";
-import { selectedTools } from "../../../selected_tools.ts";
-import { uniqueTools } from "../../../unique_tools.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { sanitizeName } from "../../../parts/request/sanitized_name.ts";
+import { selectedTools } from "../../../parts/request/selected_tools.ts";
+import { uniqueTools } from "../../../parts/request/unique_tools.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { Writing } from "./writing.ts";
 
 const MAX_NAME_CHARACTERS = 64;

@@ -1,8 +1,8 @@
-import { EMPTY_ERROR } from "../../../pairing.ts";
-import { type AlternatingTurn, isVisible } from "../../../alternating_turns.ts";
-import { argumentsOf } from "../../../call_input.ts";
-import type { Part, ReasoningPart, TextPart, ToolResultPart } from "../../../conversation.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { EMPTY_ERROR } from "../../../parts/request/pairing.ts";
+import { type AlternatingTurn, isVisible } from "../../../parts/request/alternating_turns.ts";
+import { argumentsOf } from "../../../parts/request/call_input.ts";
+import type { Part, ReasoningPart, TextPart, ToolResultPart } from "../../../neutral/conversation.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { writeCachePoint } from "./cache_points.ts";
 import { DocumentNames } from "./document_names.ts";
 import { writeAudio, writeFile, writeImage, writeVideo } from "./write_media.ts";

@@ -1,7 +1,7 @@
-import { GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import { GatewayError, invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { checkTurns } from "./check_turns.ts";
-import { isObject } from "../../../wire_value.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 import { kindOf } from "../shared/fields.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isObject } from "../../../wire_value.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 import { kindOf } from "../shared/fields.ts";
 
 /** Ids of the calls in the latest assistant turn. Consecutive messages of one role form one turn. */

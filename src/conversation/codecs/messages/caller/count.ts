@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
 import { checkRequest } from "./check.ts";
 import { readRequest } from "./read_request.ts";
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ErrorCode, FailureReason, GatewayError } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ErrorCode, FailureReason, GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
 import { OVERFLOW_WORDING } from "../shared/overflow_wording.ts";
 
 /** This format's error types by the gateway's codes. Source: docs/api/errors.md#codes. */

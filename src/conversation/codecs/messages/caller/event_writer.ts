@@ -1,16 +1,16 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { GatewayError } from "../../../../lib/gateway_error.ts";
-import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
-import type { Frame } from "../../../../lib/frame.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { CUSTOM_INPUT, RAW_INPUT } from "../../../call_input.ts";
-import type { Citation } from "../../../conversation.ts";
-import type { PartOpening, ReplyEvent } from "../../../events.ts";
-import { withSearchesFirst } from "../../../search_order.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { failureOf } from "../../../stream_failure.ts";
-import type { Usage } from "../../../usage.ts";
-import type { WebSearchPart } from "../../../web_search.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { EventWriter, ReplyContext } from "../../../contract/caller_format.ts";
+import type { Frame } from "../../../../platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { CUSTOM_INPUT, RAW_INPUT } from "../../../parts/request/call_input.ts";
+import type { Citation } from "../../../neutral/conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
+import { withSearchesFirst } from "../../../parts/reply/search_order.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import { failureOf } from "../../../parts/reply/stream_failure.ts";
+import type { Usage } from "../../../neutral/usage.ts";
+import type { WebSearchPart } from "../../../neutral/web_search.ts";
 import { writeError } from "./error.ts";
 import {
   callSignatureBlock,

@@ -1,9 +1,9 @@
-import { hostedNamesByType } from "../../../hosted_tools.ts";
-import type { ContextReference } from "../../../context_reference.ts";
-import type { RequestGrammar } from "../../../request_grammar.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isVendorKind } from "../../../vendor_tools.ts";
-import { isAbsent, isObject } from "../../../wire_value.ts";
+import { hostedNamesByType } from "../../../contract/hosted_tools.ts";
+import type { ContextReference } from "../../../contract/context_reference.ts";
+import type { RequestGrammar } from "../../../contract/request_grammar.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isVendorKind } from "../../../contract/vendor_tools.ts";
+import { isAbsent, isObject } from "../../../neutral/wire_value.ts";
 
 /** Tools that the caller runs, or that are billed by tokens only. */
 const CALLER_RUN = /^(custom|(bash|text_editor|computer|memory|tool_search_tool_\w+|web_fetch|advisor)_\d+)$/;

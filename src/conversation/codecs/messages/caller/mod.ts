@@ -1,9 +1,9 @@
 import { MESSAGE_FORMAT } from "../shared/format_name.ts";
-import { firstSetField } from "../../../cache_conflict.ts";
-import type { CallerFormat } from "../../../caller_format.ts";
+import { firstSetField } from "../../../parts/request/cache_conflict.ts";
+import type { CallerFormat } from "../../../contract/caller_format.ts";
 import { writeError } from "./error.ts";
-import { maxRequestedLimit } from "../../../requested_limit.ts";
-import { droppedFieldNames } from "../../../dropped_field_names.ts";
+import { maxRequestedLimit } from "../../../contract/requested_limit.ts";
+import { droppedFieldNames } from "../../../contract/dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";

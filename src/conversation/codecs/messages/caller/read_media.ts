@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { FilePart, ShownPart, Source, TextPart } from "../../../conversation.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { FilePart, ShownPart, Source, TextPart } from "../../../neutral/conversation.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { type FieldNames, readCache } from "../shared/fields.ts";
 import { readText } from "../shared/parts.ts";
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Effort, ReasoningRequest } from "../../../conversation.ts";
-import { EFFORTS } from "../../../conversation.ts";
-import { isObject, numberOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Effort, ReasoningRequest } from "../../../neutral/conversation.ts";
+import { EFFORTS } from "../../../neutral/conversation.ts";
+import { isObject, numberOrNull } from "../../../neutral/wire_value.ts";
 
 /** Reads `thinking` and `output_config.effort`; null when neither was sent. */
 export function readReasoning(body: JsonObject): ReasoningRequest | null {

@@ -1,15 +1,15 @@
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, OutputFormat, Part, TextPart, Turn } from "../../../conversation.ts";
-import { tierField } from "../../../service_tier.ts";
-import { unreadFields } from "../../../unread_fields.ts";
-import { DEFAULT_OUTPUT_NAMES } from "../../../output_format_name.ts";
-import { isAbsent, isObject, numberOrNull, textOrNull } from "../../../wire_value.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, OutputFormat, Part, TextPart, Turn } from "../../../neutral/conversation.ts";
+import { tierField } from "../../../parts/request/service_tier.ts";
+import { unreadFields } from "../../../contract/unread_fields.ts";
+import { DEFAULT_OUTPUT_NAMES } from "../../../parts/request/output_format_name.ts";
+import { isAbsent, isObject, numberOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import { type FieldNames, readCache } from "../shared/fields.ts";
 import { readInstructions, readTurns } from "./read_turns.ts";
 import { isEffort, readReasoning } from "./read_reasoning.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
-import { webSearchField } from "../../../offered_search.ts";
+import { webSearchField } from "../../../parts/request/offered_search.ts";
 import { readSearch } from "./read_search.ts";
 import { readToolChoice, readTools } from "./read_tools.ts";
 

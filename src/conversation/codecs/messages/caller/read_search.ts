@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { readUserLocation, textsOrNull } from "../../../offered_search.ts";
-import type { SearchSetting, WebSearch } from "../../../web_search.ts";
-import { isAbsent, isObject, listOf, numberOrNull, objectsOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { readUserLocation, textsOrNull } from "../../../parts/request/offered_search.ts";
+import type { SearchSetting, WebSearch } from "../../../neutral/web_search.ts";
+import { isAbsent, isObject, listOf, numberOrNull, objectsOf } from "../../../neutral/wire_value.ts";
 
 /** True for the web search tool of this format, in any version. */
 export function isSearchTool({ type }: JsonObject): boolean {

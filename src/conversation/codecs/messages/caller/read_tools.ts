@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, Tool, ToolChoice } from "../../../neutral/conversation.ts";
 import { isOwnTool } from "./check.ts";
 import { isSearchTool } from "./read_search.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { type FieldNames, readCache } from "../shared/fields.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Part, ReasoningPart, TextPart, ToolResultPart, Turn } from "../../../conversation.ts";
-import { joinedTexts } from "../../../joined_texts.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { isObject, textOf } from "../../../wire_value.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Part, ReasoningPart, TextPart, ToolResultPart, Turn } from "../../../neutral/conversation.ts";
+import { joinedTexts } from "../../../parts/request/joined_texts.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import { isObject, textOf } from "../../../neutral/wire_value.ts";
 import { type FieldNames, readCache } from "../shared/fields.ts";
 import { isSkipped, readAssistantBlock, readText } from "../shared/parts.ts";
 import { readContent, readContentBlock } from "./read_media.ts";

@@ -1,4 +1,4 @@
-import { type Fields, Kinds } from "../../../unread_fields.ts";
+import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
 
 const CACHE_CONTROL: Fields = { type: true, ttl: (value) => value === "5m" || value === "1h" };
 

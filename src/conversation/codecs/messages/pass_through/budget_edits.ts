@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type Effort, EFFORTS } from "../../../conversation.ts";
-import { EFFORT_SHARES } from "../../../effort.ts";
-import type { MemberChanges } from "../../../member_edits.ts";
-import type { ModelFacts } from "../../../model_facts.ts";
-import { isAbsent, listOf, numberOrNull, objectOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
+import { EFFORT_SHARES } from "../../../parts/request/effort.ts";
+import type { MemberChanges } from "../../../parts/request/member_edits.ts";
+import type { ModelFacts } from "../../../facts/model_facts.ts";
+import { isAbsent, listOf, numberOrNull, objectOf } from "../../../neutral/wire_value.ts";
 import { MIN_BUDGET_TOKENS } from "../shared/thinking_budget.ts";
 
 /**

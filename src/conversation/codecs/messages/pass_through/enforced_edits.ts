@@ -1,9 +1,9 @@
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
 import { areRefusedEnforced, isRefusedEnforced } from "../../../schemas/enforced_refusals.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { isObject, listOf, objectOf, objectsOf } from "../../../wire_value.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { isObject, listOf, objectOf, objectsOf } from "../../../neutral/wire_value.ts";
 
 /** The changes of a request whose schemas the vendor does not enforce as they are. */
 export interface EnforcedEdits {

@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type Effort, EFFORTS } from "../../../conversation.ts";
-import { effortForShare, nearestEffort } from "../../../effort.ts";
-import { type MemberChanges, type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
-import type { ModelFacts } from "../../../model_facts.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { isAbsent, isObject, listOf, numberOrNull, objectOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
+import { effortForShare, nearestEffort } from "../../../parts/request/effort.ts";
+import { type MemberChanges, type MemberEdits, NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
+import type { ModelFacts } from "../../../facts/model_facts.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { isAbsent, isObject, listOf, numberOrNull, objectOf } from "../../../neutral/wire_value.ts";
 import { continuedTurn } from "../shared/continued_turn.ts";
 import { changeToBudget } from "./budget_edits.ts";
 

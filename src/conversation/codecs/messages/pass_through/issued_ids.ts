@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { idOfKind, type IssuedId, type StatePolicy } from "../../../issued_ids.ts";
-import type { IssuedIdReader } from "../../../pass_through.ts";
-import { isObject, objectOf, objectsOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { idOfKind, type IssuedId, type StatePolicy } from "../../../contract/issued_ids.ts";
+import type { IssuedIdReader } from "../../../contract/pass_through.ts";
+import { isObject, objectOf, objectsOf } from "../../../neutral/wire_value.ts";
 
 /** Ids in replies of this format: containers, files written by code, and threads. Source: Messages API reference. */
 export const issuedIds: IssuedIdReader = {

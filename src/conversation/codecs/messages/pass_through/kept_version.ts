@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { ANTHROPIC_VERSIONS, type VersionFacts } from "../../../model_families/anthropic.ts";
-import type { WriteResult } from "../../../write_result.ts";
-import { isAbsent, listOf, objectOf, objectsOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { ANTHROPIC_VERSIONS, type VersionFacts } from "../../../models/families/anthropic.ts";
+import type { WriteResult } from "../../../neutral/write_result.ts";
+import { isAbsent, listOf, objectOf, objectsOf } from "../../../neutral/wire_value.ts";
 
 /**
  * The version with which a request that passes through unchanged is sent: the caller's, if the facts have it and it

@@ -1,11 +1,11 @@
-import { readModelName } from "../../../answering_models.ts";
-import { objectOf } from "../../../wire_value.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { spliceJson } from "../../../../lib/json.ts";
-import { editedValue, joinedEdits, withEdits } from "../../../body_edits.ts";
-import type { PassThrough, PassThroughRequest } from "../../../pass_through.ts";
+import { readModelName } from "../../../models/answering_models.ts";
+import { objectOf } from "../../../neutral/wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { spliceJson } from "../../../../platform/lib/json/json.ts";
+import { editedValue, joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
+import type { PassThrough, PassThroughRequest } from "../../../contract/pass_through.ts";
 import { describedSchema } from "../../../schemas/described_keywords.ts";
-import { isObject, listOf } from "../../../wire_value.ts";
+import { isObject, listOf } from "../../../neutral/wire_value.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { restorerOf } from "./property_names.ts";

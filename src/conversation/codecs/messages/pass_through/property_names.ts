@@ -1,13 +1,13 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import { editJson, type JsonEdit, JsonRewrite } from "../../../../lib/json_edits.ts";
-import type { Frame } from "../../../../lib/frame.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { PassThroughRequest, ReplyRestorer, StreamRestorer } from "../../../pass_through.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import { editJson, type JsonEdit, JsonRewrite } from "../../../../platform/lib/json/json_edits.ts";
+import type { Frame } from "../../../../platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { PassThroughRequest, ReplyRestorer, StreamRestorer } from "../../../contract/pass_through.ts";
 import { type PropertyNames, propertyNamesOf, withPropertyNames } from "../../../schemas/property_names.ts";
 import { KeyRenamer, renamedKeys, withRenamedKeys } from "../../../schemas/renamed_keys.ts";
 import { acceptedSchema } from "./sent_schemas.ts";
-import { isObject, listOf, objectOf, objectsOf, parsedOrNull, textOf } from "../../../wire_value.ts";
-import type { ToolPropertyNames } from "../../../write_result.ts";
+import { isObject, listOf, objectOf, objectsOf, parsedOrNull, textOf } from "../../../neutral/wire_value.ts";
+import type { ToolPropertyNames } from "../../../neutral/write_result.ts";
 
 /** The changes of a request whose tools have names of properties that the vendor does not accept. */
 export interface NameEdits {

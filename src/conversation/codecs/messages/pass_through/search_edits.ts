@@ -1,7 +1,7 @@
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isOwnSignature, isWrapped } from "../../../body_edits.ts";
-import { isObject, objectsOf } from "../../../wire_value.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isOwnSignature, isWrapped } from "../../../parts/request/body_edits.ts";
+import { isObject, objectsOf } from "../../../neutral/wire_value.ts";
 import { isForeignSearch, isSearchCall } from "../shared/search_blocks.ts";
 import { readCallerSignature } from "../shared/signatures.ts";
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { BodyEdits } from "../../../body_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { BodyEdits } from "../../../parts/request/body_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { anthropicDialect } from "../../../schemas/anthropic_dialect.ts";
 import { COMBINATIONS } from "../../../schemas/object_schema.ts";
 import { FEATURES, featuresOf } from "../../../schemas/schema_features.ts";
 import { sentSchemaEdits, type SentSchemas } from "../../../schemas/sent_schemas.ts";
-import { isObject, listOf } from "../../../wire_value.ts";
+import { isObject, listOf } from "../../../neutral/wire_value.ts";
 
 const SCHEMAS: SentSchemas = {
   // Enforced schemas have other rules.

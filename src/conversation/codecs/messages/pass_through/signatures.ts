@@ -1,10 +1,10 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { JsonEdit } from "../../../../lib/json_edits.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../body_edits.ts";
-import type { ModelFacts } from "../../../model_facts.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { isObject, listOf, objectOf, objectsOf } from "../../../wire_value.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../parts/request/body_edits.ts";
+import type { ModelFacts } from "../../../facts/model_facts.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { isObject, listOf, objectOf, objectsOf } from "../../../neutral/wire_value.ts";
 import { readCallerSignature } from "../shared/signatures.ts";
 import { searchEditsOf } from "./search_edits.ts";
 

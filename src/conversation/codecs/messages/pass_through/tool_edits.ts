@@ -1,7 +1,7 @@
-import { type BodyEdits, joinedEdits, NO_EDITS } from "../../../body_edits.ts";
-import type { PassThroughRequest, ReplyRestorer } from "../../../pass_through.ts";
+import { type BodyEdits, joinedEdits, NO_EDITS } from "../../../parts/request/body_edits.ts";
+import type { PassThroughRequest, ReplyRestorer } from "../../../contract/pass_through.ts";
 import { CheckedTools } from "../../../schemas/checked_tools.ts";
-import { isObject, objectOf } from "../../../wire_value.ts";
+import { isObject, objectOf } from "../../../neutral/wire_value.ts";
 import { type EnforcedEdits, enforcedEditsOf, NO_ENFORCED_EDITS, wantsEnforcement } from "./enforced_edits.ts";
 import { nameEditsOf } from "./property_names.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";

@@ -1,8 +1,8 @@
-import { readModelName } from "../../../answering_models.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { StreamWatcher } from "../../../pass_through.ts";
-import { failureReportedIn } from "../../../reported_failure.ts";
-import { objectOf, parsedOrNull } from "../../../wire_value.ts";
+import { readModelName } from "../../../models/answering_models.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { StreamWatcher } from "../../../contract/pass_through.ts";
+import { failureReportedIn } from "../../../parts/reply/reported_failure.ts";
+import { objectOf, parsedOrNull } from "../../../neutral/wire_value.ts";
 import { laterUsage, usageOf } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 
 /** The text by which a model that does not continue a turn of the assistant is asked to go on. */
 export const CONTINUE = "Continue.";

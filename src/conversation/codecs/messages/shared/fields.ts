@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { CacheMark } from "../../../conversation.ts";
-import { isObject } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { CacheMark } from "../../../neutral/conversation.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 
 /** Names of dropped fields when a body is written, or of unsupported fields when one is read. */
 export type FieldNames = Set<string>;

@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { TextPart, ToolCallPart } from "../../../conversation.ts";
-import type { ReplyPart } from "../../../reply.ts";
-import { textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { TextPart, ToolCallPart } from "../../../neutral/conversation.ts";
+import type { ReplyPart } from "../../../neutral/reply.ts";
+import { textOrNull } from "../../../neutral/wire_value.ts";
 import { readCache } from "./fields.ts";
-import { inputOf } from "../../../call_input.ts";
+import { inputOf } from "../../../parts/request/call_input.ts";
 import { isSearchCall, readCitations, readSearch } from "./search_blocks.ts";
 import { readCallerSignature, signatureField, type SignatureReader } from "./signatures.ts";
 

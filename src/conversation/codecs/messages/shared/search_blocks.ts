@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Citation } from "../../../conversation.ts";
-import { type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
-import type { SearchOrigin, SearchResult, WebSearchPart } from "../../../web_search.ts";
-import { isObject, objectsOf, parsedOrNull, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Citation } from "../../../neutral/conversation.ts";
+import { type ReasoningSignature, writeSignature } from "../../../neutral/reasoning_signature.ts";
+import type { SearchOrigin, SearchResult, WebSearchPart } from "../../../neutral/web_search.ts";
+import { isObject, objectsOf, parsedOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import type { SignatureReader } from "./signatures.ts";
 
 /** The name of the web search tool of this format. */

@@ -1,4 +1,4 @@
-import { readSignature, type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
+import { readSignature, type ReasoningSignature, writeSignature } from "../../../neutral/reasoning_signature.ts";
 
 /**
  * The signature of a thinking block without one, because clients require the field. It is a wrapped signature with an

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
-import { type Stop, stopFor, type StopReason } from "../../../reply.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
+import { type Stop, stopFor, type StopReason } from "../../../neutral/reply.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 
 const REASONS: Readonly<Record<string, StopReason>> = {
   end_turn: "end",

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import {
   checkedCounters,
   NO_USAGE,
@@ -8,8 +8,8 @@ import {
   withCounters,
   withRegion,
   withTier,
-} from "../../../usage.ts";
-import { isObject } from "../../../wire_value.ts";
+} from "../../../neutral/usage.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 
 /** The usage in a whole reply; null when it reports none. */
 export function readUsage(body: unknown): Usage | null {

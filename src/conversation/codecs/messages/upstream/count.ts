@@ -1,9 +1,9 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { WriteResult } from "../../../write_result.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
-import { readCounter } from "../../../usage.ts";
-import { isObject } from "../../../wire_value.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { WriteResult } from "../../../neutral/write_result.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import { readCounter } from "../../../neutral/usage.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 import { writeRequest } from "./write_request.ts";
 
 /** The fields that the vendor accepts in a request to count tokens. */

@@ -1,7 +1,7 @@
-import type { VendorError } from "../../../upstream_format.ts";
-import type { FailureReason } from "../../../../lib/gateway_error.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
-import { isObject, listOf, textOrNull } from "../../../wire_value.ts";
+import type { VendorError } from "../../../contract/upstream_format.ts";
+import type { FailureReason } from "../../../../platform/lib/basics/gateway_error.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
+import { isObject, listOf, textOrNull } from "../../../neutral/wire_value.ts";
 import { OVERFLOW_WORDING } from "../shared/overflow_wording.ts";
 
 /** HTTP statuses of this format's error types. Source: Messages API reference, "Errors". */

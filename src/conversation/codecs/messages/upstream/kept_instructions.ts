@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { AlternatingTurn } from "../../../alternating_turns.ts";
-import type { TextPart, Turn } from "../../../conversation.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { AlternatingTurn } from "../../../parts/request/alternating_turns.ts";
+import type { TextPart, Turn } from "../../../neutral/conversation.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
 import type { FieldNames } from "../shared/fields.ts";
 
 const NONE: ReadonlySet<Turn> = new Set();

@@ -1,7 +1,7 @@
 import { MESSAGE_FORMAT } from "../shared/format_name.ts";
-import { isSupportedTier } from "../../../service_tier.ts";
-import { sseStreamReader } from "../../../stream_reader.ts";
-import type { UpstreamFormat } from "../../../upstream_format.ts";
+import { isSupportedTier } from "../../../parts/request/service_tier.ts";
+import { sseStreamReader } from "../../../parts/reply/stream_reader.ts";
+import type { UpstreamFormat } from "../../../contract/upstream_format.ts";
 import { hasWebSearch } from "./model_traits.ts";
 import { readUsage } from "../shared/usage.ts";
 import { readError, refusesReasoning } from "./error.ts";

@@ -1,6 +1,6 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { Effort } from "../../../conversation.ts";
-import type { ReasoningConflict } from "../../../model_facts.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { Effort } from "../../../neutral/conversation.ts";
+import type { ReasoningConflict } from "../../../facts/model_facts.ts";
 
 /** What a model supports in this format. Vendors reject requests with anything else. */
 export interface ModelTraits {

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { WebSearchPart } from "../../../web_search.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { WebSearchPart } from "../../../neutral/web_search.ts";
 import { isSearchCall, readSearch } from "../shared/search_blocks.ts";
 import { readVendorSignature } from "../shared/signatures.ts";
 

@@ -1,5 +1,5 @@
-import type { Reply } from "../../../reply.ts";
-import { isObject, textOrNull } from "../../../wire_value.ts";
+import type { Reply } from "../../../neutral/reply.ts";
+import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { isSkipped, readAssistantBlock } from "../shared/parts.ts";
 import { searchResultsIn } from "../shared/search_blocks.ts";
 import { readVendorSignature } from "../shared/signatures.ts";

@@ -1,9 +1,9 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import { type AlternatingTurn, alternatingTurns, visible } from "../../../alternating_turns.ts";
-import { assistantParts } from "../../../assistant_parts.ts";
-import type { Part, TextPart, Turn } from "../../../conversation.ts";
-import { isIssuedBy, type ReasoningSignature } from "../../../reasoning_signature.ts";
-import type { SearchOrigin, WebSearchPart } from "../../../web_search.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import { type AlternatingTurn, alternatingTurns, visible } from "../../../parts/request/alternating_turns.ts";
+import { assistantParts } from "../../../parts/request/assistant_parts.ts";
+import type { Part, TextPart, Turn } from "../../../neutral/conversation.ts";
+import { isIssuedBy, type ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import type { SearchOrigin, WebSearchPart } from "../../../neutral/web_search.ts";
 import type { FieldNames } from "../shared/fields.ts";
 import { keptInstructions } from "./kept_instructions.ts";
 import { unsupportedMedia } from "./write_media.ts";

@@ -1,8 +1,8 @@
-import type { RequestTarget } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, ReasoningRequest, Turn } from "../../../conversation.ts";
-import { requiresCall } from "../../../required_call.ts";
-import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../effort.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, ReasoningRequest, Turn } from "../../../neutral/conversation.ts";
+import { requiresCall } from "../../../parts/request/required_call.ts";
+import { EFFORT_SHARES, effortForShare, nearestEffort } from "../../../parts/request/effort.ts";
 import type { FieldNames } from "../shared/fields.ts";
 import { MIN_BUDGET_TOKENS } from "../shared/thinking_budget.ts";
 import type { ModelTraits } from "./model_traits.ts";

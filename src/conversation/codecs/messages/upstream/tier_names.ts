@@ -1,4 +1,4 @@
-import type { TierNames } from "../../../service_tier.ts";
+import type { TierNames } from "../../../parts/request/service_tier.ts";
 
 /**
  * Anthropic's names of service tiers. `auto` uses the better tier as far as the operator's account has capacity for it,

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import { essenceOf } from "../../../../lib/content_type.ts";
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
-import { commonImageType, portableAddressOf } from "../../../media_address.ts";
+import { essenceOf } from "../../../../platform/lib/media/content_type.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { FilePart, ImagePart, Source } from "../../../neutral/conversation.ts";
+import { commonImageType, portableAddressOf } from "../../../parts/request/media_address.ts";
 import { type FieldNames, writeCache } from "../shared/fields.ts";
 
 /**

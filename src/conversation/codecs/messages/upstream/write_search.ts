@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
-import { searchToWrite, writeUserLocation } from "../../../offered_search.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import { searchToWrite, writeUserLocation } from "../../../parts/request/offered_search.ts";
 import { SEARCH_NAME } from "../shared/search_blocks.ts";
 
 /** The version that all models with web search support. Source: Messages API reference, "Web search tool". */

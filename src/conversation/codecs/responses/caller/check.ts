@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { invalidField } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
 import { checkItems, type ItemsSeen } from "./check_items.ts";
-import { isAbsent, isObject } from "../../../wire_value.ts";
+import { isAbsent, isObject } from "../../../neutral/wire_value.ts";
 
 const TEXTS = ["instructions", "previous_response_id", "user", "safety_identifier", "prompt_cache_key", "truncation"];
 const SWITCHES = ["stream", "store", "background", "parallel_tool_calls"];

@@ -1,7 +1,7 @@
-import { isDataUri } from "../../../../lib/data_uri.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import { isAbsent, isObject } from "../../../wire_value.ts";
+import { isDataUri } from "../../../../platform/lib/media/data_uri.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import { isAbsent, isObject } from "../../../neutral/wire_value.ts";
 
 /** Findings about the input items. */
 export interface ItemsSeen {

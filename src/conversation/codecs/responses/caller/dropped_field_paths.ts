@@ -1,4 +1,4 @@
-import type { DroppedFieldPaths } from "../../../dropped_field_names.ts";
+import type { DroppedFieldPaths } from "../../../contract/dropped_field_names.ts";
 
 /** Paths in a responses request of fields that may be dropped, by their neutral names. */
 export const DROPPED_FIELD_PATHS: DroppedFieldPaths = {

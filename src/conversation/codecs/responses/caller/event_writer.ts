@@ -1,17 +1,17 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { EventWriter, ReplyContext } from "../../../caller_format.ts";
-import type { Frame } from "../../../../lib/frame.ts";
-import type { Citation, ImagePart } from "../../../conversation.ts";
-import type { PartOpening, ReplyEvent } from "../../../events.ts";
-import { type Stop, stopFor } from "../../../reply.ts";
-import { withSearchesFirst } from "../../../search_order.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import type { Usage } from "../../../usage.ts";
-import type { WebSearchPart } from "../../../web_search.ts";
-import type { GatewayError } from "../../../../lib/gateway_error.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { EventWriter, ReplyContext } from "../../../contract/caller_format.ts";
+import type { Frame } from "../../../../platform/lib/streams/frame.ts";
+import type { Citation, ImagePart } from "../../../neutral/conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
+import { type Stop, stopFor } from "../../../neutral/reply.ts";
+import { withSearchesFirst } from "../../../parts/reply/search_order.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import type { Usage } from "../../../neutral/usage.ts";
+import type { WebSearchPart } from "../../../neutral/web_search.ts";
+import type { GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
 import { type SignatureOwner, writeCarriedSignature } from "../shared/carried_signature.ts";
-import { defaultErrorFields } from "../../../default_error.ts";
-import { failureOf } from "../../../stream_failure.ts";
+import { defaultErrorFields } from "../../../parts/reply/default_error.ts";
+import { failureOf } from "../../../parts/reply/stream_failure.ts";
 import { responseErrorOf } from "../upstream/error.ts";
 import {
   closeFrames,

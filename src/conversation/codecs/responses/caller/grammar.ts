@@ -1,6 +1,6 @@
-import { hostedNamesByType } from "../../../hosted_tools.ts";
-import type { RequestGrammar } from "../../../request_grammar.ts";
-import { isVendorKind } from "../../../vendor_tools.ts";
+import { hostedNamesByType } from "../../../contract/hosted_tools.ts";
+import type { RequestGrammar } from "../../../contract/request_grammar.ts";
+import { isVendorKind } from "../../../contract/vendor_tools.ts";
 import { itemReferences } from "./looked_up_items.ts";
 
 /** Tools that the caller runs, or that are billed by tokens only. */

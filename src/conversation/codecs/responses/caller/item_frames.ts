@@ -1,7 +1,7 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { Frame } from "../../../../lib/frame.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { PartOpening } from "../../../events.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { Frame } from "../../../../platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { PartOpening } from "../../../neutral/events.ts";
 import {
   callItem,
   type ItemPrefix,
@@ -11,7 +11,7 @@ import {
   reasoningItem,
   refusalPart,
 } from "./output_items.ts";
-import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
+import { type TokenLogprob, writeTokenLogprobs } from "../../../neutral/logprobs.ts";
 import { callerNameOf } from "../shared/tools.ts";
 
 /** Makes a frame with the given event type and the next sequence number, so call it in the order of the stream. */

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { ownValue } from "../../../../lib/own_value.ts";
-import type { ContextReference } from "../../../context_reference.ts";
-import { idOf } from "../../../references.ts";
-import { isAbsent, isObject, listOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
+import type { ContextReference } from "../../../contract/context_reference.ts";
+import { idOf } from "../../../contract/references.ts";
+import { isAbsent, isObject, listOf, textOf } from "../../../neutral/wire_value.ts";
 
 /** Items that contain their content, so that a vendor does not look them up, with the member that holds it. */
 const CONTENT_MEMBERS: Readonly<Record<string, string>> = {

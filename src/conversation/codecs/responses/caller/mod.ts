@@ -1,9 +1,9 @@
-import { firstInstruction, firstSetField } from "../../../cache_conflict.ts";
-import type { CallerFormat } from "../../../caller_format.ts";
-import { writeDefaultError } from "../../../default_error.ts";
-import { clampedTopLevelLimits } from "../../../clamped_limit.ts";
-import { maxRequestedLimit } from "../../../requested_limit.ts";
-import { droppedFieldNames } from "../../../dropped_field_names.ts";
+import { firstInstruction, firstSetField } from "../../../parts/request/cache_conflict.ts";
+import type { CallerFormat } from "../../../contract/caller_format.ts";
+import { writeDefaultError } from "../../../parts/reply/default_error.ts";
+import { clampedTopLevelLimits } from "../../../contract/clamped_limit.ts";
+import { maxRequestedLimit } from "../../../contract/requested_limit.ts";
+import { droppedFieldNames } from "../../../contract/dropped_field_names.ts";
 import { checkRequest } from "./check.ts";
 import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";

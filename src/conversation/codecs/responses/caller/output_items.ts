@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ImagePart, ToolCallPart } from "../../../conversation.ts";
-import { type TokenLogprob, writeTokenLogprobs } from "../../../logprobs.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ImagePart, ToolCallPart } from "../../../neutral/conversation.ts";
+import { type TokenLogprob, writeTokenLogprobs } from "../../../neutral/logprobs.ts";
 import { callerNameOf } from "../shared/tools.ts";
 
 /** The state of an item: being written, complete, or cut off by a limit. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import {
   type Conversation,
   type Effort,
@@ -7,17 +7,17 @@ import {
   type OutputFormat,
   type ReasoningRequest,
   type Tool,
-} from "../../../conversation.ts";
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import { webSearchField } from "../../../offered_search.ts";
+} from "../../../neutral/conversation.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import { webSearchField } from "../../../parts/request/offered_search.ts";
 import { unsupportedReference } from "../shared/media.ts";
 import { itemsOf, readItems } from "../shared/read_items.ts";
 import { readSearch, searchToolIn } from "../shared/search_tool.ts";
 import { readToolChoice, readTools } from "../shared/tools.ts";
-import { readDefaultSettings } from "../../../default_settings.ts";
-import { tierField } from "../../../service_tier.ts";
-import { unreadFields } from "../../../unread_fields.ts";
-import { isAbsent, isObject, listOf, numberOrNull, textOf, textOrNull } from "../../../wire_value.ts";
+import { readDefaultSettings } from "../../../parts/request/default_settings.ts";
+import { tierField } from "../../../parts/request/service_tier.ts";
+import { unreadFields } from "../../../contract/unread_fields.ts";
+import { isAbsent, isObject, listOf, numberOrNull, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 import { REQUEST_SHAPE } from "./request_shape.ts";
 
 /** Reads a checked request. Source: Responses API reference, "Create a model response". */

@@ -1,4 +1,4 @@
-import { type Fields, Kinds } from "../../../unread_fields.ts";
+import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
 
 const CACHE: Fields = { prompt_cache_breakpoint: { mode: true } };
 

@@ -1,10 +1,10 @@
-import type { ReplyContext } from "../../../caller_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { failureOfStop } from "../../../failed_reply.ts";
+import type { ReplyContext } from "../../../contract/caller_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { failureOfStop } from "../../../parts/reply/failed_reply.ts";
 import { objectSchema } from "../../../schemas/object_schema.ts";
 import type { SchemaDialect } from "../../../schemas/schema_dialect.ts";
-import type { Conversation } from "../../../conversation.ts";
-import type { Stop } from "../../../reply.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import type { Stop } from "../../../neutral/reply.ts";
 import { callerNameOf, writeTool, writeToolChoice } from "../shared/tools.ts";
 import { writeFormat } from "../upstream/write_request.ts";
 

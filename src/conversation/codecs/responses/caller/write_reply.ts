@@ -1,9 +1,9 @@
-import type { ReplyContext } from "../../../caller_format.ts";
-import type { WriteResult } from "../../../write_result.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
-import { searchesFirst } from "../../../search_order.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import type { ReplyContext } from "../../../contract/caller_format.ts";
+import type { WriteResult } from "../../../neutral/write_result.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../neutral/reply.ts";
+import { searchesFirst } from "../../../parts/reply/search_order.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
 import { type SignatureOwner, writeCarriedSignature } from "../shared/carried_signature.ts";
 import {
   callIdFor,
@@ -19,7 +19,7 @@ import {
   responseIdOf,
 } from "./output_items.ts";
 import { annotationsOf } from "../shared/parts.ts";
-import { listOf } from "../../../wire_value.ts";
+import { listOf } from "../../../neutral/wire_value.ts";
 import { searchItem } from "../shared/search_items.ts";
 import { endingOf, progressFields, settingsOf } from "./response_object.ts";
 import { writeUsage } from "../shared/usage.ts";

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReplyContext } from "../../../caller_format.ts";
-import type { PartOpening } from "../../../events.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ReplyContext } from "../../../contract/caller_format.ts";
+import type { PartOpening } from "../../../neutral/events.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
 import type { OwnedSignature } from "../shared/carried_signature.ts";
 import type { Emit, Item } from "./item_frames.ts";
 import { responseIdOf } from "./output_items.ts";

@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { EFFORTS } from "../../../conversation.ts";
-import { nearestEffort } from "../../../effort.ts";
-import { type MemberEdits, NO_MEMBER_EDITS } from "../../../member_edits.ts";
-import type { PassThroughRequest } from "../../../pass_through.ts";
-import { takesSampling } from "../../../sampling.ts";
-import { isAbsent, listOf, objectOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { EFFORTS } from "../../../neutral/conversation.ts";
+import { nearestEffort } from "../../../parts/request/effort.ts";
+import { type MemberEdits, NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
+import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { takesSampling } from "../../../parts/request/sampling.ts";
+import { isAbsent, listOf, objectOf } from "../../../neutral/wire_value.ts";
 
 /** Sampling settings of this format, with the values that apply when they are left out. */
 const SAMPLING: Readonly<Record<string, unknown>> = { temperature: 1, top_p: 1, top_logprobs: 0 };

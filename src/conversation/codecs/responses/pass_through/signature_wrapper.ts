@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { isWrapped } from "../../../body_edits.ts";
-import type { ReplyRestorer, StreamRestorer } from "../../../pass_through.ts";
-import { writeSignature } from "../../../reasoning_signature.ts";
-import { objectOf, parsedOrNull, textOf } from "../../../wire_value.ts";
+import { isWrapped } from "../../../parts/request/body_edits.ts";
+import type { ReplyRestorer, StreamRestorer } from "../../../contract/pass_through.ts";
+import { writeSignature } from "../../../neutral/reasoning_signature.ts";
+import { objectOf, parsedOrNull, textOf } from "../../../neutral/wire_value.ts";
 
 /** Encrypted content. Quotes within JSON strings are escaped, so only members match. */
 const ENCRYPTED = /("encrypted_content"\s*:\s*)("(?:[^"\\]|\\.)+")/g;

@@ -1,8 +1,8 @@
-import { readModelName } from "../../../answering_models.ts";
-import type { StreamWatcher } from "../../../pass_through.ts";
-import { failureReportedIn } from "../../../reported_failure.ts";
-import type { Usage } from "../../../usage.ts";
-import { isObject, numberOrNull, objectOf, parsedOrNull, textOrNull } from "../../../wire_value.ts";
+import { readModelName } from "../../../models/answering_models.ts";
+import type { StreamWatcher } from "../../../contract/pass_through.ts";
+import { failureReportedIn } from "../../../parts/reply/reported_failure.ts";
+import type { Usage } from "../../../neutral/usage.ts";
+import { isObject, numberOrNull, objectOf, parsedOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import { newHostedWork, noteHosted, readUsage, withHosted } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 

@@ -1,4 +1,4 @@
-import { readSignature, type ReasoningSignature, writeSignature } from "../../../reasoning_signature.ts";
+import { readSignature, type ReasoningSignature, writeSignature } from "../../../neutral/reasoning_signature.ts";
 
 /** The part that the `encrypted_content` of a reasoning item belongs to. */
 export type SignatureOwner =

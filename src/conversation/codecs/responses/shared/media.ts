@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
-import { isPictureUri } from "../../../picture_uri.ts";
-import { isDataUri, plainBase64, readDataUri } from "../../../../lib/data_uri.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { FilePart, ImagePart, Source } from "../../../conversation.ts";
-import { type GatewayError, invalidField } from "../../../../lib/gateway_error.ts";
-import { textOf, textOrNull } from "../../../wire_value.ts";
+import { isPictureUri } from "../../../parts/request/picture_uri.ts";
+import { isDataUri, plainBase64, readDataUri } from "../../../../platform/lib/media/data_uri.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { FilePart, ImagePart, Source } from "../../../neutral/conversation.ts";
+import { type GatewayError, invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import { textOf, textOrNull } from "../../../neutral/wire_value.ts";
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const MEDIA_TYPES_BY_EXTENSION: readonly (readonly [extension: string, mediaType: string])[] = [

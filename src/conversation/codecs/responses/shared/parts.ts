@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type {
   AudioPart,
   CacheMark,
@@ -7,14 +7,14 @@ import type {
   Part,
   ShownPart,
   ToolResultPart,
-} from "../../../conversation.ts";
-import { invalidField } from "../../../../lib/gateway_error.ts";
-import { EMPTY_ERROR } from "../../../pairing.ts";
-import { portableAddressOf } from "../../../media_address.ts";
-import { writeBreakpoint } from "../../../cache_breakpoints.ts";
-import type { FactTarget } from "../../../upstream_format.ts";
+} from "../../../neutral/conversation.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
+import { EMPTY_ERROR } from "../../../parts/request/pairing.ts";
+import { portableAddressOf } from "../../../parts/request/media_address.ts";
+import { writeBreakpoint } from "../../../parts/request/cache_breakpoints.ts";
+import type { FactTarget } from "../../../contract/upstream_format.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 
 /** Reads one part of a user, system or developer message; null for an empty or unknown one. */
 export function readUserPart(

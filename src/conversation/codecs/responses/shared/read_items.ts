@@ -1,15 +1,15 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Part, TextPart, Tool, ToolCallPart, ToolResultPart, Turn } from "../../../conversation.ts";
-import type { ReasoningSignature } from "../../../reasoning_signature.ts";
-import { inputOf } from "../../../call_input.ts";
-import { joinedTexts } from "../../../joined_texts.ts";
-import { invalidField } from "../../../../lib/gateway_error.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Part, TextPart, Tool, ToolCallPart, ToolResultPart, Turn } from "../../../neutral/conversation.ts";
+import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
+import { inputOf } from "../../../parts/request/call_input.ts";
+import { joinedTexts } from "../../../parts/request/joined_texts.ts";
+import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
 import { readCarriedSignature } from "./carried_signature.ts";
 import { unsupportedReference } from "./media.ts";
 import { readSearchItem } from "./search_items.ts";
 import { readAssistantPart, readOutput, readUserPart } from "./parts.ts";
 import { namespacedName, readTools } from "./tools.ts";
-import { textOf, textOrNull } from "../../../wire_value.ts";
+import { textOf, textOrNull } from "../../../neutral/wire_value.ts";
 import { reasoningTextOf } from "./wire.ts";
 
 /** The input items of a request in the neutral form. */

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { SearchOrigin, WebSearchPart } from "../../../web_search.ts";
-import { isObject, listOf, objectsOf, parsedOrNull, textOf, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { SearchOrigin, WebSearchPart } from "../../../neutral/web_search.ts";
+import { isObject, listOf, objectsOf, parsedOrNull, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 
 /** The origin of all searches in this format. */
 const ORIGIN: SearchOrigin = { format: "responses", issuer: null };

@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation } from "../../../conversation.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
-import { readUserLocation, searchToWrite, textsOrNull, writeUserLocation } from "../../../offered_search.ts";
-import type { SearchSetting, WebSearch } from "../../../web_search.ts";
-import { isAbsent, isObject, listOf, numberOrNull, objectsOf, textOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation } from "../../../neutral/conversation.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
+import { readUserLocation, searchToWrite, textsOrNull, writeUserLocation } from "../../../parts/request/offered_search.ts";
+import type { SearchSetting, WebSearch } from "../../../neutral/web_search.ts";
+import { isAbsent, isObject, listOf, numberOrNull, objectsOf, textOrNull } from "../../../neutral/wire_value.ts";
 
 /** True for the web search tool, or a choice of it, by any of its names. */
 function isSearchTool({ type }: JsonObject): boolean {

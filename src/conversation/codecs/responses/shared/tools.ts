@@ -1,15 +1,15 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Conversation, Tool, ToolChoice } from "../../../conversation.ts";
-import { sanitizeName, truncateName } from "../../../sanitized_name.ts";
-import { CUSTOM_PARAMETERS, customDescription } from "../../../custom_as_function.ts";
-import type { Quirks } from "../../../quirks.ts";
-import type { RequestTarget } from "../../../upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Conversation, Tool, ToolChoice } from "../../../neutral/conversation.ts";
+import { sanitizeName, truncateName } from "../../../parts/request/sanitized_name.ts";
+import { CUSTOM_PARAMETERS, customDescription } from "../../../parts/request/custom_as_function.ts";
+import type { Quirks } from "../../../contract/quirks.ts";
+import type { RequestTarget } from "../../../contract/upstream_format.ts";
 import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
 import type { SchemaDialect } from "../../../schemas/schema_dialect.ts";
 import type { WrittenSearch } from "./search_tool.ts";
-import { selectedTools } from "../../../selected_tools.ts";
-import { uniqueTools } from "../../../unique_tools.ts";
-import { isObject, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { selectedTools } from "../../../parts/request/selected_tools.ts";
+import { uniqueTools } from "../../../parts/request/unique_tools.ts";
+import { isObject, objectsOf, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 
 /**
  * Separates a namespace from the name of a tool in it. No vendor allows the character in names, so it only comes from

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import {
   checkedCounters,
   type ContentCounters,
@@ -11,8 +11,8 @@ import {
   withAtLeast,
   withCounters,
   withTier,
-} from "../../../usage.ts";
-import { isObject } from "../../../wire_value.ts";
+} from "../../../neutral/usage.ts";
+import { isObject } from "../../../neutral/wire_value.ts";
 
 /**
  * The usage of a response object. `input_tokens` includes cached tokens and cache writes, `output_tokens` includes

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { objectsOf, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { objectsOf, textOf } from "../../../neutral/wire_value.ts";
 
 /** Separates several summaries or texts of one reasoning item when they are joined. */
 export const REASONING_SEPARATOR = "\n\n";

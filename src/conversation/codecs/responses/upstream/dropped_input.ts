@@ -1,4 +1,4 @@
-import { isObject, objectsOf } from "../../../wire_value.ts";
+import { isObject, objectsOf } from "../../../neutral/wire_value.ts";
 
 const NONE: readonly string[] = [];
 const REASONING: readonly string[] = ["reasoning_signature"];

@@ -1,8 +1,8 @@
-import type { VendorError } from "../../../upstream_format.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { defaultErrorFields, vendorCodeOf } from "../../../default_error.ts";
-import type { ErrorCode, GatewayError } from "../../../../lib/gateway_error.ts";
-import { isAbsent, isObject, textOf, textOrNull } from "../../../wire_value.ts";
+import type { VendorError } from "../../../contract/upstream_format.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { defaultErrorFields, vendorCodeOf } from "../../../parts/reply/default_error.ts";
+import type { ErrorCode, GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
+import { isAbsent, isObject, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 
 /** Values of `response.error.code` that clients handle; all others become `server_error`. */
 const RESPONSE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {

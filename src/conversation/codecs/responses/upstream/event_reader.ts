@@ -1,8 +1,8 @@
-import { appendAll } from "../../../../lib/append_all.ts";
-import type { EventReader } from "../../../upstream_format.ts";
-import type { Frame } from "../../../../lib/frame.ts";
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { PartOpening, ReplyEvent } from "../../../events.ts";
+import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
+import type { EventReader } from "../../../contract/upstream_format.ts";
+import type { Frame } from "../../../../platform/lib/streams/frame.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
 import {
   closeAll,
   completePart,
@@ -15,13 +15,13 @@ import {
   type Reading,
   type ReadItem,
 } from "./open_parts.ts";
-import { readTokenLogprobs } from "../../../logprobs.ts";
+import { readTokenLogprobs } from "../../../neutral/logprobs.ts";
 import { citationsOf } from "../shared/parts.ts";
 import { readSearchItem } from "../shared/search_items.ts";
 import { imageOf } from "../shared/read_items.ts";
 import { callNames, readStop } from "./read_reply.ts";
 import { noteHosted, readUsage, withHosted } from "../shared/usage.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 import { CANCELLED, failureIn } from "./reported_failure.ts";
 import { REASONING_SEPARATOR, reasoningTextOf } from "../shared/wire.ts";
 

@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { Citation } from "../../../conversation.ts";
-import type { PartOpening, ReplyEvent } from "../../../events.ts";
-import { logprobsField, type TokenLogprob } from "../../../logprobs.ts";
-import type { ContentCounters } from "../../../usage.ts";
-import { numberOrNull } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { Citation } from "../../../neutral/conversation.ts";
+import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
+import { logprobsField, type TokenLogprob } from "../../../neutral/logprobs.ts";
+import type { ContentCounters } from "../../../neutral/usage.ts";
+import { numberOrNull } from "../../../neutral/wire_value.ts";
 import { newHostedWork } from "../shared/usage.ts";
 
 /** A part that is being read. */

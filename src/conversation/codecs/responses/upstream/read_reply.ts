@@ -1,13 +1,13 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import { inputOf } from "../../../call_input.ts";
-import { FailedReply } from "../../../failed_reply.ts";
-import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../reply.ts";
-import { logprobsField, readTokenLogprobs } from "../../../logprobs.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { inputOf } from "../../../parts/request/call_input.ts";
+import { FailedReply } from "../../../parts/reply/failed_reply.ts";
+import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../neutral/reply.ts";
+import { logprobsField, readTokenLogprobs } from "../../../neutral/logprobs.ts";
 import { citationsField } from "../shared/parts.ts";
 import { readSearchItem } from "../shared/search_items.ts";
 import { imageOf } from "../shared/read_items.ts";
 import { readUsage } from "../shared/usage.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../wire_value.ts";
+import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 import { failureIn } from "./reported_failure.ts";
 import { reasoningTextOf } from "../shared/wire.ts";
 

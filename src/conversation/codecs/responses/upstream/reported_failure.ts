@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../../lib/json_object.ts";
-import type { ReportedFailure } from "../../../failed_reply.ts";
-import { isObject, textOf } from "../../../wire_value.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import type { ReportedFailure } from "../../../parts/reply/failed_reply.ts";
+import { isObject, textOf } from "../../../neutral/wire_value.ts";
 import { readError } from "./error.ts";
 
 /** HTTP statuses of error codes in streams and failed responses. */

@@ -1,8 +1,0 @@
-import { bytesOfDataUri } from "../lib/data_uri.ts";
-import { pictureFactsOf } from "../lib/picture_head.ts";
-
-/** Whether a `data:` URI has a picture by its bytes, not by its type. */
-export function isPictureUri(uri: string): boolean {
-  const bytes = bytesOfDataUri(uri);
-  return bytes !== null && pictureFactsOf(bytes) !== null;
-}

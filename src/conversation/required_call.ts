@@ -1,7 +1,0 @@
-import type { ToolChoice } from "./conversation.ts";
-
-/** Whether the caller requires a tool call. */
-export function requiresCall(choice: ToolChoice | null): boolean {
-  return choice?.kind === "required" || choice?.kind === "tool" ||
-    (choice?.kind === "allowed" && choice.mode === "required");
-}

@@ -1,0 +1,90 @@
+import type { BatchRecord } from "../../../services/batches/batch.ts";
+import { Batches } from "../../../services/batches/batches.ts";
+import { type BatchParts, MAX_LINES_AT_ONCE } from "../../../services/batches/batch_parts.ts";
+import { batchSweep, cleanHandler } from "../../../services/batches/retention.ts";
+import { BatchRuns } from "../../../services/batches/run.ts";
+import { accessLog } from "../../../platform/http/access_log.ts";
+import { observeAll, type RequestObserver } from "../../../platform/http/request/request_record.ts";
+import { FairPermits } from "../../../platform/lib/collections/permits.ts";
+import type { EgressPolicy } from "../../../platform/net/target.ts";
+import { writeBatch } from "../../../protocols/default/batches.ts";
+import { createJobRunner, type JobRunner } from "../../../platform/store/job_runner.ts";
+import type { Webhooks } from "../../../services/webhooks/webhooks.ts";
+import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
+import type { OwnedServices } from "../opening/own.ts";
+import type { Sweep } from "../jobs/retention.ts";
+import { createStoredFiles } from "../opening/stored_file_routes.ts";
+
+/** What {@linkcode createBatchFeature} needs beside the services. */
+export interface BatchFeatureOptions extends Pick<LineRunnerOptions, "current"> {
+  readonly egress: EgressPolicy;
+  readonly isTestReceiver: (url: string) => boolean;
+  readonly webhooks: Pick<Webhooks, "onRemoval">;
+}
+
+/** Batches: their operations and their jobs. */
+export interface BatchFeature {
+  readonly batches: Batches;
+  /** Removes batches at the end of their retention. */
+  readonly sweep: Sweep;
+  startJobs(): JobRunner;
+}
+
+/** More than a run lasts, and the lines that it waits for at its end. */
+const RUN_TIMEOUT_MS = 3_600_000;
+/** The batches that one process runs simultaneously. */
+const MAX_RUNS = 32;
+
+/** Builds batches. They last as long as the process, and use the configuration in force. */
+export function createBatchFeature(services: OwnedServices, options: BatchFeatureOptions): BatchFeature {
+  const { store, files, meter, clock, log, config: { retention } } = services;
+  const { current, egress, isTestReceiver, webhooks } = options;
+  const parts: BatchParts = {
+    store,
+    files: files.results,
+    stored: createStoredFiles(services),
+    meter,
+    clock,
+    log,
+    egress,
+    isTestReceiver,
+    runner: createLineRunner({ current, observer: observerOf(services) }),
+    write: (batch: BatchRecord) => writeBatch(batch),
+    maxLineBytes: () => current().services.config.limits.textBodyBytes,
+    permits: new FairPermits(MAX_LINES_AT_ONCE),
+  };
+  const runs = new BatchRuns(parts);
+  const removal = { store, files: files.results, onRemoval: webhooks.onRemoval, log };
+  return {
+    batches: new Batches(parts, runs),
+    sweep: batchSweep(removal, retention.tasksMs),
+    startJobs() {
+      const runner = createJobRunner({
+        store,
+        clock,
+        log,
+        handlers: { batch_run: runs.handler, batch_clean: cleanHandler(removal) },
+        concurrency: { batch_run: MAX_RUNS, batch_clean: 2 },
+        timeoutMs: RUN_TIMEOUT_MS,
+      });
+      return {
+        get running() {
+          return runner.running;
+        },
+        async drain(graceMs) {
+          runs.stop();
+          await runner.drain(graceMs);
+        },
+      };
+    },
+  };
+}
+
+/** Lines are logged and counted as requests are. */
+function observerOf({ log, clock, counts, countsRequests, requestLog }: OwnedServices): RequestObserver {
+  return observeAll([
+    accessLog(log, clock),
+    ...countsRequests ? [counts.requests.observe] : [],
+    ...requestLog === null ? [] : [requestLog.observe],
+  ]);
+}

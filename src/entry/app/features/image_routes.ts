@@ -1,0 +1,27 @@
+import type { Route } from "../../../platform/http/request/inbound.ts";
+import { MAX_MEDIA_REQUEST_VALUES } from "../../../platform/http/bodies/json_body.ts";
+import { createImageFinisher } from "../../../services/images/finished_image.ts";
+import { ImageCalls } from "../../../services/images/image_call.ts";
+import { createReferenceReader } from "../../../services/images/request/reference_image.ts";
+import { defaultImageRoutes } from "../../../protocols/default/images.ts";
+import type { Services } from "../opening/services.ts";
+
+/** Builds the image endpoints with all that they need. */
+export function buildImageRoutes(services: Services): Route[] {
+  const { config, files, authenticate, egress, media, openStreams, ...shared } = services;
+  const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
+  const images = new ImageCalls({
+    ...shared,
+    openStreams: openStreams,
+    readReferences: createReferenceReader(egress, media),
+    finish: createImageFinisher(egress, shared.log),
+  });
+  return defaultImageRoutes({
+    images,
+    catalog: shared.catalog,
+    authenticate,
+    generationBody: { capBytes: imageBodyBytes, idleMs, maxValues: MAX_MEDIA_REQUEST_VALUES },
+    editForm: { body: { capBytes: editBodyBytes, idleMs }, fileBytes: editFileBytes },
+    spool: files.uploads,
+  });
+}

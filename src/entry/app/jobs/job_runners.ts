@@ -1,0 +1,13 @@
+import type { JobRunner } from "../../../platform/store/job_runner.ts";
+
+/** Combines several runners into one. They are drained concurrently. */
+export function joinRunners(runners: readonly JobRunner[]): JobRunner {
+  return {
+    get running() {
+      return runners.reduce((sum, { running }) => sum + running, 0);
+    },
+    async drain(graceMs) {
+      await Promise.all(runners.map((runner) => runner.drain(graceMs)));
+    },
+  };
+}

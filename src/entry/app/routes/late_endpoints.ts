@@ -1,0 +1,117 @@
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../../platform/endpoints/callers.ts";
+import type { Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { DOCUMENTATION_ENDPOINTS } from "../../../platform/endpoints/service.ts";
+import type { Route } from "../../../platform/http/request/inbound.ts";
+import { Late } from "../../../platform/lib/process/late.ts";
+import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
+import { lazyRoutesAt, routesAt } from "../../../protocols/route_at.ts";
+import type { Features } from "../features/features.ts";
+import type { OwnedServices } from "../opening/own.ts";
+
+/** What the code of endpoints for callers is given. */
+export interface LateEndpointParts {
+  readonly services: OwnedServices;
+  readonly features: Pick<Features, "receivers" | "keptStreams" | "streamPlaces" | "batches">;
+  /** Gives the gateway's own address without a final slash. */
+  readonly baseUrl: () => string;
+}
+
+/** The endpoints that are answered in one piece, but for images. */
+const WHOLE_CALLS = [
+  ENDPOINTS.createEmbeddings,
+  ENDPOINTS.embedContent,
+  ENDPOINTS.batchEmbedContents,
+  ENDPOINTS.createModeration,
+  ENDPOINTS.rerank,
+  ENDPOINTS.createSpeech,
+  ENDPOINTS.createTranscription,
+  ENDPOINTS.createTranslation,
+];
+
+/** The endpoints of files that callers store. */
+const STORED_FILES = [
+  ENDPOINTS.createFile,
+  ENDPOINTS.listFiles,
+  ENDPOINTS.readStoredFile,
+  ENDPOINTS.readFileContent,
+  ENDPOINTS.deleteFile,
+  ENDPOINTS.createUpload,
+  ENDPOINTS.addUploadPart,
+  ENDPOINTS.completeUpload,
+  ENDPOINTS.cancelUpload,
+];
+
+const BATCHES = [ENDPOINTS.createBatch, ENDPOINTS.listBatches, ENDPOINTS.readBatch, ENDPOINTS.cancelBatch];
+
+/** Endpoints for callers, each group with the code that the first request to one of them loads. */
+const GROUPS = [
+  group(
+    [ENDPOINTS.createImages, ENDPOINTS.editImages],
+    new Late(() => import("../features/image_routes.ts")),
+    ({ buildImageRoutes }, { services }) => buildImageRoutes(services),
+  ),
+  group(
+    WHOLE_CALLS,
+    new Late(() => import("../features/whole_call_routes.ts")),
+    ({ buildWholeCallRoutes }, { services }) => buildWholeCallRoutes(services),
+  ),
+  group(
+    [ENDPOINTS.receiveWebhook],
+    new Late(() => import("../../../protocols/default/webhook_receiver.ts")),
+    async ({ webhookReceiverRoutes }, { services: { config }, features: { receivers } }) =>
+      webhookReceiverRoutes({ receivers: await receivers.load(), bodyIdleMs: config.limits.bodyIdleMs }),
+  ),
+  group(
+    STORED_FILES,
+    new Late(() => import("../opening/stored_file_routes.ts")),
+    ({ buildStoredFileRoutes }, { services }) => buildStoredFileRoutes(services),
+  ),
+  group(
+    BATCHES,
+    new Late(() => import("./batch_routes.ts")),
+    async ({ buildBatchRoutes }, { services, features }) =>
+      buildBatchRoutes(services, (await features.batches.load()).batches),
+  ),
+  group(
+    [ENDPOINTS.readOwnUsage],
+    new Late(() => import("../../../protocols/default/usage.ts")),
+    ({ usageRoutes }, { services }) => usageRoutes(services),
+  ),
+  group(
+    [ENDPOINTS.listOwnRequests, ENDPOINTS.readOwnRequest],
+    new Late(() => import("../../../protocols/default/requests.ts")),
+    ({ ownRequestRoutes }, { services: { authenticate, requestLog } }) =>
+      ownRequestRoutes({ authenticate, requests: requestLog }),
+  ),
+  group(
+    [ENDPOINTS.resumeStream],
+    new Late(() => import("../../../services/replays/stream_route.ts")),
+    async ({ streamHandler }, { services: { authenticate, catalog }, features: { keptStreams, streamPlaces } }) => {
+      const [streams, places] = await Promise.all([keptStreams.load(), streamPlaces?.load() ?? null]);
+      return routesAt(ENDPOINTS.resumeStream, streamHandler({ authenticate, streams, catalog, places }));
+    },
+  ),
+  group(
+    [ENDPOINTS.readOwnKey, ENDPOINTS.readOwnCredits],
+    new Late(() => import("../../../protocols/default/key.ts")),
+    ({ keyRoutes }, { services }) => keyRoutes(services),
+  ),
+  group(
+    Object.values(DOCUMENTATION_ENDPOINTS),
+    new Late(() => import("./documentation.ts")),
+    ({ createDocumentationRoutes }, { baseUrl }) => createDocumentationRoutes(baseUrl),
+  ),
+];
+
+/** The routes of endpoints for callers whose code few gateways need. */
+export function lateCallerRoutes(parts: LateEndpointParts): Route[] {
+  return GROUPS.flatMap((routesOf) => routesOf(parts));
+}
+
+function group<Code>(
+  endpoints: readonly Endpoint[],
+  code: Late<Code>,
+  routes: (code: Code, parts: LateEndpointParts) => MaybePromise<readonly Route[]>,
+): (parts: LateEndpointParts) => Route[] {
+  return (parts) => lazyRoutesAt(endpoints, async () => await routes(await code.load(), parts));
+}

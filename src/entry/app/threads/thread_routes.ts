@@ -1,0 +1,66 @@
+import type { Authenticate } from "../../../money/billing/authenticate.ts";
+import type { OpenStreams } from "../../../services/calls/stream_relay.ts";
+import type { BodyLimits } from "../../../platform/http/bodies/body.ts";
+import type { Route } from "../../../platform/http/request/inbound.ts";
+import { systemClock } from "../../../platform/lib/basics/clock.ts";
+import type { CircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts";
+import type { KeptValues } from "../../../services/texts/memory/bounded_memory.ts";
+import type { KeptReasoning } from "../../../services/texts/memory/reasoning_memory.ts";
+import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
+import { createCacheFeature } from "../opening/caches.ts";
+import type { ConfiguredParts } from "../opening/configured_parts.ts";
+import { openCacheFiles } from "../opening/file_stores.ts";
+import { createTextService } from "../features/text.ts";
+import { createTextRoutes } from "../features/text_routes.ts";
+
+/** The parts of {@linkcode threadRoutes}. */
+export interface ThreadRoutesParts {
+  readonly parts: ConfiguredParts;
+  /** Money, store and limits of the main thread. */
+  readonly state: Pick<RemoteState, "meter" | "slots" | "store" | "log">;
+  readonly breaker: CircuitBreaker;
+  /** Reasoning of earlier replies, by tool call. */
+  readonly reasoning: KeptValues<KeptReasoning>;
+  /** Output items that later requests can refer to. */
+  readonly items: KeptValues<string>;
+  readonly openStreams: OpenStreams;
+  readonly authenticate: Authenticate;
+  readonly bodyLimits: BodyLimits;
+}
+
+/** Builds the text endpoints in a thread. */
+export function threadRoutes(
+  { parts, state, breaker, reasoning, items, openStreams, authenticate, bodyLimits }: ThreadRoutesParts,
+): Route[] {
+  const { config, catalog, providers, egress } = parts;
+  const { meter, slots, store, log } = state;
+  const clock = systemClock;
+  const texts = createTextService({
+    catalog,
+    providers,
+    breaker,
+    slots,
+    meter,
+    store,
+    egress,
+    openStreams,
+    reasoning,
+    items,
+    clock,
+    log,
+    random: Math.random,
+  });
+  const files = openCacheFiles(config, log, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
+  const { caches, routes } = createCacheFeature({
+    config,
+    store,
+    meter,
+    authenticate,
+    clock,
+    log,
+    files,
+    texts: texts.parts,
+  });
+  const options = { turns: texts, caches, authenticate, bodyLimits };
+  return [...createTextRoutes(options), ...routes];
+}

@@ -1,0 +1,222 @@
+import { GatewayError } from "../basics/gateway_error.ts";
+import type { ThreadUse } from "./thread_use.ts";
+
+/**
+ * Limits the memory that requests hold: their bodies, the media fetched for them and the replies in transit.
+ *
+ * Bytes are reserved before they are read and released when they are dropped. Three rules decide whether an account may
+ * reserve more:
+ *
+ * 1. All accounts together never hold more than the limit.
+ * 2. An account holds at most a third of the memory that it leaves free: a quarter of the limit while it is alone, less
+ *   as others hold more. This is the dynamic threshold of shared-memory switches (Choudhury and Hahne, IEEE/ACM
+ *   Transactions on Networking 6(2), 1998).
+ * 3. An eighth of the limit is for accounts that hold at most {@linkcode SMALL_HOLDING_BYTES}; rule 2 does not apply to
+ *   them. One account's memory can therefore never cause another account's small request to be refused.
+ *
+ * Requests without a valid key share at most {@linkcode UNKNOWN_CALLERS_SHARE} of the limit.
+ *
+ * Threads have a budget each and one limit for all. What others hold counts in rules 1 and 2: for all accounts exactly,
+ * for one account together with the few others that share its hash. Two threads that reserve at the same moment can
+ * exceed the limit by what one of them reserved.
+ */
+export class MemoryBudget {
+  /**
+   * By account. One that holds nothing stays until the next clean-up. Source:
+   * docs/decisions/0104-short-lived-objects.md.
+   */
+  readonly #heldBy = new Map<string, number>();
+  #cleanupSize = MIN_CLEANUP_SIZE;
+  #inUse = 0;
+
+  /**
+   * Creates an unused budget.
+   *
+   * @param limitBytes The maximum number of bytes that all leases hold together; infinite for no limit.
+   * @param threads What other threads hold of the same memory, and their limit with this one. Default: no other thread
+   * has requests.
+   */
+  constructor(
+    readonly limitBytes: number,
+    readonly threads: { readonly use: ThreadUse; readonly limitBytes: number } | null = null,
+  ) {}
+
+  /** The bytes that the leases of all threads hold. */
+  get inUse(): number {
+    return this.#inUse + (this.threads?.use.othersMemory ?? 0);
+  }
+
+  /** The maximum number of bytes that one account can hold. */
+  get accountLimitBytes(): number {
+    return this.limitBytes / 4;
+  }
+
+  /** The number of accounts in memory. It is bounded by those that hold something. */
+  get accountCount(): number {
+    return this.#heldBy.size;
+  }
+
+  /** The bytes that an account holds; null for requests without a valid key. */
+  inUseBy(account: string | null): number {
+    return this.#heldBy.get(account ?? UNKNOWN_CALLERS) ?? 0;
+  }
+
+  /**
+   * Opens an empty lease.
+   *
+   * @param account Null until the caller is authenticated.
+   */
+  lease(account: string | null = null): MemoryLease {
+    return new MemoryLease(this, account ?? UNKNOWN_CALLERS);
+  }
+
+  /** Whether the account may reserve `bytes` more. For {@linkcode MemoryLease}. */
+  hasRoomFor(account: string, bytes: number): boolean {
+    const { threads, limitBytes } = this;
+    const free = limitBytes - this.#inUse - bytes;
+    const allFree = threads === null ? free : threads.limitBytes - this.inUse - bytes;
+    if (free < 0 || allFree < 0) return false;
+    const held = (this.#heldBy.get(account) ?? 0) + bytes;
+    if (account === UNKNOWN_CALLERS) return held <= limitBytes * UNKNOWN_CALLERS_SHARE;
+    if (held <= Math.min(SMALL_HOLDING_BYTES, this.accountLimitBytes)) return true;
+    if (held > free / 3 || Math.min(free, allFree) < limitBytes * SMALL_HOLDINGS_SHARE) return false;
+    return threads === null || held + threads.use.othersMemoryOf(threads.use.groupOf(account)) <= allFree / 3;
+  }
+
+  /** Adds to the bytes of an account; a negative number releases. For {@linkcode MemoryLease}. */
+  count(account: string, bytes: number): void {
+    if (bytes === 0) return;
+    this.#inUse += bytes;
+    if (this.threads !== null) {
+      const { use } = this.threads;
+      use.setMemory(this.#inUse);
+      use.addToGroup(use.groupOf(account), bytes);
+    }
+    this.#heldBy.set(account, (this.#heldBy.get(account) ?? 0) + bytes);
+    if (this.#heldBy.size > this.#cleanupSize) this.#removeIdle();
+  }
+
+  // Runs only when the number of accounts has doubled, so that the average cost per request stays constant.
+  #removeIdle(): void {
+    for (const [account, held] of this.#heldBy) if (held === 0) this.#heldBy.delete(account);
+    this.#cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * this.#heldBy.size);
+  }
+}
+
+/** The number of accounts from which on those that hold nothing are removed. */
+const MIN_CLEANUP_SIZE = 1_024;
+
+/** The bytes that every account may hold regardless of the others, as long as the limit is not reached. */
+export const SMALL_HOLDING_BYTES = 1_048_576;
+
+/** The share of the limit that is reserved for accounts with small holdings. */
+const SMALL_HOLDINGS_SHARE = 1 / 8;
+
+/** The share of the limit for requests without a valid key. */
+const UNKNOWN_CALLERS_SHARE = 1 / 32;
+
+/** No account has this id: see `isAccountId`. */
+const UNKNOWN_CALLERS = "";
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * The memory that one request holds of a {@linkcode MemoryBudget}, or work that outlives the request. The code that
+ * opens a lease ends it: `using lease = budget.lease(account)`.
+ */
+export class MemoryLease implements Disposable {
+  #account: string;
+  #held = 0;
+  #isEnded = false;
+
+  /** Use {@linkcode MemoryBudget.lease}. */
+  constructor(readonly budget: MemoryBudget, account: string) {
+    this.#account = account;
+  }
+
+  /** The account of the lease; empty until the caller is authenticated. */
+  get account(): string {
+    return this.#account;
+  }
+
+  /** The bytes that the lease holds. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Sets the account once the caller is authenticated. Bytes held already move to it. */
+  assignTo(account: string): void {
+    if (account === this.#account) return;
+    this.budget.count(this.#account, -this.#held);
+    this.#account = account;
+    this.budget.count(account, this.#held);
+  }
+
+  /**
+   * Reserves bytes before they are read.
+   *
+   * @throws {GatewayError} `overloaded` with `Retry-After` if there is no room now. `request_too_large` if the lease
+   * alone would exceed the limit of an account.
+   */
+  reserve(bytes: number): void {
+    const wanted = Math.ceil(bytes);
+    if (this.#isEnded) throw overloaded("the request has ended");
+    if (this.#held + wanted > this.budget.accountLimitBytes) throw tooLarge(this.budget.accountLimitBytes);
+    if (!this.budget.hasRoomFor(this.#account, wanted)) throw overloaded("too many requests are in progress");
+    this.#held += wanted;
+    this.budget.count(this.#account, wanted);
+  }
+
+  /** Releases bytes before the lease ends. A number above the bytes held releases all of them. */
+  release(bytes: number): void {
+    const given = Math.min(Math.ceil(bytes), this.#held);
+    this.#held -= given;
+    this.budget.count(this.#account, -given);
+  }
+
+  /** Releases everything above an earlier value of {@linkcode MemoryLease.held}. */
+  releaseTo(held: number): void {
+    this.release(Math.max(this.#held - held, 0));
+  }
+
+  /** Opens a lease of the same account, for work that continues after the request has ended. */
+  fork(): MemoryLease {
+    return new MemoryLease(this.budget, this.#account);
+  }
+
+  /** Moves all bytes to a new lease, for work that continues after the request has ended. */
+  detach(): MemoryLease {
+    const detached = this.fork();
+    detached.#held = this.#held;
+    this.#held = 0;
+    return detached;
+  }
+
+  /** Releases everything. Nothing can be reserved afterwards. May be called twice. */
+  end(): void {
+    this.#isEnded = true;
+    this.release(this.#held);
+  }
+
+  /** As {@linkcode MemoryLease.end}. */
+  [Symbol.dispose](): void {
+    this.end();
+  }
+}
+
+/** A budget without a limit, for work that is bounded elsewhere and for tests. */
+export const UNLIMITED_MEMORY: MemoryBudget = new MemoryBudget(Infinity);
+
+function overloaded(reason: string): GatewayError {
+  return new GatewayError("overloaded", `Not enough memory to accept the request: ${reason}. Retry later`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    closeConnection: true,
+  });
+}
+
+function tooLarge(limitBytes: number): GatewayError {
+  return new GatewayError(
+    "request_too_large",
+    `The request exceeds the memory limit of one account: ${Math.floor(limitBytes)} bytes (limits.memory)`,
+    { closeConnection: true },
+  );
+}

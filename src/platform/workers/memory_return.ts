@@ -1,0 +1,87 @@
+import process from "node:process";
+import { type Clock, systemClock } from "../lib/basics/clock.ts";
+import { hasFreeDescriptors } from "../lib/process/descriptors.ts";
+import { MIN_FREE_DESCRIPTORS } from "../lib/process/late.ts";
+
+/** Options of {@linkcode startMemoryReturn}. The defaults measure this process. */
+export interface MemoryReturnOptions {
+  readonly clock?: Clock;
+  /** The memory that the process holds. */
+  readonly residentBytes?: () => number;
+  /** The processor time that the process has used since its start, in milliseconds. */
+  readonly usedCpuMs?: () => number;
+  /** Returns the memory that the process holds and does not use. */
+  readonly returnMemory?: () => void;
+}
+
+/** Time between two checks. */
+export const CHECK_EVERY_MS = 10_000;
+
+/** The most processor time between two checks of a quiet process: a twentieth of a core. */
+export const QUIET_CPU_MS = 500;
+
+/**
+ * The number of quiet checks before memory is returned. V8 frees its own garbage up to 30 seconds after load, and takes
+ * some seconds for it. Source: docs/decisions/0061-memory-after-load.md.
+ */
+export const QUIET_CHECKS = 4;
+
+/** Memory beyond the least amount so far for which a return is worth its cost, 25 ms of processor time. */
+export const WORTHWHILE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * What a gateway holds a minute after its start. The first start of a version translates TypeScript in many threads,
+ * which leaves 60 MiB more in the allocator. Source: docs/decisions/0076-memory-after-the-first-start.md.
+ */
+export const STARTED_BYTES = 88 * 1024 * 1024;
+
+/**
+ * Returns the memory that the process does not use to the system, after the start and after each load. The allocator of
+ * glibc keeps freed memory below the last block in use, about 100 MiB after load, until `malloc_trim` returns it.
+ *
+ * It runs when the process was quiet for 30 to 40 seconds and holds more than before the load, or than most gateways
+ * hold after a start.
+ *
+ * @returns A function that stops it.
+ */
+export function startMemoryReturn({
+  clock = systemClock,
+  residentBytes = () => Deno.memoryUsage().rss,
+  usedCpuMs = usedCpuOfProcess,
+  returnMemory = returnByThread,
+}: MemoryReturnOptions = {}): () => void {
+  let leastBytes = Math.min(residentBytes(), STARTED_BYTES);
+  let cpuMs = usedCpuMs();
+  let quietChecks = 0;
+  let hasReturned = false;
+  let stop = clock.after(CHECK_EVERY_MS, check);
+
+  function check(): void {
+    const [lastMs, nowMs] = [cpuMs, usedCpuMs()];
+    cpuMs = nowMs;
+    quietChecks = nowMs - lastMs <= QUIET_CPU_MS ? quietChecks + 1 : 0;
+    const bytes = residentBytes();
+    // What a return leaves is in use, so it is not tried again for it.
+    leastBytes = hasReturned ? bytes : Math.min(leastBytes, bytes);
+    hasReturned = quietChecks === QUIET_CHECKS && bytes > leastBytes + WORTHWHILE_BYTES;
+    if (hasReturned) returnMemory();
+    stop = clock.after(CHECK_EVERY_MS, check);
+  }
+
+  return () => stop();
+}
+
+function usedCpuOfProcess(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/**
+ * Starts a thread that ends at once. Deno calls `malloc_trim(0)` whenever a thread of its workers ends, on Linux; there
+ * is no other way to it without a permission for native code. Source: Deno pull request 32617.
+ */
+function returnByThread(): void {
+  if (!hasFreeDescriptors(MIN_FREE_DESCRIPTORS)) return; // the memory stays until the next time
+  const worker = new Worker("data:application/javascript,close()", { type: "module" });
+  worker.onerror = (event) => event.preventDefault(); // Without a thread the memory stays; that is no reason to end.
+}

@@ -1,9 +1,0 @@
-import { GatewayError } from "../../lib/gateway_error.ts";
-
-/** A `conflict` of a change that was made in part. Its entry in the audit log stays. */
-export class UnfinishedChangeError extends GatewayError {
-  /** @param message What stopped the change, and what to do. */
-  constructor(message: string) {
-    super("conflict", message);
-  }
-}

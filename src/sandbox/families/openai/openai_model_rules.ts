@@ -1,0 +1,112 @@
+import type { ModelFacts } from "../../../conversation/facts/model_facts.ts";
+import { OPENAI_FACTS } from "../../../conversation/models/families/openai.ts";
+import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
+import { isAbsent, isObject, listOf, objectsOf } from "../../../conversation/neutral/wire_value.ts";
+import { SimulatedError } from "../../simulated_error.ts";
+import { badParameter } from "./openai_fields.ts";
+import { factsIn } from "../known_facts.ts";
+
+/** Sampling settings of a chat completion besides `temperature` and `top_p`, with the values that change nothing. */
+const CHAT_SAMPLING: Readonly<Record<string, unknown>> = {
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  logprobs: false,
+  top_logprobs: 0,
+  logit_bias: undefined,
+};
+
+/**
+ * Checks what a chat completion may ask of its model: efforts, function tools, sampling and limits. Source: the facts
+ * of OpenAI's models; the vendor's error messages.
+ *
+ * @throws {SimulatedError}
+ */
+export function checkChatModel(body: JsonObject, model: string): void {
+  const facts = factsIn(OPENAI_FACTS, model);
+  const { reasoning_effort: effort } = body;
+  if (facts.canReason === false && !isAbsent(effort)) {
+    throw badParameter("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort");
+  }
+  if (facts.canReason !== true) return checkSampling(body, facts, false);
+  const { efforts, chatEfforts } = facts;
+  const taken = efforts?.filter((each) => chatEfforts === null || chatEfforts.includes(each)) ?? chatEfforts;
+  checkEffort(effort, "reasoning_effort", taken, model);
+  const reasons = reasonsAt(effort, facts);
+  checkTools(body, model, facts, reasons);
+  if (facts.hasChatMaxTokens === false && !isAbsent(body.max_tokens)) {
+    const message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
+      "'max_completion_tokens' instead.";
+    throw badParameter("max_tokens", message, "unsupported_parameter");
+  }
+  if (reasons && facts.hasChatStop === false && !isAbsent(body.stop)) throw unsupported("stop");
+  checkSampling(body, facts, reasons);
+}
+
+/** Does the same for a request of the responses format. */
+export function checkResponsesModel(body: JsonObject): void {
+  const model = String(body.model);
+  const facts = factsIn(OPENAI_FACTS, model);
+  const { effort = null, summary = null } = isObject(body.reasoning) ? body.reasoning : {};
+  if (facts.canReason === false) {
+    if (effort !== null) throw unsupported("reasoning.effort");
+    if (summary !== null) throw unsupported("reasoning.summary");
+    if (listOf(body.include).includes("reasoning.encrypted_content")) {
+      throw badParameter("include", "Encrypted content is not supported with this model.");
+    }
+  }
+  if (facts.canReason !== true) return;
+  checkEffort(effort, "reasoning.effort", facts.efforts, model);
+  if (takesSampling(facts, reasonsAt(effort, facts))) return;
+  for (const name of ["temperature", "top_p", "top_logprobs"]) if (!isAbsent(body[name])) throw unsupported(name);
+}
+
+/** Whether the model reasons: with the effort of the request, otherwise with its own default. */
+function reasonsAt(effort: unknown, { defaultEffort }: ModelFacts): boolean {
+  return (isAbsent(effort) ? defaultEffort : effort) !== "none";
+}
+
+function takesSampling({ samplingSupport }: ModelFacts, reasons: boolean): boolean {
+  return samplingSupport !== "never" && (samplingSupport !== "without_reasoning" || !reasons);
+}
+
+function checkEffort(effort: unknown, param: string, efforts: readonly string[] | null, model: string): void {
+  if (isAbsent(effort) || efforts === null || efforts.includes(String(effort))) return;
+  const known = efforts.map((each) => `'${each}'`).join(", ");
+  const message =
+    `Unsupported value: '${effort}' is not supported with the '${model}' model. Supported values are: ${known}.`;
+  throw badParameter(param, message, "unsupported_value");
+}
+
+/** Source: openai/openai-openapi#541 and reports with the whole answer for gpt-5.6-terra. */
+function checkTools(body: JsonObject, model: string, { chatTools, efforts }: ModelFacts, reasons: boolean): void {
+  const isRefused = chatTools === "never" || (chatTools === "without_reasoning" && reasons);
+  const hasFunctions = objectsOf(body.tools).some(({ type }) => type === "function") ||
+    listOf(body.functions).length > 0;
+  if (!isRefused || !hasFunctions) return;
+  const hasNone = efforts?.includes("none") !== false;
+  throw new SimulatedError(
+    400,
+    `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. To use function ` +
+      `tools, use /v1/responses${hasNone ? " or set reasoning_effort to 'none'" : ""}.`,
+    { param: "reasoning_effort" },
+  );
+}
+
+function checkSampling(body: JsonObject, facts: ModelFacts, reasons: boolean): void {
+  if (takesSampling(facts, reasons)) return;
+  for (const name of ["temperature", "top_p"]) {
+    if (isAbsent(body[name]) || body[name] === 1) continue;
+    const message =
+      `Unsupported value: '${name}' does not support ${body[name]} with this model. Only the default (1) ` +
+      "value is supported.";
+    throw badParameter(name, message, "unsupported_value");
+  }
+  for (const [name, unchanged] of Object.entries(CHAT_SAMPLING)) {
+    if (!isAbsent(body[name]) && body[name] !== unchanged) throw unsupported(name);
+  }
+}
+
+function unsupported(param: string): SimulatedError {
+  const message = `Unsupported parameter: '${param}' is not supported with this model.`;
+  return badParameter(param, message, "unsupported_parameter");
+}

@@ -1,0 +1,158 @@
+import type { Usage } from "../../conversation/neutral/usage.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
+import type { Endpoint } from "../../platform/endpoints/endpoint.ts";
+import { newSortableId } from "../../platform/lib/basics/ids.ts";
+import type { Money } from "../../platform/lib/basics/money.ts";
+import type { StoreTime } from "../../platform/store/store_time.ts";
+
+/** The endpoints whose requests can be lines of a batch, by their paths. */
+export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
+  [ENDPOINTS.createChatCompletion, ENDPOINTS.createResponse, ENDPOINTS.createEmbeddings, ENDPOINTS.createModeration]
+    .map((row) => [row.path, row]),
+);
+
+/** Limits of a batch. Source: docs/api/batches.md#limits. */
+export const BATCH_LIMITS = {
+  lines: 50_000,
+  /** Requests in the body of a create. */
+  inlineRequests: 5_000,
+  /** Errors of an invalid file that are shown. */
+  errors: 100,
+  customIdCharacters: 512,
+} as const;
+
+/** How long the lines of a batch may wait, in milliseconds, by the name of the window. */
+export const COMPLETION_WINDOWS: Readonly<Record<string, number>> = { "24h": 86_400_000 };
+
+/**
+ * The states of a batch:
+ *
+ *     failed (the file is invalid)
+ *     in_progress → finalizing → completed | expired
+ *     in_progress → cancelling → cancelled
+ *
+ * `finalizing` and `cancelling`: no further line begins, and the output files are written.
+ */
+export type BatchStatus =
+  | "failed"
+  | "in_progress"
+  | "finalizing"
+  | "completed"
+  | "expired"
+  | "cancelling"
+  | "cancelled";
+
+/** The final states. */
+const ENDED_BATCH_STATUSES = ["completed", "failed", "cancelled", "expired"] as const;
+
+/** A final state. */
+export type EndedBatchStatus = typeof ENDED_BATCH_STATUSES[number];
+
+/** What is wrong with a file of lines. */
+export interface LineError {
+  readonly code: string;
+  readonly message: string;
+  /** From 1; null for the file as a whole. */
+  readonly line: number | null;
+  /** The field in the line; null for none. */
+  readonly param: string | null;
+}
+
+/** The tokens of a batch. */
+export type BatchUsage = Pick<Usage, "outputTokens" | "reasoningTokens"> & {
+  /** All tokens of the prompts, those of caches included. */
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+};
+
+/** No tokens. */
+export const NO_BATCH_USAGE: BatchUsage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+
+/** A batch as it is stored. Its lines are in a content of their own. */
+export interface BatchRecord {
+  /** `batch_` and 28 hexadecimal digits; sorts by the time of creation. */
+  readonly id: string;
+  readonly account: string;
+  /** The key that created it; no other key can find it. */
+  readonly keyId: string;
+  /** The path of the endpoint of all lines, one of {@linkcode LINE_ENDPOINTS}. */
+  readonly endpoint: string;
+  /** The file of the lines; null if they were in the create. */
+  readonly inputFileId: string | null;
+  readonly completionWindow: string;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly callbackUrl: string | null;
+  /** The lifetime of the output files in seconds; null for the default. */
+  readonly outputSeconds: number | null;
+  readonly status: BatchStatus;
+  /** Unix milliseconds, as every `…At` here. */
+  readonly createdAt: StoreTime;
+  /** No line begins after it. */
+  readonly expiresAt: number;
+  readonly finalizingAt: number | null;
+  readonly cancellingAt: number | null;
+  readonly endedAt: number | null;
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** The highest cost of all lines, which was held at the create. */
+  readonly estimate: Money;
+  /** What the settled lines cost. */
+  readonly cost: Money;
+  readonly usage: BatchUsage;
+  /** The model of all lines as they name it; null if they name several. */
+  readonly model: string | null;
+  /** Only of a failed batch. */
+  readonly errors: readonly LineError[];
+  readonly outputFileId: string | null;
+  readonly errorFileId: string | null;
+  /** The epoch of the job that may settle lines. A worker whose job another one has is refused. */
+  readonly epoch: number;
+}
+
+/** A line that is settled. */
+export interface SettledLine {
+  /** From 1. */
+  readonly number: number;
+  readonly customId: string;
+  readonly requestId: string;
+  /** The HTTP status of its reply. */
+  readonly status: number;
+  /** The JSON body of its reply; null if it is in a content of its own, as it is long. */
+  readonly body: Uint8Array<ArrayBuffer> | null;
+}
+
+const DIGITS = "[0-9a-f]{28}";
+const BATCH_ID = new RegExp(`^batch_${DIGITS}$`);
+const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|[0-9]+)\\.bin$`);
+
+/** Creates the id of a batch. */
+export function newBatchId(nowMs: number): string {
+  return `batch_${newSortableId(nowMs)}`;
+}
+
+/** Whether a text can be the id of a batch. */
+export function isBatchId(text: string): boolean {
+  return BATCH_ID.test(text);
+}
+
+/** The name of the content with the lines of a batch. */
+export function linesNameOf(batchId: string): string {
+  return `batch-${batchId.slice("batch_".length)}-lines.bin`;
+}
+
+/** The name of the content with the long reply to a line. */
+export function replyNameOf(batchId: string, line: number): string {
+  return `batch-${batchId.slice("batch_".length)}-${line}.bin`;
+}
+
+/** The batch that a content belongs to; null for other contents. */
+export function batchIdIn(name: string): string | null {
+  const [, digits] = CONTENT_NAME.exec(name) ?? [];
+  return digits === undefined ? null : `batch_${digits}`;
+}
+
+/** Whether a batch has ended. */
+export function isEnded({ status }: Pick<BatchRecord, "status">): boolean {
+  return ENDED_BATCH_STATUSES.some((each) => each === status);
+}

@@ -1,0 +1,37 @@
+import type { Meter } from "../../money/billing/meter/meter.ts";
+import type { FileStore } from "../../platform/files/files.ts";
+import type { Clock } from "../../platform/lib/basics/clock.ts";
+import type { Log } from "../../platform/lib/basics/log.ts";
+import type { FairPermits } from "../../platform/lib/collections/permits.ts";
+import type { EgressPolicy } from "../../platform/net/target.ts";
+import type { Store } from "../../platform/store/store.ts";
+import type { StoredFiles } from "../stored_files/stored_files.ts";
+import type { BatchRecord } from "./batch.ts";
+import type { LineRunner } from "./line_runner.ts";
+
+/** The dependencies of batches. */
+export interface BatchParts {
+  readonly store: Store;
+  readonly files: FileStore;
+  readonly stored: StoredFiles;
+  readonly meter: Pick<Meter, "admit" | "admitFree" | "probe" | "invalidate">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The policy for the addresses of webhooks. */
+  readonly egress: EgressPolicy;
+  /** Whether an address is a receiver inside the gateway. */
+  readonly isTestReceiver: (url: string) => boolean;
+  readonly runner: LineRunner;
+  /** The batch as its caller reads it, for webhooks. */
+  readonly write: (batch: BatchRecord) => object;
+  /** The maximum size of one request. */
+  readonly maxLineBytes: () => number;
+  /** Limits the lines of all batches that run in this process; the accounts take turns. */
+  readonly permits: FairPermits;
+}
+
+/** The lines of all batches that one process runs simultaneously. Interactive requests are not limited by it. */
+export const MAX_LINES_AT_ONCE = 16;
+
+/** Of one batch, so that several batches of an account run next to each other. */
+export const MAX_LINES_OF_BATCH = 8;

@@ -1,0 +1,273 @@
+import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import { addHold } from "../../money/billing/hold.ts";
+import { InsufficientCredits } from "../../money/billing/meter/meter.ts";
+import { type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import { type Money, writeMoney } from "../../platform/lib/basics/money.ts";
+import { EgressError } from "../../platform/net/egress_error.ts";
+import { checkTarget } from "../../platform/net/target.ts";
+import type { Commit } from "../../platform/store/store.ts";
+import {
+  type BatchRecord,
+  COMPLETION_WINDOWS,
+  isBatchId,
+  type LineError,
+  linesNameOf,
+  newBatchId,
+  NO_BATCH_USAGE,
+} from "./batch.ts";
+import type { BatchParts } from "./batch_parts.ts";
+import { addBatchEvent } from "./events.ts";
+import { InputReader, InvalidInputError, type ReadInput } from "./read_input.ts";
+import { addBatch, type BatchEntry, changeBatch, ownBatchIds, readBatch, readBatches } from "./records.ts";
+import type { BatchRuns } from "./run.ts";
+
+/** A batch to be created. */
+export interface NewBatch {
+  readonly endpoint: string;
+  /** The file of the lines; null if `lines` has them. */
+  readonly inputFileId: string | null;
+  /** The lines of the create, one after the other; null if a file has them. */
+  readonly lines: AsyncIterable<Uint8Array> | null;
+  readonly completionWindow: string;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly callbackUrl: string | null;
+  readonly outputSeconds: number | null;
+}
+
+/** What a batch would cost. */
+export interface BatchTrial extends ReadInput {
+  readonly admission: ProbedAdmission;
+}
+
+/** A cancellation that meets so many changes is refused. */
+const MAX_RACES = 8;
+
+/** Batches of callers: each belongs to the key that created it, and other keys get 404. */
+export class Batches {
+  constructor(readonly parts: BatchParts, private readonly runs: BatchRuns) {}
+
+  /**
+   * Creates a batch. Its lines are checked while they are read, and its highest cost is held. Nothing is held for
+   * invalid lines: the batch is `failed` then, with the first errors.
+   *
+   * @throws {GatewayError} `not_found` without the file; `invalid_request`; `insufficient_credits` if the balance or a
+   * budget does not cover the highest cost; `rate_limited`.
+   */
+  async create(batch: NewBatch, credential: Credential): Promise<BatchRecord> {
+    const { store, files } = this.parts;
+    await this.#refuseCallback(batch.callbackUrl);
+    const chunks = await this.#chunksOf(batch, credential);
+    const id = newBatchId(store.now());
+    const reader = this.#readerOf(batch, credential);
+    const name = linesNameOf(id);
+    try {
+      await this.parts.stored.writeAs(name, reader.stored(chunks), Infinity);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      return await this.#addFailed(id, batch, credential, error.errors);
+    }
+    try {
+      return await this.#add(this.#recordOf(id, batch, credential, reader.result), credential);
+    } catch (error) {
+      await files.remove(name).catch(() => {}); // the next start removes it
+      throw error;
+    }
+  }
+
+  /**
+   * Checks a create without one: nothing is stored, held or taken.
+   *
+   * @throws {GatewayError} As {@linkcode Batches.create}, except for a refusal by the balance or a limit.
+   * `invalid_request` with the first error of the lines.
+   */
+  async dryRun(batch: NewBatch, credential: Credential): Promise<BatchTrial> {
+    await this.#refuseCallback(batch.callbackUrl);
+    const reader = this.#readerOf(batch, credential);
+    const stored = reader.stored(await this.#chunksOf(batch, credential));
+    try {
+      // Ends with the lines.
+      while (!(await stored.next()).done);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      const [{ message = "", line = null } = {}] = error.errors;
+      const where = line === null ? "" : ` of line ${line}`;
+      throw new GatewayError("invalid_request", `Cannot accept the lines${where}: ${message}`, {
+        field: "input_file_id",
+      });
+    }
+    const { estimate } = reader.result;
+    const admission = await probedAdmission(() =>
+      this.parts.meter.probe(credential, estimate === 0n ? null : estimate)
+    );
+    return { ...reader.result, admission };
+  }
+
+  /** Reads a batch of a key. @throws {GatewayError} `not_found`. */
+  async read(keyId: string, id: string): Promise<BatchRecord> {
+    return (await this.#entry(keyId, id)).value;
+  }
+
+  /** Lists a key's batches, newest first, and whether there are more. */
+  async list(
+    keyId: string,
+    { after, limit }: { readonly after: string | null; readonly limit: number },
+  ): Promise<{ readonly batches: readonly BatchRecord[]; readonly hasMore: boolean }> {
+    const ids = await ownBatchIds(this.parts.store, keyId, after, limit + 1);
+    return { batches: await readBatches(this.parts.store, ids.slice(0, limit)), hasMore: ids.length > limit };
+  }
+
+  /**
+   * Cancels a batch: no further line begins, and those that are answered stay.
+   *
+   * @throws {GatewayError} `not_found`; `conflict` if it has ended or its files are written.
+   */
+  async cancel(keyId: string, id: string): Promise<BatchRecord> {
+    const { store } = this.parts;
+    for (let race = 0; race < MAX_RACES; race++) {
+      const entry = await this.#entry(keyId, id);
+      const { status } = entry.value;
+      if (status === "cancelling") return entry.value;
+      if (status !== "in_progress") {
+        throw new GatewayError("conflict", `Cannot cancel the batch: it is ${status}`);
+      }
+      const change = { status: "cancelling", cancellingAt: store.now() } as const;
+      if (!(await store.commit(null, changeBatch({}, entry, change))).ok) continue;
+      this.runs.cancel(id);
+      return { ...entry.value, ...change };
+    }
+    throw new GatewayError("conflict", "Cannot cancel the batch: it changes all the time; retry");
+  }
+
+  async #entry(keyId: string, id: string): Promise<BatchEntry> {
+    const entry = isBatchId(id) ? await readBatch(this.parts.store, id) : null;
+    if (entry === null || entry.value.keyId !== keyId) {
+      throw new GatewayError("not_found", "Cannot find the batch: it does not exist or belongs to another key");
+    }
+    return entry;
+  }
+
+  #readerOf({ endpoint }: NewBatch, credential: Credential): InputReader {
+    const { runner, maxLineBytes } = this.parts;
+    return new InputReader({ endpoint, credential, runner, maxLineBytes: maxLineBytes() });
+  }
+
+  async #chunksOf(
+    { inputFileId, lines }: NewBatch,
+    { keyId }: Credential,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    if (lines !== null) return lines;
+    const file = await this.parts.stored.read(keyId, inputFileId ?? "");
+    if (file.purpose !== "batch") {
+      throw new GatewayError("invalid_request", 'Cannot read "input_file_id": expected a file of the purpose "batch"', {
+        field: "input_file_id",
+      });
+    }
+    return (await this.parts.stored.open(file)).stream;
+  }
+
+  #recordOf(id: string, batch: NewBatch, { accountId, keyId }: Credential, input: ReadInput): BatchRecord {
+    const { endpoint, inputFileId, completionWindow, metadata, callbackUrl, outputSeconds } = batch;
+    const createdAt = this.parts.store.now();
+    return {
+      id,
+      account: accountId,
+      keyId,
+      endpoint,
+      inputFileId,
+      completionWindow,
+      metadata,
+      callbackUrl,
+      outputSeconds,
+      status: "in_progress",
+      createdAt,
+      expiresAt: createdAt + (COMPLETION_WINDOWS[completionWindow] ?? 0),
+      finalizingAt: null,
+      cancellingAt: null,
+      endedAt: null,
+      total: input.total,
+      completed: 0,
+      failed: 0,
+      estimate: input.estimate,
+      cost: 0n,
+      usage: NO_BATCH_USAGE,
+      model: input.model,
+      errors: [],
+      outputFileId: null,
+      errorFileId: null,
+      epoch: 0,
+    };
+  }
+
+  /** Stores the batch, its hold and its job in one commit. */
+  async #add(record: BatchRecord, credential: Credential): Promise<BatchRecord> {
+    const { store, meter } = this.parts;
+    const { estimate, account, id: reference, keyId, createdAt } = record;
+    const admission = await this.#admitted(credential, estimate);
+    try {
+      const detail = { key: keyId, batch: reference };
+      const held: Commit = estimate === 0n
+        ? {}
+        : addHold({}, { account, reference, amount: estimate, detail }, createdAt);
+      const result = await store.commit(null, addBatch(held, record));
+      if (result.ok) return record;
+      if (result.why === "short") throw insufficient(estimate);
+      throw new GatewayError("internal_error", "Cannot store the batch", { cause: result.why });
+    } finally {
+      // The balance is read again before the reservation ends, so that no other call is admitted in between.
+      meter.invalidate(account);
+      admission.release();
+    }
+  }
+
+  async #admitted(credential: Credential, estimate: Money) {
+    const { meter } = this.parts;
+    try {
+      return estimate === 0n ? await meter.admitFree(credential) : await meter.admit(credential, estimate);
+    } catch (error) {
+      if (error instanceof InsufficientCredits) throw insufficient(estimate);
+      throw error;
+    }
+  }
+
+  async #addFailed(
+    id: string,
+    batch: NewBatch,
+    credential: Credential,
+    errors: readonly LineError[],
+  ): Promise<BatchRecord> {
+    const input = { total: 0, estimate: 0n, model: null };
+    const record = this.#recordOf(id, batch, credential, input);
+    const failed: BatchRecord = { ...record, status: "failed", endedAt: record.createdAt, errors };
+    const { store, write } = this.parts;
+    const commit = await addBatchEvent(addBatch({}, failed), failed, {
+      store,
+      status: "failed",
+      at: failed.createdAt,
+      data: write(failed),
+    });
+    const result = await store.commit(null, commit);
+    if (!result.ok) throw new GatewayError("internal_error", "Cannot store the batch", { cause: result.why });
+    return failed;
+  }
+
+  async #refuseCallback(url: string | null): Promise<void> {
+    const { egress, isTestReceiver } = this.parts;
+    if (url === null || isTestReceiver(url)) return;
+    try {
+      await checkTarget(url, ["https:"], egress);
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      throw new GatewayError("invalid_request", `Cannot use "callback_url": ${error.message}`, {
+        field: "callback_url",
+      });
+    }
+  }
+}
+
+function insufficient(estimate: Money): GatewayError {
+  return new GatewayError(
+    "insufficient_credits",
+    `Cannot accept the batch: the balance does not cover its highest cost, ${writeMoney(estimate)} USD`,
+  );
+}

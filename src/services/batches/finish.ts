@@ -1,0 +1,144 @@
+import { Buffer } from "node:buffer";
+import { closeHold, readHold } from "../../money/billing/hold.ts";
+import { mergeCommits } from "../../money/billing/accounts/records.ts";
+import type { FileStore } from "../../platform/files/files.ts";
+import type { Commit, CommitResult, Job, Store } from "../../platform/store/store.ts";
+import type { WrittenContent } from "../stored_files/stored_files.ts";
+import { writtenVersion } from "../../platform/store/written_version.ts";
+import { type BatchRecord, linesNameOf, replyNameOf, type SettledLine } from "./batch.ts";
+import type { BatchParts } from "./batch_parts.ts";
+import { addBatchEvent } from "./events.ts";
+import { storedLines } from "./input_lines.ts";
+import { type BatchEntry, changeBatch, endBatch, repliesOf, settledNumbers } from "./records.ts";
+import { isSuccess } from "./settle.ts";
+
+/** How a batch with lines ends. */
+export type BatchEnd = "completed" | "cancelled" | "expired";
+
+/** Why a line was not run, as the error file says. Source: OpenAI API reference, "Batch". */
+const NOT_RUN: Readonly<Record<Exclude<BatchEnd, "completed">, { readonly code: string; readonly message: string }>> = {
+  cancelled: { code: "batch_cancelled", message: "The batch was cancelled before this request was run" },
+  expired: { code: "batch_expired", message: "The batch expired before this request was run" },
+};
+
+/**
+ * Writes the output files of a batch whose lines are settled or will not be run, and ends it in one commit: its status,
+ * the rest of its hold, its files and its webhooks.
+ *
+ * @returns The result; null if the batch changed meanwhile and nothing was written.
+ */
+export async function finishBatch(
+  parts: BatchParts,
+  { entry, end, job }: { readonly entry: BatchEntry; readonly end: BatchEnd; readonly job: Job },
+): Promise<CommitResult | null> {
+  const { store, stored, meter, log } = parts;
+  const begun = await beginFinish(store, entry);
+  if (begun === null) return null;
+  const { value: batch } = begun;
+  const output = await written(parts, batch, outputLines(parts, batch));
+  const errors = await written(parts, batch, errorLines(parts, batch, end));
+  const at = store.now();
+  const owner = { accountId: batch.account, keyId: batch.keyId };
+  const files = [output, errors].map((content, index) =>
+    content && stored.record(content, {
+      filename: `${batch.id}_${index === 0 ? "output" : "error"}.jsonl`,
+      purpose: "batch_output",
+      lifetimeSeconds: batch.outputSeconds,
+    }, owner)
+  );
+  const change = {
+    status: end,
+    endedAt: at,
+    outputFileId: output?.id ?? null,
+    errorFileId: errors?.id ?? null,
+  };
+  const hold = await readHold(store, batch.id);
+  const detail = { key: batch.keyId, batch: batch.id, status: end };
+  let commit: Commit = hold?.state === "open" ? closeHold({}, hold, at, detail) : {};
+  for (const file of files) if (file !== null) commit = mergeCommits(commit, file.commit);
+  commit = endBatch(mergeCommits(commit, { completeJobs: [job] }), begun, change);
+  const ended: BatchRecord = { ...batch, ...change };
+  commit = await addBatchEvent(commit, ended, { store, status: end, at, data: parts.write(ended) });
+  const result = await store.commit(null, commit);
+  meter.invalidate(batch.account);
+  if (!result.ok) {
+    for (const content of [output, errors]) if (content !== null) await stored.discard(content.id);
+    return result.why === "fenced" ? result : null;
+  }
+  log.info("batch_ended", {
+    ref: batch.id,
+    accountId: batch.account,
+    state: end,
+    durationMs: at - batch.createdAt,
+  });
+  return result;
+}
+
+/** Notes that the files are written, so that the batch cannot be cancelled any more. */
+async function beginFinish(store: Store, entry: BatchEntry): Promise<BatchEntry | null> {
+  if (entry.value.status !== "in_progress") return entry;
+  const change = { status: "finalizing", finalizingAt: store.now() } as const;
+  const commit = changeBatch({}, entry, change);
+  const version = writtenVersion(commit, await store.commit(null, commit), entry.key);
+  return version === null ? null : { ...entry, value: { ...entry.value, ...change }, version };
+}
+
+/** Writes a file of lines; null without lines. */
+async function written(
+  { stored }: BatchParts,
+  _batch: BatchRecord,
+  lines: AsyncGenerator<Uint8Array>,
+): Promise<WrittenContent | null> {
+  const first = await lines.next();
+  if (first.done) return null;
+  return await stored.write(async function* () {
+    yield first.value;
+    yield* lines;
+  }());
+}
+
+async function* outputLines({ store, files }: BatchParts, batch: BatchRecord): AsyncGenerator<Uint8Array> {
+  for await (const line of repliesOf(store, batch.id)) {
+    if (isSuccess(line)) yield lineOf(batch, line, await bodyOf(files, batch, line));
+  }
+}
+
+async function* errorLines(
+  { store, files }: BatchParts,
+  batch: BatchRecord,
+  end: BatchEnd,
+): AsyncGenerator<Uint8Array> {
+  for await (const line of repliesOf(store, batch.id)) {
+    if (!isSuccess(line)) yield lineOf(batch, line, await bodyOf(files, batch, line));
+  }
+  if (end === "completed") return;
+  const settled = await settledNumbers(store, batch.id);
+  const content = await files.find(linesNameOf(batch.id));
+  if (content === null) return;
+  for await (const { number, customId } of storedLines(content.read())) {
+    if (settled.has(number)) continue;
+    const line = { id: lineIdOf(batch, number), custom_id: customId, response: null, error: NOT_RUN[end] };
+    yield Buffer.from(`${JSON.stringify(line)}\n`);
+  }
+}
+
+async function bodyOf(files: FileStore, batch: BatchRecord, { number, body }: SettledLine): Promise<Uint8Array> {
+  if (body !== null) return body;
+  const content = await files.find(replyNameOf(batch.id, number));
+  if (content === null) throw new Error("The reply to a line is missing");
+  return new Uint8Array(await new Response(content.read()).arrayBuffer());
+}
+
+function lineIdOf({ id }: BatchRecord, number: number): string {
+  return `batch_req_${id.slice("batch_".length)}_${number}`;
+}
+
+/** Source: OpenAI API reference, "Batch output". The body stays as the endpoint wrote it. */
+function lineOf(batch: BatchRecord, line: SettledLine, body: Uint8Array): Uint8Array {
+  const { number, customId, requestId, status } = line;
+  const head = `{"id":${JSON.stringify(lineIdOf(batch, number))},"custom_id":${JSON.stringify(customId)},` +
+    `"response":{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":`;
+  // A body of several lines has line feeds as white space alone.
+  const oneLine = body.map((byte) => byte === 0x0a || byte === 0x0d ? 0x20 : byte);
+  return Buffer.concat([Buffer.from(head), oneLine, Buffer.from('},"error":null}\n')]);
+}

@@ -1,0 +1,69 @@
+import { Buffer } from "node:buffer";
+import { type JsonBody, jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+const LINE_FEED = new Uint8Array([0x0a]);
+
+/**
+ * The requests in the body of a create as lines of a file. Their bytes stay as they were sent.
+ *
+ * @param model What requests without a model get; null for none.
+ */
+export async function* inlineLines({ bytes, scan }: JsonBody, model: string | null): AsyncGenerator<Uint8Array> {
+  const member = scan.members.find(({ key }) => key === "requests");
+  if (member === undefined) return;
+  for (const element of elementsOf(bytes.subarray(member.valueStart, member.valueEnd))) {
+    yield await Promise.resolve(model === null ? oneLine(element) : withModel(oneLine(element), model));
+    yield LINE_FEED;
+  }
+}
+
+/** Line feeds between the values of a request are white space, and there are none within its texts. */
+function oneLine(element: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(element.map((byte) => byte === 0x0a || byte === 0x0d ? 0x20 : byte));
+}
+
+/** Adds the model to a body without one. A request that cannot be read is refused later, with its number. */
+function withModel(line: Uint8Array<ArrayBuffer>, model: string): Uint8Array {
+  try {
+    const { outline, scan } = jsonObjectOf(line);
+    const { body } = outline;
+    const member = scan.members.find(({ key }) => key === "body");
+    if (member === undefined || typeof body !== "object" || body === null || Array.isArray(body) || "model" in body) {
+      return line;
+    }
+    const rest = Object.keys(body).length === 0 ? "" : ",";
+    const added = Buffer.from(`"model":${JSON.stringify(model)}${rest}`);
+    const start = member.valueStart + 1;
+    return Buffer.concat([line.subarray(0, start), added, line.subarray(start)]);
+  } catch {
+    return line;
+  }
+}
+
+/** The elements of a JSON list, which is valid. */
+function* elementsOf(list: Uint8Array): Generator<Uint8Array> {
+  let depth = 0;
+  let start = 1;
+  for (let at = 0; at < list.length; at++) {
+    const byte = list[at];
+    if (byte === QUOTE) at = endOfText(list, at);
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
+    if ((byte === COMMA && depth === 1) || depth === 0) {
+      yield list.subarray(start, at);
+      start = at + 1;
+    }
+    if (depth === 0) return;
+  }
+}
+
+/** The place of the quote that ends a text. */
+function endOfText(bytes: Uint8Array, start: number): number {
+  for (let at = start + 1; at < bytes.length; at++) {
+    if (bytes[at] === BACKSLASH) at++;
+    else if (bytes[at] === QUOTE) return at;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,121 @@
+import { Buffer } from "node:buffer";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
+import type { Money } from "../../platform/lib/basics/money.ts";
+import { BATCH_LIMITS } from "./batch.ts";
+
+/** A line of an input file. */
+export interface InputLine {
+  readonly customId: string;
+  /** The JSON object of the request as it was sent. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The model that it names; empty for none. */
+  readonly model: string;
+}
+
+/** A line with what its run needs, as it is stored. */
+export interface StoredLine extends Pick<InputLine, "customId" | "body"> {
+  /** From 1. */
+  readonly number: number;
+  /** The part of the hold that is for it. */
+  readonly part: Money;
+}
+
+const LINE_FEED = 0x0a;
+const TAB = 0x09;
+const CARRIAGE_RETURN = 0x0d;
+
+/**
+ * Cuts chunks into lines, without their ends. Each line is a copy.
+ *
+ * @param maxBytes The maximum size of a line.
+ * @throws {GatewayError} `request_too_large`.
+ */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let pieces: Uint8Array[] = [];
+  let length = 0;
+  const take = (piece: Uint8Array) => {
+    length += piece.length;
+    if (length > maxBytes) {
+      throw new GatewayError("request_too_large", `Cannot read a line this long: expected at most ${maxBytes} bytes`);
+    }
+    pieces.push(piece.slice());
+  };
+  const end = () => {
+    const line = new Uint8Array(Buffer.concat(pieces, length));
+    pieces = [];
+    length = 0;
+    return line[line.length - 1] === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, start)) {
+      take(chunk.subarray(start, at));
+      start = at + 1;
+      yield end();
+    }
+    if (start < chunk.length) take(chunk.subarray(start));
+  }
+  if (length > 0) yield end();
+}
+
+/**
+ * Reads a line of OpenAI's format: `{"custom_id", "method": "POST", "url", "body"}`.
+ *
+ * @throws {GatewayError} `invalid_request`, naming the field.
+ */
+export function readInputLine(bytes: Uint8Array<ArrayBuffer>, endpoint: string): InputLine {
+  const { outline, scan } = jsonObjectOf(bytes);
+  const { custom_id: customId, method = "POST", url = endpoint, body } = outline;
+  const { customIdCharacters: max } = BATCH_LIMITS;
+  if (typeof customId !== "string" || customId === "" || customId.length > max) {
+    throw invalidField("custom_id", `expected text of 1 to ${max} characters`);
+  }
+  if (method !== "POST") throw invalidField("method", 'expected "POST"');
+  if (url !== endpoint) throw invalidField("url", `expected the endpoint of the batch, "${endpoint}"`);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw invalidField("body", "expected an object");
+  }
+  const { stream, background, model }: {
+    readonly stream?: unknown;
+    readonly background?: unknown;
+    readonly model?: unknown;
+  } = body;
+  if (stream === true) throw invalidField("body.stream", "expected no stream in a batch");
+  if (background === true) throw invalidField("body.background", "expected no background request in a batch");
+  const member = scan.members.find(({ key }) => key === "body");
+  if (member === undefined) throw invalidField("body", "expected an object");
+  return {
+    customId,
+    body: bytes.slice(member.valueStart, member.valueEnd),
+    model: typeof model === "string" ? model : "",
+  };
+}
+
+/** Writes a line for the run. The body stays as it was sent: numbers keep their digits. */
+export function writeStoredLine({ part, customId, body }: Omit<StoredLine, "number">): Uint8Array<ArrayBuffer> {
+  // A body of one line has no line feed. One within a pretty-printed request of a create is white space in JSON.
+  const line = body.map((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN ? 0x20 : byte);
+  return new Uint8Array(
+    Buffer.concat([Buffer.from(`${part}\t${JSON.stringify(customId)}\t`), line, Buffer.from("\n")]),
+  );
+}
+
+/** Reads lines that {@linkcode writeStoredLine} wrote. */
+export async function* storedLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StoredLine> {
+  let number = 0;
+  for await (const line of linesOf(chunks, Infinity)) {
+    const first = line.indexOf(TAB);
+    const second = line.indexOf(TAB, first + 1);
+    const textOf = (start: number, end: number) => new TextDecoder().decode(line.subarray(start, end));
+    yield {
+      number: ++number,
+      part: BigInt(textOf(0, first)),
+      customId: String(JSON.parse(textOf(first + 1, second))),
+      body: line.slice(second + 1),
+    };
+  }
+}

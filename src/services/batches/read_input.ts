@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { Money } from "../../platform/lib/basics/money.ts";
+import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
+import { BATCH_LIMITS, type LineError } from "./batch.ts";
+import { linesOf, readInputLine, writeStoredLine } from "./input_lines.ts";
+import type { LineRunner } from "./line_runner.ts";
+
+/** What a file of lines has. */
+export interface ReadInput {
+  readonly total: number;
+  readonly estimate: Money;
+  /** That of all lines; null if they name several. */
+  readonly model: string | null;
+}
+
+/** A file of lines has mistakes. */
+export class InvalidInputError extends Error {
+  override readonly name = "InvalidInputError";
+
+  /** @param errors The first ones, at least one. */
+  constructor(readonly errors: readonly LineError[]) {
+    super("The lines of the batch are invalid");
+  }
+}
+
+/** The options of {@linkcode InputReader}. */
+export interface InputReaderOptions {
+  readonly endpoint: string;
+  readonly credential: Credential;
+  readonly runner: Pick<LineRunner, "estimate">;
+  readonly maxLineBytes: number;
+}
+
+/** Checks the lines of a file while it is read, and estimates them. */
+export class InputReader {
+  readonly #options: InputReaderOptions;
+  readonly #errors: LineError[] = [];
+  /** Hashes of custom ids, so that long ones take little memory. */
+  readonly #customIds = new Set<string>();
+  #total = 0;
+  #estimate = 0n;
+  #model: string | null | undefined;
+
+  constructor(options: InputReaderOptions) {
+    this.#options = options;
+  }
+
+  /** What was read, after the last line. */
+  get result(): ReadInput {
+    return { total: this.#total, estimate: this.#estimate, model: this.#model ?? null };
+  }
+
+  /**
+   * Yields the lines as the run reads them.
+   *
+   * @throws {InvalidInputError} At the end, or when too many lines are invalid.
+   * @throws {GatewayError} If the check of a line fails for a reason that is none of the line.
+   */
+  async *stored(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    const pace = new TurnPace();
+    let line = 0;
+    for await (const bytes of this.#lines(chunks)) {
+      line++;
+      const turn = pace.note();
+      if (turn !== null) await turn;
+      if (isBlank(bytes)) continue;
+      if (++this.#total > BATCH_LIMITS.lines) {
+        this.#fail("too_many_tasks", `expected at most ${BATCH_LIMITS.lines} lines`, null);
+        throw new InvalidInputError(this.#errors);
+      }
+      const stored = await this.#read(bytes, line);
+      if (stored !== null && this.#errors.length === 0) yield stored;
+      if (this.#errors.length >= BATCH_LIMITS.errors) break;
+    }
+    if (this.#total === 0) this.#fail("empty_file", "expected at least one line", null);
+    if (this.#errors.length > 0) throw new InvalidInputError(this.#errors);
+  }
+
+  async *#lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    try {
+      yield* linesOf(chunks, this.#options.maxLineBytes);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== "request_too_large") throw error;
+      this.#total++;
+      this.#fail("invalid_json_line", error.message, null);
+    }
+  }
+
+  async #read(bytes: Uint8Array<ArrayBuffer>, line: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { endpoint, credential, runner } = this.#options;
+    try {
+      const { customId, body, model } = readInputLine(bytes, endpoint);
+      const hash = createHash("sha256").update(customId).digest("base64").slice(0, 22);
+      if (this.#customIds.has(hash)) {
+        this.#fail("duplicate_custom_id", `The custom_id "${customId}" is used twice`, line, "custom_id");
+        return null;
+      }
+      this.#customIds.add(hash);
+      const part = await runner.estimate({ endpoint, credential, body });
+      this.#estimate += part;
+      this.#model = this.#model === undefined || this.#model === model ? model : null;
+      return writeStoredLine({ part, customId, body });
+    } catch (error) {
+      if (!(error instanceof GatewayError) || !isOfLine(error)) throw error;
+      const { field } = error.details;
+      const code = field === "url" ? "invalid_url" : error.code === "invalid_request" ? "invalid_request" : error.code;
+      this.#fail(code, error.message, line, field);
+      return null;
+    }
+  }
+
+  #fail(code: string, message: string, line: number | null, param: string | undefined = undefined): void {
+    this.#errors.push({ code, message, line, param: param ?? null });
+  }
+}
+
+/** A refusal by the gateway's own state says nothing about the line. */
+function isOfLine({ status }: GatewayError): boolean {
+  return status < 500 && status !== 429 && status !== 401;
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09);
+}

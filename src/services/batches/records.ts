@@ -1,0 +1,164 @@
+import { mergeCommits } from "../../money/billing/accounts/records.ts";
+import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
+import type { StoreTime } from "../../platform/store/store_time.ts";
+import { batchIdIn, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
+
+/** The kinds of jobs; each has a batch's id as its `ref`. `batch_clean` removes what only a run needs. */
+export type BatchJobKind = "batch_run" | "batch_clean";
+
+/** A batch as read. */
+export type BatchEntry = Entry<BatchRecord>;
+
+const batchKey = (id: string): Key => ["batch", "batch", id];
+/** The batches of a key in order of creation. */
+const ownPrefix = (keyId: string): Key => ["batch", "own", keyId];
+const accountPrefix = (account: string): Key => ["batch", "account", account];
+/** Batches that have not ended, by account. */
+const openPrefix = (account: string): Key => ["batch", "open", account];
+/** Ended batches by their end. */
+const ENDED: Key = ["batch", "ended"];
+const endedKey = (at: number, id: string): Key => [...ENDED, at, id];
+/** The numbers of settled lines, apart from their replies, so that a run can read them quickly. */
+const settledPrefix = (id: string): Key => ["batch", "settled", id];
+const repliesPrefix = (id: string): Key => ["batch", "reply", id];
+
+const PAGE = 500;
+/** Replies of one read: each has up to 40 KB. */
+const REPLIES_PAGE = 50;
+
+/** Reads a batch; null if there is none. */
+export async function readBatch(store: Store, id: string): Promise<BatchEntry | null> {
+  const [entry = null] = await store.get<BatchRecord>([batchKey(id)]);
+  return entry;
+}
+
+/** Adds a new batch to a commit, with the job that runs it unless it has ended. */
+export function addBatch(commit: Commit, batch: BatchRecord): Commit {
+  const { id, account, keyId, createdAt } = batch;
+  return mergeCommits(commit, {
+    check: [{ key: batchKey(id), version: null }],
+    set: [
+      { key: batchKey(id), value: batch },
+      { key: [...ownPrefix(keyId), id], value: true },
+      { key: [...accountPrefix(account), id], value: true },
+      isEnded(batch)
+        ? { key: endedKey(batch.endedAt ?? createdAt, id), value: true }
+        : { key: [...openPrefix(account), id], value: true },
+    ],
+    addJobs: isEnded(batch) ? [] : [{ kind: "batch_run" satisfies BatchJobKind, ref: id, dueAt: createdAt }],
+  });
+}
+
+/** Adds a change of a batch to a commit. The commit fails with `conflict` if the batch changed since it was read. */
+export function changeBatch(commit: Commit, { key, version, value }: BatchEntry, change: Partial<BatchRecord>): Commit {
+  return mergeCommits(commit, { check: [{ key, version }], set: [{ key, value: { ...value, ...change } }] });
+}
+
+/** Adds the end of a batch to a commit, with the job that removes what only its run needed. */
+export function endBatch(
+  commit: Commit,
+  entry: BatchEntry,
+  change: Partial<BatchRecord> & { readonly endedAt: StoreTime },
+): Commit {
+  const { id, account } = entry.value;
+  return mergeCommits(changeBatch(commit, entry, change), {
+    set: [{ key: endedKey(change.endedAt, id), value: true }],
+    delete: [[...openPrefix(account), id]],
+    addJobs: [{ kind: "batch_clean" satisfies BatchJobKind, ref: id, dueAt: change.endedAt }],
+  });
+}
+
+/** The commit that removes an ended batch. */
+export function removeBatch({ key, version, value: { id, account, keyId, endedAt } }: BatchEntry): Commit {
+  return {
+    check: [{ key, version }],
+    delete: [
+      key,
+      [...ownPrefix(keyId), id],
+      [...accountPrefix(account), id],
+      ...endedAt === null ? [] : [endedKey(endedAt, id)],
+    ],
+  };
+}
+
+/** Adds the reply to a line to a commit. */
+export function addReply(commit: Commit, batchId: string, line: SettledLine): Commit {
+  return mergeCommits(commit, {
+    set: [
+      { key: [...settledPrefix(batchId), line.number], value: true },
+      { key: [...repliesPrefix(batchId), line.number], value: line },
+    ],
+  });
+}
+
+/** The numbers of the settled lines of a batch. */
+export async function settledNumbers(store: Store, batchId: string): Promise<Set<number>> {
+  const numbers = new Set<number>();
+  for await (const { key } of entriesOf(store, settledPrefix(batchId), PAGE)) numbers.add(Number(key[key.length - 1]));
+  return numbers;
+}
+
+/** The replies to the lines of a batch, in the order of the lines. */
+export async function* repliesOf(store: Store, batchId: string): AsyncGenerator<SettledLine> {
+  for await (const { value } of entriesOf<SettledLine>(store, repliesPrefix(batchId), REPLIES_PAGE)) yield value;
+}
+
+async function* entriesOf<T>(store: Store, prefix: Key, limit: number): AsyncGenerator<Entry<T>> {
+  let after: Key | undefined;
+  // Ends with the last page.
+  for (;;) {
+    const page = await store.scan<T>(prefix, { after, limit });
+    yield* page;
+    if (page.length < limit) return;
+    after = page[page.length - 1]?.key;
+  }
+}
+
+/** Removes up to so many replies of a batch; returns those that it removed. */
+export async function removeReplies(store: Store, batchId: string): Promise<SettledLine[]> {
+  const page = await store.scan<SettledLine>(repliesPrefix(batchId), { limit: REPLIES_PAGE });
+  const keys = page.flatMap(({ key, value }) => [key, [...settledPrefix(batchId), value.number]]);
+  await store.commit(null, { delete: keys });
+  return page.map(({ value }) => value);
+}
+
+/** Lists the ids of a key's batches, newest first, after an id; null for the first page. */
+export async function ownBatchIds(store: Store, keyId: string, after: string | null, limit: number): Promise<string[]> {
+  const prefix = ownPrefix(keyId);
+  const entries = await store.scan(prefix, {
+    after: after === null ? undefined : [...prefix, after],
+    limit,
+    reverse: true,
+  });
+  return entries.map(({ key }) => String(key[key.length - 1]));
+}
+
+/** Reads batches in the order of their ids; missing ones are left out. */
+export async function readBatches(store: Store, ids: readonly string[]): Promise<BatchRecord[]> {
+  if (ids.length === 0) return [];
+  const entries = await store.get<BatchRecord>(ids.map(batchKey));
+  return entries.flatMap((entry) => entry === null ? [] : [entry.value]);
+}
+
+/** Reads up to `limit` ids of batches that ended at an instant or before, the earliest first. */
+export async function endedBatchIds(store: Store, by: number, limit: number): Promise<string[]> {
+  const entries = await store.scan(ENDED, { limit });
+  return entries.filter(({ key }) => Number(key[ENDED.length]) <= by).map(({ key }) => String(key[ENDED.length + 1]));
+}
+
+/** Reads up to `limit` ids of an account's batches. */
+export async function batchIdsOfAccount(store: Store, account: string, limit: number): Promise<string[]> {
+  const entries = await store.scan(accountPrefix(account), { limit });
+  return entries.map(({ key }) => String(key[key.length - 1]));
+}
+
+/** The number of an account's batches that have not ended, at most `limit`. */
+export async function countOpenBatches(store: Store, account: string, limit: number): Promise<number> {
+  return (await store.scan(openPrefix(account), { limit })).length;
+}
+
+/** Whether a content is still needed; null for one that belongs to no batch. */
+export async function isBatchContentNeeded(store: Store, name: string): Promise<boolean | null> {
+  const id = batchIdIn(name);
+  return id === null ? null : await readBatch(store, id) !== null;
+}

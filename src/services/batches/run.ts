@@ -1,0 +1,237 @@
+import { type Credential, readCredential } from "../../money/billing/keys/key_ring.ts";
+import { readHold } from "../../money/billing/hold.ts";
+import { sleep } from "../../platform/lib/basics/clock.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { JobHandler } from "../../platform/store/job_runner.ts";
+import { jobBackoffMs } from "../../platform/store/job_runner.ts";
+import type { CommitResult, Job } from "../../platform/store/store.ts";
+import { laterBy } from "../../platform/store/store_time.ts";
+import { writtenVersion } from "../../platform/store/written_version.ts";
+import { isEnded, linesNameOf } from "./batch.ts";
+import { type BatchParts, MAX_LINES_OF_BATCH } from "./batch_parts.ts";
+import { type BatchEnd, finishBatch } from "./finish.ts";
+import { type StoredLine, storedLines } from "./input_lines.ts";
+import type { LineReply } from "./line_runner.ts";
+import { type BatchEntry, changeBatch, readBatch, settledNumbers } from "./records.ts";
+import { LostBatchError, Settler } from "./settle.ts";
+
+/** How long one run lasts before it lets other batches go on. */
+const MAX_RUN_MS = 300_000;
+/** How often a run looks whether its batch was cancelled, and whether interactive requests still wait. */
+const LOOK_EVERY_MS = 1_000;
+/** The batches of one account that one process runs simultaneously, so that those of others begin. */
+const MAX_RUNS_OF_ACCOUNT = 4;
+/** How long a batch waits for the others of its account. */
+const WAIT_MS = 5_000;
+/** A line whose vendor fails is tried so often. */
+const MAX_TRIES = 4;
+
+/** What {@linkcode BatchRuns} needs besides the parts. */
+export interface BatchRunOptions {
+  /** Default: {@linkcode MAX_RUN_MS}. */
+  readonly maxRunMs?: number;
+}
+
+/** The runs of batches in this process. */
+export class BatchRuns {
+  readonly #runs = new Map<string, BatchRun>();
+  #isStopping = false;
+
+  constructor(private readonly parts: BatchParts, private readonly options: BatchRunOptions = {}) {}
+
+  /** Ends all runs when their present lines are answered; the next process goes on with the others. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const run of this.#runs.values()) run.stop("paused");
+  }
+
+  /** Ends the run of a batch here, because its caller cancelled it. */
+  cancel(batchId: string): void {
+    this.#runs.get(batchId)?.stop("cancelled");
+  }
+
+  /** Runs the lines of a batch that are not settled, and then writes its files. */
+  readonly handler: JobHandler = async (job, context) => {
+    const { store, clock } = this.parts;
+    const entry = await takeOver(this.parts, job);
+    if (entry === null) return await store.commit(null, { completeJobs: [job] });
+    if (this.#countOf(entry.value.account) >= MAX_RUNS_OF_ACCOUNT) return await this.#later(job, WAIT_MS);
+    const run = new BatchRun(this.parts, entry, context.signal);
+    if (this.#isStopping) run.stop("paused");
+    const stopTimer = clock.after(this.options.maxRunMs ?? MAX_RUN_MS, () => run.stop("paused"));
+    this.#runs.set(job.ref, run);
+    try {
+      const end = await run.lines();
+      if (end === "paused") return await this.#later(job);
+      return await finishBatch(this.parts, { entry: run.entry, end, job }) ?? await this.#later(job);
+    } catch (error) {
+      if (error instanceof LostBatchError) return;
+      throw error;
+    } finally {
+      stopTimer();
+      this.#runs.delete(job.ref);
+    }
+  };
+
+  #countOf(account: string): number {
+    return this.#runs.values().filter(({ entry }) => entry.value.account === account).toArray().length;
+  }
+
+  async #later(job: Job, delayMs = 0): Promise<CommitResult> {
+    const { store } = this.parts;
+    return await store.commit(null, { postponeJobs: [{ job, dueAt: laterBy(store.now(), delayMs), attempt: 0 }] });
+  }
+}
+
+/** Notes in the batch that this job settles its lines, so that those of an earlier worker are refused. */
+async function takeOver({ store }: BatchParts, job: Job): Promise<BatchEntry | null> {
+  for (let race = 0; race < 8; race++) {
+    const entry = await readBatch(store, job.ref);
+    if (entry === null || isEnded(entry.value) || entry.value.epoch > job.epoch) return null;
+    const change = { epoch: job.epoch };
+    const commit = changeBatch({}, entry, change);
+    const result = await store.commit(null, commit);
+    const version = writtenVersion(commit, result, entry.key);
+    if (version !== null) return { ...entry, value: { ...entry.value, ...change }, version };
+  }
+  throw new Error("The batch changes all the time");
+}
+
+/** Why a run begins no further line. `done`: there is none. */
+type StopReason = BatchEnd | "paused";
+
+/** One run of the lines of a batch. */
+class BatchRun {
+  #stopped: StopReason | null = null;
+  readonly #left = new AbortController();
+  #settler: Settler;
+  #credential: Promise<Credential | GatewayError> | null = null;
+
+  constructor(private readonly parts: BatchParts, entry: BatchEntry, signal: AbortSignal) {
+    this.#settler = new Settler(parts, entry, null);
+    signal.addEventListener("abort", () => {
+      this.stop("paused");
+      this.#left.abort();
+    });
+  }
+
+  /** The batch as of the last commit. */
+  get entry(): BatchEntry {
+    return this.#settler.entry;
+  }
+
+  /** Begins no further line. The first reason counts. */
+  stop(reason: StopReason): void {
+    this.#stopped ??= reason;
+  }
+
+  /** Runs the lines. Resolves when none is under way. */
+  async lines(): Promise<StopReason> {
+    const { store, files, clock } = this.parts;
+    const { id } = this.entry.value;
+    const hold = await readHold(store, id);
+    this.#settler.hold = hold?.state === "open" ? hold : null;
+    const settled = await settledNumbers(store, id);
+    const { total, status } = this.entry.value;
+    // Also if the process ended while the files were written, and the window ended meanwhile.
+    if (settled.size >= total) return status === "cancelling" ? "cancelled" : "completed";
+    if (this.#shouldStop()) return this.#stopped ?? "paused";
+    const content = await files.find(linesNameOf(id));
+    if (content === null) throw new Error("The lines of the batch are missing");
+    let stopLooking = () => {};
+    const look = () => {
+      stopLooking = clock.after(LOOK_EVERY_MS, () => {
+        this.#settler.refresh().catch(() => {}).finally(look);
+      });
+    };
+    look();
+    try {
+      const running = new Set<Promise<void>>();
+      for await (const line of storedLines(content.read())) {
+        if (settled.has(line.number)) continue;
+        if (running.size >= MAX_LINES_OF_BATCH) await Promise.race(running);
+        await this.#untilQuiet();
+        if (this.#shouldStop()) break;
+        const answered: Promise<void> = this.#answer(line).finally(() => running.delete(answered));
+        running.add(answered);
+      }
+      await Promise.all(running);
+      await this.#settler.flush();
+    } finally {
+      stopLooking();
+    }
+    if (this.#shouldStop()) return this.#stopped ?? "paused";
+    const { completed, failed } = this.entry.value;
+    // The job is tried again, and finds the lines that are not settled.
+    if (completed + failed < total) throw new Error("Not all lines of the batch are settled");
+    return "completed";
+  }
+
+  /** Lines do not begin while interactive requests wait for a provider. */
+  async #untilQuiet(): Promise<void> {
+    const { runner, clock } = this.parts;
+    // Ends with the load of requests, or with the run.
+    while (runner.isBusy() && !this.#shouldStop()) await sleep(clock, LOOK_EVERY_MS);
+  }
+
+  #shouldStop(): boolean {
+    const { status, expiresAt } = this.entry.value;
+    if (status === "cancelling") this.stop("cancelled");
+    if (this.parts.store.now() >= expiresAt) this.stop("expired");
+    if (this.#settler.failure !== null) this.stop("paused");
+    return this.#stopped !== null;
+  }
+
+  async #answer(line: StoredLine): Promise<void> {
+    const reply = await this.#replyTo(line);
+    if (reply !== null) this.#settler.add({ line, reply });
+  }
+
+  /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */
+  async #replyTo(line: StoredLine): Promise<LineReply | null> {
+    const { runner, permits } = this.parts;
+    const { endpoint, account } = this.entry.value;
+    // Ends with a reply, with the run, or with the window of the batch.
+    for (let tries = 1;; tries++) {
+      if (this.#shouldStop()) return null;
+      const credential = await (this.#credential ??= this.#readCredential());
+      if (credential instanceof GatewayError) return refusalOf(credential);
+      const request = { endpoint, credential, body: line.body };
+      // A line that waits for its next try takes no permit.
+      const reply = await permits.run(
+        account,
+        async () => this.#stopped === null ? await runner.run(request, line.part, this.#left.signal) : null,
+      );
+      if (reply === null || this.#left.signal.aborted) return null;
+      const isRefused = reply.status === 429 || reply.status === 503;
+      const isFailed = reply.status >= 500 && tries < MAX_TRIES;
+      if (reply.charge !== null || !(isRefused || isFailed)) return reply;
+      await this.#pause(jobBackoffMs(Math.min(tries - 1, 5)));
+    }
+  }
+
+  /** Waits, but not longer than the run. */
+  async #pause(delayMs: number): Promise<void> {
+    const { clock } = this.parts;
+    for (let waitedMs = 0; waitedMs < delayMs && !this.#shouldStop(); waitedMs += LOOK_EVERY_MS) {
+      await sleep(clock, Math.min(LOOK_EVERY_MS, delayMs - waitedMs));
+    }
+  }
+
+  /** Once in a run: limits that change later apply from the next run on. */
+  async #readCredential(): Promise<Credential | GatewayError> {
+    const { account, keyId: id } = this.entry.value;
+    try {
+      return await readCredential(this.parts.store, { account, id });
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === "invalid_api_key") return error;
+      throw error;
+    }
+  }
+}
+
+/** The reply to a line whose key may not be used any more. */
+function refusalOf(error: GatewayError): LineReply {
+  const body = { error: { message: error.message, type: "authentication_error", code: error.code, param: null } };
+  return { requestId: "", status: error.status, body: new TextEncoder().encode(JSON.stringify(body)), charge: null };
+}

@@ -1,0 +1,201 @@
+import { addCharge } from "../../money/billing/ledger/charge.ts";
+import { drawFromHold, type Hold, type HoldDraw } from "../../money/billing/hold.ts";
+import { holdKey } from "../../money/billing/accounts/records.ts";
+import { NO_USAGE, promptTokensOf, type Usage } from "../../conversation/neutral/usage.ts";
+import type { Commit } from "../../platform/store/store.ts";
+import { writtenVersion } from "../../platform/store/written_version.ts";
+import { type BatchRecord, type BatchUsage, replyNameOf, type SettledLine } from "./batch.ts";
+import type { BatchParts } from "./batch_parts.ts";
+import type { StoredLine } from "./input_lines.ts";
+import type { LineReply } from "./line_runner.ts";
+import { addReply, type BatchEntry, changeBatch, readBatch } from "./records.ts";
+
+/** A line with its reply. */
+export interface AnsweredLine {
+  readonly line: StoredLine;
+  readonly reply: LineReply;
+}
+
+/** A batch whose job another worker has. */
+export class LostBatchError extends Error {
+  override readonly name = "LostBatchError";
+}
+
+/** A longer reply is a content, since the values of a store are short. */
+const MAX_INLINE_BYTES = 40_000;
+/** The lines of one commit, and the bytes of their replies, within the limits of every store. */
+const MAX_LINES = 16;
+const MAX_BYTES = 400_000;
+/** A batch changes beside its worker when its caller cancels it. */
+const MAX_RACES = 8;
+
+/**
+ * Settles lines of a batch: each reply becomes durable in one commit with its charge, its part of the hold and the
+ * counts of the batch. A line is therefore charged once or not at all, whenever the process ends. Several lines share a
+ * commit.
+ */
+export class Settler {
+  readonly #waiting: AnsweredLine[] = [];
+  #writing: Promise<void> | null = null;
+  #failure: unknown = null;
+
+  constructor(
+    private readonly parts: Pick<BatchParts, "store" | "files" | "meter">,
+    /** The batch as of the last commit. */
+    public entry: BatchEntry,
+    /** Null if nothing was held. */
+    public hold: Hold | null,
+  ) {}
+
+  /** Adds a line. */
+  add(answered: AnsweredLine): void {
+    this.#waiting.push(answered);
+    this.#start();
+  }
+
+  #start(): void {
+    this.#writing ??= this.#write()
+      .catch((error) => void (this.#failure ??= error))
+      .finally(() => {
+        this.#writing = null;
+        // A line can be added between the end of the last write and this moment.
+        if (this.#waiting.length > 0 && this.#failure === null) this.#start();
+      });
+  }
+
+  /** What prevents further lines; null if nothing does. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Resolves when all lines are durable. @throws What prevented it. */
+  async flush(): Promise<void> {
+    // Ends when nothing waits: a write takes lines, or fails.
+    while (this.#writing !== null && this.#failure === null) await this.#writing;
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** Reads the batch again, since its caller may have cancelled it. */
+  async refresh(): Promise<void> {
+    const before = this.entry;
+    const entry = await readBatch(this.parts.store, this.entry.value.id);
+    if (entry === null || entry.value.epoch !== this.entry.value.epoch) {
+      this.#failure ??= new LostBatchError("The batch is lost");
+      return;
+    }
+    // A commit may have changed it meanwhile, and then has read it again.
+    if (this.entry === before) this.entry = entry;
+  }
+
+  async #write(): Promise<void> {
+    // Ends when nothing waits: each step takes lines.
+    while (this.#waiting.length > 0) {
+      const lines = takeWithin(this.#waiting);
+      const replies: SettledLine[] = [];
+      for (const each of lines) replies.push(await this.#replyOf(each));
+      await this.#commit(lines, replies);
+    }
+  }
+
+  async #replyOf({ line, reply }: AnsweredLine): Promise<SettledLine> {
+    const { number, customId } = line;
+    const { requestId, status, body } = reply;
+    const settled = { number, customId, requestId, status };
+    if (body.length <= MAX_INLINE_BYTES) return { ...settled, body };
+    await this.parts.files.write(replyNameOf(this.entry.value.id, number), once(body), { capBytes: body.length });
+    return { ...settled, body: null };
+  }
+
+  async #commit(lines: readonly AnsweredLine[], replies: readonly SettledLine[]): Promise<void> {
+    const { store, meter } = this.parts;
+    for (let race = 0; race < MAX_RACES; race++) {
+      const { value: batch } = this.entry;
+      const now = store.now();
+      const drawn = this.hold === null
+        ? null
+        : drawFromHold({}, this.hold, lines.map((each) => drawOf(each, batch, now)));
+      let commit: Commit = drawn?.commit ?? unheld(lines, batch, now);
+      for (const reply of replies) commit = addReply(commit, batch.id, reply);
+      const change = countsAfter(batch, lines);
+      commit = changeBatch(commit, this.entry, change);
+      const result = await store.commit(null, commit);
+      if (result.ok) {
+        // What a call can reserve only grows, unless a line cost more than its part.
+        if (costsAbove(lines)) meter.invalidate(batch.account);
+        const version = writtenVersion(commit, result, this.entry.key);
+        if (version === null) throw new Error("The store gave no version of a batch");
+        this.entry = { key: this.entry.key, value: { ...batch, ...change }, version };
+        const holdVersion = writtenVersion(commit, result, holdKey(batch.id));
+        if (drawn !== null && holdVersion !== null) this.hold = { ...drawn.left, version: holdVersion };
+        return;
+      }
+      const entry = await readBatch(store, batch.id);
+      if (entry === null || entry.value.epoch !== batch.epoch) throw new LostBatchError("The batch is lost");
+      this.entry = entry;
+    }
+    throw new Error("The batch changes all the time");
+  }
+}
+
+/** Takes the first lines that fit into one commit; at least one. */
+function takeWithin(waiting: AnsweredLine[]): AnsweredLine[] {
+  let bytes = 0;
+  const count = waiting.findIndex(({ reply }, index) => {
+    bytes += reply.body.length > MAX_INLINE_BYTES ? 0 : reply.body.length;
+    return index > 0 && (index >= MAX_LINES || bytes > MAX_BYTES);
+  });
+  return waiting.splice(0, count < 0 ? waiting.length : count);
+}
+
+function drawOf({ line, reply }: AnsweredLine, batch: BatchRecord, at: number): HoldDraw {
+  const { charge } = reply;
+  return {
+    reference: `${batch.id}:${line.number}`,
+    part: line.part,
+    row: charge === null || charge.amount === 0n ? null : { ...charge, at },
+    detail: { key: batch.keyId, batch: batch.id, custom_id: line.customId },
+  };
+}
+
+/** The charges of lines for which nothing was held, since they were free at the create. */
+function unheld(lines: readonly AnsweredLine[], batch: BatchRecord, at: number): Commit {
+  return lines.map((each) => drawOf(each, batch, at)).reduce<Commit>(
+    (commit, { reference, row }) =>
+      row === null ? commit : addCharge(commit, { account: batch.account, reference, rows: [row] }),
+    {},
+  );
+}
+
+function costsAbove(lines: readonly AnsweredLine[]): boolean {
+  return lines.some(({ line, reply }) => (reply.charge?.amount ?? 0n) > line.part);
+}
+
+function countsAfter(batch: BatchRecord, lines: readonly AnsweredLine[]): Partial<BatchRecord> {
+  const failed = lines.filter(({ reply }) => !isSuccess(reply)).length;
+  let { cost, usage } = batch;
+  for (const { reply: { charge } } of lines) {
+    if (charge === null) continue;
+    cost += charge.amount;
+    usage = sumOf(usage, charge.usage);
+  }
+  return { cost, usage, failed: batch.failed + failed, completed: batch.completed + lines.length - failed };
+}
+
+/** Whether a reply belongs into the output file. */
+export function isSuccess({ status }: Pick<LineReply, "status">): boolean {
+  return status < 400;
+}
+
+function sumOf(sum: BatchUsage, counters: Partial<Usage> = {}): BatchUsage {
+  const usage: Usage = { ...NO_USAGE, ...counters };
+  return {
+    inputTokens: sum.inputTokens + promptTokensOf(usage),
+    cachedTokens: sum.cachedTokens + usage.cacheReadTokens,
+    outputTokens: sum.outputTokens + usage.outputTokens,
+    reasoningTokens: sum.reasoningTokens + usage.reasoningTokens,
+  };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}

@@ -1,0 +1,116 @@
+import { bytesOfBase64, bytesOfDataUri, isDataUri, plainBase64 } from "../../../platform/lib/media/data_uri.ts";
+import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
+import { type PictureFacts, pictureFactsOf } from "../../../platform/lib/media/picture_head.ts";
+import { download, type DownloadOptions, DownloadRefused } from "../../../platform/net/download.ts";
+import { EgressError } from "../../../platform/net/egress_error.ts";
+import type { EgressPolicy } from "../../../platform/net/target.ts";
+import type { ImageSource } from "../../../vendors/upstreams/contract/image_upstream.ts";
+import type { MediaWork } from "../../../platform/workers/media_work.ts";
+
+/** Obtains the input pictures of a caller. */
+export type ReferenceReader = (
+  values: readonly string[],
+  caller: ReferenceCaller,
+) => Promise<ImageSource[]>;
+
+/** The caller of a reference download. */
+export interface ReferenceCaller {
+  readonly accountId: string;
+  /** Fires when the caller disconnects. */
+  readonly signal: AbortSignal | undefined;
+  /** Called before bytes are downloaded; throws to reject them. Default: all are accepted. */
+  readonly reserve?: (bytes: number) => void;
+  /** The name of a reference in errors, by its index. Default: `input_images[<index>]`. */
+  readonly fieldOf?: (index: number) => string;
+}
+
+/** The maximum number of pixels of a picture. */
+export const MAX_PIXELS = 64_000_000;
+
+/** The maximum size of one reference. */
+const MAX_REFERENCE_BYTES = 20_000_000;
+
+/** Base64 with escapes, line breaks and a head. */
+const MAX_CHARACTERS_PER_BYTE = 2;
+
+const MAX_DOWNLOAD_MS = 30_000;
+const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
+
+/**
+ * Creates the reader of `input_images`: addresses under the egress rules, data URIs, or plain base64 in either
+ * alphabet. Each must be a PNG, JPEG or WebP by its content. A thread checks that it can be decoded. The reader throws
+ * `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
+ */
+export function createReferenceReader(policy: EgressPolicy, media: MediaWork): ReferenceReader {
+  return async (values, { accountId, signal, reserve, fieldOf = (index) => `input_images[${index}]` }) => {
+    const sources: ImageSource[] = [];
+    for (const [index, value] of values.entries()) {
+      const field = fieldOf(index);
+      const bytes = await bytesOf(field, value, policy, { signal, reserve });
+      const facts = factsOf(field, bytes);
+      const checked = await media.checkPicture(bytes, accountId);
+      if (checked.problem === "not_image") throw invalidField(field, "expected an image that can be decoded");
+      if (checked.problem === "too_large") {
+        throw invalidField(field, "expected an image that takes less work to decode");
+      }
+      sources.push({ ...facts, lengthBytes: checked.bytes.length, open: () => once(checked.bytes) });
+    }
+    return sources;
+  };
+}
+
+type ReferenceFetch = Pick<DownloadOptions, "signal" | "reserve">;
+
+function bytesOf(field: string, value: string, policy: EgressPolicy, fetch: ReferenceFetch) {
+  if (isDataUri(value)) return decoded(field, value, bytesOfDataUri);
+  if (ADDRESS.test(value.slice(0, 40))) return fetched(field, value, policy, fetch);
+  return decoded(field, value, (text) => bytesOfBase64(plainBase64(text)));
+}
+
+function decoded(
+  field: string,
+  text: string,
+  read: (text: string) => Uint8Array<ArrayBuffer> | null,
+): Uint8Array<ArrayBuffer> {
+  if (text.length > MAX_REFERENCE_BYTES * MAX_CHARACTERS_PER_BYTE) throw tooLarge(field);
+  const bytes = read(text);
+  if (bytes === null) throw invalidField(field, "expected an address, a data URI or valid base64");
+  if (bytes.length > MAX_REFERENCE_BYTES) throw tooLarge(field);
+  return bytes;
+}
+
+async function fetched(
+  field: string,
+  address: string,
+  policy: EgressPolicy,
+  fetch: ReferenceFetch,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const options = { maxBytes: MAX_REFERENCE_BYTES, timeoutMs: MAX_DOWNLOAD_MS, accept: "image/*", ...fetch };
+  try {
+    return (await download(address, options, policy)).bytes;
+  } catch (error) {
+    if (error instanceof EgressError && error.kind === "too_large") throw tooLarge(field);
+    if (!(error instanceof EgressError) && !(error instanceof DownloadRefused)) throw error;
+    const what = error instanceof EgressError && error.kind === "refused" ? "the address" : "the download";
+    throw invalidField(field, `${what} was refused or failed: ${error.message}`, { cause: error });
+  }
+}
+
+function factsOf(field: string, bytes: Uint8Array<ArrayBuffer>): PictureFacts {
+  const facts = pictureFactsOf(bytes);
+  if (facts === null || facts.mediaType === "image/gif") {
+    throw invalidField(field, "expected a PNG, JPEG or WebP image");
+  }
+  if (facts.width * facts.height > MAX_PIXELS) {
+    throw invalidField(field, `expected at most ${MAX_PIXELS} pixels, got ${facts.width}x${facts.height}`);
+  }
+  return facts;
+}
+
+async function* once(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  yield bytes;
+}
+
+function tooLarge(field: string) {
+  return invalidField(field, `expected an image of at most ${MAX_REFERENCE_BYTES} bytes`);
+}

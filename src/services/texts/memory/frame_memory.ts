@@ -1,0 +1,38 @@
+import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+
+/** Frames up to this size are not counted, because every stream holds one. */
+const UNCOUNTED_BYTES = 262_144;
+
+/**
+ * Counts the frame that a stream holds, such as one with a picture, towards the memory of its account. Create one per
+ * stream.
+ */
+export class FrameMemory {
+  readonly #lease: MemoryLease;
+
+  /** @param memory The memory of the request. */
+  constructor(memory: MemoryLease) {
+    this.#lease = memory.fork();
+  }
+
+  /**
+   * Sets the number of bytes that are held. 0 releases all.
+   *
+   * @throws {GatewayError} `overloaded` if there is no memory for it.
+   */
+  hold(bytes: number): void {
+    const counted = bytes > UNCOUNTED_BYTES ? bytes : 0;
+    if (counted > this.#lease.held) this.#take(counted - this.#lease.held);
+    else this.#lease.releaseTo(counted);
+  }
+
+  #take(bytes: number): void {
+    try {
+      this.#lease.reserve(bytes);
+    } catch (cause) {
+      const message = "Not enough memory for the reply: too many requests are in progress; retry later";
+      throw new GatewayError("overloaded", message, { cause });
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { MemoryBudget, MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+
+/** Memory for the media of one create request until the vendor has responded. */
+export interface CreateLease extends Pick<MemoryLease, "reserve">, Disposable {}
+
+/**
+ * Limits the memory for media of running create requests. A vendor that does not respond can occupy its share for
+ * minutes. Each provider and each account therefore gets at most a third of the memory that the others leave free. Some
+ * memory always stays free for other requests and providers.
+ */
+export class CreateMemory {
+  readonly #heldBy = new Map<string, number>();
+
+  /** @param budget Memory shared by all requests and creates. */
+  constructor(readonly budget: MemoryBudget) {}
+
+  /** Opens an empty lease. Its `take` throws `overloaded` if the share of the provider or the account is used up. */
+  lease(provider: string, account: string): CreateLease {
+    const lease = this.budget.lease(account);
+    return {
+      reserve: (bytes) => {
+        lease.reserve(bytes);
+        if (this.#hasRoomFor(provider, bytes)) return this.#count(provider, bytes);
+        lease.release(bytes);
+        throw new GatewayError("overloaded", `Not enough memory for another create at provider "${provider}" now`);
+      },
+      [Symbol.dispose]: () => {
+        this.#count(provider, -lease.held);
+        lease.end();
+      },
+    };
+  }
+
+  /** Called after the bytes were taken from the budget. */
+  #hasRoomFor(provider: string, bytes: number): boolean {
+    const { limitBytes, inUse } = this.budget;
+    return (this.#heldBy.get(provider) ?? 0) + bytes <= (limitBytes - inUse) / 3;
+  }
+
+  #count(provider: string, bytes: number): void {
+    const held = (this.#heldBy.get(provider) ?? 0) + bytes;
+    if (held > 0) this.#heldBy.set(provider, held);
+    else this.#heldBy.delete(provider);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "../../../platform/lib/basics/clock.ts";
+import type { Late } from "../../../platform/lib/process/late.ts";
+import type { CacheUpstream } from "./cache_upstream.ts";
+import type { EmbeddingUpstream } from "./embedding_upstream.ts";
+import type { ImageUpstream } from "./image_upstream.ts";
+import type { ModerationUpstream } from "./moderation_upstream.ts";
+import type { Outbound } from "../call/outbound_call.ts";
+import type { RankUpstream } from "./rank_upstream.ts";
+import type { SpeechUpstream } from "./speech_upstream.ts";
+import type { TranscriptUpstream } from "./transcript_upstream.ts";
+import type { EndpointSettings } from "./endpoint_settings.ts";
+import type { VideoUpstream } from "./video_upstream.ts";
+
+/**
+ * What a provider has besides text. What its vendor lacks is absent. The code of what few use is loaded by the first
+ * request for it.
+ */
+export interface Capabilities {
+  readonly images?: ImageUpstream;
+  readonly videos?: VideoUpstream;
+  readonly caches?: CacheUpstream;
+  readonly embeddings?: Late<EmbeddingUpstream>;
+  readonly moderations?: Late<ModerationUpstream>;
+  readonly ranks?: Late<RankUpstream>;
+  readonly speech?: Late<SpeechUpstream>;
+  /** Transcriptions and translations. */
+  readonly transcripts?: Late<TranscriptUpstream>;
+}
+
+/** What capabilities are made from, for one provider. */
+export interface CapabilityParts {
+  readonly outbound: Outbound;
+  readonly settings: EndpointSettings;
+  /** For the pauses between the polls of image jobs. */
+  readonly clock: Clock;
+}

@@ -1,7 +1,0 @@
-import { section, setting } from "../lib/setting.ts";
-import { seconds } from "../lib/settings.ts";
-
-/** The `webhooks` section: how webhooks are delivered. */
-export const webhooksSchema = section({
-  timeout: setting(seconds(0.01, 300), { default: 10, text: "Of one attempt", example: 30 }),
-}).prefault({});
