@@ -33,7 +33,7 @@ function foldersIn(lcov: string): Map<string, Count> {
   for (const line of lcov.split("\n")) {
     const [, name = "", value = ""] = /^([A-Z]+):(.*)$/.exec(line) ?? [];
     if (name === "SF") {
-      const folder = /\/src\/([^/]+)\//.exec(value)?.[1] ?? "";
+      const folder = /\/src\/(.+?)\/[^/]+$/.exec(value)?.[1]?.split("/").slice(0, 2).join("/") ?? "";
       count = folders.get(folder) ?? newCount();
       folders.set(folder, count);
     }

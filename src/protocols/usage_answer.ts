@@ -1,5 +1,10 @@
 import { DAY_MS, type UsageSums } from "../money/billing/usage/usage_records.ts";
-import { compareValues, type UsageDimension, type UsageGroup, type UsageValue } from "../money/billing/usage/usage_group.ts";
+import {
+  compareValues,
+  type UsageDimension,
+  type UsageGroup,
+  type UsageValue,
+} from "../money/billing/usage/usage_group.ts";
 import type { UsageReport } from "../money/billing/usage/usage_report.ts";
 import { CSV_TYPE, csvLines, csvText } from "../platform/lib/text/csv.ts";
 import type { JsonObject } from "../platform/lib/json/json_object.ts";

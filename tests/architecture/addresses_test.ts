@@ -9,7 +9,7 @@ const ADDRESS =
  * console, which is a client in a browser; and what clients send in the place of an address, which is rewritten.
  */
 const OTHERS =
-  /^src\/(?:endpoints\/|upstreams\/|sandbox\/|reconciliation\/|console\/client\/|cli\/import\/|app\/rewrite_rules\.ts)/;
+  /^src\/(?:platform\/endpoints\/|vendors\/upstreams\/|sandbox\/|vendors\/reconciliation\/|console\/client\/|entry\/cli\/import\/|entry\/app\/routing\/rewrite_rules\.ts)/;
 const COMMENT = /^\s*(?:\/\/|\/?\*)/;
 /** What the reference page says about a setting. */
 const SETTING_TEXT = /^(?: *|.*[{,] )(?:text|otherwise): "/;

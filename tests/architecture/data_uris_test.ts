@@ -3,7 +3,8 @@ import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** Reading a `data:` URI by hand. The console runs in browsers; the simulated vendors are others' programs. */
 const READS_BY_HAND = /startsWith\("data:"\)|\^data:\(?\[|"data:"\.length/;
-const OTHERS = /^src\/(?:lib\/data_uri\.ts|console\/client\/|sandbox\/|texts\/stream_frames\.ts)/;
+const OTHERS =
+  /^src\/(?:platform\/lib\/media\/data_uri\.ts|console\/client\/|sandbox\/|services\/texts\/relay\/stream_frames\.ts)/;
 
 Deno.test("data: URIs are read in one place", async () => {
   const found: string[] = [];

@@ -29,7 +29,9 @@ function decisionsIn(text: string): string[] {
 Deno.test("source tree: nothing outside the codecs decides by the name of a wire format", async () => {
   const found: string[] = [];
   for (const file of ["main.ts", ...await sourceFiles("src")]) {
-    if (file.startsWith("src/conversation/codecs/") || file === "src/conversation/neutral/reasoning_signature.ts") continue;
+    if (file.startsWith("src/conversation/codecs/") || file === "src/conversation/neutral/reasoning_signature.ts") {
+      continue;
+    }
     const lines = decisionsIn(await Deno.readTextFile(join(ROOT, file)));
     found.push(...lines.map((line) => `${file}: ${line}`));
   }

@@ -9,7 +9,7 @@ const LOADERS = new Set(["Late", "lazyRoutes", "lazyRoutesAt"]);
  * Code that does not run in a serving gateway: commands and their checks, and the console in a browser. And what reads
  * the limit of descriptors, which is no module.
  */
-const OTHERS = /^src\/(?:cli|doctor|console\/client)\/|^src\/lib\/descriptors\.ts$/;
+const OTHERS = /^src\/(?:entry\/(?:cli|doctor)|console\/client)\/|^src\/platform\/lib\/process\/descriptors\.ts$/;
 
 /** The lines with an `import()` that a failure for want of descriptors would end for good. */
 function bareImportsIn(text: string): number[] {

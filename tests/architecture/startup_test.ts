@@ -17,8 +17,8 @@ const LAZY: readonly RegExp[] = [
   // The configuration is read in a thread: see docs/decisions/0146-idle-memory.md.
   /^zod$/,
   /^yaml$/,
-  /^src\/config\/(?:config|\w+_section)\.ts$/,
-  /^src\/catalog\/built_in\.json$/,
+  /^src\/config\/(?:config|sections\/\w+_section)\.ts$/,
+  /^src\/vendors\/catalog\/built_in\.json$/,
   // A protocol is loaded by its first request, or by a vendor that speaks it.
   /^src\/conversation\/codecs\/(?:messages|content)\/mod\.ts$/,
   /^src\/protocols\/(?:message\/messages|content\/generate)\.ts$/,
@@ -28,14 +28,14 @@ const LAZY: readonly RegExp[] = [
   /^pngjs$/,
   /^file-type$/,
   /^src\/sandbox\//,
-  /^src\/cli\/(?:dev|admin|check|webhooks)\.ts$/,
-  /^src\/upstreams\/(?!openai\/)[^/]+\//,
-  /^src\/images\//,
-  /^src\/app\/admin\.ts$/,
+  /^src\/entry\/cli\/(?:dev|admin\/admin|check|webhooks)\.ts$/,
+  /^src\/vendors\/upstreams\/(?!openai\/|contract\/|call\/|shared\/|settings\/|opening\/)[^/]+\//,
+  /^src\/services\/images\//,
+  /^src\/entry\/app\/operators\/admin\.ts$/,
   /^src\/console\/(?!security_headers)/,
-  /^src\/tracing\//,
-  /^src\/workers\/media_job\.ts$/,
-  /^src\/app\/large_request_thread\.ts$/,
+  /^src\/observers\/tracing\//,
+  /^src\/platform\/workers\/media_job\.ts$/,
+  /^src\/entry\/app\/threads\/large_request_thread\.ts$/,
 ];
 
 /**

@@ -4,14 +4,14 @@ import { THREAD_MODULES } from "../../src/platform/lib/process/program_files.ts"
 const SOURCE = new URL("../../src/", import.meta.url);
 
 /** Threads that watch others, and are not watched. */
-const WATCHING: ReadonlySet<string> = new Set(["cli/watch_entry", "cli/launcher_entry"]);
+const WATCHING: ReadonlySet<string> = new Set(["entry/cli/process/watch_entry", "entry/cli/process/launcher_entry"]);
 
 /** Where threads are started. Each place makes sure that descriptors are free, or runs at the start. */
 const STARTING = [
-  "cli/launcher.ts",
-  "cli/watch.ts",
-  "workers/memory_return.ts",
-  "workers/worker_thread.ts",
+  "entry/cli/process/launcher.ts",
+  "entry/cli/process/watch.ts",
+  "platform/workers/memory_return.ts",
+  "platform/workers/worker_thread.ts",
 ];
 
 Deno.test("source tree: every module that threads start with beats for the watch", async () => {

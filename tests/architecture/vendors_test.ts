@@ -11,7 +11,12 @@ const OTHERS = /^src\/(?:sandbox|console\/client)\//;
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "src/conversation/parts/request/media_address.ts": ["generativelanguage.googleapis.com"],
   "src/platform/files/s3/bucket_error.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
-  "src/config/sections/storage_sections.ts": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"],
+  "src/config/sections/storage_sections.ts": [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_REGION",
+  ],
 };
 /** Comments, and what the reference says of a setting. */
 const COMMENT = /^\s*(?:\/\/|\/?\*|(?:example|text|otherwise): )/;

@@ -1,5 +1,11 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { createAccount, listAccounts, readAccount, resumeAccount, suspendAccount } from "../../src/money/billing/accounts/account.ts";
+import {
+  createAccount,
+  listAccounts,
+  readAccount,
+  resumeAccount,
+  suspendAccount,
+} from "../../src/money/billing/accounts/account.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { itemAt } from "../support/items.ts";

@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { changeAccountSettings, createAccount, resumeAccount, suspendAccount } from "../../src/money/billing/accounts/account.ts";
+import {
+  changeAccountSettings,
+  createAccount,
+  resumeAccount,
+  suspendAccount,
+} from "../../src/money/billing/accounts/account.ts";
 import { hashOfKey, newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { changeKey, issueKey, listKeys, revokeKey } from "../../src/money/billing/keys/issued_key.ts";
 import { createKeyRing } from "../../src/money/billing/keys/key_ring.ts";

@@ -1,6 +1,10 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
-import { newWebhookSecret, readWebhookSecrets, rotateWebhookSecret } from "../../src/money/billing/accounts/webhook_secret.ts";
+import {
+  newWebhookSecret,
+  readWebhookSecrets,
+  rotateWebhookSecret,
+} from "../../src/money/billing/accounts/webhook_secret.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { manualClock, observeStore } from "./support.ts";

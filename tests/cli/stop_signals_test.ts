@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { createSignalCounter, hangupListener, reloadAtSignal, SIGNAL_COPY_MS } from "../../src/entry/cli/process/stop_signals.ts";
+import {
+  createSignalCounter,
+  hangupListener,
+  reloadAtSignal,
+  SIGNAL_COPY_MS,
+} from "../../src/entry/cli/process/stop_signals.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 Deno.test("createSignalCounter() counts copies of a signal within a second as one", () => {

@@ -1,6 +1,11 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { argumentsOf, inputOf, isWrappedInput, readableInput } from "../../src/conversation/parts/request/call_input.ts";
+import {
+  argumentsOf,
+  inputOf,
+  isWrappedInput,
+  readableInput,
+} from "../../src/conversation/parts/request/call_input.ts";
 
 Deno.test("inputOf() is the inverse of argumentsOf() for objects, other JSON and other text", () => {
   const input = fc.oneof(

@@ -1,6 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { type Effort, EFFORTS } from "../../src/conversation/neutral/conversation.ts";
-import { COMMON_EFFORTS, EFFORT_SHARES, effortForShare, nearestEffort } from "../../src/conversation/parts/request/effort.ts";
+import {
+  COMMON_EFFORTS,
+  EFFORT_SHARES,
+  effortForShare,
+  nearestEffort,
+} from "../../src/conversation/parts/request/effort.ts";
 
 const THINKING = EFFORTS.filter((effort) => effort !== "none") as [Effort, ...Effort[]];
 

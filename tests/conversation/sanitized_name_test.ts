@@ -1,6 +1,12 @@
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
-import { sanitizeName, shortHash, truncateName, uniqueName, withHash } from "../../src/conversation/parts/request/sanitized_name.ts";
+import {
+  sanitizeName,
+  shortHash,
+  truncateName,
+  uniqueName,
+  withHash,
+} from "../../src/conversation/parts/request/sanitized_name.ts";
 import { atLeast } from "../support/items.ts";
 
 Deno.test("sanitizeName() keeps valid names, sanitizes others, and keeps different names different", () => {

@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { isValidSignature, signedUrl } from "../../src/platform/files/signed_url.ts";
-import { ensureSigningKeys, openSigningKeys, rotateSigningKeys } from "../../src/services/videos/results/signing_keys.ts";
+import {
+  ensureSigningKeys,
+  openSigningKeys,
+  rotateSigningKeys,
+} from "../../src/services/videos/results/signing_keys.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Store } from "../../src/platform/store/store.ts";

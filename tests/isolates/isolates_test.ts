@@ -85,7 +85,7 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     writtenObserver: null,
     hasRows: false,
     countsRequests: true,
-    entry: threadModule("app/isolate_thread"),
+    entry: threadModule("entry/app/threads/isolate_thread"),
     meter,
     store,
     breaker: createCircuitBreaker({ clock }),

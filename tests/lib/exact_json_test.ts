@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { hasInexactNumber, isNestedDeeperThan, jsonTextOf, parseExactJson } from "../../src/platform/lib/json/exact_json.ts";
+import {
+  hasInexactNumber,
+  isNestedDeeperThan,
+  jsonTextOf,
+  parseExactJson,
+} from "../../src/platform/lib/json/exact_json.ts";
 
 /** Numbers as JSON text, in every spelling. Source: RFC 8259, 6. */
 const number = fc.tuple(

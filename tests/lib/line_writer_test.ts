@@ -1,6 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
-import { createLineWriter, MAX_QUEUED_CHARACTERS, URGENT_RESERVE_CHARACTERS } from "../../src/platform/lib/streams/line_writer.ts";
+import {
+  createLineWriter,
+  MAX_QUEUED_CHARACTERS,
+  URGENT_RESERVE_CHARACTERS,
+} from "../../src/platform/lib/streams/line_writer.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** A stream whose writes the test completes. */

@@ -1,6 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { exactCostOf, MAX_MONEY, readMoney, readRate, roundedMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
+import {
+  exactCostOf,
+  MAX_MONEY,
+  readMoney,
+  readRate,
+  roundedMoney,
+  writeMoney,
+} from "../../src/platform/lib/basics/money.ts";
 
 const anyMoney = fc.bigInt({ min: -MAX_MONEY, max: MAX_MONEY });
 const anyRate = fc.bigInt({ min: 0n, max: 10n ** 18n });

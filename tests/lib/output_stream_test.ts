@@ -1,5 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { iteratorStream, onStreamFailure, outputStream, type StreamOutput } from "../../src/platform/lib/streams/output_stream.ts";
+import {
+  iteratorStream,
+  onStreamFailure,
+  outputStream,
+  type StreamOutput,
+} from "../../src/platform/lib/streams/output_stream.ts";
 
 /** A stream that a test writes, and its output. */
 function written(strategy?: QueuingStrategy<string>, cancel: () => void = () => {}) {

@@ -246,7 +246,9 @@ Deno.test("guardedFetch() ignores the proxy variables", async () => {
   await using server = serverOf(() => new Response("direct"));
   const child = `
     import { readCidr } from ${JSON.stringify(new URL("../../src/platform/net/address.ts", import.meta.url).href)};
-    import { guardedFetch } from ${JSON.stringify(new URL("../../src/platform/net/guarded_fetch.ts", import.meta.url).href)};
+    import { guardedFetch } from ${
+    JSON.stringify(new URL("../../src/platform/net/guarded_fetch.ts", import.meta.url).href)
+  };
     const policy = { allow: [readCidr("127.0.0.1")], own: [], resolve: () => Promise.resolve(["127.0.0.1"]) };
     const request = { method: "GET", schemes: ["http:"], capBytes: 100, timeoutMs: 10_000 };
     const { body } = await guardedFetch("http://a.example:${server.port}/", request, policy);

@@ -1,6 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { newRequestId } from "../../src/platform/lib/basics/ids.ts";
-import type { LoggedRequest, RangedFact, RequestLog, RequestQuery } from "../../src/observers/request_log/request_log.ts";
+import type {
+  LoggedRequest,
+  RangedFact,
+  RequestLog,
+  RequestQuery,
+} from "../../src/observers/request_log/request_log.ts";
 import { FLUSH_MS } from "../../src/observers/request_log/threaded_request_log.ts";
 import { recordOf, type TestLog } from "./support.ts";
 

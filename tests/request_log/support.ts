@@ -1,7 +1,10 @@
 import { RequestRecord } from "../../src/platform/http/request/request_record.ts";
 import type { RecordedArrival } from "../../src/platform/http/request/request_record.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
-import { openSqliteRequestLog, type SqliteRequestLogOptions } from "../../src/observers/request_log/sqlite_request_log.ts";
+import {
+  openSqliteRequestLog,
+  type SqliteRequestLogOptions,
+} from "../../src/observers/request_log/sqlite_request_log.ts";
 import type { RequestLog } from "../../src/observers/request_log/request_log.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

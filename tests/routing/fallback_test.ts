@@ -4,7 +4,12 @@ import { unobservedRecord } from "../support/unobserved_record.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
 import { tryInOrder } from "../../src/vendors/routing/fallback.ts";
-import { CACHE_FALLBACK, type FallbackRule, MEDIA_FALLBACK, TEXT_FALLBACK } from "../../src/vendors/routing/fallback_rule.ts";
+import {
+  CACHE_FALLBACK,
+  type FallbackRule,
+  MEDIA_FALLBACK,
+  TEXT_FALLBACK,
+} from "../../src/vendors/routing/fallback_rule.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { failureOf } from "./support.ts";

@@ -2,7 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import { type Log, type LogFields, silentLog } from "../../src/platform/lib/basics/log.ts";
 import { changedStore } from "../../src/platform/store/changed_store.ts";
 import type { StoreEngine } from "../../src/platform/store/engine.ts";
-import { createJobRunner, jobBackoffMs, type JobRunner, type JobRunnerOptions } from "../../src/platform/store/job_runner.ts";
+import {
+  createJobRunner,
+  jobBackoffMs,
+  type JobRunner,
+  type JobRunnerOptions,
+} from "../../src/platform/store/job_runner.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import type { Commit, Job, Store } from "../../src/platform/store/store.ts";
 import { itemAt } from "../support/items.ts";

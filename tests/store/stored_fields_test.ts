@@ -10,12 +10,34 @@ import { SCHEMA } from "../../src/platform/store/kv/keys.ts";
 const RECORDED_SCHEMA = 2;
 
 const RECORDED: Readonly<Record<string, readonly string[]>> = {
-  "src/money/billing/accounts/key_settings.ts KeySettings": ["name", "expiresAt", "metadata", "limits", "capture", "promptCaching"],
+  "src/money/billing/accounts/key_settings.ts KeySettings": [
+    "name",
+    "expiresAt",
+    "metadata",
+    "limits",
+    "capture",
+    "promptCaching",
+  ],
   "src/money/billing/accounts/key_settings.ts AccountSettings": ["notificationUrl"],
   "src/money/billing/accounts/records.ts AccountRecord": ["id", "createdAt", "suspendedAt", "allowBuckets", "erasure"],
-  "src/money/billing/accounts/records.ts KeyRecord": ["id", "account", "hash", "prefix", "createdAt", "lastUsedAt", "revokedAt"],
+  "src/money/billing/accounts/records.ts KeyRecord": [
+    "id",
+    "account",
+    "hash",
+    "prefix",
+    "createdAt",
+    "lastUsedAt",
+    "revokedAt",
+  ],
   "src/money/billing/accounts/records.ts KeyOwnerRecord": ["account", "id"],
-  "src/money/billing/accounts/records.ts HoldRecord": ["account", "amount", "state", "captured", "openedAt", "resolvedAt"],
+  "src/money/billing/accounts/records.ts HoldRecord": [
+    "account",
+    "amount",
+    "state",
+    "captured",
+    "openedAt",
+    "resolvedAt",
+  ],
   "src/money/limits/access_limits.ts AccessLimits": [
     "models",
     "endpoints",

@@ -1,7 +1,14 @@
 import { Buffer } from "node:buffer";
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { applyEdits, bytesOfLatin1, endsFrame, latin1Of, linesIn, textOfLatin1 } from "../../src/services/texts/relay/stream_lines.ts";
+import {
+  applyEdits,
+  bytesOfLatin1,
+  endsFrame,
+  latin1Of,
+  linesIn,
+  textOfLatin1,
+} from "../../src/services/texts/relay/stream_lines.ts";
 
 const texts = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "b") });
 

@@ -3,7 +3,12 @@ import fc from "fast-check";
 import { highestReservation } from "../../src/money/billing/meter/highest_reservation.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { type Money, readMoney, readRate } from "../../src/platform/lib/basics/money.ts";
-import { fitWithin, type TextMaximum, type TextRates, textReservation } from "../../src/services/texts/plan/text_reservation.ts";
+import {
+  fitWithin,
+  type TextMaximum,
+  type TextRates,
+  textReservation,
+} from "../../src/services/texts/plan/text_reservation.ts";
 
 /** Three dollars per million input tokens, fifteen per million output tokens. */
 const MID_PRICED: TextRates = {

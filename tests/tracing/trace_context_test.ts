@@ -1,7 +1,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import { HeaderFields } from "../../src/platform/http/request/headers.ts";
-import { newSpanId, newTraceId, readTraceParent, traceHeaderLines } from "../../src/platform/lib/tracing/trace_context.ts";
+import {
+  newSpanId,
+  newTraceId,
+  readTraceParent,
+  traceHeaderLines,
+} from "../../src/platform/lib/tracing/trace_context.ts";
 import { traceBySampling } from "../../src/observers/tracing/sampling.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

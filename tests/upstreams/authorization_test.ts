@@ -2,7 +2,11 @@ import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { createRedactor } from "../../src/platform/lib/text/redact.ts";
 import { createHttpClient } from "../../src/platform/net/http1/client.ts";
 import { originOf } from "../../src/platform/net/http1/wire_request.ts";
-import { byFixedHeaders, type HeaderFields, type RequestToAuthorize } from "../../src/vendors/upstreams/call/authorization.ts";
+import {
+  byFixedHeaders,
+  type HeaderFields,
+  type RequestToAuthorize,
+} from "../../src/vendors/upstreams/call/authorization.ts";
 import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import { createOutbound } from "../../src/vendors/upstreams/call/outbound.ts";
 import { ByteParts } from "../../src/platform/lib/bytes/byte_parts.ts";

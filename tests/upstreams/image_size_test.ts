@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { nearestRatio, pixelsOf, withinArea, withinSide } from "../../src/vendors/upstreams/shared/images/image_size.ts";
+import {
+  nearestRatio,
+  pixelsOf,
+  withinArea,
+  withinSide,
+} from "../../src/vendors/upstreams/shared/images/image_size.ts";
 
 Deno.test("pixelsOf() parses sizes and returns null for other text", () => {
   assertEquals(pixelsOf("1536x1024"), { width: 1536, height: 1024 });

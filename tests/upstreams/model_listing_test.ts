@@ -1,6 +1,11 @@
 import { anthropicListing, googleListing } from "../../src/vendors/upstreams/shared/capability_listings.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { listModels, MAX_LISTED_MODELS, type ModelListing, openaiListing } from "../../src/vendors/upstreams/contract/model_listing.ts";
+import {
+  listModels,
+  MAX_LISTED_MODELS,
+  type ModelListing,
+  openaiListing,
+} from "../../src/vendors/upstreams/contract/model_listing.ts";
 import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
 
 const NOTHING = {

@@ -1,6 +1,11 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { encodedVector, readBareVectors, readVectorList, type Vector } from "../../src/vendors/upstreams/contract/vector_list.ts";
+import {
+  encodedVector,
+  readBareVectors,
+  readVectorList,
+  type Vector,
+} from "../../src/vendors/upstreams/contract/vector_list.ts";
 
 const numbers = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 1, maxLength: 20 });
 

@@ -1,5 +1,10 @@
 import { systemClock } from "../../src/platform/lib/basics/clock.ts";
-import type { ImageCall, ImageOrder, ImageSource, ImageUpstream } from "../../src/vendors/upstreams/contract/image_upstream.ts";
+import type {
+  ImageCall,
+  ImageOrder,
+  ImageSource,
+  ImageUpstream,
+} from "../../src/vendors/upstreams/contract/image_upstream.ts";
 import type { Provider } from "../../src/vendors/upstreams/contract/provider.ts";
 import { readProviderConfig } from "../../src/vendors/upstreams/settings/provider_config.ts";
 import { openProviders } from "../../src/vendors/upstreams/opening/providers.ts";

@@ -48,7 +48,10 @@ for (const place of ["a rejection", "an exception"]) {
 }
 
 /** Small threads without requests, as web workers: their starter takes their errors, and they have no memory limit. */
-const WEB_WORKERS: typeof THREAD_MODULES[number][] = ["cli/launcher_entry", "cli/watch_entry"];
+const WEB_WORKERS: typeof THREAD_MODULES[number][] = [
+  "entry/cli/process/launcher_entry",
+  "entry/cli/process/watch_entry",
+];
 
 Deno.test("every module that a thread starts with calls guardThread()", async () => {
   const texts = THREAD_MODULES.map((path) => Deno.readTextFile(join(ROOT, "src", `${path}.ts`)));

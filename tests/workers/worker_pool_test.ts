@@ -1,7 +1,16 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
-import { type JobMessage, WorkerFailure, WorkerPool, type WorkerPoolOptions } from "../../src/platform/workers/worker_pool.ts";
-import { type StartThread, ThreadUnavailable, type WorkerThreadEvents } from "../../src/platform/workers/worker_thread.ts";
+import {
+  type JobMessage,
+  WorkerFailure,
+  WorkerPool,
+  type WorkerPoolOptions,
+} from "../../src/platform/workers/worker_pool.ts";
+import {
+  type StartThread,
+  ThreadUnavailable,
+  type WorkerThreadEvents,
+} from "../../src/platform/workers/worker_thread.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

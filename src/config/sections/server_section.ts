@@ -1,5 +1,9 @@
 import * as z from "zod";
-import { ADMIN_KEY_NAME_EXPECTATION, type ConfiguredAdminKey, isAdminKeyName } from "../../observers/audit/admin_keys.ts";
+import {
+  ADMIN_KEY_NAME_EXPECTATION,
+  type ConfiguredAdminKey,
+  isAdminKeyName,
+} from "../../observers/audit/admin_keys.ts";
 import { ADMIN_ROLES, type AdminRole } from "../../observers/audit/admin_role.ts";
 import { DEFAULT_ADMIN_KEY } from "./admin_keys.ts";
 import { isCidr } from "../../platform/net/address.ts";

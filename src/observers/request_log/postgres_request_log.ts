@@ -14,7 +14,7 @@ export interface PostgresRequestLogOptions extends DatabaseLogData, Pick<Threade
 export function openPostgresRequestLog({ clock, log, ...rest }: PostgresRequestLogOptions): RequestLog {
   const { url, retentionMs, maxBytes, bodies } = rest;
   const data: DatabaseLogData = { url, retentionMs, maxBytes, bodies };
-  const entry = threadModule("request_log/postgres/log_entry");
+  const entry = threadModule("observers/request_log/postgres/log_entry");
   return openThreadedRequestLog({
     clock,
     log,

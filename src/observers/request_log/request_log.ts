@@ -1,5 +1,10 @@
 import type { Money, Rate } from "../../platform/lib/basics/money.ts";
-import type { RecordedFacts, RecordedRefusal, RequestEnd, RequestObserver } from "../../platform/http/request/request_record.ts";
+import type {
+  RecordedFacts,
+  RecordedRefusal,
+  RequestEnd,
+  RequestObserver,
+} from "../../platform/http/request/request_record.ts";
 import type { LogReader } from "./caller_questions.ts";
 
 /** A charged quantity. */

@@ -14,7 +14,7 @@ export interface SqliteRequestLogOptions extends LogThreadData, Pick<ThreadedReq
 export function openSqliteRequestLog({ clock, log, start, ...rest }: SqliteRequestLogOptions): RequestLog {
   const { path, retentionMs, maxBytes, minFreeBytes, bodies } = rest;
   const data: LogThreadData = { path, retentionMs, maxBytes, minFreeBytes, bodies };
-  const entry = threadModule("request_log/sqlite/log_entry");
+  const entry = threadModule("observers/request_log/sqlite/log_entry");
   return openThreadedRequestLog({
     clock,
     log,

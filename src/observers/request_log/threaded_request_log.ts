@@ -5,7 +5,12 @@ import { type Clock, waitAtMost } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { holdWork } from "../../platform/lib/basics/held.ts";
 import type { Log } from "../../platform/lib/basics/log.ts";
-import { type StartThread, THREAD_IDLE_MS, ThreadUnavailable, type WorkerThread } from "../../platform/workers/worker_thread.ts";
+import {
+  type StartThread,
+  THREAD_IDLE_MS,
+  ThreadUnavailable,
+  type WorkerThread,
+} from "../../platform/workers/worker_thread.ts";
 import { AnonymousLimit } from "./anonymous_limit.ts";
 import { CallerQuestions, type LogReader } from "./caller_questions.ts";
 import type { FromLogThread, ListAnswer, LogQuestion, ToLogThread } from "./messages.ts";

@@ -17,7 +17,12 @@ import { allowOrigin, isPreflight, preflightResponse } from "./cors.ts";
 import { HeaderFields, type HeaderReader } from "./request/headers.ts";
 import { checkHost, checkLength, checkTransferCoding, contentCodingOf, pathStartOf } from "./front_door_checks.ts";
 import type { ErrorRenderer, Inbound, Route } from "./request/inbound.ts";
-import { type RecordedArrival, type RecordedRefusal, type RequestObserver, RequestRecord } from "./request/request_record.ts";
+import {
+  type RecordedArrival,
+  type RecordedRefusal,
+  type RequestObserver,
+  RequestRecord,
+} from "./request/request_record.ts";
 import { rootResponse } from "./root_page.ts";
 import { Late } from "../lib/process/late.ts";
 

@@ -55,7 +55,7 @@ export function createMediaWork({ clock, log, start }: ThreadWorkOptions): Media
     name: "media",
     start: start ?? threadStarter({
       kind: "media",
-      entry: threadModule("workers/media_entry"),
+      entry: threadModule("platform/workers/media_entry"),
       heapMegabytes: HEAP_MEGABYTES,
     }),
     maxThreads: Math.min(MAX_THREADS, Math.max(1, navigator.hardwareConcurrency - 1)),

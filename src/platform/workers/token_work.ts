@@ -28,7 +28,7 @@ const SHARED_QUEUE = "";
 export function createTokenWork(options: ThreadWorkOptions): TokenWork {
   const pool = oneThreadPool({
     kind: "tokens",
-    module: "workers/token_entry",
+    module: "platform/workers/token_entry",
     heapMegabytes: HEAP_MEGABYTES,
     maxQueued: MAX_QUEUED,
     jobMs: JOB_MS,

@@ -5,7 +5,12 @@ import { type Handler, pathParam } from "../../platform/http/request/inbound.ts"
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
-import { type Delivery, DELIVERY_STATES, type DeliveryAttempt, type DeliveryState } from "../../services/webhooks/delivery.ts";
+import {
+  type Delivery,
+  DELIVERY_STATES,
+  type DeliveryAttempt,
+  type DeliveryState,
+} from "../../services/webhooks/delivery.ts";
 import type { DeliveryAdmin } from "../../services/webhooks/delivery_admin.ts";
 import { eventOf, idempotencyKeyOf } from "../../services/webhooks/envelope.ts";
 import type { ReadJson } from "./accounts.ts";

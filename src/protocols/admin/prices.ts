@@ -7,7 +7,12 @@ import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { PRICE_PATH } from "../../vendors/prices/audited_prices.ts";
-import { type FlatPrices, flatSourced, type PendingChange, type PriceChange } from "../../vendors/prices/price_changes.ts";
+import {
+  type FlatPrices,
+  flatSourced,
+  type PendingChange,
+  type PriceChange,
+} from "../../vendors/prices/price_changes.ts";
 import type { PriceFeed } from "../../vendors/prices/price_feed.ts";
 import type { PricesConfig } from "../../vendors/prices/prices_section.ts";
 import type { ReadJson } from "./accounts.ts";

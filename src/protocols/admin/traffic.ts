@@ -18,7 +18,13 @@ import { type AdminRoute, adminRoute } from "./shared/admin_route.ts";
 import { answerJson } from "./shared/answer.ts";
 import { writeForecast } from "./shared/shown_account.ts";
 import { instantIn, type TimeRange } from "./shared/time_page.ts";
-import { groupTraffic, type LoggedTraffic, textOf, TRAFFIC_GROUPS, type TrafficGroup } from "./shared/traffic_groups.ts";
+import {
+  groupTraffic,
+  type LoggedTraffic,
+  textOf,
+  TRAFFIC_GROUPS,
+  type TrafficGroup,
+} from "./shared/traffic_groups.ts";
 
 /** What is under way at the moment. */
 export interface TrafficNow {

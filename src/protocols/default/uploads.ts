@@ -3,7 +3,11 @@ import { type Inbound, pathParam, type Route } from "../../platform/http/request
 import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import { MAX_STORED_FILE_BYTES, type StoredFileRecord, type UploadRecord } from "../../services/stored_files/stored_file.ts";
+import {
+  MAX_STORED_FILE_BYTES,
+  type StoredFileRecord,
+  type UploadRecord,
+} from "../../services/stored_files/stored_file.ts";
 import { MAX_PART_BYTES, Uploads, uploadStatusOf } from "../../services/stored_files/uploads.ts";
 import { routesAt } from "../route_at.ts";
 import { readFileForm } from "./file_form.ts";

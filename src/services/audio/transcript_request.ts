@@ -10,7 +10,11 @@ import { closingError } from "../../platform/http/bodies/form_text.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { MEDIA_TYPE_HEAD_BYTES, mediaTypeOf } from "../../platform/lib/media/media_type.ts";
 import { ownValue } from "../../platform/lib/collections/own_value.ts";
-import { TRANSCRIPT_FORMATS, type TranscriptFormat, type TranscriptOrder } from "../../vendors/upstreams/contract/transcript_upstream.ts";
+import {
+  TRANSCRIPT_FORMATS,
+  type TranscriptFormat,
+  type TranscriptOrder,
+} from "../../vendors/upstreams/contract/transcript_upstream.ts";
 
 /** A model that writes audio down. */
 export type TranscriptModel = Model & Required<Pick<CapabilitySections, "transcription">>;

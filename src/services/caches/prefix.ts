@@ -1,4 +1,10 @@
-import type { Conversation, MediaPart, Part, TextPart, ToolResultPart } from "../../conversation/neutral/conversation.ts";
+import type {
+  Conversation,
+  MediaPart,
+  Part,
+  TextPart,
+  ToolResultPart,
+} from "../../conversation/neutral/conversation.ts";
 import type { StoredFile } from "../../platform/files/files.ts";
 import { elementAt } from "../../platform/lib/collections/element_at.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";

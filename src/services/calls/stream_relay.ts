@@ -7,7 +7,12 @@ import { isPending, type MaybePromise } from "../../platform/lib/basics/maybe_pr
 import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
 import { markWork } from "../../platform/lib/process/own_heartbeat.ts";
 import type { ThreadUse } from "../../platform/lib/process/thread_use.ts";
-import { type OutputSource, outputStream, reportStreamFailure, type StreamOutput } from "../../platform/lib/streams/output_stream.ts";
+import {
+  type OutputSource,
+  outputStream,
+  reportStreamFailure,
+  type StreamOutput,
+} from "../../platform/lib/streams/output_stream.ts";
 import type { ReadCallbacks } from "../../platform/net/http1/response.ts";
 import { UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
 import { Departures } from "./departures.ts";

@@ -1,4 +1,10 @@
-import { type ChargeKind, isKeyPriced, PRICE_KEYS, type PriceKey, type Quantities } from "../../money/billing/prices/tariff.ts";
+import {
+  type ChargeKind,
+  isKeyPriced,
+  PRICE_KEYS,
+  type PriceKey,
+  type Quantities,
+} from "../../money/billing/prices/tariff.ts";
 import type { Pricing } from "../../vendors/catalog/prices/price_list.ts";
 
 /** What vendors charge for beside its tokens only at some models: a model without such a price is complete. */

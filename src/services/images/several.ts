@@ -1,4 +1,9 @@
-import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../../vendors/upstreams/contract/image_upstream.ts";
+import type {
+  ImageCall,
+  ImageOrder,
+  ImageOutcome,
+  ImageUpstream,
+} from "../../vendors/upstreams/contract/image_upstream.ts";
 import { UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
 import { maxPerCallFor } from "../../vendors/upstreams/shared/images/image_limits.ts";
 import { sumOfConsumptions } from "../../vendors/upstreams/shared/images/image_reply.ts";

@@ -1,9 +1,20 @@
-import { mergeCommits as joinedCommits, webhookSecretKey, type WebhookSecretRecord } from "../../money/billing/accounts/records.ts";
+import {
+  mergeCommits as joinedCommits,
+  webhookSecretKey,
+  type WebhookSecretRecord,
+} from "../../money/billing/accounts/records.ts";
 import { webhookSecretsIn } from "../../money/billing/accounts/webhook_secret.ts";
 import { concatBytes } from "../../platform/lib/bytes/concat_bytes.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { mergeByTime, type TimeIndexEntry } from "../../platform/lib/basics/time_index_entry.ts";
-import { type Commit, type Entry, type Job, type Key, MIN_STORE_LIMITS, type Store } from "../../platform/store/store.ts";
+import {
+  type Commit,
+  type Entry,
+  type Job,
+  type Key,
+  MIN_STORE_LIMITS,
+  type Store,
+} from "../../platform/store/store.ts";
 import { packDelivery, type StoredDelivery, unpackDelivery } from "./packed_delivery.ts";
 import {
   type Delivery,

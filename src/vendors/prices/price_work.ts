@@ -20,7 +20,7 @@ const QUEUE = "";
 export function createPriceWork(options: ThreadWorkOptions): PriceWork {
   const pool = oneThreadPool({
     kind: "prices",
-    module: "prices/price_entry",
+    module: "vendors/prices/price_entry",
     heapMegabytes: HEAP_MEGABYTES,
     maxQueued: MAX_QUEUED,
     jobMs: JOB_MS,

@@ -8,7 +8,7 @@ import { markWork } from "../../../src/platform/lib/process/own_heartbeat.ts";
 import { obey, ORDERS, type ThreadOrder } from "./thread_orders.ts";
 
 replaceThreadModules((path, address) => {
-  if (path === "cli/watch_entry") return address;
+  if (path === "entry/cli/process/watch_entry") return address;
   const ordered = `${Deno.cwd()}/${path.replaceAll("/", "-")}.ts`;
   const orders = new URL("./thread_orders.ts", import.meta.url);
   // Static imports: a thread loses the messages that arrive while its module awaits.

@@ -13,11 +13,23 @@ const KINDS: readonly {
   readonly line: Readonly<Record<string, unknown>>;
   readonly work: (gateway: OrderedGateway) => Promise<Response>;
 }[] = [
-  { module: "app/large_request_thread", line: { event: "worker_crashed", ref: "large requests" }, work: largeRequest },
-  { module: "workers/token_entry", line: { event: "worker_crashed", ref: "tokens" }, work: leftStream },
-  { module: "workers/media_entry", line: { event: "worker_crashed", ref: "media" }, work: reference },
-  { module: "store/journal/journal_entry", line: { event: "worker_crashed", ref: "journal" }, work: smallRequest },
-  { module: "request_log/sqlite/log_entry", line: { event: "worker_crashed", ref: "request log" }, work: smallRequest },
+  {
+    module: "entry/app/threads/large_request_thread",
+    line: { event: "worker_crashed", ref: "large requests" },
+    work: largeRequest,
+  },
+  { module: "platform/workers/token_entry", line: { event: "worker_crashed", ref: "tokens" }, work: leftStream },
+  { module: "platform/workers/media_entry", line: { event: "worker_crashed", ref: "media" }, work: reference },
+  {
+    module: "platform/store/journal/journal_entry",
+    line: { event: "worker_crashed", ref: "journal" },
+    work: smallRequest,
+  },
+  {
+    module: "observers/request_log/sqlite/log_entry",
+    line: { event: "worker_crashed", ref: "request log" },
+    work: smallRequest,
+  },
 ];
 
 for (const { module, line, work } of KINDS) {

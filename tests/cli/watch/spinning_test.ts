@@ -12,14 +12,14 @@ const KINDS: readonly {
   readonly start?: (gateway: OrderedGateway) => Promise<void>;
 }[] = [
   { module: "main", kind: "main" },
-  { module: "app/isolate_thread", kind: "isolate", server: { isolates: 2 } },
+  { module: "entry/app/threads/isolate_thread", kind: "isolate", server: { isolates: 2 } },
   {
-    module: "app/large_request_thread",
+    module: "entry/app/threads/large_request_thread",
     kind: "large requests",
     start: async ({ chat }) => void await (await chat("word ".repeat(6_000), false)).text(),
   },
   {
-    module: "workers/token_entry",
+    module: "platform/workers/token_entry",
     kind: "tokens",
     start: async ({ chat }) => {
       const { body } = await chat("[[gap 20]] [[words 500]] go", true);
@@ -28,7 +28,7 @@ const KINDS: readonly {
       await reader.cancel();
     },
   },
-  { module: "store/journal/journal_entry", kind: "journal" },
+  { module: "platform/store/journal/journal_entry", kind: "journal" },
 ];
 
 for (const { module, kind, server = {}, start } of KINDS) {
@@ -74,7 +74,7 @@ longTest(
     }),
 );
 
-for (const module of ["main", "app/isolate_thread"] as const) {
+for (const module of ["main", "entry/app/threads/isolate_thread"] as const) {
   longTest(
     `watch: SIGTERM ends the process though a thread spins: ${module}`,
     () =>

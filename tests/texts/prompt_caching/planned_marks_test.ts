@@ -1,7 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Conversation, Part, Turn } from "../../../src/conversation/neutral/conversation.ts";
 import type { CachePlaces } from "../../../src/conversation/contract/upstream_format.ts";
-import { hasOwnMarks, plannedMarks, type SeenPrefixes } from "../../../src/services/texts/prompt_caching/planned_marks.ts";
+import {
+  hasOwnMarks,
+  plannedMarks,
+  type SeenPrefixes,
+} from "../../../src/services/texts/prompt_caching/planned_marks.ts";
 import { conversationOf } from "../../support/conversations.ts";
 
 const ALL: CachePlaces = { minTokens: 1_000, tools: true, instructions: true, results: true };

@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { createHash, createHmac } from "node:crypto";
-import type { Credentials, HeaderFields, RequestToAuthorize } from "../../../src/vendors/upstreams/call/authorization.ts";
+import type {
+  Credentials,
+  HeaderFields,
+  RequestToAuthorize,
+} from "../../../src/vendors/upstreams/call/authorization.ts";
 import { adoptsClock, byKeyOrSignature } from "../../../src/vendors/upstreams/bedrock/credentials.ts";
 import { payloadHash } from "../../../src/vendors/upstreams/bedrock/payload_hash.ts";
 

@@ -1,7 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
 import { falImages } from "../../../src/vendors/upstreams/fal/images.ts";
-import type { GeneratedImage, ImageOrder, ImageOutcome } from "../../../src/vendors/upstreams/contract/image_upstream.ts";
+import type {
+  GeneratedImage,
+  ImageOrder,
+  ImageOutcome,
+} from "../../../src/vendors/upstreams/contract/image_upstream.ts";
 import { imageJobContract } from "../../contract/image_job.ts";
 import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

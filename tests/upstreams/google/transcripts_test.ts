@@ -1,7 +1,10 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { toneFile } from "../../../src/sandbox/tones.ts";
 import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
-import type { TranscriptOrder, TranscriptUpstream } from "../../../src/vendors/upstreams/contract/transcript_upstream.ts";
+import type {
+  TranscriptOrder,
+  TranscriptUpstream,
+} from "../../../src/vendors/upstreams/contract/transcript_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { imageOf, type Seen, type VendorAnswer, withVendor } from "../vendor.ts";
 

@@ -1,7 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
 import { minimaxVideos } from "../../../src/vendors/upstreams/minimax/videos.ts";
-import type { VideoJobHandle, VideoOrder, VideoProgress } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
+import type {
+  VideoJobHandle,
+  VideoOrder,
+  VideoProgress,
+} from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";

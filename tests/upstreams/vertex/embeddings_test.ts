@@ -1,5 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { EmbeddingInput, EmbeddingOrder, EmbeddingUpstream } from "../../../src/vendors/upstreams/contract/embedding_upstream.ts";
+import type {
+  EmbeddingInput,
+  EmbeddingOrder,
+  EmbeddingUpstream,
+} from "../../../src/vendors/upstreams/contract/embedding_upstream.ts";
 import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
 import { type Seen, type VendorAnswer, withVendor } from "../vendor.ts";
 

@@ -1,6 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { UpstreamFailure } from "../../../src/vendors/upstreams/call/failure.ts";
-import type { VideoConsumption, VideoOrder, VideoProgress } from "../../../src/vendors/upstreams/contract/video_upstream.ts";
+import type {
+  VideoConsumption,
+  VideoOrder,
+  VideoProgress,
+} from "../../../src/vendors/upstreams/contract/video_upstream.ts";
 import { xaiVideos } from "../../../src/vendors/upstreams/xai/videos.ts";
 import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";

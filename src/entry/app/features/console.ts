@@ -49,7 +49,10 @@ export class ConsoleState {
     this.accountKeys = new Late(async () => new (await import("../../../console/account_keys.ts")).AccountKeys(clock));
     this.history = new Late(async () =>
       this.#startHistory(
-        ...await Promise.all([import("../../../observers/metrics/traffic_history.ts"), import("../../../observers/metrics/traffic_keeper.ts")]),
+        ...await Promise.all([
+          import("../../../observers/metrics/traffic_history.ts"),
+          import("../../../observers/metrics/traffic_keeper.ts"),
+        ]),
       )
     );
     this.streams = new Late(async () => {
@@ -120,7 +123,9 @@ export interface ConsoleRouteOptions {
   readonly baseUrl: () => string;
 }
 
-const consoleCode = new Late(() => Promise.all([import("../../../console/console.ts"), import("../../../console/bundle.ts")]));
+const consoleCode = new Late(() =>
+  Promise.all([import("../../../console/console.ts"), import("../../../console/bundle.ts")])
+);
 
 /** The addresses of the console. The first request to one of them loads its code. */
 export function createConsoleRoutes(options: ConsoleRouteOptions): Route[] {

@@ -106,7 +106,7 @@ export function createLastingFeatures(
     ...services,
     openStreams: openStreams,
     own: ownAddresses,
-    entry: threadModule("app/large_request_thread"),
+    entry: threadModule("entry/app/threads/large_request_thread"),
     onThreadAnswer: (answer) => holdState(noteOtherAnswer(answer, { ...current(), clock }), "a model that answers"),
     reasoning,
     items,
@@ -133,7 +133,9 @@ export function createLastingFeatures(
   const streamPlaces = store.gateways === undefined
     ? null
     : new Late(async () => new (await import("../../../services/replays/stream_places.ts")).StreamPlaces(placeParts));
-  const keptStreams = new Late(async () => new (await import("../../../services/replays/kept_streams.ts")).KeptStreams(clock));
+  const keptStreams = new Late(async () =>
+    new (await import("../../../services/replays/kept_streams.ts")).KeptStreams(clock)
+  );
   const forgetReplies = (account: string) => {
     services.onRepliesForgotten.forEach((listener) => listener(account));
     const streams = keptStreams.loaded?.removeAccount(account) ?? 0;

@@ -1,4 +1,10 @@
-import { type ListedStep, MAX_STEPS, NO_LISTED, withDiscovered, withStep } from "../../../vendors/catalog/listed_step.ts";
+import {
+  type ListedStep,
+  MAX_STEPS,
+  NO_LISTED,
+  withDiscovered,
+  withStep,
+} from "../../../vendors/catalog/listed_step.ts";
 import type { Model } from "../../../vendors/catalog/model.ts";
 import type { PriceBook } from "../../../vendors/catalog/sourced_model.ts";
 import type { Config } from "../../../config/config.ts";
@@ -302,5 +308,6 @@ export class LiveGateway {
 
 /** Most gateways never change their configuration, so the code is loaded for the first change. */
 function loadingOnce(gateway: ChangedGateway, started: StartedConfig): () => Promise<ConfigChanges> {
-  return new Late(async () => new (await import("../operators/config_changes.ts")).ConfigChanges(gateway, started)).load;
+  return new Late(async () => new (await import("../operators/config_changes.ts")).ConfigChanges(gateway, started))
+    .load;
 }

@@ -48,7 +48,9 @@ function bucketFiles(
   bucket: BucketConfig,
   parts: { readonly network: BucketNetwork; readonly quota: DiskQuota; readonly log: Log },
 ): FileStore {
-  const files = new Late(async () => (await import("../../../platform/files/s3/open.ts")).openBucketFiles(bucket, parts));
+  const files = new Late(async () =>
+    (await import("../../../platform/files/s3/open.ts")).openBucketFiles(bucket, parts)
+  );
   return {
     write: async (name, source, options) => await (await files.load()).write(name, source, options),
     find: async (name) => await (await files.load()).find(name),

@@ -3,7 +3,11 @@ import { localPathOf, storeAddressOf } from "../../../config/tree/store_address.
 import type { Config } from "../../../config/config.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
-import { makePrivateFolder, PRIVATE_FILE_MODE, restrictPermissions } from "../../../platform/lib/process/private_path.ts";
+import {
+  makePrivateFolder,
+  PRIVATE_FILE_MODE,
+  restrictPermissions,
+} from "../../../platform/lib/process/private_path.ts";
 import { asUnwritableError } from "../../../platform/lib/process/unwritable.ts";
 import type { RequestLog } from "../../../observers/request_log/request_log.ts";
 import type { Services } from "./services.ts";

@@ -153,7 +153,10 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
 export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
   const { roles = { serves: true, works: true }, countsRequests = true, memoryLog = null } = options;
-  const { isolateEntry = threadModule("app/isolate_thread"), isolateHeapMegabytes = ISOLATE_HEAP_MEGABYTES } = options;
+  const {
+    isolateEntry = threadModule("entry/app/threads/isolate_thread"),
+    isolateHeapMegabytes = ISOLATE_HEAP_MEGABYTES,
+  } = options;
   const counts = createCounts({ log: options.log, clock });
   const { log } = counts;
   const engine = await openStore(options.config, { clock, log, isShared: true, roles, ...options.sharing });

@@ -2,7 +2,13 @@ import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 import type { ModelUse } from "../../../vendors/prices/model_use.ts";
 import { ALL_VENDORS } from "../../../vendors/upstreams/configured_vendors.ts";
 import { listsModels, type ProviderKind } from "../../../vendors/upstreams/kinds.ts";
-import { hasBuiltInModels, importsOf, keyNameOf, type Vendor, type VendorImport } from "../../../vendors/upstreams/vendor.ts";
+import {
+  hasBuiltInModels,
+  importsOf,
+  keyNameOf,
+  type Vendor,
+  type VendorImport,
+} from "../../../vendors/upstreams/vendor.ts";
 import { kindNameOf, type PresetName, presetOf, VENDORS } from "../../../vendors/upstreams/vendors.ts";
 
 /** A vendor in another program's configuration. */

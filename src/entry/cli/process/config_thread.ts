@@ -51,7 +51,7 @@ export function openThreadedConfig(path: string | undefined): ConfigSource {
 class ConfigThread {
   readonly #start = threadStarter({
     kind: "configuration",
-    entry: threadModule("cli/config_entry"),
+    entry: threadModule("entry/cli/process/config_entry"),
     heapMegabytes: HEAP_MEGABYTES,
   });
   readonly #pending: Pending[] = [];

@@ -36,7 +36,7 @@ export function watchLauncher(env: (name: string) => string | undefined, onEnd: 
   if (Deno.build.os !== "linux" || env("npm_command") !== "exec") return () => {};
   let worker: Worker | null = null;
   const start = (chain: LauncherChain | null) => {
-    worker = new Worker(threadModule("cli/launcher_entry"), { type: "module" });
+    worker = new Worker(threadModule("entry/cli/process/launcher_entry"), { type: "module" });
     worker.onerror = (event) => event.preventDefault(); // a signal to the group still ends the gateway
     worker.onmessage = ({ data }: MessageEvent<LauncherNews>) => {
       worker?.terminate();

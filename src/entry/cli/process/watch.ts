@@ -42,7 +42,7 @@ export function openWatch({ stallLimitMs, shutdownGraceMs }: WatchSettings, log:
     start() {
       if (worker !== null) return;
       // A thread of Node.js would hold twice as much memory.
-      worker = new Worker(threadModule("cli/watch_entry"), { type: "module" });
+      worker = new Worker(threadModule("entry/cli/process/watch_entry"), { type: "module" });
       worker.onerror = (event) => {
         event.preventDefault();
         log.error("watch_ended", { reason: "the thread that watches the others ended; restart the gateway" });

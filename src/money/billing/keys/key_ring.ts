@@ -8,7 +8,14 @@ import type { Entry, Store } from "../../../platform/store/store.ts";
 import { hashOfKey, isWellFormedKey } from "./api_key.ts";
 import { KeyHashes } from "./key_hashes.ts";
 import { type IssuedKey, revokeKey } from "./issued_key.ts";
-import { accountKey, type AccountRecord, keyKey, keyOwnerKey, type KeyOwnerRecord, type KeyRecord } from "../accounts/records.ts";
+import {
+  accountKey,
+  type AccountRecord,
+  keyKey,
+  keyOwnerKey,
+  type KeyOwnerRecord,
+  type KeyRecord,
+} from "../accounts/records.ts";
 
 /** The key and the account of a caller. */
 export interface Credential {

@@ -1,4 +1,11 @@
-import { checkServer, codeOf, connect, type Database, placeOf, reasonOf } from "../../../platform/store/postgres/database.ts";
+import {
+  checkServer,
+  codeOf,
+  connect,
+  type Database,
+  placeOf,
+  reasonOf,
+} from "../../../platform/store/postgres/database.ts";
 import { applySteps, schemaVersion } from "../../../platform/store/postgres/migrate.ts";
 import { ROW_COLUMNS, type RowValue, type StoredRow } from "../row.ts";
 import { POSITIONS_PER_MS, type SearchedRows, type VisitedRows } from "../search.ts";

@@ -13,18 +13,18 @@ const SOURCE = new URL(IS_BUNDLED ? "./src/" : "../../../", import.meta.url);
  * them.
  */
 export const THREAD_MODULES = [
-  "app/isolate_thread",
-  "app/large_request_thread",
-  "cli/config_entry",
-  "cli/launcher_entry",
-  "cli/watch_entry",
-  "prices/price_entry",
-  "request_log/postgres/log_entry",
-  "request_log/sqlite/log_entry",
-  "store/journal/journal_entry",
-  "texts/large_replies/reply_entry",
-  "workers/media_entry",
-  "workers/token_entry",
+  "entry/app/threads/isolate_thread",
+  "entry/app/threads/large_request_thread",
+  "entry/cli/process/config_entry",
+  "entry/cli/process/launcher_entry",
+  "entry/cli/process/watch_entry",
+  "vendors/prices/price_entry",
+  "observers/request_log/postgres/log_entry",
+  "observers/request_log/sqlite/log_entry",
+  "platform/store/journal/journal_entry",
+  "services/texts/large_replies/reply_entry",
+  "platform/workers/media_entry",
+  "platform/workers/token_entry",
 ] as const;
 
 /** A module that a thread starts with. */

@@ -35,7 +35,7 @@ export function sinkIn(folder: string, isPower: boolean, log: Log): JournalSink 
 
 /** Starts a thread that writes to the journal in a folder. */
 export function journalThread(folder: string): StartThread {
-  const entry = threadModule("store/journal/journal_entry");
+  const entry = threadModule("platform/store/journal/journal_entry");
   return threadStarter({ kind: "journal", entry, heapMegabytes: HEAP_MEGABYTES, data: { folder } });
 }
 

@@ -18,7 +18,7 @@ const HEAP_MEGABYTES = 1_024;
 export function createReplyWork(options: ThreadWorkOptions): ReplyWork {
   const pool = oneThreadPool({
     kind: "large replies",
-    module: "texts/large_replies/reply_entry",
+    module: "services/texts/large_replies/reply_entry",
     heapMegabytes: HEAP_MEGABYTES,
     maxQueued: MAX_QUEUED,
     jobMs: JOB_MS,

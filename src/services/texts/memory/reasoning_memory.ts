@@ -1,7 +1,13 @@
 import { appendAll } from "../../../platform/lib/collections/append_all.ts";
 import { createHash } from "node:crypto";
 import type { ReplayPolicy } from "../../../conversation/contract/caller_format.ts";
-import type { Conversation, Part, ReasoningPart, ToolCallPart, Turn } from "../../../conversation/neutral/conversation.ts";
+import type {
+  Conversation,
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+  Turn,
+} from "../../../conversation/neutral/conversation.ts";
 import { isSignedReasoning, placesOf, type ReasoningPlace, withReasoningPlaced } from "./reasoning_places.ts";
 import type { ReplyPart } from "../../../conversation/neutral/reply.ts";
 import type { ReasoningSignature } from "../../../conversation/neutral/reasoning_signature.ts";

@@ -2,7 +2,11 @@ import type { ReplyEvent } from "../../../conversation/neutral/events.ts";
 import { parseWithExactValues } from "../../../conversation/parts/reply/exact_values.ts";
 import { eventsOfReply, replyOfEvents } from "../../../conversation/parts/reply/reply_events.ts";
 import type { Reply } from "../../../conversation/neutral/reply.ts";
-import type { StreamReader, StreamReaderOptions, UpstreamFormat } from "../../../conversation/contract/upstream_format.ts";
+import type {
+  StreamReader,
+  StreamReaderOptions,
+  UpstreamFormat,
+} from "../../../conversation/contract/upstream_format.ts";
 import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
 
 /**

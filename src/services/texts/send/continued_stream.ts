@@ -5,7 +5,12 @@ import type { Frame } from "../../../platform/lib/streams/frame.ts";
 import { holdWork } from "../../../platform/lib/basics/held.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { textHasMoreValuesThan } from "../../../platform/lib/json/json_values.ts";
-import { createFrameReader, encodeFrames, type FrameReader, MAX_PICTURE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
+import {
+  createFrameReader,
+  encodeFrames,
+  type FrameReader,
+  MAX_PICTURE_FRAME_BYTES,
+} from "../../../platform/lib/streams/sse.ts";
 import type { ReadCallbacks } from "../../../platform/net/http1/response.ts";
 import type { OutboundResponse } from "../../../vendors/upstreams/call/outbound_call.ts";
 import { FrameMemory } from "../memory/frame_memory.ts";

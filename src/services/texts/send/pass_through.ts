@@ -21,7 +21,13 @@ import type { OutboundResponse } from "../../../vendors/upstreams/call/outbound_
 import { idOf } from "../../../vendors/upstreams/contract/provider.ts";
 import type { Model } from "../../../vendors/catalog/model.ts";
 import { factsAt } from "../plan/served_endpoints.ts";
-import { type ForwardedFields, forwardedFields, outputLimitOf, type TextAttempt, type TextParts } from "../plan/attempt.ts";
+import {
+  type ForwardedFields,
+  forwardedFields,
+  outputLimitOf,
+  type TextAttempt,
+  type TextParts,
+} from "../plan/attempt.ts";
 import { streamWithDroppedFields } from "./refused_reasoning.ts";
 import { cancelSignalOf, estimatedUsageOf } from "../charge/request_usage.ts";
 import { readWholeReply } from "../relay/whole_reply.ts";

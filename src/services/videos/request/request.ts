@@ -1,4 +1,8 @@
-import { VIDEO_RATIOS, VIDEO_RESOLUTIONS, type VideoResolution } from "../../../vendors/catalog/sections/media_sections.ts";
+import {
+  VIDEO_RATIOS,
+  VIDEO_RESOLUTIONS,
+  type VideoResolution,
+} from "../../../vendors/catalog/sections/media_sections.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { readProviderPin } from "../../../vendors/routing/pin.ts";

@@ -1,7 +1,11 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { sleep } from "../../../platform/lib/basics/clock.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
-import type { VideoJobHandle, VideoProgress, VideoUpstream } from "../../../vendors/upstreams/contract/video_upstream.ts";
+import type {
+  VideoJobHandle,
+  VideoProgress,
+  VideoUpstream,
+} from "../../../vendors/upstreams/contract/video_upstream.ts";
 import { endOf } from "../polling/poll.ts";
 import type { Poller } from "../polling/poller.ts";
 import { readTask, type TaskEntry } from "../tasks/records.ts";

@@ -2,7 +2,12 @@ import { TERMINAL_STATUSES, type TerminalStatus } from "../../webhooks/ended_tas
 import type { VideoResolution } from "../../../vendors/catalog/sections/media_sections.ts";
 import type { Medium, VideoMode } from "../../../vendors/video_mode.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
-import type { VideoExtra, VideoJobHandle, VideoProgressDetails, VideoResult } from "../../../vendors/upstreams/contract/video_upstream.ts";
+import type {
+  VideoExtra,
+  VideoJobHandle,
+  VideoProgressDetails,
+  VideoResult,
+} from "../../../vendors/upstreams/contract/video_upstream.ts";
 
 /**
  * A video task, from its creation until its removal. It changes from `pending` to one terminal status, once. That

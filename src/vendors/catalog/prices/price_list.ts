@@ -1,4 +1,10 @@
-import { highestTariff, type PriceName, readTariff, type Tariff, TOKEN_PRICES } from "../../../money/billing/prices/tariff.ts";
+import {
+  highestTariff,
+  type PriceName,
+  readTariff,
+  type Tariff,
+  TOKEN_PRICES,
+} from "../../../money/billing/prices/tariff.ts";
 import { multiplyRate, readRate, writeRate } from "../../../platform/lib/basics/money.ts";
 import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 import type { SecondPrices } from "../sections/media_sections.ts";

@@ -1,5 +1,11 @@
 import * as z from "zod";
-import { type ChargeKind, chargingKinds, isChargeable, PRICE_NAMES, type PriceName } from "../../../money/billing/prices/tariff.ts";
+import {
+  type ChargeKind,
+  chargingKinds,
+  isChargeable,
+  PRICE_NAMES,
+  type PriceName,
+} from "../../../money/billing/prices/tariff.ts";
 import { PER_MILLION, priceOfOne } from "../../../platform/names/per_million.ts";
 import { multiplyRate } from "../../../platform/lib/basics/money.ts";
 import { isDate } from "../../../platform/lib/text/iso_date.ts";

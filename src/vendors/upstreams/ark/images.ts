@@ -1,7 +1,13 @@
 import * as z from "zod";
 import { editWithoutMask } from "../shared/images/image_edit.ts";
 import { imageRequestOptions } from "../shared/images/image_request_options.ts";
-import { consumptionOf, generatedImageOf, listedImage, NO_CONSUMPTION, tokenCount } from "../shared/images/image_reply.ts";
+import {
+  consumptionOf,
+  generatedImageOf,
+  listedImage,
+  NO_CONSUMPTION,
+  tokenCount,
+} from "../shared/images/image_reply.ts";
 import { nearestRatio, pixelsOf } from "../shared/images/image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
 import { dataUriOf, jsonBody } from "../shared/images/json_body.ts";

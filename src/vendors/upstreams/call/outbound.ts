@@ -8,9 +8,19 @@ import { traceLines } from "../../../platform/lib/tracing/trace_scope.ts";
 import { TurnPace } from "../../../platform/lib/streams/turn_pace.ts";
 import type { HttpClient } from "../../../platform/net/http1/client.ts";
 import { wheelOf } from "../../../platform/net/deadline.ts";
-import { type ConnectionCause, connectionCauseOf, ConnectionError } from "../../../platform/net/http1/connection_error.ts";
+import {
+  type ConnectionCause,
+  connectionCauseOf,
+  ConnectionError,
+} from "../../../platform/net/http1/connection_error.ts";
 import { headerLinesOf } from "../../../platform/net/http1/header_lines.ts";
-import { type HttpResponse, readAll, readBody, type ReadCallbacks, readOnce } from "../../../platform/net/http1/response.ts";
+import {
+  type HttpResponse,
+  readAll,
+  readBody,
+  type ReadCallbacks,
+  readOnce,
+} from "../../../platform/net/http1/response.ts";
 import { hostFieldOf, type Origin, originOf } from "../../../platform/net/http1/wire_request.ts";
 import { partsOf } from "../../../platform/net/http1/sent_body.ts";
 import type { HeaderFields, Rejection, RequestToAuthorize } from "./authorization.ts";

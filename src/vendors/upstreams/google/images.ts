@@ -4,7 +4,13 @@ import { emptyReplyFailure, type GeneratedCandidate, GeneratedContent } from "..
 import { imageRequestOptions } from "../shared/images/image_request_options.ts";
 import { consumptionOf } from "../shared/images/image_reply.ts";
 import { nearestRatio, pixelsOf } from "../shared/images/image_size.ts";
-import type { GeneratedImage, ImageConsumption, ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
+import type {
+  GeneratedImage,
+  ImageConsumption,
+  ImageOrder,
+  ImageOutcome,
+  ImageUpstream,
+} from "../contract/image_upstream.ts";
 import { base64Of, jsonBody } from "../shared/images/json_body.ts";
 import { geminiPath } from "../shared/model_paths.ts";
 import type { Outbound } from "../call/outbound_call.ts";

@@ -4,7 +4,13 @@ import type { Outbound } from "../call/outbound_call.ts";
 import { MEDIA_REASON } from "../shared/videos/refused_options.ts";
 import { failed, finished, pending, unknownStatus } from "../shared/videos/video_progress.ts";
 import { shapeOf, type VideoShapes } from "../shared/videos/video_shape.ts";
-import type { RefusedOptions, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../contract/video_upstream.ts";
+import type {
+  RefusedOptions,
+  VideoMedia,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../contract/video_upstream.ts";
 import { isLumaRefusal } from "./error.ts";
 import { droppedByLuma, generations } from "./generations.ts";
 

@@ -8,7 +8,13 @@ import { videoExchange } from "../shared/videos/video_exchange.ts";
 import { listedProgress, listQueryOf, MAX_JOBS_PER_LIST } from "../shared/videos/video_listing.ts";
 import { cancelPending, failed, finished, progressOfStatus } from "../shared/videos/video_progress.ts";
 import { shapeOf, type VideoShapes } from "../shared/videos/video_shape.ts";
-import type { RefusedOptions, VideoJobHandle, VideoOrder, VideoProgress, VideoUpstream } from "../contract/video_upstream.ts";
+import type {
+  RefusedOptions,
+  VideoJobHandle,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../contract/video_upstream.ts";
 import { createHailuo, isHailuo, pollHailuo, throwReportedFailure, VERSION_1 } from "./hailuo.ts";
 import { errorCode, meaningOf, readRefusal } from "./refusal.ts";
 

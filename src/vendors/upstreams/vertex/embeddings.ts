@@ -2,7 +2,12 @@ import { content } from "../../../conversation/codecs/content/mod.ts";
 import { isObject } from "../../../conversation/neutral/wire_value.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { embedInParts } from "../shared/embedding_parts.ts";
-import type { EmbeddingInput, EmbeddingOrder, EmbeddingOutcome, EmbeddingUpstream } from "../contract/embedding_upstream.ts";
+import type {
+  EmbeddingInput,
+  EmbeddingOrder,
+  EmbeddingOutcome,
+  EmbeddingUpstream,
+} from "../contract/embedding_upstream.ts";
 import type { ModelPaths } from "../shared/model_paths.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import { exchangeVectors } from "../shared/vector_exchange.ts";

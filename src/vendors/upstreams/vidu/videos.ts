@@ -7,7 +7,13 @@ import { vendorId } from "../shared/vendor_id.ts";
 import { type VideoExchange, videoExchange } from "../shared/videos/video_exchange.ts";
 import { cancelPending, failed, finished, pending, unknownStatus } from "../shared/videos/video_progress.ts";
 import { shapeOf, type VideoShapes } from "../shared/videos/video_shape.ts";
-import type { CancelOutcome, RefusedOptions, VideoJobHandle, VideoOrder, VideoUpstream } from "../contract/video_upstream.ts";
+import type {
+  CancelOutcome,
+  RefusedOptions,
+  VideoJobHandle,
+  VideoOrder,
+  VideoUpstream,
+} from "../contract/video_upstream.ts";
 import type { VideoProgress } from "../contract/video_upstream.ts";
 import { isViduRefusal, readViduError } from "./refusal.ts";
 

@@ -5,7 +5,13 @@ import type { Outbound } from "../call/outbound_call.ts";
 import { videoExchange } from "../shared/videos/video_exchange.ts";
 import { failed, failedWith, finished, pending, unknownStatus } from "../shared/videos/video_progress.ts";
 import { shapeOf, type VideoShapes } from "../shared/videos/video_shape.ts";
-import type { RefusedOptions, VideoMedia, VideoOrder, VideoProgress, VideoUpstream } from "../contract/video_upstream.ts";
+import type {
+  RefusedOptions,
+  VideoMedia,
+  VideoOrder,
+  VideoProgress,
+  VideoUpstream,
+} from "../contract/video_upstream.ts";
 import { readCostUsd } from "./cost.ts";
 import { isXaiRefusal, readXaiError } from "./refusal.ts";
 

@@ -4,7 +4,12 @@ import type { RequestTarget } from "../../../../src/conversation/contract/upstre
 import type { WriteResult } from "../../../../src/conversation/neutral/write_result.ts";
 import type { JsonObject } from "../../../../src/platform/lib/json/json_object.ts";
 import { messages, wireToolName } from "../../../../src/conversation/codecs/messages/mod.ts";
-import { type Conversation, NO_SAMPLING, type Part, type Turn } from "../../../../src/conversation/neutral/conversation.ts";
+import {
+  type Conversation,
+  NO_SAMPLING,
+  type Part,
+  type Turn,
+} from "../../../../src/conversation/neutral/conversation.ts";
 import type { ReasoningSignature } from "../../../../src/conversation/neutral/reasoning_signature.ts";
 import { itemAt } from "../../../support/items.ts";
 import { callPart, conversationWith, LOOK, resultPart, targetWith, textPart } from "./samples.ts";

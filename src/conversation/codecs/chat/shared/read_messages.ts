@@ -1,6 +1,14 @@
 import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import type { FilePart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from "../../../neutral/conversation.ts";
+import type {
+  FilePart,
+  ImagePart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from "../../../neutral/conversation.ts";
 import { InOrder } from "../../../../platform/lib/collections/in_order.ts";
 import { inputOf } from "../../../parts/request/call_input.ts";
 import { joinedTexts } from "../../../parts/request/joined_texts.ts";

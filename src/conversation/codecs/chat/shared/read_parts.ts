@@ -1,7 +1,15 @@
 import { isDataUri, plainBase64, readDataUri } from "../../../../platform/lib/media/data_uri.ts";
 import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import type { CacheMark, FilePart, ImagePart, Part, ReasoningPart, Source, TextPart } from "../../../neutral/conversation.ts";
+import type {
+  CacheMark,
+  FilePart,
+  ImagePart,
+  Part,
+  ReasoningPart,
+  Source,
+  TextPart,
+} from "../../../neutral/conversation.ts";
 import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
 
 /**

@@ -1,6 +1,12 @@
 import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../parts/request/body_edits.ts";
+import {
+  type BodyEdits,
+  isOwnSignature,
+  isWrapped,
+  NO_EDITS,
+  WRAPPED_SIGNATURE_MARK,
+} from "../../../parts/request/body_edits.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isAbsent, isObject, listOf } from "../../../neutral/wire_value.ts";
 import { PLACEHOLDER_SIGNATURE, readPartSignature, reasoningOf } from "../shared/signatures.ts";

@@ -2,7 +2,12 @@ import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { RequestTarget } from "../../../contract/upstream_format.ts";
 import type { Conversation } from "../../../neutral/conversation.ts";
 import { searchToWrite } from "../../../parts/request/offered_search.ts";
-import { NO_SEARCH_SETTINGS, type SearchOrigin, type WebSearch, type WebSearchPart } from "../../../neutral/web_search.ts";
+import {
+  NO_SEARCH_SETTINGS,
+  type SearchOrigin,
+  type WebSearch,
+  type WebSearchPart,
+} from "../../../neutral/web_search.ts";
 import { isObject, listOf, textOf } from "../../../neutral/wire_value.ts";
 import { field, objectsIn, otherFields } from "./fields.ts";
 

@@ -1,7 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { ReasoningPart } from "../../../neutral/conversation.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import { isIssuedBy, readSignature, type ReasoningSignature, writeSignature } from "../../../neutral/reasoning_signature.ts";
+import {
+  isIssuedBy,
+  readSignature,
+  type ReasoningSignature,
+  writeSignature,
+} from "../../../neutral/reasoning_signature.ts";
 import { textOrNull } from "../../../neutral/wire_value.ts";
 import { field } from "./fields.ts";
 

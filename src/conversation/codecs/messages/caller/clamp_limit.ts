@@ -1,5 +1,10 @@
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import { type ClampedLimit, clampTopLevelLimits, LimitClamp, withClampedBudget } from "../../../contract/clamped_limit.ts";
+import {
+  type ClampedLimit,
+  clampTopLevelLimits,
+  LimitClamp,
+  withClampedBudget,
+} from "../../../contract/clamped_limit.ts";
 
 /** The smallest reasoning budget that this format allows. */
 const MIN_THINKING_TOKENS = 1_024;

@@ -1,7 +1,13 @@
 import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
 import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import { type BodyEdits, isOwnSignature, isWrapped, NO_EDITS, WRAPPED_SIGNATURE_MARK } from "../../../parts/request/body_edits.ts";
+import {
+  type BodyEdits,
+  isOwnSignature,
+  isWrapped,
+  NO_EDITS,
+  WRAPPED_SIGNATURE_MARK,
+} from "../../../parts/request/body_edits.ts";
 import type { ModelFacts } from "../../../facts/model_facts.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isObject, listOf, objectOf, objectsOf } from "../../../neutral/wire_value.ts";

@@ -1,7 +1,12 @@
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { Conversation } from "../../../neutral/conversation.ts";
 import type { RequestTarget } from "../../../contract/upstream_format.ts";
-import { readUserLocation, searchToWrite, textsOrNull, writeUserLocation } from "../../../parts/request/offered_search.ts";
+import {
+  readUserLocation,
+  searchToWrite,
+  textsOrNull,
+  writeUserLocation,
+} from "../../../parts/request/offered_search.ts";
 import type { SearchSetting, WebSearch } from "../../../neutral/web_search.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectsOf, textOrNull } from "../../../neutral/wire_value.ts";
 
