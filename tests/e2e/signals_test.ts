@@ -158,7 +158,7 @@ Deno.test("SIGHUP and SIGPIPE end nothing, and SIGHUP is logged", async () => {
     for (let copies = 0; copies < 3; copies++) signal("SIGHUP");
     assertWhole(await texts);
     assertEquals((await sendAs(CHAT, { address, key })).status, 200);
-    assertStringIncludes(log(), '"event":"reload_unsupported"');
+    assertStringIncludes(log(), '"event":"config_changed"');
     signal("SIGTERM");
   });
   assertEquals(code, 0);
