@@ -45,5 +45,5 @@ export function replaceThreadModules(replace: (path: ThreadModule, address: URL)
 
 /** The address of a file at the top of a bundle, such as `console.json`. A repository has none. */
 export function bundledFile(name: string): URL {
-  return new URL(`../${name}`, import.meta.url);
+  return new URL(`./${name}`, import.meta.url);
 }
