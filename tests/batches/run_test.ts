@@ -191,3 +191,29 @@ Deno.test("batches: lines that wait for another try leave their permits to other
     return isOver;
   });
 });
+
+Deno.test("a run that has ended looks at its batch no more, also if it was just looking", async () => {
+  const looking = Promise.withResolvers<void>();
+  let isArmed = false;
+  await using stage = await openBatchStage(() => {
+    isArmed = true;
+    stage.clock.advance(1_000);
+    return {};
+  });
+  const get = stage.store.get.bind(stage.store);
+  Object.assign(stage.store, {
+    get: async (keys: Parameters<typeof get>[0]) => {
+      if (isArmed) {
+        isArmed = false;
+        await looking.promise;
+      }
+      return await get(keys);
+    },
+  });
+  await stage.create(["a"]);
+  await stage.run();
+  assertEquals(isArmed, false, "the run did not look");
+  looking.resolve();
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(stage.clock.waiting, 0);
+});

@@ -138,8 +138,10 @@ class BatchRun {
     if (this.#shouldStop()) return this.#stopped ?? "paused";
     const content = await files.find(linesNameOf(id));
     if (content === null) throw new Error("The lines of the batch are missing");
+    let isOver = false;
     let stopLooking = () => {};
     const look = () => {
+      if (isOver) return; // while the batch was read
       stopLooking = clock.after(LOOK_EVERY_MS, () => {
         this.#settler.refresh().catch(() => {}).finally(look);
       });
@@ -153,11 +155,13 @@ class BatchRun {
         await this.#untilQuiet();
         if (this.#shouldStop()) break;
         const answered: Promise<void> = this.#answer(line).finally(() => running.delete(answered));
+        answered.catch(() => {}); // it may fail while nothing waits for it; its line is found not settled at the end
         running.add(answered);
       }
       await Promise.all(running);
       await this.#settler.flush();
     } finally {
+      isOver = true;
       stopLooking();
     }
     if (this.#shouldStop()) return this.#stopped ?? "paused";
