@@ -15,7 +15,7 @@ const LONG_REPLY_BYTES = 30_000_000;
 const LIST_REPLY_BYTES = 3_000_000;
 const BURST_EVENTS = 50_000;
 const GIANT_EVENT_BYTES = 4_000_000;
-const PICTURE = plainPng(1_000, 1_000);
+const IMAGE = plainPng(1_000, 1_000);
 
 function reply(content: string): Uint8Array<ArrayBuffer> {
   const choice = `{"index":0,"message":{"role":"assistant","content":${content}},"finish_reason":"stop"}`;
@@ -124,7 +124,7 @@ async function answer(request: Request, large: LargeReplies): Promise<Response> 
     case "fast":
       return new Response(fast(), events);
     case "pictures":
-      return new Response(PICTURE, { headers: { "content-type": "image/png" } });
+      return new Response(IMAGE, { headers: { "content-type": "image/png" } });
     case "endless":
       return new Response(endless(), events);
     case "frames":

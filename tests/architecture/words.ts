@@ -37,6 +37,8 @@ export const REPLACED_WORDS: readonly ReplacedWord[] = [
   },
   { pattern: /\btext turns?\b/, instead: "TextRequest, TextService" },
   { pattern: /\b(?:wish|wishes|wished)\b/, instead: "setting, option, preference" },
+  { pattern: /\bpictures?\b/, instead: "Image" },
+  { pattern: /\b(?:memory|create|token) leases?\b/, instead: "HeldMemory; a lease ends by itself" },
   { pattern: /\b(?:whose|whom)\b/, instead: "a noun" },
 ];
 

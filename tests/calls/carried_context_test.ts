@@ -7,7 +7,7 @@ import { carriedContextOf } from "../../src/services/calls/carried_context.ts";
 const userMessage = (...parts: unknown[]) => ({ messages: [{ role: "user", content: parts }] });
 const contents = (...parts: unknown[]) => ({ contents: [{ role: "user", parts }] });
 const input = (...content: unknown[]) => ({ input: [{ role: "user", content }] });
-const PICTURE = "data:image/png;base64,AAAA";
+const IMAGE = "data:image/png;base64,AAAA";
 
 /** Requests that refer to context which is not in their bytes. */
 const WITH_REFERENCES: readonly (readonly [CallerFormatName, JsonObject])[] = [
@@ -70,7 +70,7 @@ const SELF_CONTAINED: readonly (readonly [CallerFormatName, JsonObject, number])
   ["chat", { messages: [{ role: "user", content: "name the file_id and previous_response_id" }], n: 3 }, 0],
   [
     "chat",
-    userMessage({ type: "image_url", image_url: { url: PICTURE } }, { type: "image_url", image_url: { url: PICTURE } }),
+    userMessage({ type: "image_url", image_url: { url: IMAGE } }, { type: "image_url", image_url: { url: IMAGE } }),
     2,
   ],
   ["chat", userMessage({ type: "image_url", image_url: { url: "https://a.example/cat.png" } }), 1],
@@ -80,7 +80,7 @@ const SELF_CONTAINED: readonly (readonly [CallerFormatName, JsonObject, number])
     tools: [{ type: "function", function: { name: "f", parameters: { properties: { file_id: { type: "string" } } } } }],
     response_format: { type: "json_schema", json_schema: { schema: { properties: { fileUri: { type: "string" } } } } },
   }, 0],
-  ["responses", input({ type: "input_image", image_url: PICTURE }), 1],
+  ["responses", input({ type: "input_image", image_url: IMAGE }), 1],
   ["responses", { input: "hi", prompt: "words", tools: [{ type: "custom", name: "f" }, { type: "local_shell" }] }, 0],
   ["messages", userMessage({ type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }), 1],
   ["messages", userMessage({ type: "document", source: { type: "text", media_type: "text/plain", data: "words" } }), 0],
@@ -103,11 +103,11 @@ for (const [form, body, pictures] of SELF_CONTAINED) {
 
 Deno.test("carriedContextOf() counts the characters of inline images and the images given by URL", () => {
   const body = userMessage(
-    { type: "image_url", image_url: { url: PICTURE } },
+    { type: "image_url", image_url: { url: IMAGE } },
     { type: "image_url", image_url: { url: "https://a.example/cat.png" } },
   );
   const { pictureCharacters, picturesByAddress } = carriedContextOf(CODECS.chat.caller.grammar, body, false);
-  assertEquals([pictureCharacters, picturesByAddress], [PICTURE.length, 1]);
+  assertEquals([pictureCharacters, picturesByAddress], [IMAGE.length, 1]);
 });
 
 Deno.test("carriedContextOf() omits cached content of known size", () => {

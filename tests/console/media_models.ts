@@ -1,6 +1,6 @@
 import { textModel } from "../support/gateway.ts";
 
-const PICTURE_PRICING = {
+const IMAGE_PRICING = {
   prompt: "0.000001",
   completion: "0.000002",
   image_input: "0.000002",
@@ -17,13 +17,13 @@ export function mediaConfig(filesFolder: string): Record<string, unknown> {
       textModel("sandbox/messages-1", ["sandbox-anthropic"]),
       {
         id: "sandbox/image-1",
-        pricing: PICTURE_PRICING,
+        pricing: IMAGE_PRICING,
         image: { series: "default", edits: true, sizes: ["auto", "1024x1024", "1536x1024"] },
         serves: [{ provider: "sandbox-openai", model: "image-1" }],
       },
       {
         id: "sandbox/image-multimodal-1",
-        pricing: PICTURE_PRICING,
+        pricing: IMAGE_PRICING,
         image: { series: "multimodal" },
         serves: [{ provider: "sandbox-google", model: "image-multimodal-1" }],
       },

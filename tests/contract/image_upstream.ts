@@ -38,7 +38,7 @@ export interface ImageAdapterCases {
   readonly edits: "none" | "without_mask" | "with_mask";
 }
 
-const PICTURE_BYTES = new TextEncoder().encode("the bytes of a picture that nobody else has");
+const IMAGE_BYTES = new TextEncoder().encode("the bytes of a picture that nobody else has");
 
 /** Registers every contract test for an adapter. */
 export function imageUpstreamContract(vendor: string, dialect: ImageAdapterCases): void {
@@ -54,7 +54,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageAdapterCases
     }, basePath);
   const failing = (answers: readonly VendorAnswer[]) =>
     answering(answers, (images) => assertRejects(() => images.generate(order, CALL), UpstreamFailure));
-  const withPicture = { ...order, model: dialect.editor ?? order.model, images: [imageOf(PICTURE_BYTES)] };
+  const withPicture = { ...order, model: dialect.editor ?? order.model, images: [imageOf(IMAGE_BYTES)] };
 
   law("generate() orders once and returns what the vendor made", async () => {
     for (const { answers, images: expected } of dialect.successes) {
@@ -202,7 +202,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageAdapterCases
       answering(itemAt(dialect.successes, 0).answers, async (images, { vendor }) => {
         await images.generate(withPicture, CALL);
         const { body } = itemAt(vendor.seen, 0);
-        assert(body.includes(PICTURE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(PICTURE_BYTES)));
+        assert(body.includes(IMAGE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(IMAGE_BYTES)));
       }),
   );
 
@@ -220,7 +220,7 @@ export function imageUpstreamContract(vendor: string, dialect: ImageAdapterCases
           const outcome = await images.edit!(withPicture, CALL);
           assertEquals(outcome.images, itemAt(dialect.successes, 0).images);
           const { body } = itemAt(vendor.seen, 0);
-          assert(body.includes(PICTURE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(PICTURE_BYTES)));
+          assert(body.includes(IMAGE_BYTES.toBase64()) || body.includes(new TextDecoder().decode(IMAGE_BYTES)));
         }),
     );
   }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import OpenAI, { toFile } from "openai";
 import { transparentPixels } from "../../src/sandbox/pictures/pixels.ts";
-import { writePicture } from "../../src/sandbox/pictures/file.ts";
+import { encodeImage } from "../../src/sandbox/pictures/file.ts";
 import { decodedImage, imageFile, type ImageGateway, pixelAt, startImageGateway } from "../images/image_gateway.ts";
 import { itemAt } from "../support/items.ts";
 
@@ -75,7 +75,7 @@ Deno.test("the openai package edits several images with a mask", async () => {
     const answer = await clientOf(gateway).images.edit({
       model: "sandbox/painter-1",
       image: [await toFile(first, "a.png"), await toFile(second, "b.jpg")],
-      mask: await toFile(await writePicture(mask, "png"), "mask.png"),
+      mask: await toFile(await encodeImage(mask, "png"), "mask.png"),
       prompt: "a hat",
       quality: "medium",
       size: "auto",

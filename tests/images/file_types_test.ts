@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
-import { readPicture } from "../../src/sandbox/pictures/file.ts";
+import { decodeImage } from "../../src/sandbox/pictures/file.ts";
 import { imageFile, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
 
@@ -76,7 +76,7 @@ Deno.test("an animation is made, and charged for each frame", async () => {
   assertEquals(dropped, null);
   const bytes = bytesOf(reply);
   assertEquals(new TextDecoder().decode(bytes.subarray(0, 6)), "GIF89a");
-  const picture = await readPicture(bytes, "image/gif");
+  const picture = await decodeImage(bytes, "image/gif");
   assertEquals([picture?.width, picture?.height], [1024, 1024]);
   assertEquals(reply.usage.output_tokens, 4 * 272);
   const expected = reply.usage.input_tokens * 0.000005 + 4 * 272 * 0.00003;

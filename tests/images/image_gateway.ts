@@ -6,7 +6,7 @@ import type { Clock } from "../../src/platform/lib/basics/clock.ts";
 import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { paint } from "../../src/sandbox/pictures/paint.ts";
-import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";
+import { decodeImage, encodeImage, type SimulatedImageFormat } from "../../src/sandbox/pictures/file.ts";
 import type { Pixels } from "../../src/sandbox/pictures/pixels.ts";
 import { startApps, TEST_ISOLATES } from "../support/apps.ts";
 import { freeUnlessPriced } from "../support/free_model.ts";
@@ -165,9 +165,9 @@ export async function startImageGateway(options: ImageGatewayOptions = {}): Prom
 
 /** A generated image as a file. */
 export async function imageFile(
-  { prompt = "a picture", width = 96, height = 64, format = "png" as PictureFormat } = {},
+  { prompt = "a picture", width = 96, height = 64, format = "png" as SimulatedImageFormat } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return await writePicture(paint({ prompt, width, height, isTransparent: false, nth: 0 }), format);
+  return await encodeImage(paint({ prompt, width, height, isTransparent: false, nth: 0 }), format);
 }
 
 /** The type, size and pixels of a returned image. */
@@ -176,7 +176,7 @@ export async function decodedImage(
 ): Promise<{ type: string; width: number; height: number; pixels: Pixels }> {
   const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
   const type = bytes[0] === 0x89 ? "image/png" : bytes[0] === 0xff ? "image/jpeg" : "image/webp";
-  const picture = await readPicture(bytes, type);
+  const picture = await decodeImage(bytes, type);
   if (picture === null) throw new Error("The answer holds no picture");
   return { type, ...picture };
 }

@@ -22,7 +22,7 @@ async function withStub(test: (gateway: ImageGateway, bodies: string[]) => Promi
   }
 }
 
-const PICTURE = { model: "stub/painter-1", prompt: "a fox", quality: "low" };
+const IMAGE = { model: "stub/painter-1", prompt: "a fox", quality: "low" };
 
 /**
  * Every member of `ImageGenerateParams` and `ImageEditParams` of OpenAI's client 7.59.0 that is neither required nor
@@ -58,7 +58,7 @@ Deno.test("the client's types have no other members", async () => {
 
 function editForm(fields: Readonly<Record<string, string>>, picture: Uint8Array<ArrayBuffer>): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries({ ...PICTURE, ...fields })) form.set(name, value);
+  for (const [name, value] of Object.entries({ ...IMAGE, ...fields })) form.set(name, value);
   form.set("image", new File([picture], "a.png"));
   return form;
 }
@@ -69,7 +69,7 @@ for (const kind of ["generations", "edits"] as const) {
     await withStub(async (gateway, bodies) => {
       for (const [name, values] of OPTIONS) {
         for (const value of values) {
-          const body = kind === "edits" ? editForm({ [name]: String(value) }, picture) : { ...PICTURE, [name]: value };
+          const body = kind === "edits" ? editForm({ [name]: String(value) }, picture) : { ...IMAGE, [name]: value };
           const answer = await gateway.post(`/v1/images/${kind}`, body);
           const text = await answer.text();
           assertEquals(answer.status, 200, `${name}: ${text}`);
@@ -100,7 +100,7 @@ Deno.test("vendors without an option do not receive it, and it is named", async 
       ] as const
     ) {
       for (const headers of [{}, { "x-service-dry-run": "true" }]) {
-        const body = { ...PICTURE, model, output_format: "png", ...options };
+        const body = { ...IMAGE, model, output_format: "png", ...options };
         const answer = await gateway.post("/v1/images/generations", body, headers);
         assertEquals(answer.status, 200, await answer.text());
         const named = (answer.headers.get("x-service-dropped") ?? "").split(", ").sort();
@@ -116,7 +116,7 @@ Deno.test("partial images are named where the vendor streams none", async () => 
   const gateway = await startImageGateway();
   try {
     for (const [model, dropped] of [["sandbox/muse-1", "partial_images"], ["sandbox/painter-1", null]] as const) {
-      const body = { ...PICTURE, model, stream: true, partial_images: 1 };
+      const body = { ...IMAGE, model, stream: true, partial_images: 1 };
       const answer = await gateway.post("/v1/images/generations", body);
       await answer.text();
       assertEquals([model, answer.headers.get("x-service-dropped")], [model, dropped]);
@@ -137,7 +137,7 @@ Deno.test("options with wrong values return 400 and name the field", async () =>
         ["user", 7],
       ] as const
     ) {
-      const answer = await gateway.post("/v1/images/generations", { ...PICTURE, [name]: value });
+      const answer = await gateway.post("/v1/images/generations", { ...IMAGE, [name]: value });
       assertEquals([answer.status, (await answer.json()).error.param], [400, name]);
     }
     assertEquals(bodies.length, 0);
@@ -158,7 +158,7 @@ Deno.test("mask[] is the mask, and other spellings of input images are ignored w
     twice.append("mask", new File([picture], "b.png"));
     const refused = await gateway.post("/v1/images/edits", twice);
     assertEquals([refused.status, (await refused.json()).error.param], [400, "mask"]);
-    const spelled = await gateway.post("/v1/images/generations", { ...PICTURE, images: ["a"], image_urls: ["a"] });
+    const spelled = await gateway.post("/v1/images/generations", { ...IMAGE, images: ["a"], image_urls: ["a"] });
     assertEquals([spelled.status, spelled.headers.get("x-service-dropped")], [200, null], await spelled.text());
   });
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
-import { MemoryBudget, type MemoryLease, SMALL_HOLDING_BYTES } from "../../src/platform/lib/process/memory_budget.ts";
+import { type HeldMemory, MemoryBudget, SMALL_HOLDING_BYTES } from "../../src/platform/lib/process/memory_budget.ts";
 import { ThreadUse } from "../../src/platform/lib/process/thread_use.ts";
 import { itemAt } from "../support/items.ts";
 
@@ -14,7 +14,7 @@ function refusalOf(work: () => void): GatewayError {
 }
 
 /** Reserves as much as the budget allows the lease, in steps. */
-function takeAll(lease: MemoryLease, piece: number): void {
+function takeAll(lease: HeldMemory, piece: number): void {
   for (;;) {
     try {
       lease.reserve(piece);
@@ -115,7 +115,7 @@ Deno.test("after any sequence of takes, returns, moves and ends the budget is ba
   });
   fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
     const budget = new MemoryBudget(100 * MB);
-    const leases: MemoryLease[] = [budget.lease("0")];
+    const leases: HeldMemory[] = [budget.lease("0")];
     for (const { what, which, bytes, account } of steps) {
       const lease = itemAt(leases, which % leases.length);
       if (what === "open") leases.push(budget.lease(account === 0 ? null : String(account)));

@@ -77,7 +77,7 @@ export function sampleText(name: string, format: CallerFormatName): string {
   return TEXTS[name] ?? `some ${name}`;
 }
 
-const PICTURE = { image_url: TEXTS.image_url };
+const IMAGE = { image_url: TEXTS.image_url };
 const DOCUMENT = { file_data: TEXTS.file_data, filename: "a.pdf" };
 const BYTES = { mimeType: "image/png", data: PNG };
 const FILE = { mimeType: "image/png", fileUri: TEXTS.fileUri };
@@ -87,8 +87,8 @@ export const NEEDED: Readonly<Record<CallerFormatName, Readonly<Record<string, J
   chat: { File_2: DOCUMENT },
   responses: {
     FunctionCallOutput: { call_id: "call_1" },
-    ResponseInputImage: PICTURE,
-    ResponseInputImageContent: PICTURE,
+    ResponseInputImage: IMAGE,
+    ResponseInputImageContent: IMAGE,
     ResponseInputFile: DOCUMENT,
     ResponseInputFileContent: DOCUMENT,
   },

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { type PictureFormat, readPicture, writePicture } from "../../src/sandbox/pictures/file.ts";
+import { decodeImage, encodeImage, type SimulatedImageFormat } from "../../src/sandbox/pictures/file.ts";
 import { paint } from "../../src/sandbox/pictures/paint.ts";
 import { readPng, writePng } from "../../src/sandbox/pictures/png.ts";
 
@@ -15,8 +15,8 @@ Deno.test("sandbox pictures: readPng() rejects data that is not PNG", () => {
 });
 
 Deno.test("sandbox pictures: the platform decodes every format that is written", async () => {
-  for (const format of ["png", "jpeg", "webp"] satisfies PictureFormat[]) {
-    const read = await readPicture(await writePicture(painted(false), format), `image/${format}`);
+  for (const format of ["png", "jpeg", "webp"] satisfies SimulatedImageFormat[]) {
+    const read = await decodeImage(await encodeImage(painted(false), format), `image/${format}`);
     assertEquals([read?.width, read?.height], [70, 33], format);
     assertEquals(read?.pixels.data.length, 70 * 33 * 4, format);
   }
@@ -24,13 +24,13 @@ Deno.test("sandbox pictures: the platform decodes every format that is written",
 
 Deno.test("sandbox pictures: a decoded picture has at most 1,024 pixels per side", async () => {
   const large = paint({ prompt: "a", width: 2048, height: 512, isTransparent: false, nth: 0 });
-  const read = await readPicture(writePng(large), "image/png");
+  const read = await decodeImage(writePng(large), "image/png");
   assertEquals([read?.width, read?.height], [2048, 512]);
   assertEquals([read?.pixels.width, read?.pixels.height], [1024, 256]);
 });
 
 Deno.test("sandbox pictures: a detailed JPEG of 1,024 by 1,024 pixels is decoded", async () => {
   const detailed = paint({ prompt: "a pond", width: 1024, height: 1024, isTransparent: false, nth: 0 });
-  const read = await readPicture(await writePicture(detailed, "jpeg"), "image/jpeg");
+  const read = await decodeImage(await encodeImage(detailed, "jpeg"), "image/jpeg");
   assertEquals([read?.pixels.width, read?.pixels.height], [1024, 1024]);
 });

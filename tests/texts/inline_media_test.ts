@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { MediaPart, Part } from "../../src/conversation/neutral/conversation.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
-import { MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import { type HeldMemory, MemoryBudget, UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
 import type { MediaFetch } from "../../src/platform/net/media_inliner.ts";
 import { inlineMedia, type MediaContext } from "../../src/services/texts/plan/inline_media.ts";
 import { conversationOf } from "../support/conversations.ts";
@@ -12,7 +12,7 @@ const picture = (url: string): MediaPart & { kind: "image" } => ({
 });
 const always = () => true;
 const mediaContext = (
-  memory: MemoryLease = UNLIMITED_MEMORY.lease(),
+  memory: HeldMemory = UNLIMITED_MEMORY.lease(),
   signal = new AbortController().signal,
 ): MediaContext => ({
   memory,

@@ -8,7 +8,7 @@ import { createVideos } from "../../src/services/videos/videos.ts";
 import { createWith, DEADLINE_MS, failure, LIMITS, openStage, runDue, type Stage, StageVendor } from "./stage.ts";
 
 /** The header of an image of 256 by 256 pixels. */
-const PICTURE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAQAAAAEACAIAAADTED8x";
+const IMAGE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAQAAAAEACAIAAADTED8x";
 const WHOLE = { available: readMoney("100"), held: 0n };
 
 const ORDERS = [["vendor", "second"], ["second", "vendor"]] as const;
@@ -143,7 +143,7 @@ for (const isFirst of [true, false]) {
     const providers: [string, StageVendor][] = [["bytes", bytes], ["addresses", addresses]];
     if (!isFirst) providers.reverse();
     addresses.before = () => Promise.reject(failure("no", "rate_limited"));
-    const { id, run } = await createWithPicture(stage, providers, PICTURE);
+    const { id, run } = await createWithPicture(stage, providers, IMAGE);
     await run();
     assertEquals((await stage.read(id)).status, "pending");
     addresses.before = () => {};
@@ -155,7 +155,7 @@ for (const isFirst of [true, false]) {
 
 Deno.test("a task whose order fits no provider fails immediately", async () => {
   const stage = await openStage();
-  const { id, run } = await createWithPicture(stage, [["bytes", new PictureVendor(["data_uri"])]], PICTURE);
+  const { id, run } = await createWithPicture(stage, [["bytes", new PictureVendor(["data_uri"])]], IMAGE);
   await run();
   assertEquals((await stage.read(id)).error?.code, "invalid_request");
 });

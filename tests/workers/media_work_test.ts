@@ -3,11 +3,11 @@ import { Buffer } from "node:buffer";
 import { systemClock } from "../../src/platform/lib/basics/clock.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
-import { pictureFactsOf } from "../../src/platform/lib/media/picture_head.ts";
+import { imageFactsOf } from "../../src/platform/lib/media/picture_head.ts";
 import { MAX_AUDIO_PARSE_MS, measureAudioSeconds } from "../../src/platform/workers/audio_job.ts";
 import { createMediaWork } from "../../src/platform/workers/media_work.ts";
-import { findPictureProblem } from "../../src/platform/workers/picture_problem.ts";
-import { findDecodingProblem, reencodePicture } from "../../src/platform/workers/picture_jobs.ts";
+import { findImageProblem } from "../../src/platform/workers/picture_problem.ts";
+import { findDecodingProblem, reencodeImage } from "../../src/platform/workers/picture_jobs.ts";
 import { jpegOfSegments, plainPng, wavOfEmptyChunks } from "../support/heavy_media.ts";
 import { itemAt } from "../support/items.ts";
 
@@ -40,7 +40,7 @@ Deno.test("media work has the same result in a worker thread as in the calling t
       assertEquals(checked.problem, await findDecodingProblem(bytes));
       assertEquals(checked.bytes, bytes);
       const how = { mediaType: "image/png", maxSide: 30 } as const;
-      assertEquals(await media.reencodePicture(bytes.slice(), how, DEMO), await reencodePicture(bytes, how));
+      assertEquals(await media.reencodePicture(bytes.slice(), how, DEMO), await reencodeImage(bytes, how));
     }
     assertEquals((await media.checkPicture(plainPng(9, 9).slice(0, 60), DEMO)).problem, "not_image");
     const clip = wav(3);
@@ -106,26 +106,26 @@ Deno.test("images whose decoding costs more than their stated size are detected 
   const facts = { width: 8_000, height: 8_000 } as const;
   const deep = plainPng(8_000, 8_000);
   deep[24] = 16;
-  assertEquals(findPictureProblem(deep, { ...facts, mediaType: "image/png" }), "too_large");
-  assertEquals(findPictureProblem(plainPng(8_000, 8_000), { ...facts, mediaType: "image/png" }), null);
+  assertEquals(findImageProblem(deep, { ...facts, mediaType: "image/png" }), "too_large");
+  assertEquals(findImageProblem(plainPng(8_000, 8_000), { ...facts, mediaType: "image/png" }), null);
 
   const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x55];
   const progressive = (scans: number) =>
     new Uint8Array([0xff, 0xd8, ...new Array(scans).fill(scan).flat(), 0xff, 0xd9]);
-  assertEquals(findPictureProblem(progressive(64), { width: 9, height: 9, mediaType: "image/jpeg" }), null);
-  assertEquals(findPictureProblem(progressive(65), { width: 9, height: 9, mediaType: "image/jpeg" }), "too_large");
+  assertEquals(findImageProblem(progressive(64), { width: 9, height: 9, mediaType: "image/jpeg" }), null);
+  assertEquals(findImageProblem(progressive(65), { width: 9, height: 9, mediaType: "image/jpeg" }), "too_large");
   assertEquals(
-    findPictureProblem(progressive(3).slice(0, -2), { width: 9, height: 9, mediaType: "image/jpeg" }),
+    findImageProblem(progressive(3).slice(0, -2), { width: 9, height: 9, mediaType: "image/jpeg" }),
     "not_image",
   );
 
   const gif = (width: number) =>
     new Uint8Array([...Buffer.from("GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0", "latin1"), width, 0xff, 1, 0, 0]);
-  assertEquals(findPictureProblem(gif(0xff), { width: 1, height: 1, mediaType: "image/gif" }), "not_image");
+  assertEquals(findImageProblem(gif(0xff), { width: 1, height: 1, mediaType: "image/gif" }), "not_image");
 
   const webp = new Uint8Array(64);
   webp.set(Buffer.from("RIFF....WEBPVP8X\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0VP8L\x0a\0\0\0\x2f\xff\xff\xff\x0f", "latin1"));
-  assertEquals(findPictureProblem(webp, { width: 1, height: 1, mediaType: "image/webp" }), "not_image");
+  assertEquals(findImageProblem(webp, { width: 1, height: 1, mediaType: "image/webp" }), "not_image");
 });
 
 Deno.test("secondsOfAudio() stops at a file that takes too long to read", async () => {
@@ -136,6 +136,6 @@ Deno.test("secondsOfAudio() stops at a file that takes too long to read", async 
 });
 
 Deno.test("pictureFactsOf() reads a JPEG's size after any number of segments", () => {
-  assertEquals(pictureFactsOf(jpegOfSegments(500_000)), { mediaType: "image/jpeg", width: 40, height: 30 });
-  assertEquals(pictureFactsOf(jpegOfSegments(1_100_000)), null);
+  assertEquals(imageFactsOf(jpegOfSegments(500_000)), { mediaType: "image/jpeg", width: 40, height: 30 });
+  assertEquals(imageFactsOf(jpegOfSegments(1_100_000)), null);
 });

@@ -275,7 +275,7 @@ export function withAtLeast<U extends Usage | null>(
  * The usage of a reply with pictures whose tokens the vendor does not report by medium: the output without reasoning
  * and other media counts as pictures, so that a picture is not charged at the price of text.
  */
-export function withPictureTokens<U extends Usage | null>(usage: U): U {
+export function withImageTokens<U extends Usage | null>(usage: U): U {
   if (usage === null || !usage.imagesMade || usage.imageOutputTokens !== undefined) return usage;
   const { outputTokens, reasoningTokens, audioOutputTokens = 0, videoOutputTokens = 0 } = usage;
   return withCounters<NonNullable<U>>(usage, {

@@ -25,7 +25,7 @@ export interface TokenEstimate {
 }
 
 /** Tokens that a call has reserved of a limit. */
-export interface TokenLease {
+export interface HeldTokens {
   readonly bucket: RateBucket;
   readonly reserved: number;
 }
@@ -37,7 +37,7 @@ export interface LimitedCall {
   /** The money that it has reserved. */
   readonly amount: Money;
   /** Null if it has reserved none. */
-  tokenLeases: TokenLease[] | null;
+  tokenLeases: HeldTokens[] | null;
   /** The number of calls that it stands for, if a thread leases calls. Absent: one. */
   readonly calls?: number;
 }

@@ -6,7 +6,7 @@ import type { Log } from "../lib/basics/log.ts";
 import type { MaybePromise } from "../lib/basics/maybe_promise.ts";
 import { markWork } from "../lib/process/own_heartbeat.ts";
 import { type Money, writeMoney } from "../lib/basics/money.ts";
-import { type MemoryBudget, type MemoryLease, UNLIMITED_MEMORY } from "../lib/process/memory_budget.ts";
+import { type MemoryBudget, type HeldMemory, UNLIMITED_MEMORY } from "../lib/process/memory_budget.ts";
 import type { RequestTrace } from "../lib/tracing/trace_context.ts";
 import { stackOf } from "../lib/process/unhandled.ts";
 import { abortAfter } from "./abort_after.ts";
@@ -235,7 +235,7 @@ class Arrival implements Inbound, RecordedArrival {
   readonly record: RequestRecord;
   /** Set by authentication. */
   callerFields: ((fields: Record<string, string>) => void) | null = null;
-  #memory: MemoryLease | null = null;
+  #memory: HeldMemory | null = null;
   #headers: HeaderReader | null = null;
   #remote: string | null = null;
 
@@ -272,7 +272,7 @@ class Arrival implements Inbound, RecordedArrival {
     this.#headers = null;
   }
 
-  get memory(): MemoryLease {
+  get memory(): HeldMemory {
     return this.#memory ??= this.parts.memory.lease();
   }
 

@@ -1,6 +1,6 @@
 import { measureAudioSeconds } from "./audio_job.ts";
 import type { JobOutcome } from "./job_server.ts";
-import { findDecodingProblem, type ReencodeOptions, reencodePicture } from "./picture_jobs.ts";
+import { findDecodingProblem, type ReencodeOptions, reencodeImage } from "./picture_jobs.ts";
 
 /** The jobs that the threads of `createMediaWork` run. */
 export type MediaJob =
@@ -16,7 +16,7 @@ export async function runMediaJob(job: MediaJob): Promise<JobOutcome> {
     case "check-picture":
       return { value: { buffer, mistake: await findDecodingProblem(bytes) }, transfer: [buffer] };
     case "redraw-picture": {
-      const redrawn = await reencodePicture(bytes, job.how);
+      const redrawn = await reencodeImage(bytes, job.how);
       if (typeof redrawn === "string") return { value: redrawn };
       return { value: redrawn.buffer, transfer: [redrawn.buffer] };
     }

@@ -1,17 +1,17 @@
 import { GatewayError } from "../lib/basics/gateway_error.ts";
 import { threadModule } from "../lib/process/program_files.ts";
 import type { MediaJob } from "./media_job.ts";
-import type { PictureProblem } from "./picture_problem.ts";
+import type { ImageProblem } from "./picture_problem.ts";
 import type { ReencodeOptions } from "./picture_jobs.ts";
 import { type ThreadWorkOptions, WorkerFailure, WorkerPool } from "./worker_pool.ts";
 import { THREAD_IDLE_MS, threadStarter } from "./worker_thread.ts";
 
 /** A picture and the result of its check. */
-export interface CheckedPicture {
+export interface CheckedImage {
   /** The bytes of the picture in a new buffer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Null if the picture can be decoded. */
-  readonly problem: PictureProblem | null;
+  readonly problem: ImageProblem | null;
 }
 
 /**
@@ -23,13 +23,13 @@ export interface CheckedPicture {
  */
 export interface MediaWork {
   /** Checks whether a PNG, JPEG, WebP or GIF can be decoded. */
-  checkPicture(bytes: Uint8Array<ArrayBuffer>, accountId: string): Promise<CheckedPicture>;
+  checkPicture(bytes: Uint8Array<ArrayBuffer>, accountId: string): Promise<CheckedImage>;
   /** See `reencodePicture`. */
   reencodePicture(
     bytes: Uint8Array<ArrayBuffer>,
     how: ReencodeOptions,
     accountId: string,
-  ): Promise<Uint8Array<ArrayBuffer> | PictureProblem>;
+  ): Promise<Uint8Array<ArrayBuffer> | ImageProblem>;
   /** Returns the bytes and the length of the clip in seconds; null if the length cannot be determined. */
   measureAudio(
     bytes: Uint8Array<ArrayBuffer>,
@@ -78,12 +78,12 @@ export function createMediaWork({ clock, log, start }: ThreadWorkOptions): Media
   return {
     async checkPicture(bytes, accountId) {
       const job = { kind: "check-picture", buffer: ownBufferOf(bytes) } as const;
-      const { buffer, mistake } = await run<{ buffer: ArrayBuffer; mistake: PictureProblem | null }>(job, accountId);
+      const { buffer, mistake } = await run<{ buffer: ArrayBuffer; mistake: ImageProblem | null }>(job, accountId);
       return { bytes: new Uint8Array(buffer), problem: mistake };
     },
     async reencodePicture(bytes, how, accountId) {
       const job = { kind: "redraw-picture", buffer: ownBufferOf(bytes), how } as const;
-      const result = await run<ArrayBuffer | PictureProblem>(job, accountId);
+      const result = await run<ArrayBuffer | ImageProblem>(job, accountId);
       return typeof result === "string" ? result : new Uint8Array(result);
     },
     async measureAudio(bytes, mediaType, accountId) {

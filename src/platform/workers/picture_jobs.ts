@@ -1,11 +1,11 @@
-import { pictureFactsOf } from "../lib/media/picture_head.ts";
-import { findPictureProblem, type PictureProblem } from "./picture_problem.ts";
+import { imageFactsOf } from "../lib/media/picture_head.ts";
+import { findImageProblem, type ImageProblem } from "./picture_problem.ts";
 
 /**
  * Checks whether a picture can be decoded; null if it can. Takes about 20 ms of processor time per megapixel and cannot
  * be interrupted.
  */
-export async function findDecodingProblem(bytes: Uint8Array<ArrayBuffer>): Promise<PictureProblem | null> {
+export async function findDecodingProblem(bytes: Uint8Array<ArrayBuffer>): Promise<ImageProblem | null> {
   const opened = await openPicture(bytes);
   if (typeof opened === "string") return opened;
   opened.close();
@@ -23,10 +23,10 @@ export interface ReencodeOptions {
  * Decodes a picture, reduces it if it is too large, and encodes it again. Decoding applies the stored orientation, and
  * encoding drops all metadata.
  */
-export async function reencodePicture(
+export async function reencodeImage(
   bytes: Uint8Array<ArrayBuffer>,
   { mediaType, maxSide }: ReencodeOptions,
-): Promise<Uint8Array<ArrayBuffer> | PictureProblem> {
+): Promise<Uint8Array<ArrayBuffer> | ImageProblem> {
   const decoded = await openPicture(bytes);
   if (typeof decoded === "string") return decoded;
   const scale = Math.min(1, maxSide / Math.max(decoded.width, decoded.height));
@@ -42,10 +42,10 @@ export async function reencodePicture(
   return new Uint8Array(await blob.arrayBuffer());
 }
 
-async function openPicture(bytes: Uint8Array<ArrayBuffer>): Promise<ImageBitmap | PictureProblem> {
-  const facts = pictureFactsOf(bytes);
+async function openPicture(bytes: Uint8Array<ArrayBuffer>): Promise<ImageBitmap | ImageProblem> {
+  const facts = imageFactsOf(bytes);
   if (facts === null) return "not_image";
-  const mistake = findPictureProblem(bytes, facts);
+  const mistake = findImageProblem(bytes, facts);
   if (mistake !== null) return mistake;
   try {
     return await createImageBitmap(new Blob([bytes], { type: facts.mediaType }));

@@ -1,4 +1,4 @@
-import type { PictureFacts } from "../lib/media/picture_head.ts";
+import type { ImageFacts } from "../lib/media/picture_head.ts";
 
 /** The maximum decoded size of one picture: 64 megapixels with four channels. */
 const MAX_DECODED_BYTES = 256_000_000;
@@ -7,7 +7,7 @@ const MAX_DECODED_BYTES = 256_000_000;
 const MAX_JPEG_SCANS = 64;
 
 /** What is wrong with a picture, by the words of the video endpoints. Source: docs/api/errors.md#reason-codes. */
-export type PictureProblem = "too_large" | "not_image";
+export type ImageProblem = "too_large" | "not_image";
 
 /**
  * Checks whether a picture is safe to decode although its stated size is allowed; null if it is. Without this check a
@@ -16,10 +16,10 @@ export type PictureProblem = "too_large" | "not_image";
  *
  * @param bytes The whole file.
  */
-export function findPictureProblem(
+export function findImageProblem(
   bytes: Uint8Array,
-  { mediaType, width, height }: PictureFacts,
-): PictureProblem | null {
+  { mediaType, width, height }: ImageFacts,
+): ImageProblem | null {
   const bytesPerPixel = mediaType === "image/png" && bytes[24] === 16 ? 8 : 4;
   if (width * height * bytesPerPixel > MAX_DECODED_BYTES) return "too_large";
   switch (mediaType) {

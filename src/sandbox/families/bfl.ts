@@ -8,10 +8,10 @@ import {
   retryAfterHeader,
   type VendorApi,
 } from "../call.ts";
-import { readInlinePicture } from "../pictures/data_uri.ts";
-import type { ReadPicture } from "../pictures/file.ts";
+import { readInlineImage } from "../pictures/data_uri.ts";
+import type { DecodedImage } from "../pictures/file.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { pictureOf, type PictureShape } from "./picture_jobs.ts";
+import { simulatedImageOf, type ImageJobShape } from "./picture_jobs.ts";
 import { creationResponse, progressOf, stateOf, type VideoJob, videoJobsByVendors } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
@@ -28,7 +28,7 @@ export const bfl: VendorApi = {
   async handle(call) {
     const sample = /^\/results\/([\w-]+)$/.exec(call.path)?.[1];
     // The real vendor pre-signs the address, so it needs no key.
-    if (sample !== undefined) return await pictureOf(call, jobsOf(call.vendors).get(sample), 0, shapeOf);
+    if (sample !== undefined) return await simulatedImageOf(call, jobsOf(call.vendors).get(sample), 0, shapeOf);
     const key = call.headers.get("x-key") ?? "";
     if (key === "" || isRejectedKey(key)) throw new SimulatedError(403, "Not authenticated - Invalid Authentication");
     const { method, path } = call;
@@ -91,7 +91,7 @@ function statusOf(call: Call, job: VideoJob): [status: string, details: JsonObje
 }
 
 /** Throws {@linkcode SimulatedError} for what the vendor rejects. */
-async function shapeOf(body: JsonObject): Promise<PictureShape> {
+async function shapeOf(body: JsonObject): Promise<ImageJobShape> {
   const names = Object.keys(body).filter((name) => /^(input_image|image_prompt)/.test(name));
   const references = await Promise.all(names.map((name) => referenceIn(body[name], name)));
   const [first] = references;
@@ -119,8 +119,8 @@ function sideOf(ratio: number): number {
   return Math.round(DEFAULT_SIDE * Math.sqrt(ratio) / GRAIN) * GRAIN;
 }
 
-async function referenceIn(value: unknown, name: string): Promise<ReadPicture> {
-  const picture = await readInlinePicture(value);
+async function referenceIn(value: unknown, name: string): Promise<DecodedImage> {
+  const picture = await readInlineImage(value);
   if (picture === null) throw new SimulatedError(422, `${name} is no image`);
   return picture;
 }

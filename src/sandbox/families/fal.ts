@@ -10,10 +10,10 @@ import {
   retryAfterHeader,
   type VendorApi,
 } from "../call.ts";
-import { readInlinePicture } from "../pictures/data_uri.ts";
-import type { ReadPicture } from "../pictures/file.ts";
+import { readInlineImage } from "../pictures/data_uri.ts";
+import type { DecodedImage } from "../pictures/file.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { pictureOf, type PictureShape } from "./picture_jobs.ts";
+import { simulatedImageOf, type ImageJobShape } from "./picture_jobs.ts";
 import { creationResponse, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
@@ -125,7 +125,7 @@ async function resultOf(call: Call, job: VideoJob): Promise<Response> {
 }
 
 function fileOf(call: Call, job: VideoJob | undefined, what: string): MaybePromise<Response> {
-  return what === "video" ? videoOf(call.vendors, job) : pictureOf(call, job, 0, shapeOf);
+  return what === "video" ? videoOf(call.vendors, job) : simulatedImageOf(call, job, 0, shapeOf);
 }
 
 function isVideo(address: string): boolean {
@@ -133,7 +133,7 @@ function isVideo(address: string): boolean {
 }
 
 /** Throws {@linkcode SimulatedError} for what the vendor rejects. */
-async function shapeOf(body: JsonObject): Promise<PictureShape> {
+async function shapeOf(body: JsonObject): Promise<ImageJobShape> {
   const values = body.image_url === undefined ? listOf(body.image_urls ?? []) : [body.image_url];
   const references = await Promise.all(values.map(referenceIn));
   const { width, height } = Object.assign({}, DEFAULT_SHAPE, body.image_size) as Record<string, unknown>;
@@ -146,8 +146,8 @@ async function shapeOf(body: JsonObject): Promise<PictureShape> {
   return { width: Number(width), height: Number(height), format, references };
 }
 
-async function referenceIn(value: unknown): Promise<ReadPicture> {
-  const picture = await readInlinePicture(value);
+async function referenceIn(value: unknown): Promise<DecodedImage> {
+  const picture = await readInlineImage(value);
   if (picture === null) throw new SimulatedError(422, "Failed to load the image", { code: "image_load_error" });
   return picture;
 }

@@ -1,17 +1,17 @@
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { Call } from "../call.ts";
-import type { PictureFormat, ReadPicture } from "../pictures/file.ts";
-import { makePicture } from "../pictures/make.ts";
+import type { SimulatedImageFormat, DecodedImage } from "../pictures/file.ts";
+import { simulateImage } from "../pictures/make.ts";
 import { stateOf, type VideoJob } from "./video_jobs.ts";
 
 /** The size and format of a job's picture. */
-export interface PictureShape {
+export interface ImageJobShape {
   /** In pixels. */
   readonly width: number;
   /** In pixels. */
   readonly height: number;
-  readonly format: PictureFormat;
-  readonly references: readonly ReadPicture[];
+  readonly format: SimulatedImageFormat;
+  readonly references: readonly DecodedImage[];
 }
 
 /**
@@ -20,18 +20,18 @@ export interface PictureShape {
  * @param nth Which of the job's pictures, from 0.
  * @param shapeOf Parses the request that created the job.
  */
-export async function pictureOf(
+export async function simulatedImageOf(
   { vendors }: Call,
   job: VideoJob | undefined,
   nth: number,
-  shapeOf: (body: JsonObject) => Promise<PictureShape>,
+  shapeOf: (body: JsonObject) => Promise<ImageJobShape>,
 ): Promise<Response> {
   if (!job || job.directives.missing || stateOf(vendors, job) !== "succeeded") {
     return new Response("Not found", { status: 404 });
   }
   const { format, ...shape } = await shapeOf(job.body);
   const prompt = `${promptIn(job.body)} ${nth}`;
-  const { base64 } = await makePicture({ ...shape, format, prompt, isTransparent: false, change: null });
+  const { base64 } = await simulateImage({ ...shape, format, prompt, isTransparent: false, change: null });
   return new Response(Uint8Array.fromBase64(base64), { headers: { "content-type": `image/${format}` } });
 }
 

@@ -3,11 +3,11 @@ import { isObject, listOf } from "../../conversation/neutral/wire_value.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { delay } from "../chunk_stream.ts";
 import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
-import { readInlinePicture } from "../pictures/data_uri.ts";
-import { type PictureFormat, type ReadPicture, readPicture } from "../pictures/file.ts";
+import { readInlineImage } from "../pictures/data_uri.ts";
+import { type SimulatedImageFormat, type DecodedImage, decodeImage } from "../pictures/file.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
-import { pictureOf, type PictureShape } from "./picture_jobs.ts";
+import { simulatedImageOf, type ImageJobShape } from "./picture_jobs.ts";
 import {
   creationResponse,
   stateOf,
@@ -30,11 +30,11 @@ const WORDS: Readonly<Record<VideoJobState, string>> = {
   expired: "aborted",
 };
 
-const PICTURES = /^(?:image|input_image|image_prompt|input_images|image_input)$/;
+const IMAGES = /^(?:image|input_image|image_prompt|input_images|image_input)$/;
 const IMAGE_FIELDS = /^(?:prompt|aspect_ratio|output_format|seed|num_outputs|quality|background)$/;
 const VIDEO_FIELDS =
   /^(?:prompt|negative_prompt|duration|resolution|mode|aspect_ratio|generate_audio|seed|image|(?:start|end)_image|last_frame|(?:first|last)_frame_image|reference_(?:images|videos?|audios))$/;
-const FORMATS: Readonly<Record<string, PictureFormat>> = { jpg: "jpeg", jpeg: "jpeg", png: "png", webp: "webp" };
+const FORMATS: Readonly<Record<string, SimulatedImageFormat>> = { jpg: "jpeg", jpeg: "jpeg", png: "png", webp: "webp" };
 
 const SENSITIVE = "The input or output was flagged as sensitive. Please try again with different inputs. (E005)";
 const SIDE = 1_024;
@@ -89,7 +89,7 @@ async function create(call: Call): Promise<Response> {
     throw new SimulatedError(422, "- input: prompt is required", { param: "input" });
   }
   const isKnown = (name: string) =>
-    isVideo(model) ? VIDEO_FIELDS.test(name) : IMAGE_FIELDS.test(name) || PICTURES.test(name);
+    isVideo(model) ? VIDEO_FIELDS.test(name) : IMAGE_FIELDS.test(name) || IMAGES.test(name);
   const unknown = Object.keys(input).find((name) => !isKnown(name));
   if (unknown !== undefined) {
     throw new SimulatedError(422, `- input: Additional property ${unknown} is not allowed`, { param: "input" });
@@ -145,7 +145,7 @@ function predictionOf(call: Call, job: VideoJob): JsonObject {
 }
 
 function fileOf(call: Call, job: VideoJob | undefined, what: string): MaybePromise<Response> {
-  return what === "video" ? videoOf(call.vendors, job) : pictureOf(call, job, 0, (body) => shapeOf(body, call.vendors));
+  return what === "video" ? videoOf(call.vendors, job) : simulatedImageOf(call, job, 0, (body) => shapeOf(body, call.vendors));
 }
 
 function isVideo(model: string): boolean {
@@ -153,8 +153,8 @@ function isVideo(model: string): boolean {
 }
 
 /** Throws {@linkcode SimulatedError} for what the vendor rejects. */
-async function shapeOf(input: JsonObject, vendors: SimulatedVendors): Promise<PictureShape> {
-  const values = Object.keys(input).filter((name) => PICTURES.test(name)).flatMap((name) =>
+async function shapeOf(input: JsonObject, vendors: SimulatedVendors): Promise<ImageJobShape> {
+  const values = Object.keys(input).filter((name) => IMAGES.test(name)).flatMap((name) =>
     Array.isArray(input[name]) ? listOf(input[name]) : [input[name]]
   );
   const references = await Promise.all(values.map((value) => referenceIn(value, vendors)));
@@ -174,9 +174,9 @@ function sideOf(ratio: number): number {
   return Math.round(SIDE * Math.sqrt(ratio) / GRAIN) * GRAIN;
 }
 
-async function referenceIn(value: unknown, vendors: SimulatedVendors): Promise<ReadPicture> {
+async function referenceIn(value: unknown, vendors: SimulatedVendors): Promise<DecodedImage> {
   const upload = UPLOADS.get(vendors)?.get(/\/replicate\/v1\/files\/(\w+)$/.exec(String(value).slice(-100))?.[1] ?? "");
-  const picture = upload ? await readPicture(await upload.bytes(), upload.type) : await readInlinePicture(value);
+  const picture = upload ? await decodeImage(await upload.bytes(), upload.type) : await readInlineImage(value);
   if (picture === null) throw new SimulatedError(422, "- input.image: is no image");
   return picture;
 }

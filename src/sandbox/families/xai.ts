@@ -2,9 +2,9 @@ import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { isObject, listOf, parsedOrNull } from "../../conversation/neutral/wire_value.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
-import { readInlinePicture } from "../pictures/data_uri.ts";
-import type { ReadPicture } from "../pictures/file.ts";
-import { followDirectives, makePictures } from "../pictures/make.ts";
+import { readInlineImage } from "../pictures/data_uri.ts";
+import type { DecodedImage } from "../pictures/file.ts";
+import { followDirectives, simulateImages } from "../pictures/make.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import { checkXai } from "./chat_vendor_rules.ts";
 import { completeAtXai } from "./chat_vendors.ts";
@@ -69,7 +69,7 @@ async function makeImages(call: Call, changes: boolean): Promise<Response> {
   }
   const count = Number(body.n ?? 1);
   const order = { ...sizeOf(body), count, isTransparent: false, references, change: null };
-  const made = await makePictures({ ...order, prompt: directives.text, format: "jpeg" });
+  const made = await simulateImages({ ...order, prompt: directives.text, format: "jpeg" });
   return jsonResponse({
     data: made.map(({ base64 }) => ({
       b64_json: base64,
@@ -81,11 +81,11 @@ async function makeImages(call: Call, changes: boolean): Promise<Response> {
   });
 }
 
-async function referencesOf(body: JsonObject): Promise<ReadPicture[]> {
+async function referencesOf(body: JsonObject): Promise<DecodedImage[]> {
   const values = body.images === undefined ? [body.image] : listOf(body.images);
   if (values.length > MAX_REFERENCES) throw new SimulatedError(400, `At most ${MAX_REFERENCES} images are supported.`);
   return await Promise.all(values.map(async (value) => {
-    const picture = isObject(value) ? await readInlinePicture(value.url) : null;
+    const picture = isObject(value) ? await readInlineImage(value.url) : null;
     if (picture === null) throw new SimulatedError(400, "Failed to load the image.");
     return picture;
   }));

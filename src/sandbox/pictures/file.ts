@@ -3,12 +3,12 @@ import { readPng, writePng } from "./png.ts";
 import { writeWebp } from "./webp.ts";
 
 /** The file formats that can be written. */
-export type PictureFormat = "png" | "jpeg" | "webp";
+export type SimulatedImageFormat = "png" | "jpeg" | "webp";
 
 const MAX_READ_PIXELS = 1024;
 
 /** Encodes a picture as a file. */
-export async function writePicture(picture: Pixels, format: PictureFormat): Promise<Uint8Array<ArrayBuffer>> {
+export async function encodeImage(picture: Pixels, format: SimulatedImageFormat): Promise<Uint8Array<ArrayBuffer>> {
   switch (format) {
     case "png":
       return writePng(picture);
@@ -22,14 +22,14 @@ export async function writePicture(picture: Pixels, format: PictureFormat): Prom
 }
 
 /** A decoded file and the size of its picture. The pixels are reduced if the size is above 1,024. */
-export interface ReadPicture {
+export interface DecodedImage {
   readonly width: number;
   readonly height: number;
   readonly pixels: Pixels;
 }
 
 /** Decodes a picture file of any format that the platform supports. Returns null for anything else. */
-export async function readPicture(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<ReadPicture | null> {
+export async function decodeImage(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<DecodedImage | null> {
   try {
     const whole = await createImageBitmap(new Blob([bytes], { type }));
     const { width, height } = whole;

@@ -2,27 +2,27 @@ import { delay } from "../chunk_stream.ts";
 import type { Call } from "../call.ts";
 import { type Directives, readDirectives, type Vendor } from "../directives.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { type PictureFormat, type ReadPicture, writePicture } from "./file.ts";
+import { type SimulatedImageFormat, type DecodedImage, encodeImage } from "./file.ts";
 import { paint, type Painting, paintOver, paintWithReferences } from "./paint.ts";
 import { type Pixels, scaled } from "./pixels.ts";
 
 /** A valid request for pictures. */
-export interface PictureRequest {
+export interface SimulatedImageRequest {
   readonly prompt: string;
   /** In pixels. */
   readonly width: number;
   /** In pixels. */
   readonly height: number;
   readonly count: number;
-  readonly format: PictureFormat;
+  readonly format: SimulatedImageFormat;
   readonly isTransparent: boolean;
-  readonly references: readonly ReadPicture[];
+  readonly references: readonly DecodedImage[];
   /** Null for new pictures. For edited ones, the mask if there is one. */
-  readonly change: { readonly mask: ReadPicture | null } | null;
+  readonly change: { readonly mask: DecodedImage | null } | null;
 }
 
 /** A picture that was painted. */
-export interface MadePicture {
+export interface SimulatedImage {
   readonly pixels: Pixels;
   readonly base64: string;
 }
@@ -58,30 +58,30 @@ export async function followDirectives(
 }
 
 /** Paints and encodes the requested pictures. */
-export async function makePictures(order: PictureRequest): Promise<MadePicture[]> {
-  const made: MadePicture[] = [];
+export async function simulateImages(order: SimulatedImageRequest): Promise<SimulatedImage[]> {
+  const made: SimulatedImage[] = [];
   for (let nth = 0; nth < order.count; nth++) made.push(await madeAt(order, nth));
   return made;
 }
 
 /** Paints and encodes one picture. */
-export async function makePicture(order: Omit<PictureRequest, "count">): Promise<MadePicture> {
+export async function simulateImage(order: Omit<SimulatedImageRequest, "count">): Promise<SimulatedImage> {
   return await madeAt(order, 0);
 }
 
-async function madeAt(order: Omit<PictureRequest, "count">, nth: number): Promise<MadePicture> {
+async function madeAt(order: Omit<SimulatedImageRequest, "count">, nth: number): Promise<SimulatedImage> {
   const pixels = painted(order, nth);
-  return { pixels, base64: (await writePicture(pixels, order.format)).toBase64() };
+  return { pixels, base64: (await encodeImage(pixels, order.format)).toBase64() };
 }
 
 /** Returns an unfinished picture: the finished one at a lower resolution. */
-export async function draftOf({ pixels }: MadePicture, format: PictureFormat): Promise<string> {
+export async function draftOf({ pixels }: SimulatedImage, format: SimulatedImageFormat): Promise<string> {
   const { width, height } = pixels;
   const coarse = scaled(pixels, Math.ceil(width / SKETCH), Math.ceil(height / SKETCH));
-  return (await writePicture(scaled(coarse, width, height), format)).toBase64();
+  return (await encodeImage(scaled(coarse, width, height), format)).toBase64();
 }
 
-function painted({ references, change, ...order }: Omit<PictureRequest, "count">, nth: number): Pixels {
+function painted({ references, change, ...order }: Omit<SimulatedImageRequest, "count">, nth: number): Pixels {
   const painting: Painting = { ...order, nth };
   const pictures = references.map(({ pixels }) => pixels);
   if (change !== null) return paintOver(painting, pictures, change.mask?.pixels ?? null);

@@ -1,4 +1,4 @@
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import type { Model, Serving } from "../../vendors/catalog/model.ts";
 import type { RequestTarget } from "../../conversation/contract/upstream_format.ts";
 import { modelFacts } from "../../conversation/models/known_models.ts";
@@ -19,7 +19,7 @@ export interface CacheCreation {
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** The memory lease for data read for the cache. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
 }
 
 /** The stored content at a provider. */

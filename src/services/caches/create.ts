@@ -15,7 +15,7 @@ import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { permittedCandidates } from "../ownership/permitted_candidates.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import type { Candidate } from "../../vendors/routing/candidates.ts";
 import type { Commit, Store } from "../../platform/store/store.ts";
 import { CACHE_FALLBACK } from "../../vendors/routing/fallback_rule.ts";
@@ -63,7 +63,7 @@ export interface CacheCall {
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** The memory lease for data read for the cache. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Collects what happens to the request. */
   readonly record: RequestRecord;
 }

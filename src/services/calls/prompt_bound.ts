@@ -38,7 +38,7 @@ const MIN_BYTES_PER_TOKEN = 2;
 export const DEFAULT_CONTEXT_TOKENS = 1_000_000;
 
 /** No vendor counts more for an image; most count a tenth. */
-const MAX_PICTURE_TOKENS = 16_000;
+const MAX_IMAGE_TOKENS = 16_000;
 
 /** What vendors add to a prompt with tools, besides the tool definitions. */
 const TOOLS_TOKENS = 1_000;
@@ -54,7 +54,7 @@ export function promptBoundOf(request: PromptRequest): PromptBound {
   if (!isSizeKnown) return { tokens: contextTokens, ...about };
   const text = Math.ceil(Math.max(0, bytes.length - pictureCharacters) / MIN_BYTES_PER_TOKEN);
   const tools = Array.isArray(body.tools) && body.tools.length > 0 ? TOOLS_TOKENS : 0;
-  const tokens = Math.min(contextTokens, text + pictures * MAX_PICTURE_TOKENS + tools);
+  const tokens = Math.min(contextTokens, text + pictures * MAX_IMAGE_TOKENS + tools);
   return { tokens, ...about };
 }
 

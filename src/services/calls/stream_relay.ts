@@ -4,7 +4,7 @@ import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { holdWork } from "../../platform/lib/basics/held.ts";
 import { afterTurn, MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../../platform/lib/streams/loop_turns.ts";
 import { isPending, type MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { markWork } from "../../platform/lib/process/own_heartbeat.ts";
 import type { ThreadUse } from "../../platform/lib/process/thread_use.ts";
 import {
@@ -59,7 +59,7 @@ export interface StreamTransform {
    */
   readonly awaitsUsage?: boolean;
   /** The memory of the request. What the caller does not read counts towards it. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
 }
 
 /** Bytes for the caller; null for none. */

@@ -1,4 +1,4 @@
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 
 /** Less is not counted, because every stream holds it. */
 const UNCOUNTED_BYTES = 262_144;
@@ -12,11 +12,11 @@ const MAX_ACCOUNT_SHARE = 1 / 4;
 
 /** Counts what a stream holds for a caller that does not read, towards the memory of its account. One per stream. */
 export class UnreadMemory {
-  readonly #memory: MemoryLease;
-  #lease: MemoryLease | null = null;
+  readonly #memory: HeldMemory;
+  #lease: HeldMemory | null = null;
 
   /** @param memory The memory of the request. */
-  constructor(memory: MemoryLease) {
+  constructor(memory: HeldMemory) {
     this.#memory = memory;
   }
 

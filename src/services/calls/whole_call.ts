@@ -3,7 +3,7 @@ import type { Model } from "../../vendors/catalog/model.ts";
 import type { Usage } from "../../conversation/neutral/usage.ts";
 import type { RequestRecord } from "../../platform/http/request/request_record.ts";
 import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { Candidate } from "../../vendors/routing/candidates.ts";
 import type { FallbackRule } from "../../vendors/routing/fallback_rule.ts";
@@ -19,7 +19,7 @@ export interface WholeCaller extends LimitedCaller {
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** The memory lease for what is read for the request. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Collects what happens to the request. */
   readonly record: RequestRecord;
 }

@@ -3,7 +3,7 @@ import { plainBase64 } from "../../platform/lib/media/data_uri.ts";
 import type { Log } from "../../platform/lib/basics/log.ts";
 import { judgeMedium, MEDIUM_HEAD_BYTES } from "../../platform/lib/media/medium.ts";
 import { OnceFor } from "../../platform/lib/collections/once_for.ts";
-import { PICTURE_HEAD_BYTES, pictureFactsOf } from "../../platform/lib/media/picture_head.ts";
+import { IMAGE_HEAD_BYTES, imageFactsOf } from "../../platform/lib/media/picture_head.ts";
 import { download } from "../../platform/net/download.ts";
 import type { MediaFetch } from "../../platform/net/media_inliner.ts";
 import type { EgressPolicy } from "../../platform/net/target.ts";
@@ -88,7 +88,7 @@ async function fetched(url: string, provider: string, fetch: MediaFetch, policy:
 }
 
 function sizeIn(head: (mostBytes: number) => Uint8Array): string | null {
-  const facts = pictureFactsOf(head(DEFAULT_HEAD_BYTES)) ?? pictureFactsOf(head(PICTURE_HEAD_BYTES));
+  const facts = imageFactsOf(head(DEFAULT_HEAD_BYTES)) ?? imageFactsOf(head(IMAGE_HEAD_BYTES));
   return facts && `${facts.width}x${facts.height}`;
 }
 

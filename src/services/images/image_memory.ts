@@ -1,5 +1,5 @@
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 
 /** The memory reserved for each picture before a vendor is called; most are smaller. */
 const AHEAD_BYTES_PER_IMAGE = 8_000_000;
@@ -13,7 +13,7 @@ const REPLY_MEMORY_FACTOR = 3;
  * made and does not fit is paid for and lost.
  */
 export class ImageMemory {
-  #memory: MemoryLease;
+  #memory: HeldMemory;
   readonly #ahead: number;
   #heldBefore: number;
   #left = 0;
@@ -24,7 +24,7 @@ export class ImageMemory {
    * @param count The number of ordered pictures.
    * @throws {GatewayError} `overloaded`.
    */
-  constructor(memory: MemoryLease, count: number) {
+  constructor(memory: HeldMemory, count: number) {
     this.#memory = memory;
     this.#ahead = Math.min(count * AHEAD_BYTES_PER_IMAGE, memory.budget.accountLimitBytes * MAX_AHEAD_SHARE);
     memory.reserve(this.#ahead);
@@ -55,7 +55,7 @@ export class ImageMemory {
   }
 
   /** A lease of the same account, for what else a stream holds. */
-  fork(): MemoryLease {
+  fork(): HeldMemory {
     return this.#memory.fork();
   }
 

@@ -10,7 +10,7 @@ import type { Clock } from "../../platform/lib/basics/clock.ts";
 import { UNBUFFERED } from "../../platform/http/request/headers.ts";
 import { type GatewayError, gatewayErrorOf } from "../../platform/lib/basics/gateway_error.ts";
 import { gatewayErrorFor, UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import type { ReadCallbacks } from "../../platform/net/http1/response.ts";
 import type { ImageEvent } from "../../vendors/upstreams/contract/image_upstream.ts";
 import { type FinishedImages, imageResponseHeaders } from "./image_response.ts";
@@ -35,7 +35,7 @@ export interface OpenedStream {
   readonly bill: ImageBill;
   readonly link: CallerLink;
   /** The memory of the request. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Called at least once when nothing more is read from the vendor. */
   readonly onEnd: () => void;
   /** Renders a failure in the caller's protocol. */
@@ -93,7 +93,7 @@ class ImageStream implements StreamSource, StreamTransform {
     }
   }
 
-  get memory(): MemoryLease {
+  get memory(): HeldMemory {
     return this.#opened.memory;
   }
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../platform/endpoints/endpoint.ts";
 import { concatBytes } from "../../platform/lib/bytes/concat_bytes.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { outputStream, type StreamOutput } from "../../platform/lib/streams/output_stream.ts";
 import type { EventBlock } from "./event_splitter.ts";
 
@@ -42,7 +42,7 @@ export class KeptStream {
   #state: "open" | "ended" | "broken" = "open";
   readonly #readers = new Set<Reader>();
 
-  constructor(readonly facts: StreamFacts, private readonly memory: MemoryLease, private readonly maxBytes: number) {}
+  constructor(readonly facts: StreamFacts, private readonly memory: HeldMemory, private readonly maxBytes: number) {}
 
   /** The bytes of all events. */
   get bytes(): number {

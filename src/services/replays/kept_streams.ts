@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { MAX_TURN_BYTES, nextTurn } from "../../platform/lib/streams/loop_turns.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { EventSplitter } from "./event_splitter.ts";
 import { KeptStream, type StreamFacts } from "./kept_stream.ts";
 
@@ -78,7 +78,7 @@ export class KeptStreams {
   keep(
     facts: StreamFacts,
     body: ReadableStream<Uint8Array<ArrayBuffer>>,
-    { memory, limits }: { readonly memory: MemoryLease; readonly limits: StreamLimits },
+    { memory, limits }: { readonly memory: HeldMemory; readonly limits: StreamLimits },
   ): { readonly stream: KeptStream; readonly ended: Promise<void> } {
     const stream = new KeptStream(facts, memory, limits.streamBytes);
     this.#streams.set(facts.requestId, stream);

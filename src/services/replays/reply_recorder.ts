@@ -1,4 +1,4 @@
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import type { OutputSource, StreamOutput } from "../../platform/lib/streams/output_stream.ts";
 
 /** How a reply ended: complete, failed, or left by its caller. */
@@ -13,7 +13,7 @@ export interface RecorderOptions {
   /** The most bytes that are kept. A longer reply is passed on and not kept. */
   readonly maxBytes: number;
   /** Counts what is kept. Ended with the recorder. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Called once, before the caller receives the end. Must not throw. */
   readonly onEnd: (end: ReplyEnd, kept: readonly Uint8Array[] | null) => Promise<void>;
 }

@@ -5,7 +5,7 @@ import { addressOf } from "../../platform/endpoints/endpoint.ts";
 import { changedInbound, type Handler, type Inbound } from "../../platform/http/request/inbound.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { holdWork } from "../../platform/lib/basics/held.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { outputStream } from "../../platform/lib/streams/output_stream.ts";
 import type { KeptStreams, StreamLimits } from "./kept_streams.ts";
 import type { StreamPlaces } from "./stream_places.ts";
@@ -82,7 +82,7 @@ function isWanted(value: string | null): boolean {
 }
 
 /** The response, with the memory of its request until it has ended. */
-function withMemory(response: Response, memory: MemoryLease): Response {
+function withMemory(response: Response, memory: HeldMemory): Response {
   const { body, status, headers } = response;
   if (body === null) {
     memory.end();

@@ -5,7 +5,7 @@ import type { Inbound } from "../../platform/http/request/inbound.ts";
 import type { RequestRecord } from "../../platform/http/request/request_record.ts";
 import { encodeFrames } from "../../platform/lib/streams/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../../platform/lib/basics/gateway_error.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { outputStream, piecesStream, type StreamOutput } from "../../platform/lib/streams/output_stream.ts";
 import type { AttemptTarget } from "../../vendors/routing/circuit_breaker.ts";
 import type { FromThread, RequestMessage } from "./messages.ts";
@@ -30,7 +30,7 @@ export class LargeRequest {
   readonly requestId: string;
   readonly receivedAt: number;
   /** The request's part of the memory budget. Initially the cost of its body and the values in it. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Collects what happens to the request. */
   readonly record: RequestRecord;
   /** The size of the body as received. */

@@ -15,7 +15,7 @@ import { ShortLivedMap } from "../../platform/lib/collections/short_lived_map.ts
 import type { Log, LogLevel } from "../../platform/lib/basics/log.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { providerNameOf } from "../../platform/names/provider_name.ts";
-import { MemoryLease, UNLIMITED_MEMORY } from "../../platform/lib/process/memory_budget.ts";
+import { HeldMemory, UNLIMITED_MEMORY } from "../../platform/lib/process/memory_budget.ts";
 import type { AttemptSlots, LimitsByProvider } from "../../vendors/routing/attempt_slots.ts";
 import type { Slot, SlotRequest } from "../../vendors/routing/slot_queue.ts";
 import type { RatesLeft } from "../../money/limits/account_limiter.ts";
@@ -115,7 +115,7 @@ export class RemoteState {
    *
    * @param prepaidBytes The bytes that were reserved for it before.
    */
-  lease(accountId: string, prepaidBytes: number): MemoryLease {
+  lease(accountId: string, prepaidBytes: number): HeldMemory {
     const request = this.#request()!;
     return new RemoteLease(accountId, prepaidBytes, {
       take: (bytes) => {
@@ -409,7 +409,7 @@ function isRateLimited(error: unknown): boolean {
 }
 
 /** A lease whose bytes are counted on the main thread. */
-class RemoteLease extends MemoryLease {
+class RemoteLease extends HeldMemory {
   constructor(
     accountId: string,
     private prepaidBytes: number,

@@ -18,7 +18,7 @@ import { ShortLivedMap } from "../../platform/lib/collections/short_lived_map.ts
 import type { Clock } from "../../platform/lib/basics/clock.ts";
 import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Log } from "../../platform/lib/basics/log.ts";
-import type { MemoryLease } from "../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { providerNameOf } from "../../platform/names/provider_name.ts";
 import type { AttemptSlots } from "../../vendors/routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
@@ -83,7 +83,7 @@ export interface ThreadRequest {
   readonly keyId: string;
   readonly receivedAt: number;
   /** The request's part of the memory budget. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Collects what happens to the request. */
   readonly record: RequestRecord;
   /** The size of the body. */

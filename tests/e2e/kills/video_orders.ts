@@ -39,7 +39,7 @@ export interface VideoOrder {
   readonly body: string;
 }
 
-const PICTURE = "data:image/png;base64," +
+const IMAGE = "data:image/png;base64," +
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const ENDS = ["", "", "", "", "", "[[refuse]]", "[[expire]]", "[[noresult]]", "[[failure]]", "[[reject]]"];
@@ -59,7 +59,7 @@ export function orderOf(number: number, random: SeededRandom, callbackUrl: strin
   ];
   const prompt = `Video ${number} ${course.join(" ")}`;
   const hasFrame = model.provider === "ark" && random.chance(0.3);
-  const frame = { frame_images: [{ type: "image_url", image_url: { url: PICTURE }, frame_type: "first_frame" }] };
+  const frame = { frame_images: [{ type: "image_url", image_url: { url: IMAGE }, frame_type: "first_frame" }] };
   return {
     number,
     model,

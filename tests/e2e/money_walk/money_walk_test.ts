@@ -39,8 +39,8 @@ const MAX_OUTPUT_TOKENS = 4_000;
 const MAX_CHOICES = 4;
 
 /** Tokens of an image of the highest quality. */
-const PICTURE_TOKENS = 6_240;
-const MAX_PICTURES = 3;
+const TOKENS_OF_IMAGE = 6_240;
+const MAX_IMAGES = 3;
 
 /** Above the cost of any call: three images, each with its own context and output, or a text at all factors. */
 const CEILING = readMoney("1.3");
@@ -160,7 +160,7 @@ function fileCall(random: SeededRandom): Call {
 function pictureCall(random: SeededRandom): Call {
   return {
     path: "/v1/images/generations",
-    body: { model: "walk/image", prompt: "a fox", quality: "high", n: random.between(1, MAX_PICTURES) },
+    body: { model: "walk/image", prompt: "a fox", quality: "high", n: random.between(1, MAX_IMAGES) },
   };
 }
 
@@ -198,7 +198,7 @@ function treeOf(walkers: readonly Walker[], files: string, vendor: string, ark: 
       {
         id: "walk/image",
         context_length: CONTEXT_TOKENS,
-        top_provider: { max_completion_tokens: PICTURE_TOKENS },
+        top_provider: { max_completion_tokens: TOKENS_OF_IMAGE },
         pricing: IMAGE_TOKENS,
         image: { series: "default" },
         serves: serves("openai", "gpt-image-1"),

@@ -35,13 +35,13 @@ imageUpstreamContract("google", {
   edits: "none",
 });
 
-const PICTURE = { inlineData: { mimeType: "image/jpeg", data: "AAAA" } };
+const INPUT_IMAGE = { inlineData: { mimeType: "image/jpeg", data: "AAAA" } };
 const answerOf = (parts: readonly unknown[], more: Record<string, unknown> = {}) => ({
   body: { candidates: [{ content: { role: "model", parts }, finishReason: "STOP", ...more }] },
 });
 
 Deno.test("Gemini images: images precede the prompt, and only images are requested", async () => {
-  await withImageVendor("google", answerOf([PICTURE]), async (images, seen) => {
+  await withImageVendor("google", answerOf([INPUT_IMAGE]), async (images, seen) => {
     const order = orderOf({
       model: "gemini-3-pro-image",
       quality: "hd",
@@ -81,7 +81,7 @@ for (
   ] as const
 ) {
   Deno.test(`Gemini images: the size ${size} is sent as ${JSON.stringify(imageConfig ?? "none")}`, async () => {
-    await withImageVendor("google", answerOf([PICTURE]), async (images, seen) => {
+    await withImageVendor("google", answerOf([INPUT_IMAGE]), async (images, seen) => {
       await images.generate(orderOf({ size }), CALL);
       assertEquals(itemAt(seen, 0).json.generationConfig.imageConfig, imageConfig);
     });
@@ -89,7 +89,7 @@ for (
 }
 
 Deno.test("Gemini images: a size below the minimum is rejected without a request", async () => {
-  await withImageVendor("google", answerOf([PICTURE]), async (images, seen) => {
+  await withImageVendor("google", answerOf([INPUT_IMAGE]), async (images, seen) => {
     const failure = await assertRejects(() => images.generate(orderOf({ size: "256x256" }), CALL), UpstreamFailure);
     assertEquals([failure.kind, failure.facts.field, seen.length], ["invalid", "size", 0]);
   });
@@ -131,7 +131,7 @@ Deno.test({
 
 Deno.test("Gemini images: drafts in thoughts and signatures of any length are dropped", async () => {
   const draft = { inlineData: { mimeType: "image/png", data: "DRAFT" }, thought: true };
-  const signed = { ...PICTURE, thoughtSignature: "s".repeat(1_100_000) };
+  const signed = { ...INPUT_IMAGE, thoughtSignature: "s".repeat(1_100_000) };
   await withImageVendor("google", answerOf([draft, { text: "Here" }, signed]), async (images) => {
     const outcome = await images.generate(orderOf(), CALL);
     assertEquals(outcome.images, [{ result: { kind: "base64", data: "AAAA" }, mediaType: "image/jpeg" }]);
@@ -148,7 +148,7 @@ Deno.test("Gemini images: usage distinguishes image and text input, and counts t
     thoughtsTokenCount: 80,
     promptTokensDetails: [{ modality: "TEXT", tokenCount: 42 }, { modality: "IMAGE", tokenCount: 258 }],
   };
-  await withImageVendor("google", { body: { ...answerOf([PICTURE]).body, usageMetadata } }, async (images) => {
+  await withImageVendor("google", { body: { ...answerOf([INPUT_IMAGE]).body, usageMetadata } }, async (images) => {
     assertEquals((await images.generate(orderOf(), CALL)).consumption, {
       textTokens: 62,
       imageTokens: 258,
@@ -168,7 +168,7 @@ for (
     [
       "SAFETY beside a draft",
       {
-        candidates: [{ content: { parts: [{ ...PICTURE, thought: true }] }, finishReason: "SAFETY" }],
+        candidates: [{ content: { parts: [{ ...INPUT_IMAGE, thought: true }] }, finishReason: "SAFETY" }],
       },
       "invalid",
       "SAFETY",

@@ -1,6 +1,6 @@
 import type { Frame } from "../../../platform/lib/streams/frame.ts";
 import { textHasMoreValuesThan } from "../../../platform/lib/json/json_values.ts";
-import { createFrameReader, MAX_PICTURE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
+import { createFrameReader, MAX_IMAGE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
 import type { ReplyEvent } from "../../neutral/events.ts";
 import type { EventReader, StreamReader, StreamReaderOptions } from "../../contract/upstream_format.ts";
 
@@ -13,7 +13,7 @@ export function sseStreamReader(
   { onData: seen, onBufferedBytes: held }: StreamReaderOptions = {},
 ): StreamReader {
   // Images arrive as base64 in one frame.
-  const frames = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
+  const frames = createFrameReader({ maxFrameCharacters: MAX_IMAGE_FRAME_BYTES });
   let bufferedBytes = 0;
 
   function read(frame: Frame): ReplyEvent[] {

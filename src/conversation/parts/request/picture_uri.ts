@@ -1,8 +1,8 @@
 import { bytesOfDataUri } from "../../../platform/lib/media/data_uri.ts";
-import { pictureFactsOf } from "../../../platform/lib/media/picture_head.ts";
+import { imageFactsOf } from "../../../platform/lib/media/picture_head.ts";
 
 /** Whether a `data:` URI has a picture by its bytes, not by its type. */
-export function isPictureUri(uri: string): boolean {
+export function isImageUri(uri: string): boolean {
   const bytes = bytesOfDataUri(uri);
-  return bytes !== null && pictureFactsOf(bytes) !== null;
+  return bytes !== null && imageFactsOf(bytes) !== null;
 }

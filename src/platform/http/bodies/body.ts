@@ -1,7 +1,7 @@
 import { takeBodyBuffer } from "../../lib/bytes/body_buffers.ts";
 import { GatewayError } from "../../lib/basics/gateway_error.ts";
 import { GrowingBytes } from "../../lib/bytes/growing_bytes.ts";
-import type { MemoryLease } from "../../lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import { NO_SLOT } from "../../lib/collections/slot_set.ts";
 import { TurnPace } from "../../lib/streams/turn_pace.ts";
 import { ChunkReader } from "./chunk_reader.ts";
@@ -17,7 +17,7 @@ export interface BodySource {
   readonly headers?: HeaderReader;
   /** The body, if it was read before. */
   readonly received?: ReceivedBody;
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** The port of the peer, see {@linkcode readWithFirstBuffer}. Absent for a body that is in memory. */
   readonly peerPort?: number;
 }
@@ -76,7 +76,7 @@ export function readBody(
 /** The memory of a large body. */
 interface LargeBody {
   readonly length: number | null;
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   readonly memoryFactor: number;
 }
 

@@ -6,7 +6,7 @@ import { type OmittedStrings, omittedText, outlineOf } from "../../lib/json/json
 import type { JsonObject } from "../../lib/json/json_object.ts";
 import { hasMoreValuesThan } from "../../lib/json/json_values.ts";
 import { jsonMistakeIn } from "../../lib/json/json_mistake.ts";
-import type { MemoryLease } from "../../lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
 import type { ReceivedBody } from "../request/inbound.ts";
 
@@ -89,7 +89,7 @@ const CONVERSATION_TEXTS: OmittedStrings = {
  * @param scanned The outline of the bytes, if they have no byte order mark and were scanned before.
  * @throws {GatewayError} `invalid_request`; `overloaded` or `request_too_large` if the memory does not suffice.
  */
-export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: MemoryLease, scanned?: JsonScan): JsonBody {
+export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: HeldMemory, scanned?: JsonScan): JsonBody {
   const bytes = withoutMark(sent);
   const scan = scanned ?? scanOf(bytes);
   const wholeText = scan.isAscii ? null : checkedText(bytes);

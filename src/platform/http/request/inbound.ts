@@ -2,7 +2,7 @@ import type { Endpoint } from "../../endpoints/endpoint.ts";
 import type { GatewayError } from "../../lib/basics/gateway_error.ts";
 import type { JsonScan } from "../../lib/json/json.ts";
 import type { MaybePromise } from "../../lib/basics/maybe_promise.ts";
-import type { MemoryLease } from "../../lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import type { RequestRecord } from "./request_record.ts";
 
 /** A body that was read before its handler was chosen, with the memory of the request. */
@@ -59,7 +59,7 @@ export interface Inbound {
   /** Whether that key has the role `owner`, so that it may read what callers wrote. Set by the admin API. */
   isOwner?: boolean;
   /** The memory lease of the request. It ends when the response was sent or sending failed. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
 }
 
 /**

@@ -66,11 +66,11 @@ export class MemoryBudget {
    *
    * @param account Null until the caller is authenticated.
    */
-  lease(account: string | null = null): MemoryLease {
-    return new MemoryLease(this, account ?? UNKNOWN_CALLERS);
+  lease(account: string | null = null): HeldMemory {
+    return new HeldMemory(this, account ?? UNKNOWN_CALLERS);
   }
 
-  /** Whether the account may reserve `bytes` more. For {@linkcode MemoryLease}. */
+  /** Whether the account may reserve `bytes` more. For {@linkcode HeldMemory}. */
   hasRoomFor(account: string, bytes: number): boolean {
     const { threads, limitBytes } = this;
     const free = limitBytes - this.#inUse - bytes;
@@ -83,7 +83,7 @@ export class MemoryBudget {
     return threads === null || held + threads.use.othersMemoryOf(threads.use.groupOf(account)) <= allFree / 3;
   }
 
-  /** Adds to the bytes of an account; a negative number releases. For {@linkcode MemoryLease}. */
+  /** Adds to the bytes of an account; a negative number releases. For {@linkcode HeldMemory}. */
   count(account: string, bytes: number): void {
     if (bytes === 0) return;
     this.#inUse += bytes;
@@ -123,7 +123,7 @@ const RETRY_AFTER_SECONDS = 5;
  * The memory that one request holds of a {@linkcode MemoryBudget}, or work that outlives the request. The code that
  * opens a lease ends it: `using lease = budget.lease(account)`.
  */
-export class MemoryLease implements Disposable {
+export class HeldMemory implements Disposable {
   #account: string;
   #held = 0;
   #isEnded = false;
@@ -173,18 +173,18 @@ export class MemoryLease implements Disposable {
     this.budget.count(this.#account, -given);
   }
 
-  /** Releases everything above an earlier value of {@linkcode MemoryLease.held}. */
+  /** Releases everything above an earlier value of {@linkcode HeldMemory.held}. */
   releaseTo(held: number): void {
     this.release(Math.max(this.#held - held, 0));
   }
 
   /** Opens a lease of the same account, for work that continues after the request has ended. */
-  fork(): MemoryLease {
-    return new MemoryLease(this.budget, this.#account);
+  fork(): HeldMemory {
+    return new HeldMemory(this.budget, this.#account);
   }
 
   /** Moves all bytes to a new lease, for work that continues after the request has ended. */
-  detach(): MemoryLease {
+  detach(): HeldMemory {
     const detached = this.fork();
     detached.#held = this.#held;
     this.#held = 0;
@@ -197,7 +197,7 @@ export class MemoryLease implements Disposable {
     this.release(this.#held);
   }
 
-  /** As {@linkcode MemoryLease.end}. */
+  /** As {@linkcode HeldMemory.end}. */
   [Symbol.dispose](): void {
     this.end();
   }

@@ -24,7 +24,7 @@ export interface FrameReaderOptions {
 const MAX_FRAME_CHARACTERS = 1_048_576;
 
 /** The maximum size of a frame that may contain a picture as base64. */
-export const MAX_PICTURE_FRAME_BYTES = 33_554_432;
+export const MAX_IMAGE_FRAME_BYTES = 33_554_432;
 
 /**
  * Creates a reader that follows the HTML standard ("Parsing an event stream"). Lines end in LF, CR or CRLF. Comments

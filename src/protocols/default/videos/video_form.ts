@@ -9,7 +9,7 @@ import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway
 import { GrowingBytes } from "../../../platform/lib/bytes/growing_bytes.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 
 /** A create request sent as a form, converted to JSON. */
 export interface VideoForm {
@@ -77,7 +77,7 @@ class FormBuilder {
   #file: GrowingBytes | null = null;
   #part: FormText | GrowingBytes | null = null;
 
-  constructor(readonly memory: MemoryLease) {}
+  constructor(readonly memory: HeldMemory) {}
 
   begin({ name, isFile }: PartHead): void {
     const top = MEMBER.exec(name)?.[1] ?? name;

@@ -25,7 +25,7 @@ import {
 } from "../video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();
-const PICTURES = new WeakMap<SimulatedVendors, Map<string, Uint8Array<ArrayBuffer>>>();
+const IMAGES = new WeakMap<SimulatedVendors, Map<string, Uint8Array<ArrayBuffer>>>();
 
 const COMPATIBLE = "/compatible-mode/";
 const SERVICES = "/api/v1/services/aigc/";
@@ -86,8 +86,8 @@ function asOpenai(call: Call): Call {
 async function makePicture(call: Call): Promise<Response> {
   const made = await makeQwenImage(call);
   if (made instanceof Response) return made;
-  const pictures = PICTURES.get(call.vendors) ?? new Map<string, Uint8Array<ArrayBuffer>>();
-  PICTURES.set(call.vendors, pictures);
+  const pictures = IMAGES.get(call.vendors) ?? new Map<string, Uint8Array<ArrayBuffer>>();
+  IMAGES.set(call.vendors, pictures);
   const id = call.vendors.nextId();
   pictures.set(id, made.bytes);
   const content = [{ image: addressOf(call, `${id}.png`) }];
@@ -99,7 +99,7 @@ async function makePicture(call: Call): Promise<Response> {
 }
 
 function picture({ vendors }: Call, id: string): Response {
-  const bytes = PICTURES.get(vendors)?.get(id);
+  const bytes = IMAGES.get(vendors)?.get(id);
   if (bytes === undefined) return new Response("Not found", { status: 404 });
   return new Response(bytes, { headers: { "content-type": "image/png" } });
 }

@@ -1,7 +1,7 @@
 import { isObject, listOf } from "../../../conversation/neutral/wire_value.ts";
 import { bodyOf, type Call, isMissingModel } from "../../call.ts";
-import { readInlinePicture } from "../../pictures/data_uri.ts";
-import { followDirectives, makePicture } from "../../pictures/make.ts";
+import { readInlineImage } from "../../pictures/data_uri.ts";
+import { followDirectives, simulateImage } from "../../pictures/make.ts";
 import { SimulatedError } from "../../simulated_error.ts";
 
 const DEFAULT_SIDE = 1_024;
@@ -33,7 +33,7 @@ export async function makeQwenImage(call: Call): Promise<QwenImage | Response> {
   const images = parts.filter(({ image }) => image !== undefined);
   if (images.length > MAX_REFERENCES) throw new SimulatedError(400, "num_images_per_prompt must be 1 to 3.");
   const references = await Promise.all(images.map(async ({ image }) => {
-    const picture = await readInlinePicture(image);
+    const picture = await readInlineImage(image);
     if (picture === null) throw new SimulatedError(400, "An image is not valid.");
     return picture;
   }));
@@ -47,6 +47,6 @@ export async function makeQwenImage(call: Call): Promise<QwenImage | Response> {
   }
   const [width, height] = [Number(across), Number(down)];
   const order = { width, height, format: "png" as const, isTransparent: false, references, change: null };
-  const made = await makePicture({ ...order, prompt: directives.text });
+  const made = await simulateImage({ ...order, prompt: directives.text });
   return { bytes: Uint8Array.fromBase64(made.base64), width, height };
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { listOf } from "../../../conversation/neutral/wire_value.ts";
 import { bodyOf, type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../../call.ts";
-import { readInlinePicture } from "../../pictures/data_uri.ts";
-import type { PictureFormat, ReadPicture } from "../../pictures/file.ts";
-import { followDirectives, makePicture } from "../../pictures/make.ts";
+import { readInlineImage } from "../../pictures/data_uri.ts";
+import type { SimulatedImageFormat, DecodedImage } from "../../pictures/file.ts";
+import { followDirectives, simulateImage } from "../../pictures/make.ts";
 import { sidesOf } from "../../pictures/pixels.ts";
 import { SimulatedError } from "../../simulated_error.ts";
 
@@ -51,7 +51,7 @@ async function makeImages(call: Call): Promise<Response> {
     });
   }
   const order = { width, height, format, isTransparent: false, references, change: null };
-  const made = await makePicture({ ...order, prompt: directives.text });
+  const made = await simulateImage({ ...order, prompt: directives.text });
   const outputTokens = Math.ceil(width * height / PIXELS_PER_TOKEN);
   return jsonResponse({
     model,
@@ -61,11 +61,11 @@ async function makeImages(call: Call): Promise<Response> {
   });
 }
 
-async function referencesOf(image: unknown): Promise<ReadPicture[]> {
+async function referencesOf(image: unknown): Promise<DecodedImage[]> {
   const values = image === undefined ? [] : typeof image === "string" ? [image] : listOf(image);
   if (values.length > MAX_REFERENCES) throw bad("image", `At most ${MAX_REFERENCES} images can be given.`);
   return await Promise.all(values.map(async (value) => {
-    const picture = await readInlinePicture(value);
+    const picture = await readInlineImage(value);
     if (picture === null) throw bad("image", "The parameter `image` is not a valid image.");
     return picture;
   }));
@@ -81,7 +81,7 @@ function sizeOf(value: unknown, model: string): string {
   throw bad("size", `The parameter \`size\` is not valid: image size must be at least ${fewest} pixels.`);
 }
 
-function formatOf(body: JsonObject, model: string): PictureFormat {
+function formatOf(body: JsonObject, model: string): SimulatedImageFormat {
   if (body.output_format === undefined) return "jpeg";
   if (/seedream-5/.test(model) && (body.output_format === "png" || body.output_format === "jpeg")) {
     return body.output_format;

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { isObject, listOf } from "../../../conversation/neutral/wire_value.ts";
 import { type Call, jsonResponse } from "../../call.ts";
-import { readInlinePicture } from "../../pictures/data_uri.ts";
-import type { ReadPicture } from "../../pictures/file.ts";
-import { draftOf, followDirectives, makePicture } from "../../pictures/make.ts";
+import { readInlineImage } from "../../pictures/data_uri.ts";
+import type { DecodedImage } from "../../pictures/file.ts";
+import { draftOf, followDirectives, simulateImage } from "../../pictures/make.ts";
 import { SimulatedError } from "../../simulated_error.ts";
 import { tokensOf } from "../../tokens.ts";
 
@@ -59,7 +59,7 @@ export async function makeImage(call: Call, body: JsonObject, model: string): Pr
     return answer({ finishReason: "IMAGE_SAFETY", finishMessage: "Unable to show the generated image." }, 0);
   }
   const order = { prompt: directives.text, width, height, isTransparent: false, references, change: null };
-  const made = await makePicture({ ...order, format: "jpeg" });
+  const made = await simulateImage({ ...order, format: "jpeg" });
   const draft = { mimeType: "image/jpeg", data: await draftOf(made, "jpeg") };
   const parts = [
     { thought: true, inlineData: draft },
@@ -68,15 +68,15 @@ export async function makeImage(call: Call, body: JsonObject, model: string): Pr
   return answer({ content: { role: "model", parts }, finishReason: "STOP" }, tokens);
 }
 
-async function readContents(body: JsonObject): Promise<{ prompt: string; references: ReadPicture[] }> {
+async function readContents(body: JsonObject): Promise<{ prompt: string; references: DecodedImage[] }> {
   const texts: string[] = [];
-  const references: ReadPicture[] = [];
+  const references: DecodedImage[] = [];
   for (const content of listOf(body.contents).filter(isObject)) {
     for (const part of listOf(content.parts).filter(isObject)) {
       if (typeof part.text === "string") texts.push(part.text);
       const inline = part.inlineData ?? part.inline_data;
       if (!isObject(inline)) continue;
-      const picture = await readInlinePicture(inline.data);
+      const picture = await readInlineImage(inline.data);
       if (picture === null) {
         throw new SimulatedError(400, "Unable to process input image. Please retry or report in the forum.");
       }

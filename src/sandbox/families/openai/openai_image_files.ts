@@ -1,16 +1,16 @@
 import { isAbsent, isObject } from "../../../conversation/neutral/wire_value.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { isMissingModel } from "../../call.ts";
-import type { PictureFormat } from "../../pictures/file.ts";
+import type { SimulatedImageFormat } from "../../pictures/file.ts";
 import { writeGif } from "../../pictures/gif.ts";
-import type { MadePicture } from "../../pictures/make.ts";
+import type { SimulatedImage } from "../../pictures/make.ts";
 import { writeSvg } from "../../pictures/svg.ts";
 import { tokensOf } from "../../tokens.ts";
 import { badParameter, checkPresent, checkRange } from "./openai_fields.ts";
 
 /** The file type of a request with what only some types have. */
 export interface FileOrder {
-  readonly format: PictureFormat | "gif" | "svg";
+  readonly format: SimulatedImageFormat | "gif" | "svg";
   /** 1 for a picture that is not animated. */
   readonly frames: number;
   /** Milliseconds of each frame. */
@@ -19,7 +19,7 @@ export interface FileOrder {
   readonly author: { readonly model: string; readonly effort: string } | null;
 }
 
-const FORMATS: readonly PictureFormat[] = ["png", "jpeg", "webp"];
+const FORMATS: readonly SimulatedImageFormat[] = ["png", "jpeg", "webp"];
 /** Models that make animations and drawings. */
 const WITH_ALL = /^gpt-image-2\.5-(?:sunburst|flare)/;
 const DEFAULT_FRAMES = 9;
@@ -86,7 +86,7 @@ function authorOf(body: JsonObject): FileOrder["author"] {
 }
 
 /** A picture as a file of the requested type, in base64. */
-export function fileOf({ pixels, base64 }: MadePicture, { format, frames, frameMs }: FileOrder): string {
+export function fileOf({ pixels, base64 }: SimulatedImage, { format, frames, frameMs }: FileOrder): string {
   if (format === "gif") return writeGif(pixels, { frames, frameMs }).toBase64();
   return format === "svg" ? new TextEncoder().encode(writeSvg(pixels)).toBase64() : base64;
 }
@@ -95,7 +95,7 @@ const REASONING_TOKENS = 64;
 const IMAGE_TOKENS = 323;
 
 /** What the author of a drawing consumed, in addition to the picture. */
-export function svgUsageOf(made: MadePicture, { author }: FileOrder, prompt: string): JsonObject {
+export function svgUsageOf(made: SimulatedImage, { author }: FileOrder, prompt: string): JsonObject {
   if (author === null) return {};
   const input = tokensOf(prompt) + IMAGE_TOKENS;
   const reasoning = REASONING_TOKENS * EFFORTS.indexOf(author.effort);

@@ -4,8 +4,8 @@ import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { RequestedBreak } from "../../chunk_stream.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse } from "../../call.ts";
 import type { Directives } from "../../directives.ts";
-import { type ReadPicture, readPicture } from "../../pictures/file.ts";
-import { draftOf, followDirectives, type MadePicture, makePictures, type PictureRequest } from "../../pictures/make.ts";
+import { type DecodedImage, decodeImage } from "../../pictures/file.ts";
+import { draftOf, followDirectives, type SimulatedImage, simulateImages, type SimulatedImageRequest } from "../../pictures/make.ts";
 import { sidesOf } from "../../pictures/pixels.ts";
 import { SimulatedError } from "../../simulated_error.ts";
 import { tokensOf } from "../../tokens.ts";
@@ -37,7 +37,7 @@ const MAX_PROMPT_CHARACTERS = 32_000;
 
 /** A valid request, and the fields of its response beside the pictures. */
 interface ImagesRequest {
-  readonly order: PictureRequest;
+  readonly order: SimulatedImageRequest;
   readonly file: FileOrder;
   readonly size: string;
   readonly quality: keyof typeof SQUARE_TOKENS;
@@ -79,8 +79,8 @@ export async function editImages(call: Call): Promise<Response> {
 async function answer(
   call: Call,
   body: JsonObject,
-  references: readonly ReadPicture[],
-  change: PictureRequest["change"],
+  references: readonly DecodedImage[],
+  change: SimulatedImageRequest["change"],
 ): Promise<Response> {
   const request = parsedRequest(body, references, change);
   const directives = await followDirectives(call, request.order.prompt, "openai", failureMessage);
@@ -88,14 +88,14 @@ async function answer(
   if (directives.refuses) {
     throw new SimulatedError(400, "Your request was rejected by the safety system.", { code: "moderation_blocked" });
   }
-  const made = await makePictures({ ...request.order, prompt: directives.text });
+  const made = await simulateImages({ ...request.order, prompt: directives.text });
   return request.streamed ? stream(call, request, made, directives) : whole(call, request, made, directives);
 }
 
 function parsedRequest(
   body: JsonObject,
-  references: readonly ReadPicture[],
-  change: PictureRequest["change"],
+  references: readonly DecodedImage[],
+  change: SimulatedImageRequest["change"],
 ): ImagesRequest {
   checkPresent(body, "prompt");
   checkPresent(body, "model");
@@ -137,7 +137,7 @@ function parsedRequest(
 }
 
 /** The first model family has three sizes. Later ones accept every size whose width and height are multiples of 16. */
-function sizeOf(body: JsonObject, model: string, original: ReadPicture | null): string {
+function sizeOf(body: JsonObject, model: string, original: DecodedImage | null): string {
   const size = String(body.size ?? "auto");
   const isFirst = /^gpt-image-1(\.|-|$)/.test(model);
   const [, width, height] = /^(\d+)x(\d+)$/.exec(size) ?? [];
@@ -154,7 +154,7 @@ function sizeOf(body: JsonObject, model: string, original: ReadPicture | null): 
   return original.width > original.height ? "1536x1024" : "1024x1536";
 }
 
-function whole(call: Call, request: ImagesRequest, made: readonly MadePicture[], { noUsage }: Directives): Response {
+function whole(call: Call, request: ImagesRequest, made: readonly SimulatedImage[], { noUsage }: Directives): Response {
   const { size, quality, background, order, file } = request;
   const [first] = made;
   return jsonResponse({
@@ -169,7 +169,7 @@ function whole(call: Call, request: ImagesRequest, made: readonly MadePicture[],
   }, { "x-request-id": call.requestId });
 }
 
-function stream(call: Call, request: ImagesRequest, made: readonly MadePicture[], directives: Directives): Response {
+function stream(call: Call, request: ImagesRequest, made: readonly SimulatedImage[], directives: Directives): Response {
   const { kind, size, quality, background, order, partials } = request;
   const [first] = made;
   const facts = { size, quality, background, output_format: order.format, created_at: secondsOf(call) };
@@ -247,9 +247,9 @@ function readField([name, value]: [string, FormDataEntryValue]): [string, unknow
   return [name, NUMBERS.includes(name) ? Number(value) : value];
 }
 
-async function uploaded(param: string, upload: FormDataEntryValue): Promise<ReadPicture> {
+async function uploaded(param: string, upload: FormDataEntryValue): Promise<DecodedImage> {
   if (typeof upload === "string") throw badParameter(param, `Invalid type for '${param}': expected a file.`);
-  const picture = await readPicture(await upload.bytes(), upload.type);
+  const picture = await decodeImage(await upload.bytes(), upload.type);
   if (picture) return picture;
   throw badParameter(
     param,

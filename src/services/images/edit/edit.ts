@@ -1,7 +1,7 @@
 import type { Catalog } from "../../../vendors/catalog/catalog.ts";
 import type { Spooled } from "../../../platform/files/spool.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
-import { PICTURE_HEAD_BYTES, type PictureFacts, pictureFactsOf } from "../../../platform/lib/media/picture_head.ts";
+import { IMAGE_HEAD_BYTES, type ImageFacts, imageFactsOf } from "../../../platform/lib/media/picture_head.ts";
 import type { ImageSource } from "../../../vendors/upstreams/contract/image_upstream.ts";
 import { type EditForm, SVG_FIELDS } from "./edit_form.ts";
 import {
@@ -112,10 +112,10 @@ async function uploadedPicture(field: string, upload: Spooled): Promise<ImageSou
   return { ...facts, lengthBytes: upload.lengthBytes, open: upload.open };
 }
 
-async function factsOf(upload: Spooled): Promise<PictureFacts | null> {
-  const facts = pictureFactsOf(await upload.head(DEFAULT_HEAD_BYTES));
+async function factsOf(upload: Spooled): Promise<ImageFacts | null> {
+  const facts = imageFactsOf(await upload.head(DEFAULT_HEAD_BYTES));
   if (facts !== null || upload.lengthBytes <= DEFAULT_HEAD_BYTES) return facts;
-  return pictureFactsOf(await upload.head(PICTURE_HEAD_BYTES));
+  return imageFactsOf(await upload.head(IMAGE_HEAD_BYTES));
 }
 
 function numberIn(text: string | undefined): unknown {

@@ -1,7 +1,7 @@
 import type { RequestRecord } from "../../../platform/http/request/request_record.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { ImageSource } from "../../../vendors/upstreams/contract/image_upstream.ts";
 import type { ImageExtras } from "../../../vendors/upstreams/contract/image_options.ts";
 import type { SvgAuthor } from "./file_types.ts";
@@ -20,7 +20,7 @@ export interface ImageCaller {
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** The memory lease for data read for the request. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Collects what happens to the request. */
   readonly record: RequestRecord;
   /** Renders a failure as an event of an open stream. */

@@ -1,6 +1,6 @@
 import { bytesOfBase64, bytesOfDataUri, isDataUri, plainBase64 } from "../../../platform/lib/media/data_uri.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
-import { type PictureFacts, pictureFactsOf } from "../../../platform/lib/media/picture_head.ts";
+import { type ImageFacts, imageFactsOf } from "../../../platform/lib/media/picture_head.ts";
 import { download, type DownloadOptions, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
@@ -96,8 +96,8 @@ async function fetched(
   }
 }
 
-function factsOf(field: string, bytes: Uint8Array<ArrayBuffer>): PictureFacts {
-  const facts = pictureFactsOf(bytes);
+function factsOf(field: string, bytes: Uint8Array<ArrayBuffer>): ImageFacts {
+  const facts = imageFactsOf(bytes);
   if (facts === null || facts.mediaType === "image/gif") {
     throw invalidField(field, "expected a PNG, JPEG or WebP image");
   }

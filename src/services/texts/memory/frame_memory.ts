@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 
 /** Frames up to this size are not counted, because every stream holds one. */
 const UNCOUNTED_BYTES = 262_144;
@@ -9,10 +9,10 @@ const UNCOUNTED_BYTES = 262_144;
  * stream.
  */
 export class FrameMemory {
-  readonly #lease: MemoryLease;
+  readonly #lease: HeldMemory;
 
   /** @param memory The memory of the request. */
-  constructor(memory: MemoryLease) {
+  constructor(memory: HeldMemory) {
     this.#lease = memory.fork();
   }
 

@@ -13,7 +13,7 @@ import type { RequestRecord } from "../../../platform/http/request/request_recor
 import type { ClampedLimit } from "../../../conversation/contract/clamped_limit.ts";
 import type { JsonScan } from "../../../platform/lib/json/json.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { Candidate } from "../../../vendors/routing/candidates.ts";
 import type { StateOwnership } from "../../ownership/state_ownership.ts";
 import type { Store } from "../../../platform/store/store.ts";
@@ -74,7 +74,7 @@ export interface TextRequest {
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** Accounts for the memory of everything that is read for the request. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Collects what happens to the request. */
   readonly record: RequestRecord;
 }

@@ -8,7 +8,7 @@ import type {
   TextPart,
 } from "../../../conversation/neutral/conversation.ts";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { PermitsByKey } from "../../../platform/lib/collections/permits.ts";
 import type { MediaFetch } from "../../../platform/net/media_inliner.ts";
 
@@ -21,7 +21,7 @@ export type MediaInliner = (
 /** The request for which media are downloaded. */
 export interface MediaContext {
   /** Accounts for the memory of the media until the request ends. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
 }

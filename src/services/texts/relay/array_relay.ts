@@ -1,13 +1,13 @@
 import { isJson } from "../../../platform/lib/json/json.ts";
 import { Buffer } from "node:buffer";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { Bytes, StreamTransform } from "../../calls/stream_relay.ts";
 import type { Frame } from "../../../platform/lib/streams/frame.ts";
-import { createFrameReader, createListWriter, MAX_PICTURE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
+import { createFrameReader, createListWriter, MAX_IMAGE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
 
 /** The second framing of the content format: the vendor streams events, the caller receives one growing JSON array. */
 export class ArrayRelay implements StreamTransform {
-  readonly #frames = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
+  readonly #frames = createFrameReader({ maxFrameCharacters: MAX_IMAGE_FRAME_BYTES });
   readonly #list = createListWriter();
 
   /** @param inner The same stream as events. */
@@ -17,7 +17,7 @@ export class ArrayRelay implements StreamTransform {
     return this.inner.finished;
   }
 
-  get memory(): MemoryLease {
+  get memory(): HeldMemory {
     return this.inner.memory;
   }
 
@@ -57,7 +57,7 @@ export class ArrayRelay implements StreamTransform {
       return [...bytes === null ? [] : this.#frames.push(bytes), ...this.#frames.end()];
     } catch {
       // The reader rejected a frame without an end. What the relay sends last is complete by itself.
-      return bytes === null ? [] : createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES }).push(bytes);
+      return bytes === null ? [] : createFrameReader({ maxFrameCharacters: MAX_IMAGE_FRAME_BYTES }).push(bytes);
     }
   }
 

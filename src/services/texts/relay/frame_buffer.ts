@@ -1,4 +1,4 @@
-import { MAX_PICTURE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
+import { MAX_IMAGE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
 import type { FrameMemory } from "../memory/frame_memory.ts";
 import { framesIn, isCompleteData, lastFrameEnd } from "./stream_frames.ts";
 
@@ -27,7 +27,7 @@ export class FrameBuffer {
    * of the read.
    *
    * @param text Latin-1.
-   * @throws {RangeError} For a frame of more than {@linkcode MAX_PICTURE_FRAME_BYTES}.
+   * @throws {RangeError} For a frame of more than {@linkcode MAX_IMAGE_FRAME_BYTES}.
    * @throws {GatewayError} `overloaded` if there is no memory for it.
    */
   push(text: string): string {
@@ -57,8 +57,8 @@ export class FrameBuffer {
   }
 
   #hold(rest: string, seam: string, isFolded: boolean): void {
-    if (rest.length > MAX_PICTURE_FRAME_BYTES) {
-      throw new RangeError(`Stream event exceeds ${MAX_PICTURE_FRAME_BYTES} bytes`);
+    if (rest.length > MAX_IMAGE_FRAME_BYTES) {
+      throw new RangeError(`Stream event exceeds ${MAX_IMAGE_FRAME_BYTES} bytes`);
     }
     this.memory.hold(rest.length);
     this.#held = rest;

@@ -1,5 +1,5 @@
 import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { Bytes, StreamTransform } from "../../calls/stream_relay.ts";
 import { type IssuedId, type StatePolicy, statePolicyOf } from "../../../conversation/contract/issued_ids.ts";
 import type { IssuedIdReader } from "../../../conversation/contract/pass_through.ts";
@@ -83,7 +83,7 @@ class IssuedIdsRelay implements StreamTransform {
     return this.inner.finished;
   }
 
-  get memory(): MemoryLease {
+  get memory(): HeldMemory {
     return this.inner.memory;
   }
 

@@ -5,7 +5,7 @@ import type { EventWriter } from "../../../conversation/contract/caller_format.t
 import type { PassThrough, StreamRestorer, StreamWatcher } from "../../../conversation/contract/pass_through.ts";
 import type { Usage } from "../../../conversation/neutral/usage.ts";
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { returnBodyBuffer } from "../../../platform/lib/bytes/body_buffers.ts";
 import { encodeFrames } from "../../../platform/lib/streams/sse.ts";
 import { WordSearch } from "../../../platform/lib/text/word_search.ts";
@@ -134,7 +134,7 @@ export class PassRelay implements StreamTransform {
     this.#charge("left").catch(() => {}); // Logged by the meter; the caller has disconnected.
   }
 
-  get memory(): MemoryLease {
+  get memory(): HeldMemory {
     return this.attempt.request.memory;
   }
 

@@ -10,7 +10,7 @@ import type { ReplyEvent } from "../../../conversation/neutral/events.ts";
 import type { Usage } from "../../../conversation/neutral/usage.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { writeFrames } from "../../../platform/lib/streams/sse.ts";
 import { countHostedCalls, plausibleUsage } from "../charge/plausible_usage.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
@@ -83,7 +83,7 @@ export class TranslateRelay implements StreamTransform {
     return !this.finished && isUsageAwaited(this.attempt, this.#early);
   }
 
-  get memory(): MemoryLease {
+  get memory(): HeldMemory {
     return this.attempt.request.memory;
   }
 

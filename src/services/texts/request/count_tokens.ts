@@ -3,7 +3,7 @@ import { HeldSlot, SlotGate } from "../../calls/slot_gate.ts";
 import type { RequestRecord } from "../../../platform/http/request/request_record.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { Conversation } from "../../../conversation/neutral/conversation.ts";
 import type { CallerFormat } from "../../../conversation/contract/caller_format.ts";
 import { modelFacts } from "../../../conversation/models/known_models.ts";
@@ -40,7 +40,7 @@ export interface CountRequest extends LimitedCaller {
   /** Returns the signal that fires when the caller disconnects. */
   readonly callerSignal: () => AbortSignal;
   /** Accounts for the memory of everything that is read for the count. */
-  readonly memory: MemoryLease;
+  readonly memory: HeldMemory;
   /** Collects what happens to the request. */
   readonly record: RequestRecord;
 }

@@ -9,7 +9,7 @@ import {
   createFrameReader,
   encodeFrames,
   type FrameReader,
-  MAX_PICTURE_FRAME_BYTES,
+  MAX_IMAGE_FRAME_BYTES,
 } from "../../../platform/lib/streams/sse.ts";
 import type { ReadCallbacks } from "../../../platform/net/http1/response.ts";
 import type { OutboundResponse } from "../../../vendors/upstreams/call/outbound_call.ts";
@@ -143,5 +143,5 @@ export class ContinuedStream implements StreamSource, ReadCallbacks {
 }
 
 function newFrames(): FrameReader {
-  return createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
+  return createFrameReader({ maxFrameCharacters: MAX_IMAGE_FRAME_BYTES });
 }

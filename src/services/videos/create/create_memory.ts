@@ -1,8 +1,8 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import type { MemoryBudget, MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { MemoryBudget, HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 
 /** Memory for the media of one create request until the vendor has responded. */
-export interface CreateLease extends Pick<MemoryLease, "reserve">, Disposable {}
+export interface HeldCreateMemory extends Pick<HeldMemory, "reserve">, Disposable {}
 
 /**
  * Limits the memory for media of running create requests. A vendor that does not respond can occupy its share for
@@ -16,7 +16,7 @@ export class CreateMemory {
   constructor(readonly budget: MemoryBudget) {}
 
   /** Opens an empty lease. Its `take` throws `overloaded` if the share of the provider or the account is used up. */
-  lease(provider: string, account: string): CreateLease {
+  lease(provider: string, account: string): HeldCreateMemory {
     const lease = this.budget.lease(account);
     return {
       reserve: (bytes) => {

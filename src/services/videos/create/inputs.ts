@@ -2,7 +2,7 @@ import type { FileStore } from "../../../platform/files/files.ts";
 import { elementAt } from "../../../platform/lib/collections/element_at.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import { checkTargetUrl } from "../../../platform/net/target.ts";
 import type { Store } from "../../../platform/store/store.ts";
@@ -30,7 +30,7 @@ interface Owner {
   readonly taskId: string;
   readonly accountId: string;
   /** Limits the memory of fetched media. Default: no limit. */
-  readonly memory?: MemoryLease | undefined;
+  readonly memory?: HeldMemory | undefined;
   /** Addresses in a vendor's own store, which only that vendor can read. */
   readonly assets: ReadonlySet<string>;
 }
@@ -123,7 +123,7 @@ async function store(
 }
 
 /** Returns the options for fetching and measuring media. */
-function fetchingFor({ egress, media }: InputParts, memory: MemoryLease | undefined) {
+function fetchingFor({ egress, media }: InputParts, memory: HeldMemory | undefined) {
   return { egress, media, reserve: (bytes: number) => memory?.reserve(bytes) };
 }
 

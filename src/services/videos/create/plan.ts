@@ -2,7 +2,7 @@ import { DEFAULT_IMAGE_TYPES } from "../../../platform/lib/media/media_type.ts";
 import { elementAt } from "../../../platform/lib/collections/element_at.ts";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { permittedCatalog } from "../../../vendors/catalog/permitted_catalog.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import { checkTarget } from "../../../platform/net/target.ts";
@@ -32,7 +32,7 @@ export interface VideoCall {
   /** The JSON body. */
   readonly body: { readonly [key: string]: unknown };
   /** Limits the memory of media read for the video. Default: no limit. */
-  readonly memory?: MemoryLease;
+  readonly memory?: HeldMemory;
 }
 
 /** A create request that passed all checks except those of its media and of the balance. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import { type PictureFacts, pictureFactsOf } from "../../../platform/lib/media/picture_head.ts";
+import { type ImageFacts, imageFactsOf } from "../../../platform/lib/media/picture_head.ts";
 import { download, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
@@ -70,7 +70,7 @@ async function bytesOf(
     const read = readDataUri(reference.url);
     const bytes = read && bytesOfBase64(read.base64);
     // Pictures are written in base64: text that is none of them was meant to be.
-    const isText = bytes !== null && !read?.isBase64 && pictureFactsOf(bytes) === null;
+    const isText = bytes !== null && !read?.isBase64 && imageFactsOf(bytes) === null;
     if (bytes === null || isText) throw fault("bad_data_uri", reference);
     if (bytes.length > MAX_IMAGE_BYTES) throw fault("too_large", reference);
     return bytes;
@@ -85,8 +85,8 @@ async function bytesOf(
   }
 }
 
-function factsOf(bytes: Uint8Array, reference: SentReference): PictureFacts {
-  const facts = pictureFactsOf(bytes);
+function factsOf(bytes: Uint8Array, reference: SentReference): ImageFacts {
+  const facts = imageFactsOf(bytes);
   if (facts === null) throw fault("not_image", reference);
   if (facts.width * facts.height > MAX_PIXELS) throw fault("too_large", reference);
   return facts;

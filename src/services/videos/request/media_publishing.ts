@@ -4,7 +4,7 @@ import { signedUrl } from "../../../platform/files/signed_url.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
 import { DEFAULT_IMAGE_TYPES, mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
-import type { MemoryLease } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { download, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import { checkTargetUrl } from "../../../platform/net/target.ts";
@@ -68,7 +68,7 @@ export async function mediaFor(
   parts: VideoParts,
   media: TaskMedia,
   forms: MediaForms,
-  memory: Pick<MemoryLease, "reserve">,
+  memory: Pick<HeldMemory, "reserve">,
 ): Promise<VideoMedia> {
   const reserve = (bytes: number) => memory.reserve(bytes * MEDIA_MEMORY_FACTOR);
   const form = formFor(media, forms, isPublicBase(parts));

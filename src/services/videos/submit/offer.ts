@@ -5,7 +5,7 @@ import type { Slot } from "../../../vendors/routing/slot_queue.ts";
 import type { Job } from "../../../platform/store/store.ts";
 import { UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
 import type { VideoJobHandle, VideoOrder, VideoUpstream } from "../../../vendors/upstreams/contract/video_upstream.ts";
-import type { CreateLease } from "../create/create_memory.ts";
+import type { HeldCreateMemory } from "../create/create_memory.ts";
 import type { TaskEntry } from "../tasks/records.ts";
 import { isTemporaryRejection, isUnsupportedOrder, isWithinRetryPeriod } from "./rejections.ts";
 import { isSubmitting, recordStage, recordSubmission, retryNow, type SubmittingEntry } from "./submission.ts";
@@ -193,7 +193,7 @@ async function orderOrError(
   parts: VideoParts,
   task: VideoTask,
   candidate: Candidate,
-  means: { readonly upstream: VideoUpstream; readonly memory: CreateLease },
+  means: { readonly upstream: VideoUpstream; readonly memory: HeldCreateMemory },
 ): Promise<VideoOrder | GatewayError> {
   try {
     return await vendorOrderOf(parts, task, candidate, means);

@@ -1,6 +1,6 @@
 import type { AttemptTarget } from "../../../vendors/routing/circuit_breaker.ts";
 import type { VideoMedia, VideoOrder, VideoUpstream } from "../../../vendors/upstreams/contract/video_upstream.ts";
-import type { CreateLease } from "../create/create_memory.ts";
+import type { HeldCreateMemory } from "../create/create_memory.ts";
 import { formFor, isPublicBase, mediaFor } from "../request/media_publishing.ts";
 import { orderForProvider } from "../request/provider_options.ts";
 import type { TaskMedia, TaskOrder, VideoTask } from "../tasks/task.ts";
@@ -17,7 +17,7 @@ export async function vendorOrderOf(
   parts: VideoParts,
   task: VideoTask,
   target: AttemptTarget,
-  { upstream, memory }: { readonly upstream: VideoUpstream; readonly memory: CreateLease },
+  { upstream, memory }: { readonly upstream: VideoUpstream; readonly memory: HeldCreateMemory },
 ): Promise<VideoOrder> {
   const { firstFrame, lastFrame, references } = orderOf(task);
   const write = (media: TaskMedia): Promise<VideoMedia> => mediaFor(parts, media, upstream.mediaForms, memory);

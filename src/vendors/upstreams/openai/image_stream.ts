@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createFrameReader, MAX_PICTURE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
+import { createFrameReader, MAX_IMAGE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
 import type { Frame } from "../../../platform/lib/streams/frame.ts";
 import type { FailureKind } from "../call/failure.ts";
 import { sumOfConsumptions } from "../shared/images/image_reply.ts";
@@ -54,7 +54,7 @@ export async function* readImageStream(
 }
 
 async function* framesOf(response: OutboundResponse, outbound: Outbound): AsyncGenerator<Frame> {
-  const reader = createFrameReader({ maxFrameCharacters: MAX_PICTURE_FRAME_BYTES });
+  const reader = createFrameReader({ maxFrameCharacters: MAX_IMAGE_FRAME_BYTES });
   try {
     for (let bytes = await response.read(); bytes !== null; bytes = await response.read()) {
       yield* framesIn(reader, bytes, outbound);

@@ -11,7 +11,7 @@ const WEATHER: Tool = {
   parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
   mockResult: '{"degrees": 21}',
 };
-const PICTURE: Media = {
+const IMAGE: Media = {
   kind: "media",
   name: "dot.png",
   mediaType: "image/png",
@@ -90,7 +90,7 @@ for (const name of PROTOCOL_NAMES) {
 
   Deno.test(`playground: ${name} sends pictures, and gets an instance of a schema`, async () => {
     const gateway = await startTestGateway();
-    const message = { role: "user" as const, parts: [{ kind: "text" as const, text: "look" }, PICTURE] };
+    const message = { role: "user" as const, parts: [{ kind: "text" as const, text: "look" }, IMAGE] };
     const { reply } = await answerOf(protocol, protocol.write(PLAIN, [message]), gateway);
     assert(reply.text.includes("1 image (image/png"), reply.text);
     const schema = {

@@ -1,9 +1,9 @@
 import { assert, assertArrayIncludes } from "@std/assert";
 import { PROTOCOL_NAMES, PROTOCOLS } from "../../../../src/console/client/pages/playground/protocols/all.ts";
-import { pictureSnippet } from "../../../../src/console/client/pages/playground/pictures/picture_snippet.ts";
+import { imageSnippet } from "../../../../src/console/client/pages/playground/pictures/picture_snippet.ts";
 import { textSnippet } from "../../../../src/console/client/pages/playground/protocols/text_snippet.ts";
 import { videoSnippet } from "../../../../src/console/client/pages/playground/videos/video_snippet.ts";
-import { writePictureRequest } from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
+import { writeImageRequest } from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
 import { PLAIN, userText } from "./text_requests.ts";
 import { languageTest } from "../../../support/language_test.ts";
 
@@ -47,13 +47,13 @@ const ORDER = {
 } as const;
 
 pythonTest("a generated picture", () => {
-  const request = writePictureRequest({ ...ORDER, use: "edit", pictures: [], mask: null });
-  return pictureSnippet("python", request, ADDRESS);
+  const request = writeImageRequest({ ...ORDER, use: "edit", pictures: [], mask: null });
+  return imageSnippet("python", request, ADDRESS);
 }, [TEXT]);
 
 pythonTest("a changed picture", () => {
-  const request = writePictureRequest({ ...ORDER, use: "edit", pictures: [PIXEL], mask: PIXEL });
-  return pictureSnippet("python", request, ADDRESS);
+  const request = writeImageRequest({ ...ORDER, use: "edit", pictures: [PIXEL], mask: PIXEL });
+  return imageSnippet("python", request, ADDRESS);
 }, [TEXT, "mask.png"]);
 
 const VIDEO = { model: "sandbox/video-1", prompt: TEXT, duration: 4, generate_audio: true };

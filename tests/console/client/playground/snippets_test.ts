@@ -6,11 +6,11 @@ import type { Language } from "../../../../src/console/client/pages/playground/s
 import { textSnippet } from "../../../../src/console/client/pages/playground/protocols/text_snippet.ts";
 import type { Media } from "../../../../src/console/client/pages/playground/conversation.ts";
 import {
-  type PictureOrder,
-  readPictures,
-  writePictureRequest,
+  type ImageDraft,
+  imagesInReply,
+  writeImageRequest,
 } from "../../../../src/console/client/pages/playground/pictures/picture_request.ts";
-import { pictureSnippet } from "../../../../src/console/client/pages/playground/pictures/picture_snippet.ts";
+import { imageSnippet } from "../../../../src/console/client/pages/playground/pictures/picture_snippet.ts";
 import { videoSnippet } from "../../../../src/console/client/pages/playground/videos/video_snippet.ts";
 import { mediaConfig } from "../../media_models.ts";
 import { startTestGateway, type TestGateway } from "../../../support/gateway.ts";
@@ -65,7 +65,7 @@ for (const name of PROTOCOL_NAMES) {
 }
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const ORDER: PictureOrder = {
+const ORDER: ImageDraft = {
   model: "sandbox/image-1",
   prompt: TEXT,
   quality: "low",
@@ -77,24 +77,24 @@ const ORDER: PictureOrder = {
   pictures: [],
   mask: null,
 };
-const PICTURE: Media = { kind: "media", name: "a.png", mediaType: "image/png", data: PIXEL };
-const PICTURES = { "a generation": [], "an edit with a mask": [PICTURE] };
+const IMAGE: Media = { kind: "media", name: "a.png", mediaType: "image/png", data: PIXEL };
+const IMAGES = { "a generation": [], "an edit with a mask": [IMAGE] };
 
-for (const [name, pictures] of Object.entries(PICTURES)) {
+for (const [name, pictures] of Object.entries(IMAGES)) {
   Deno.test(`playground: ${name} as curl and as TypeScript makes the picture`, async () => {
     const folder = await Deno.makeTempDir();
     const gateway = await startTestGateway({ config: mediaConfig(folder) });
-    const request = writePictureRequest({ ...ORDER, pictures, mask: pictures[0] ?? null });
+    const request = writeImageRequest({ ...ORDER, pictures, mask: pictures[0] ?? null });
     for (const { name: file } of request.files) {
       await Deno.writeFile(`${folder}/${file}`, Uint8Array.fromBase64(PIXEL));
     }
-    const printed = await run("bash", ["-c", pictureSnippet("curl", request, gateway.address)], gateway, folder);
-    assertEquals(readPictures(JSON.parse(printed)).pictures[0]?.mediaType, "image/png", printed);
+    const printed = await run("bash", ["-c", imageSnippet("curl", request, gateway.address)], gateway, folder);
+    assertEquals(imagesInReply(JSON.parse(printed)).pictures[0]?.mediaType, "image/png", printed);
     assertEquals(promptSeen(gateway), TEXT);
-    await runTypeScript(pictureSnippet("typescript", request, gateway.address), gateway, folder);
+    await runTypeScript(imageSnippet("typescript", request, gateway.address), gateway, folder);
     assertEquals([...(await Deno.readFile(`${folder}/result-1`)).subarray(1, 4)], [0x50, 0x4e, 0x47]);
     assertEquals(promptSeen(gateway), TEXT);
-    assert(pictureSnippet("python", request, gateway.address).includes("client.images."));
+    assert(imageSnippet("python", request, gateway.address).includes("client.images."));
     await gateway.stop();
     await Deno.remove(folder, { recursive: true });
   });

@@ -116,27 +116,27 @@ const GROUNDED = {
   finishReason: "STOP",
   groundingMetadata: { groundingChunks: [{ web: { uri: "https://a.example", title: "A" } }] },
 };
-const PICTURE = { inlineData: { mimeType: "image/png", data: "aGk=" } };
+const IMAGE = { inlineData: { mimeType: "image/png", data: "aGk=" } };
 
 Deno.test("links of a reply with only an image are kept, whole and streamed", () => {
-  const reply = { candidates: [{ content: { parts: [PICTURE] }, ...GROUNDED }] };
+  const reply = { candidates: [{ content: { parts: [IMAGE] }, ...GROUNDED }] };
   const whole = content.upstream.readReply(reply);
   assertEquals(whole.parts.map(({ kind }) => kind), ["image", "text"]);
   assertEquals(whole.parts[1], { kind: "text", text: "", citations: LINKS });
   assertEquals(whole.unsupportedFields, []);
-  const chunks = [{ candidates: [{ content: { parts: [PICTURE] } }] }, { candidates: [GROUNDED] }];
+  const chunks = [{ candidates: [{ content: { parts: [IMAGE] } }] }, { candidates: [GROUNDED] }];
   assertEquals(streamed(chunks).parts, whole.parts);
   const written = content.caller.writeReply(whole, CONTEXT).body as { candidates: Record<string, unknown>[] };
   assertEquals(itemAt(written.candidates, 0).groundingMetadata, GROUNDED.groundingMetadata);
-  assertEquals(written.candidates[0]?.content, { parts: [PICTURE], role: "model" });
+  assertEquals(written.candidates[0]?.content, { parts: [IMAGE], role: "model" });
 });
 
 Deno.test("links after an image do not change a whole reply's text and follow a streamed one's", () => {
   const text = { text: "Here" };
-  const whole = content.upstream.readReply({ candidates: [{ content: { parts: [text, PICTURE] }, ...GROUNDED }] });
+  const whole = content.upstream.readReply({ candidates: [{ content: { parts: [text, IMAGE] }, ...GROUNDED }] });
   assertEquals(whole.parts.map(({ kind }) => kind), ["text", "image"]);
   assertEquals(whole.parts[0], { kind: "text", text: "Here", citations: LINKS });
-  const chunks = [{ candidates: [{ content: { parts: [text, PICTURE] } }] }, { candidates: [GROUNDED] }];
+  const chunks = [{ candidates: [{ content: { parts: [text, IMAGE] } }] }, { candidates: [GROUNDED] }];
   const { parts } = streamed(chunks);
   assertEquals(parts.map(({ kind }) => kind), ["text", "image", "text"]);
   assertEquals(parts[2], { kind: "text", text: "", citations: LINKS });

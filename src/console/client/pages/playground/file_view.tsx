@@ -1,9 +1,9 @@
 import type { Media } from "./conversation.ts";
-import { dataUrl, isPicture } from "./protocols/media.ts";
+import { dataUrl, isImage } from "./protocols/media.ts";
 
 /** A file: a small picture, or its name. */
 export function FileView({ file }: { readonly file: Media }) {
-  return isPicture(file)
+  return isImage(file)
     ? <img class="thumbnail" src={dataUrl(file)} alt={file.name} />
     : <span class="badge plain">{file.name}</span>;
 }

@@ -15,7 +15,7 @@ import { Chat } from "./chat/chat.tsx";
 import { PayerChoice } from "./payer_choice.tsx";
 import { openRequest } from "./open_request.ts";
 import { withAliases } from "./model_groups.ts";
-import { Pictures } from "./pictures/pictures.tsx";
+import { Images } from "./pictures/pictures.tsx";
 import { isKept, type PlaygroundState, stateOf } from "./playground_state.ts";
 import { Videos } from "./videos/videos.tsx";
 
@@ -43,7 +43,7 @@ const VIEWS: Readonly<
   Record<Tab, FunctionComponent<{ readonly state: PlaygroundState; readonly models: readonly ListedModel[] }>>
 > = {
   chat: ({ state, models }) => <Chat state={state.chat} models={models} />,
-  pictures: ({ state, models }) => <Pictures state={state.pictures} models={models} />,
+  pictures: ({ state, models }) => <Images state={state.pictures} models={models} />,
   videos: ({ state, models }) => <Videos state={state.videos} models={models} />,
 };
 

@@ -4,13 +4,13 @@ import { keepInTab, keptInTab } from "../../tab_storage.ts";
 import { ChatState } from "./chat/chat_state.ts";
 import { type KeptChat, keptChatOf, restoreChat } from "./chat/kept_chat.ts";
 import { payer } from "./payer.ts";
-import { PictureState } from "./pictures/picture_state.ts";
+import { ImageState } from "./pictures/picture_state.ts";
 import { VideoState } from "./videos/video_state.ts";
 
 /** What a session has written in the playground. */
 export interface PlaygroundState {
   readonly chat: ChatState;
-  readonly pictures: PictureState;
+  readonly pictures: ImageState;
   readonly videos: VideoState;
 }
 
@@ -33,7 +33,7 @@ const KEEP_MS = 500;
 export function stateOf({ value }: ReadonlySignal<SignedIn | null | undefined>): PlaygroundState {
   const known = value ? states.get(value) : undefined;
   if (known !== undefined) return known;
-  const created = { chat: new ChatState(), pictures: new PictureState(), videos: new VideoState() };
+  const created = { chat: new ChatState(), pictures: new ImageState(), videos: new VideoState() };
   if (!value) return created;
   states.set(value, created);
   restore(created, keptInTab(value));

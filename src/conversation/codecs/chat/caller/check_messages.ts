@@ -1,4 +1,4 @@
-import { isPictureUri } from "../../../parts/request/picture_uri.ts";
+import { isImageUri } from "../../../parts/request/picture_uri.ts";
 import { isDataUri, readDataUri } from "../../../../platform/lib/media/data_uri.ts";
 import { invalidField } from "../../../../platform/lib/basics/gateway_error.ts";
 import type { GatewayError } from "../../../../platform/lib/basics/gateway_error.ts";
@@ -147,7 +147,7 @@ function checkImage(image: unknown, i: number, k: number): void {
   const head = url.slice(0, Math.max(url.indexOf(","), 0)).toLowerCase();
   const isPlain = /; *base64 *$/.test(head) && !url.includes("%");
   const read = isPlain ? null : readDataUri(url);
-  if (!isPlain && !(read?.isBase64 || isPictureUri(url))) {
+  if (!isPlain && !(read?.isBase64 || isImageUri(url))) {
     throw invalidPart(i, k, ".image_url.url", "expected data:<media type>;base64,<data>");
   }
   if (/^data: *text\//.test(head)) throw invalidPart(i, k, ".image_url.url", "expected an image's media type");

@@ -2,7 +2,7 @@ import { WordSearch } from "../../../../platform/lib/text/word_search.ts";
 import { readModelName } from "../../../models/answering_models.ts";
 import type { StreamWatcher } from "../../../contract/pass_through.ts";
 import { failureReportedIn } from "../../../parts/reply/reported_failure.ts";
-import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../neutral/usage.ts";
+import { laterReport, type Usage, withAtLeast, withImageTokens } from "../../../neutral/usage.ts";
 import { isObject, listOf, objectOf, parsedOrNull } from "../../../neutral/wire_value.ts";
 import { finishReasonIn } from "../shared/stop.ts";
 import { noteExtras, readUsage } from "../shared/usage.ts";
@@ -43,7 +43,7 @@ export function watcher(wantsUsage: boolean): StreamWatcher {
       noteExtras(extras, chunk);
       isEnded ||= listOf(chunk?.choices).some((choice) => finishReasonIn(objectOf(choice) ?? {}) !== null);
     },
-    usage: () => withPictureTokens(withAtLeast(usage, extras)),
+    usage: () => withImageTokens(withAtLeast(usage, extras)),
     model: () => model,
     isComplete: () => isEnded,
     isFinal: () => isFinal,

@@ -7,7 +7,7 @@ import {
   promptTokensOf,
   readCounter,
   withCounters,
-  withPictureTokens,
+  withImageTokens,
   withTier,
 } from "../../../neutral/usage.ts";
 import type { ContentCounters, Usage } from "../../../neutral/usage.ts";
@@ -54,7 +54,7 @@ export function readUsage(body: unknown): Usage | null {
     promptDetails?.cache_write_tokens,
     reasoning,
   ];
-  const read = withPictureTokens(withCounters(tokens, {
+  const read = withImageTokens(withCounters(tokens, {
     ...mediaIn(usage, tokens),
     ...lifetimesIn(promptDetails?.cache_write_tokens_details, cacheWrite),
     ...extras,

@@ -11,7 +11,7 @@ import {
   laterReport,
   type Usage,
   withAtLeast,
-  withPictureTokens,
+  withImageTokens,
 } from "../../../neutral/usage.ts";
 import { callsClosed, newCalls, readCallDelta, signFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
@@ -292,7 +292,7 @@ function finish(reading: Reading): void {
   reading.finished = true;
   close(reading);
   appendAll(reading.events, callsClosed(reading.calls));
-  const usage = withPictureTokens(withAtLeast(reading.usage, reading.extras));
+  const usage = withImageTokens(withAtLeast(reading.usage, reading.extras));
   reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.content), usage });
 }
 

@@ -2,7 +2,7 @@ import { WordSearch } from "../../../../platform/lib/text/word_search.ts";
 import { readModelName } from "../../../models/answering_models.ts";
 import type { StreamWatcher } from "../../../contract/pass_through.ts";
 import { failureReportedIn } from "../../../parts/reply/reported_failure.ts";
-import { laterReport, type Usage, withAtLeast, withPictureTokens } from "../../../neutral/usage.ts";
+import { laterReport, type Usage, withAtLeast, withImageTokens } from "../../../neutral/usage.ts";
 import { isObject, objectOf, parsedOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import { objectsIn } from "../shared/fields.ts";
 import { COUNTS_NOTHING, extrasOf, newShown, noteShown, readUsage } from "../shared/usage.ts";
@@ -29,7 +29,7 @@ export function watcher(): StreamWatcher {
   }
   function usage(): Usage | null {
     parseLast();
-    return withPictureTokens(withAtLeast(known, extrasOf(shown)));
+    return withImageTokens(withAtLeast(known, extrasOf(shown)));
   }
   return {
     // Quotes within JSON strings are escaped, so these match only keys.

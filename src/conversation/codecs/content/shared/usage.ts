@@ -8,7 +8,7 @@ import {
   readTier,
   type Usage,
   withCounters,
-  withPictureTokens,
+  withImageTokens,
   withTier,
 } from "../../../neutral/usage.ts";
 import { isObject } from "../../../neutral/wire_value.ts";
@@ -40,7 +40,7 @@ export function readUsage(body: unknown): Usage | null {
     outputTokens: readCounter(usage.candidatesTokenCount) + reasoning,
     reasoningTokens: reasoning,
   };
-  const read = withPictureTokens(withCounters(tokens, { ...mediaIn(usage, tokens), ...extrasOf(shownIn(body)) }));
+  const read = withImageTokens(withCounters(tokens, { ...mediaIn(usage, tokens), ...extrasOf(shownIn(body)) }));
   return withTier(checkedCounters(read, COUNTERS.map((name) => usage[name])), tierIn(usage));
 }
 

@@ -5,7 +5,7 @@ import type { Citation } from "../../../neutral/conversation.ts";
 import type { ReplyEvent } from "../../../neutral/events.ts";
 import { stopFor } from "../../../neutral/reply.ts";
 import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
-import { laterReport, withAtLeast, withPictureTokens } from "../../../neutral/usage.ts";
+import { laterReport, withAtLeast, withImageTokens } from "../../../neutral/usage.ts";
 import { inputOf } from "../../../parts/request/call_input.ts";
 import { parseWithExactValues } from "../../../parts/reply/exact_values.ts";
 import { newCallId, newReplyId } from "../shared/calls.ts";
@@ -72,7 +72,7 @@ export function readChunk(progress: Progress, chunk: unknown): ReplyEvent[] {
   if (!isReply(chunk)) return [];
   noteShown(progress.shown, chunk);
   const usage = withAtLeast(laterReport(progress.usage, readUsage(chunk)), extrasOf(progress.shown));
-  progress.usage = withPictureTokens(usage);
+  progress.usage = withImageTokens(usage);
   const events: ReplyEvent[] = [];
   if (progress.id === null) events.push(startOf(progress, chunk));
   const candidates = objectsIn(chunk.candidates);

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isPictureUri } from "../../../parts/request/picture_uri.ts";
+import { isImageUri } from "../../../parts/request/picture_uri.ts";
 import { isDataUri, plainBase64, readDataUri } from "../../../../platform/lib/media/data_uri.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { FilePart, ImagePart, Source } from "../../../neutral/conversation.ts";
@@ -56,7 +56,7 @@ function readAddress(url: string, path: string): Source {
 
 function readDataUrl(url: string, path: string): Source {
   const read = readDataUri(url);
-  const isRead = read !== null && (read.isBase64 || !read.mediaType.startsWith("image/") || isPictureUri(url));
+  const isRead = read !== null && (read.isBase64 || !read.mediaType.startsWith("image/") || isImageUri(url));
   if (!isRead) throw invalidField(path, 'expected "data:<media type>;base64,<data>"');
   return base64Source(read.mediaType, read.base64, path);
 }

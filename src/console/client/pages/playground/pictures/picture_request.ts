@@ -4,10 +4,10 @@ import { dataUrl } from "../protocols/media.ts";
 import type { ReplyUsage } from "../reply.ts";
 
 /** What chosen pictures are for: one is changed, or they are examples. */
-export type PictureUse = "edit" | "reference";
+export type ImageUse = "edit" | "reference";
 
 /** What a person has chosen for a picture. Empty texts leave a choice to the model. */
-export interface PictureOrder {
+export interface ImageDraft {
   readonly model: string;
   readonly prompt: string;
   readonly quality: string;
@@ -15,7 +15,7 @@ export interface PictureOrder {
   readonly count: number;
   readonly background: string;
   readonly format: string;
-  readonly use: PictureUse;
+  readonly use: ImageUse;
   readonly pictures: readonly Media[];
   /** Transparent where the first picture may change; null without one. */
   readonly mask: Media | null;
@@ -30,7 +30,7 @@ export interface FormFile {
 }
 
 /** A request for pictures: JSON, or a form with files. */
-export interface PictureRequest {
+export interface WrittenImageRequest {
   readonly path: "/v1/images/generations" | "/v1/images/edits";
   /** The fields apart from files. */
   readonly fields: JsonObject;
@@ -39,13 +39,13 @@ export interface PictureRequest {
 }
 
 /** Pictures, and what they used. */
-export interface PictureAnswer {
+export interface ImageAnswer {
   readonly pictures: readonly Media[];
   readonly usage: ReplyUsage | null;
 }
 
 /** Writes a request for pictures. Source: docs/api/images.md. */
-export function writePictureRequest(order: PictureOrder): PictureRequest {
+export function writeImageRequest(order: ImageDraft): WrittenImageRequest {
   const { model, prompt, quality, size, count, background, format, use, pictures, mask } = order;
   const fields = {
     model,
@@ -77,7 +77,7 @@ function extensionOf({ mediaType }: Media): string {
 }
 
 /** The body of a request as it is sent. */
-export function bodyOf({ fields, files }: PictureRequest): string | FormData {
+export function bodyOf({ fields, files }: WrittenImageRequest): string | FormData {
   if (files.length === 0) return JSON.stringify(fields);
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
@@ -89,7 +89,7 @@ export function bodyOf({ fields, files }: PictureRequest): string | FormData {
 }
 
 /** Reads the pictures of an answer. */
-export function readPictures(body: unknown): PictureAnswer {
+export function imagesInReply(body: unknown): ImageAnswer {
   const { data, usage: sent } = objectIn(body);
   const usage = objectIn(sent);
   return {

@@ -5,17 +5,17 @@ import type { Media } from "../conversation.ts";
 import { Facts } from "../facts.tsx";
 import { Inspector } from "../inspector.tsx";
 import { dataUrl } from "../protocols/media.ts";
-import { pictureSnippet } from "./picture_snippet.ts";
-import type { PictureUse } from "./picture_request.ts";
-import type { PictureRun } from "./picture_state.ts";
+import { imageSnippet } from "./picture_snippet.ts";
+import type { ImageUse } from "./picture_request.ts";
+import type { ImageRun } from "./picture_state.ts";
 
 const texts = TEXTS.playground.pictures;
 
 /** The pictures of a request, and what it took. */
-export function PictureRunView({ run, onUse }: {
-  readonly run: PictureRun;
+export function ImageRunView({ run, onUse }: {
+  readonly run: ImageRun;
   /** Takes a picture for the next request. */
-  readonly onUse: (picture: Media, use: PictureUse) => void;
+  readonly onUse: (picture: Media, use: ImageUse) => void;
 }) {
   const { request, prompt, exchange, state, answer, error } = run;
   return (
@@ -46,7 +46,7 @@ export function PictureRunView({ run, onUse }: {
           <Facts exchange={exchange} usage={answer?.usage ?? null} />
           <Inspector
             exchange={exchange}
-            snippet={(language, baseUrl) => pictureSnippet(language, request, baseUrl)}
+            snippet={(language, baseUrl) => imageSnippet(language, request, baseUrl)}
           />
           {request.files.length > 0 && (
             <p class="hint">{texts.filesHint(request.files.map(({ name }) => name).join(", "))}</p>

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../json.ts";
-import type { FormFile, PictureRequest } from "./picture_request.ts";
+import type { FormFile, WrittenImageRequest } from "./picture_request.ts";
 import { pythonArguments, pythonLiteral, typescriptLiteral, typescriptObject } from "../snippets/literals.ts";
 import { openaiInPython, openaiInTypescript } from "../snippets/openai_client.ts";
 import { KEY_VARIABLE, type Language, shellWord } from "../snippets/snippet.ts";
@@ -9,12 +9,12 @@ import { KEY_VARIABLE, type Language, shellWord } from "../snippets/snippet.ts";
  *
  * @param baseUrl The gateway's public address, without a final slash.
  */
-export function pictureSnippet(language: Language, request: PictureRequest, baseUrl: string): string {
+export function imageSnippet(language: Language, request: WrittenImageRequest, baseUrl: string): string {
   if (language === "curl") return curl(request, baseUrl);
   return language === "python" ? python(request, baseUrl) : typescript(request, baseUrl);
 }
 
-function curl({ path, fields, files }: PictureRequest, baseUrl: string): string {
+function curl({ path, fields, files }: WrittenImageRequest, baseUrl: string): string {
   const start = `curl ${shellWord(baseUrl + path)} \\
   --header "Authorization: Bearer $${KEY_VARIABLE}" \\
 `;
@@ -34,7 +34,7 @@ JSON
 `;
 }
 
-function python({ fields, files }: PictureRequest, baseUrl: string): string {
+function python({ fields, files }: WrittenImageRequest, baseUrl: string): string {
   const { known, untyped } = split(fields);
   const further = Object.keys(untyped).length > 0 && { extra_body: untyped };
   const images = files.filter(isImage).map(({ name }) => `open(${pythonLiteral(name)}, "rb")`);
@@ -53,7 +53,7 @@ for place, image in enumerate(result.data):
 `;
 }
 
-function typescript({ fields, files }: PictureRequest, baseUrl: string): string {
+function typescript({ fields, files }: WrittenImageRequest, baseUrl: string): string {
   const { known, untyped } = split(fields);
   const images = files.filter(isImage).map(({ name }) => `createReadStream(${typescriptLiteral(name)})`);
   const mask = files.find((file) => !isImage(file));

@@ -6,22 +6,22 @@ import { type JsonObject, numberIn, textIn } from "../../../json.ts";
 import { fileIn } from "../opened_chat.ts";
 import {
   bodyOf,
-  type PictureAnswer,
-  type PictureOrder,
-  type PictureRequest,
-  type PictureUse,
-  readPictures,
-  writePictureRequest,
+  type ImageAnswer,
+  type ImageDraft,
+  imagesInReply,
+  type ImageUse,
+  writeImageRequest,
+  type WrittenImageRequest,
 } from "./picture_request.ts";
 
 /** A request for pictures, and what came of it. */
-export interface PictureRun {
+export interface ImageRun {
   readonly id: number;
-  readonly request: PictureRequest;
+  readonly request: WrittenImageRequest;
   readonly prompt: string;
   readonly exchange: Exchange;
   readonly state: "running" | "done" | "stopped" | "failed";
-  readonly answer: PictureAnswer | null;
+  readonly answer: ImageAnswer | null;
   readonly error: ApiError | null;
 }
 
@@ -29,7 +29,7 @@ export interface PictureRun {
 const MAX_RUNS = 10;
 
 /** The pictures of the playground. */
-export class PictureState {
+export class ImageState {
   readonly model = signal("");
   readonly prompt = signal("");
   readonly quality = signal("low");
@@ -37,13 +37,13 @@ export class PictureState {
   readonly count = signal("1");
   readonly background = signal("");
   readonly format = signal("");
-  readonly use = signal<PictureUse>("edit");
+  readonly use = signal<ImageUse>("edit");
   readonly pictures = signal<readonly Media[]>([]);
   readonly mask = signal<Media | null>(null);
   /** Whether the pictures of an opened edit are still to be chosen. */
   readonly lacksPictures = signal(false);
   /** The newest first. */
-  readonly runs = signal<readonly PictureRun[]>([]);
+  readonly runs = signal<readonly ImageRun[]>([]);
   #running: AbortController | null = null;
   #nextId = 0;
 
@@ -53,7 +53,7 @@ export class PictureState {
   }
 
   /** Replaces the chosen pictures. A mask belongs to the first one. */
-  choose(pictures: readonly Media[], use: PictureUse = this.use.value): void {
+  choose(pictures: readonly Media[], use: ImageUse = this.use.value): void {
     if (pictures[0] !== this.pictures.value[0]) this.mask.value = null;
     this.pictures.value = pictures;
     this.use.value = use;
@@ -80,7 +80,7 @@ export class PictureState {
   }
 
   /** What is chosen now. */
-  order(): PictureOrder {
+  order(): ImageDraft {
     const { model, prompt, quality, size, count, background, format, use, pictures, mask } = this;
     return {
       model: model.value,
@@ -100,9 +100,9 @@ export class PictureState {
   async run(): Promise<void> {
     if (this.isRunning) return;
     const order = this.order();
-    const request = writePictureRequest(order);
+    const request = writeImageRequest(order);
     const running = this.#running = new AbortController();
-    let run: PictureRun = {
+    let run: ImageRun = {
       id: this.#nextId++,
       request,
       prompt: order.prompt,
@@ -112,12 +112,12 @@ export class PictureState {
       error: null,
     };
     const before = this.runs.value.slice(0, MAX_RUNS - 1);
-    const show = (changes: Partial<PictureRun>) => this.runs.value = [run = { ...run, ...changes }, ...before];
+    const show = (changes: Partial<ImageRun>) => this.runs.value = [run = { ...run, ...changes }, ...before];
     show({});
     try {
       const call = { method: "POST", path: request.path, body: bodyOf(request), signal: running.signal } as const;
       const body = await callJson(call, run.exchange);
-      show({ state: "done", answer: readPictures(body) });
+      show({ state: "done", answer: imagesInReply(body) });
     } catch (error) {
       if (running.signal.aborted) show({ state: "stopped" });
       else show({ state: "failed", error: error as ApiError });

@@ -8,9 +8,9 @@ import { ModelChoice } from "../model_choice.tsx";
 import { canSend } from "../payer.ts";
 import { OptionField } from "../option_field.tsx";
 import { MaskPainter } from "./mask_painter.tsx";
-import type { PictureUse } from "./picture_request.ts";
-import { PictureRunView } from "./picture_run_view.tsx";
-import type { PictureState } from "./picture_state.ts";
+import type { ImageUse } from "./picture_request.ts";
+import { ImageRunView } from "./picture_run_view.tsx";
+import type { ImageState } from "./picture_state.ts";
 
 const texts = TEXTS.playground.pictures;
 const QUALITIES = ["auto", "low", "medium", "high", "standard", "hd"];
@@ -26,11 +26,11 @@ const SIZES = [
 ];
 const BACKGROUNDS = ["auto", "transparent", "opaque"];
 const FORMATS = ["png", "jpeg", "webp"];
-const USES: readonly PictureUse[] = ["edit", "reference"];
-const MAX_PICTURES = 8;
+const USES: readonly ImageUse[] = ["edit", "reference"];
+const MAX_IMAGES = 8;
 
-/** Pictures from a prompt, from other pictures, or from a picture of which a part may change. */
-export function Pictures({ state, models }: { readonly state: PictureState; readonly models: readonly ListedModel[] }) {
+/** Images from a prompt, from other pictures, or from a picture of which a part may change. */
+export function Images({ state, models }: { readonly state: ImageState; readonly models: readonly ListedModel[] }) {
   return (
     <MediaWorkspace
       models={models}
@@ -38,7 +38,7 @@ export function Pictures({ state, models }: { readonly state: PictureState; read
       model={state.model}
       order={(usable) => <Order state={state} models={usable} />}
       runs={state.runs.value.map((run) => (
-        <PictureRunView
+        <ImageRunView
           key={run.id}
           run={run}
           onUse={(picture, use) => state.choose([picture], use)}
@@ -49,7 +49,7 @@ export function Pictures({ state, models }: { readonly state: PictureState; read
   );
 }
 
-function Order({ state, models }: { readonly state: PictureState; readonly models: readonly ListedModel[] }) {
+function Order({ state, models }: { readonly state: ImageState; readonly models: readonly ListedModel[] }) {
   const { model, prompt, quality, size, count, background, format, lacksPictures } = state;
   const isReady = canSend() && !lacksPictures.value && prompt.value.trim() !== "" && !state.isRunning;
   return (
@@ -94,7 +94,7 @@ function Order({ state, models }: { readonly state: PictureState; readonly model
   );
 }
 
-function SourcePictures({ state }: { readonly state: PictureState }) {
+function SourcePictures({ state }: { readonly state: ImageState }) {
   const { pictures, use, mask } = state;
   const [first] = pictures.value;
   return (
@@ -103,7 +103,7 @@ function SourcePictures({ state }: { readonly state: PictureState }) {
         title={texts.addPictures}
         accept="image/png,image/jpeg,image/webp"
         files={pictures.value}
-        max={MAX_PICTURES}
+        max={MAX_IMAGES}
         onChange={(files) => state.choose(files)}
       />
       {first !== undefined && (

@@ -1,7 +1,7 @@
 import { type Call, type ChatSettings, type Media, type Message, ownFormOf, SCHEMA_NAME } from "../conversation.ts";
 import { type JsonObject, numberIn, objectIn, objectsIn, textIn } from "../../../json.ts";
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
-import { audioFormat, dataUrl, isPicture } from "./media.ts";
+import { audioFormat, dataUrl, isImage } from "./media.ts";
 import { chatSnippets } from "../snippets/chat_snippets.ts";
 import type { Protocol } from "./protocol.ts";
 import { readChat } from "./read_chat.ts";
@@ -73,7 +73,7 @@ function writeAnswer(text: string, calls: readonly Call[]): JsonObject {
 }
 
 function writeMedia(file: Media): JsonObject {
-  if (isPicture(file)) return { type: "image_url", image_url: { url: dataUrl(file) } };
+  if (isImage(file)) return { type: "image_url", image_url: { url: dataUrl(file) } };
   const format = audioFormat(file);
   if (format !== null) return { type: "input_audio", input_audio: { data: file.data, format } };
   return { type: "file", file: { filename: file.name, file_data: dataUrl(file) } };

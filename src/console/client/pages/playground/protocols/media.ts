@@ -6,7 +6,7 @@ export function dataUrl({ mediaType, data }: Pick<Media, "mediaType" | "data">):
 }
 
 /** Whether a file is a picture. */
-export function isPicture({ mediaType }: Pick<Media, "mediaType">): boolean {
+export function isImage({ mediaType }: Pick<Media, "mediaType">): boolean {
   return mediaType.startsWith("image/");
 }
 

@@ -1,7 +1,7 @@
 import { type ChatSettings, type Media, type Message, ownFormOf, type Thinking } from "../conversation.ts";
 import { type JsonObject, numberIn, objectIn, parsedJson, textIn } from "../../../json.ts";
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
-import { isPicture, textOfFile } from "./media.ts";
+import { isImage, textOfFile } from "./media.ts";
 import { messagesSnippets } from "../snippets/messages_snippets.ts";
 import type { Protocol } from "./protocol.ts";
 import { readMessages } from "./read_messages.ts";
@@ -77,7 +77,7 @@ function writeTurn(message: Message): JsonObject {
 
 function writeMedia(file: Media): JsonObject {
   const { mediaType, data, name } = file;
-  if (isPicture(file)) return { type: "image", source: { type: "base64", media_type: mediaType, data } };
+  if (isImage(file)) return { type: "image", source: { type: "base64", media_type: mediaType, data } };
   const source = mediaType === "application/pdf"
     ? { type: "base64", media_type: mediaType, data }
     : { type: "text", media_type: "text/plain", data: textOfFile(file) };

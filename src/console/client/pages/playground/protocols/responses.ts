@@ -2,7 +2,7 @@ import { type ChatSettings, type Media, type Message, ownFormOf, SCHEMA_NAME } f
 import { type JsonObject, numberIn, objectIn, textIn } from "../../../json.ts";
 import { costIn, emptyReply, type ReplyReader } from "../reply.ts";
 import { readError } from "./chat.ts";
-import { dataUrl, isPicture } from "./media.ts";
+import { dataUrl, isImage } from "./media.ts";
 import { responsesSnippets } from "../snippets/responses_snippets.ts";
 import type { Protocol } from "./protocol.ts";
 import { readResponses } from "./read_responses.ts";
@@ -75,7 +75,7 @@ function writeItems(message: Message): unknown[] {
 }
 
 function writeMedia(file: Media): JsonObject {
-  if (isPicture(file)) return { type: "input_image", detail: "auto", image_url: dataUrl(file) };
+  if (isImage(file)) return { type: "input_image", detail: "auto", image_url: dataUrl(file) };
   return { type: "input_file", filename: file.name, file_data: dataUrl(file) };
 }
 
