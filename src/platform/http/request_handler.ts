@@ -6,7 +6,7 @@ import type { Log } from "../lib/basics/log.ts";
 import type { MaybePromise } from "../lib/basics/maybe_promise.ts";
 import { markWork } from "../lib/process/own_heartbeat.ts";
 import { type Money, writeMoney } from "../lib/basics/money.ts";
-import { type MemoryBudget, type HeldMemory, UNLIMITED_MEMORY } from "../lib/process/memory_budget.ts";
+import { type HeldMemory, type MemoryBudget, UNLIMITED_MEMORY } from "../lib/process/memory_budget.ts";
 import type { RequestTrace } from "../lib/tracing/trace_context.ts";
 import { stackOf } from "../lib/process/unhandled.ts";
 import { abortAfter } from "./abort_after.ts";

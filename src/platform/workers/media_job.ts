@@ -1,6 +1,6 @@
 import { measureAudioSeconds } from "./audio_job.ts";
 import type { JobOutcome } from "./job_server.ts";
-import { findDecodingProblem, type ReencodeOptions, reencodeImage } from "./picture_jobs.ts";
+import { findDecodingProblem, reencodeImage, type ReencodeOptions } from "./picture_jobs.ts";
 
 /** The jobs that the threads of `createMediaWork` run. */
 export type MediaJob =

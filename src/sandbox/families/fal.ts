@@ -13,7 +13,7 @@ import {
 import { readInlineImage } from "../pictures/data_uri.ts";
 import type { DecodedImage } from "../pictures/file.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { simulatedImageOf, type ImageJobShape } from "./picture_jobs.ts";
+import { type ImageJobShape, simulatedImageOf } from "./picture_jobs.ts";
 import { creationResponse, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
 const jobsOf = videoJobsByVendors();

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { Call } from "../call.ts";
-import type { SimulatedImageFormat, DecodedImage } from "../pictures/file.ts";
+import type { DecodedImage, SimulatedImageFormat } from "../pictures/file.ts";
 import { simulateImage } from "../pictures/make.ts";
 import { stateOf, type VideoJob } from "./video_jobs.ts";
 

@@ -4,10 +4,10 @@ import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { delay } from "../chunk_stream.ts";
 import { bodyOf, type Call, hasValidBearer, isMissingModel, jsonResponse, type VendorApi } from "../call.ts";
 import { readInlineImage } from "../pictures/data_uri.ts";
-import { type SimulatedImageFormat, type DecodedImage, decodeImage } from "../pictures/file.ts";
+import { type DecodedImage, decodeImage, type SimulatedImageFormat } from "../pictures/file.ts";
 import { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
-import { simulatedImageOf, type ImageJobShape } from "./picture_jobs.ts";
+import { type ImageJobShape, simulatedImageOf } from "./picture_jobs.ts";
 import {
   creationResponse,
   stateOf,
@@ -145,7 +145,9 @@ function predictionOf(call: Call, job: VideoJob): JsonObject {
 }
 
 function fileOf(call: Call, job: VideoJob | undefined, what: string): MaybePromise<Response> {
-  return what === "video" ? videoOf(call.vendors, job) : simulatedImageOf(call, job, 0, (body) => shapeOf(body, call.vendors));
+  return what === "video"
+    ? videoOf(call.vendors, job)
+    : simulatedImageOf(call, job, 0, (body) => shapeOf(body, call.vendors));
 }
 
 function isVideo(model: string): boolean {

@@ -2,7 +2,7 @@ import { delay } from "../chunk_stream.ts";
 import type { Call } from "../call.ts";
 import { type Directives, readDirectives, type Vendor } from "../directives.ts";
 import { SimulatedError } from "../simulated_error.ts";
-import { type SimulatedImageFormat, type DecodedImage, encodeImage } from "./file.ts";
+import { type DecodedImage, encodeImage, type SimulatedImageFormat } from "./file.ts";
 import { paint, type Painting, paintOver, paintWithReferences } from "./paint.ts";
 import { type Pixels, scaled } from "./pixels.ts";
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { listOf } from "../../../conversation/neutral/wire_value.ts";
 import { bodyOf, type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../../call.ts";
 import { readInlineImage } from "../../pictures/data_uri.ts";
-import type { SimulatedImageFormat, DecodedImage } from "../../pictures/file.ts";
+import type { DecodedImage, SimulatedImageFormat } from "../../pictures/file.ts";
 import { followDirectives, simulateImage } from "../../pictures/make.ts";
 import { sidesOf } from "../../pictures/pixels.ts";
 import { SimulatedError } from "../../simulated_error.ts";

@@ -5,7 +5,13 @@ import { RequestedBreak } from "../../chunk_stream.ts";
 import { bodyOf, type Call, isMissingModel, jsonResponse } from "../../call.ts";
 import type { Directives } from "../../directives.ts";
 import { type DecodedImage, decodeImage } from "../../pictures/file.ts";
-import { draftOf, followDirectives, type SimulatedImage, simulateImages, type SimulatedImageRequest } from "../../pictures/make.ts";
+import {
+  draftOf,
+  followDirectives,
+  type SimulatedImage,
+  type SimulatedImageRequest,
+  simulateImages,
+} from "../../pictures/make.ts";
 import { sidesOf } from "../../pictures/pixels.ts";
 import { SimulatedError } from "../../simulated_error.ts";
 import { tokensOf } from "../../tokens.ts";

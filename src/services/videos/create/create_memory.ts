@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import type { MemoryBudget, HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
+import type { HeldMemory, MemoryBudget } from "../../../platform/lib/process/memory_budget.ts";
 
 /** Memory for the media of one create request until the vendor has responded. */
 export interface HeldCreateMemory extends Pick<HeldMemory, "reserve">, Disposable {}

@@ -16,12 +16,19 @@ import type { VideoUpstream } from "./video_upstream.ts";
  * request for it.
  */
 export interface Capabilities {
+  /** Images that are made or edited. */
   readonly images?: ImageUpstream;
+  /** Video tasks. */
   readonly videos?: VideoUpstream;
+  /** Explicit cached contents. */
   readonly caches?: CacheUpstream;
+  /** Embeddings of texts. */
   readonly embeddings?: Late<EmbeddingUpstream>;
+  /** Moderations of texts. */
   readonly moderations?: Late<ModerationUpstream>;
+  /** Rankings of documents. */
   readonly ranks?: Late<RankUpstream>;
+  /** Speech from text. */
   readonly speech?: Late<SpeechUpstream>;
   /** Transcriptions and translations. */
   readonly transcripts?: Late<TranscriptUpstream>;
@@ -29,7 +36,9 @@ export interface Capabilities {
 
 /** What capabilities are made from, for one provider. */
 export interface CapabilityParts {
+  /** Calls the vendor. */
   readonly outbound: Outbound;
+  /** The provider's settings that endpoints depend on. */
   readonly settings: EndpointSettings;
   /** For the pauses between the polls of image jobs. */
   readonly clock: Clock;

@@ -6,13 +6,7 @@ import { parseWithExactValues } from "../../../parts/reply/exact_values.ts";
 import type { Citation, ReasoningPart } from "../../../neutral/conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
 import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
-import {
-  type ContentCounters,
-  laterReport,
-  type Usage,
-  withAtLeast,
-  withImageTokens,
-} from "../../../neutral/usage.ts";
+import { type ContentCounters, laterReport, type Usage, withAtLeast, withImageTokens } from "../../../neutral/usage.ts";
 import { callsClosed, newCalls, readCallDelta, signFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
 import { RepeatedText } from "../../../parts/reply/repeated_text.ts";
