@@ -21,7 +21,11 @@ export class Late<T> {
   #loading: Promise<T> | null = null;
   #loaded: T | null = null;
 
-  /** @param load Called at the first use, and again after a failure. */
+  /**
+   * Loads nothing yet.
+   *
+   * @param load Called at the first use, and again after a failure.
+   */
   constructor(load: () => Promise<T>) {
     this.#load = load;
   }
