@@ -19,6 +19,8 @@ export const BATCH_LIMITS = {
   /** Errors of an invalid file that are shown. */
   errors: 100,
   customIdCharacters: 512,
+  /** Of a line: longer JSON takes more than a few milliseconds of the main thread, which lines have no thread for. */
+  lineBytes: 2_000_000,
 } as const;
 
 /** How long the lines of a batch may wait, in milliseconds, by the name of the window. */

@@ -98,7 +98,9 @@ export function readInputLine(bytes: Uint8Array<ArrayBuffer>, endpoint: string):
 /** Writes a line for the run. The body stays as it was sent: numbers keep their digits. */
 export function writeStoredLine({ part, customId, body }: Omit<StoredLine, "number">): Uint8Array<ArrayBuffer> {
   // A body of one line has no line feed. One within a pretty-printed request of a create is white space in JSON.
-  const line = body.map((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN ? 0x20 : byte);
+  const line = body.includes(LINE_FEED) || body.includes(CARRIAGE_RETURN)
+    ? body.map((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN ? 0x20 : byte)
+    : body;
   return new Uint8Array(
     Buffer.concat([Buffer.from(`${part}\t${JSON.stringify(customId)}\t`), line, Buffer.from("\n")]),
   );

@@ -1,4 +1,4 @@
-import type { BatchRecord } from "../../../services/batches/batch.ts";
+import { BATCH_LIMITS, type BatchRecord } from "../../../services/batches/batch.ts";
 import { Batches } from "../../../services/batches/batches.ts";
 import { type BatchParts, MAX_LINES_AT_ONCE } from "../../../services/batches/batch_parts.ts";
 import { batchSweep, cleanHandler } from "../../../services/batches/retention.ts";
@@ -50,7 +50,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     isTestReceiver,
     runner: createLineRunner({ current, observer: observerOf(services) }),
     write: (batch: BatchRecord) => writeBatch(batch),
-    maxLineBytes: () => current().services.config.limits.textBodyBytes,
+    maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
     permits: new FairPermits(MAX_LINES_AT_ONCE),
   };
   const runs = new BatchRuns(parts);

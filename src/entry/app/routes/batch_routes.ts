@@ -5,6 +5,6 @@ import type { OwnedServices } from "../opening/own.ts";
 
 /** Builds the endpoints of batches with the body limits of one configuration. */
 export function buildBatchRoutes({ authenticate, config: { limits } }: OwnedServices, batches: Batches): Route[] {
-  const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
+  const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs };
   return batchRoutes({ batches, authenticate, bodyLimits });
 }
