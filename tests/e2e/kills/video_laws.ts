@@ -12,6 +12,8 @@ import type { SeenVideos } from "./video_vendors.ts";
 
 /** Interval between checks of an expected state. */
 const LOOK_EVERY_MS = 50;
+/** The gateway limits reads, which many pages exceed on a fast machine. */
+const RATE_PAUSE_MS = 1_000;
 
 /** Waits until all tasks have ended, their events were acknowledged and their results copied. Returns all tasks. */
 export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promise<ReportedTask[]> {
@@ -129,7 +131,11 @@ function hasCallback({ orders }: VideoFacts, { metadata }: ReportedTask): boolea
 async function allTasks(call: GatewayCall): Promise<ReportedTask[]> {
   const tasks: ReportedTask[] = [];
   for (let after = "";;) {
-    const { json } = await call("GET", `/v1/videos?limit=100${after}`);
+    const { status, json } = await call("GET", `/v1/videos?limit=100${after}`);
+    if (status === 429) {
+      await new Promise((resolve) => setTimeout(resolve, RATE_PAUSE_MS));
+      continue;
+    }
     tasks.push(...json.data);
     if (json.next === null) return tasks;
     after = `&after=${json.next}`;
