@@ -1,4 +1,5 @@
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
+import { entriesBelow } from "../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
 import { batchIdIn, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
@@ -22,7 +23,6 @@ const endedKey = (at: number, id: string): Key => [...ENDED, at, id];
 const settledPrefix = (id: string): Key => ["batch", "settled", id];
 const repliesPrefix = (id: string): Key => ["batch", "reply", id];
 
-const PAGE = 500;
 /** Replies of one read: each has up to 40 KB. */
 const REPLIES_PAGE = 50;
 
@@ -94,24 +94,14 @@ export function addReply(commit: Commit, batchId: string, line: SettledLine): Co
 /** The numbers of the settled lines of a batch. */
 export async function settledNumbers(store: Store, batchId: string): Promise<Set<number>> {
   const numbers = new Set<number>();
-  for await (const { key } of entriesOf(store, settledPrefix(batchId), PAGE)) numbers.add(Number(key[key.length - 1]));
+  for await (const { key } of entriesBelow(store, settledPrefix(batchId))) numbers.add(Number(key[key.length - 1]));
   return numbers;
 }
 
 /** The replies to the lines of a batch, in the order of the lines. */
 export async function* repliesOf(store: Store, batchId: string): AsyncGenerator<SettledLine> {
-  for await (const { value } of entriesOf<SettledLine>(store, repliesPrefix(batchId), REPLIES_PAGE)) yield value;
-}
-
-async function* entriesOf<T>(store: Store, prefix: Key, limit: number): AsyncGenerator<Entry<T>> {
-  let after: Key | undefined;
-  // Ends with the last page.
-  for (;;) {
-    const page = await store.scan<T>(prefix, { after, limit });
-    yield* page;
-    if (page.length < limit) return;
-    after = page[page.length - 1]?.key;
-  }
+  const entries = entriesBelow<SettledLine>(store, repliesPrefix(batchId), { limit: REPLIES_PAGE });
+  for await (const { value } of entries) yield value;
 }
 
 /** Removes up to so many replies of a batch; returns those that it removed. */

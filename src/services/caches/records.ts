@@ -1,4 +1,5 @@
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
+import { entriesBelow } from "../../platform/store/entries_below.ts";
 import type { Commit, CommitResult, Entry, Key, Store } from "../../platform/store/store.ts";
 import { writtenVersion } from "../../platform/store/written_version.ts";
 import type { CachedContent } from "./cached_content.ts";
@@ -72,12 +73,7 @@ const PAGE = 100;
 
 /** All caches in any state, read in pages in the order of their ids. */
 export async function* readAllCaches(store: Store): AsyncGenerator<CacheEntry> {
-  let after: Key | undefined;
-  do {
-    const page: CacheEntry[] = await store.scan<CachedContent>(CACHES, { after, limit: PAGE });
-    yield* page;
-    after = page[PAGE - 1]?.key;
-  } while (after !== undefined);
+  yield* entriesBelow<CachedContent>(store, CACHES, { limit: PAGE });
 }
 
 /** Adds a new cache to the commit. `bytes` is its size for {@linkcode readOwnUse}. */

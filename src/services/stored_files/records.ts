@@ -1,5 +1,6 @@
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import { appendAll } from "../../platform/lib/collections/append_all.ts";
+import { entriesBelow } from "../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
 import { type FilePurpose, ownerOfName, type StoredFileRecord, type UploadRecord } from "./stored_file.ts";
 
@@ -129,14 +130,8 @@ export async function endedIds(store: Store, by: number, limit: number): Promise
 /** The bytes that an account's files and open uploads take. */
 export async function bytesOfAccount(store: Store, account: string): Promise<number> {
   let sum = 0;
-  let after: Key | undefined;
-  // Ends with the last entry.
-  for (;;) {
-    const entries = await store.scan<number>(accountPrefix(account), { limit: SCAN_ENTRIES, ...after && { after } });
-    sum += entries.reduce((bytes, { value }) => bytes + value, 0);
-    if (entries.length < SCAN_ENTRIES) return sum;
-    after = entries[entries.length - 1]?.key;
-  }
+  for await (const { value } of entriesBelow<number>(store, accountPrefix(account))) sum += value;
+  return sum;
 }
 
 /** Reads up to `limit` ids of an account's files and uploads. */

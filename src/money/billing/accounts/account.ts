@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
-import type { Commit, Entry, Store } from "../../../platform/store/store.ts";
+import { entriesBelow } from "../../../platform/store/entries_below.ts";
+import type { Commit, Store } from "../../../platform/store/store.ts";
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "./account_id.ts";
 import { type AccountChanges, changedAccountSettings } from "./key_settings.ts";
 import { updateRecord } from "./update_record.ts";
@@ -114,24 +115,14 @@ export async function listAccounts(
 
 /** All accounts with their balances, in the order of their ids. */
 export async function* allBalances(store: Store): AsyncGenerator<Account> {
-  let page: Entry<AccountRecord>[] = [];
-  do {
-    page = await store.scan<AccountRecord>(ACCOUNTS, { after: page.at(-1)?.key, limit: BALANCE_PAGE });
-    for (const { value } of page) yield await withBalance(store, value);
-  } while (page.length === BALANCE_PAGE);
+  for await (const { value } of entriesBelow<AccountRecord>(store, ACCOUNTS, { limit: BALANCE_PAGE })) {
+    yield await withBalance(store, value);
+  }
 }
 
 /** The ids of all accounts, in their order. */
 export async function* allAccounts(store: Store): AsyncGenerator<string> {
-  let after: string | undefined;
-  do {
-    const entries = await store.scan<AccountRecord>(ACCOUNTS, {
-      ...(after !== undefined && { after: accountKey(after) }),
-      limit: SCAN_PAGE,
-    });
-    for (const { value } of entries) yield value.id;
-    after = entries[SCAN_PAGE - 1]?.value.id;
-  } while (after !== undefined);
+  for await (const { value } of entriesBelow<AccountRecord>(store, ACCOUNTS, { limit: SCAN_PAGE })) yield value.id;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { newSortableId } from "../../../platform/lib/basics/ids.ts";
-import type { Commit, Entry, Store } from "../../../platform/store/store.ts";
+import { entriesBelow } from "../../../platform/store/entries_below.ts";
+import type { Commit, Store } from "../../../platform/store/store.ts";
 import { refuseErased } from "../accounts/account.ts";
 import { hashOfKey, newApiKey, visiblePrefixOf } from "./api_key.ts";
 import { changedSettings, type KeyChanges } from "../accounts/key_settings.ts";
@@ -62,11 +63,7 @@ function refusePast(expiresAt: KeyChanges["expires_at"], now: number): void {
 
 /** The keys of all accounts, in the order of the accounts. */
 export async function* scanAllKeys(store: Store): AsyncGenerator<IssuedKey> {
-  let page: Entry<KeyRecord>[] = [];
-  do {
-    page = await store.scan<KeyRecord>(KEYS, { after: page.at(-1)?.key, limit: SCAN_PAGE });
-    for (const { value } of page) yield withoutHash(value);
-  } while (page.length === SCAN_PAGE);
+  for await (const { value } of entriesBelow<KeyRecord>(store, KEYS, { limit: SCAN_PAGE })) yield withoutHash(value);
 }
 
 /** The record of a new secret. */

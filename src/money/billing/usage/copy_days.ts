@@ -1,6 +1,6 @@
 import { randomBase62 } from "../../../platform/lib/basics/ids.ts";
 import type { Entry, Key, Store, Version } from "../../../platform/store/store.ts";
-import { pagesBelow } from "./read_usage.ts";
+import { pagesBelow } from "../../../platform/store/entries_below.ts";
 import {
   addSums,
   USAGE,

@@ -1,3 +1,4 @@
+import { pagesBelow } from "../../../platform/store/entries_below.ts";
 import type { Entry, Key, Store } from "../../../platform/store/store.ts";
 import {
   accountSpentOf,
@@ -27,7 +28,6 @@ export interface DayRange {
   readonly toDay: number;
 }
 
-const PAGE = 500;
 /** Blocks that are read at once: 4,000 rows, a few milliseconds. */
 const BLOCKS_AT_ONCE = 20;
 
@@ -38,7 +38,7 @@ export async function* readUsageOfAccount(
   { fromDay, toDay }: DayRange,
 ): AsyncGenerator<readonly UsageRow[]> {
   const spent = accountSpentOf(account);
-  for await (const page of pagesBelow(store, spent, fromDay > 0 ? [...spent, fromDay - 1] : undefined)) {
+  for await (const page of pagesBelow(store, spent, fromDay > 0 ? { after: [...spent, fromDay - 1] } : {})) {
     for (const { key } of page) {
       const day = Number(key.at(-1));
       if (day >= toDay) return;
@@ -89,7 +89,7 @@ interface DayCopy {
 /** The complete copies of days, in pages. */
 async function* copiesIn(store: Store, { fromDay, toDay }: DayRange): AsyncGenerator<readonly DayCopy[]> {
   const after = fromDay > 0 ? [...USAGE_DAYS, fromDay - 1] : undefined;
-  for await (const page of pagesBelow<UsageDay>(store, USAGE_DAYS, after)) {
+  for await (const page of pagesBelow<UsageDay>(store, USAGE_DAYS, { after })) {
     yield page.flatMap(({ key, value: { generation, blocks } }): DayCopy[] => {
       const day = Number(key.at(-1));
       return blocks === null || day >= toDay ? [] : [{ day, generation, blocks }];
@@ -124,7 +124,7 @@ async function* recordsIn(store: Store, { fromDay, toDay }: DayRange): AsyncGene
     const [first] = await store.scan(USAGE, { after, limit: 1 });
     if (first === undefined || Number(first.key[2]) >= toDay) return;
   }
-  for await (const page of pagesBelow<UsageRecord>(store, USAGE, after)) {
+  for await (const page of pagesBelow<UsageRecord>(store, USAGE, { after })) {
     const end = page.findIndex(({ key }) => Number(key[2]) >= toDay);
     yield (end === -1 ? page : page.slice(0, end)).map(rowOfRecord);
     if (end !== -1) return;
@@ -135,14 +135,4 @@ async function* recordsIn(store: Store, { fromDay, toDay }: DayRange): AsyncGene
 function rowOfRecord({ key: [, , day, account], value }: Entry<UsageRecord>): UsageRow {
   const { key, model, provider, kind, cost, counts } = value;
   return { day: Number(day), account: String(account), key, model, provider, kind, cost, counts };
-}
-
-/** All entries below a prefix, in pages. */
-export async function* pagesBelow<T>(store: Store, prefix: Key, start?: Key): AsyncGenerator<Entry<T>[]> {
-  let after = start;
-  do {
-    const page = await store.scan<T>(prefix, { after, limit: PAGE });
-    yield page;
-    after = page[PAGE - 1]?.key;
-  } while (after !== undefined);
 }

@@ -1,4 +1,5 @@
 import { appendAll } from "../../../platform/lib/collections/append_all.ts";
+import { entriesBelow } from "../../../platform/store/entries_below.ts";
 import type { Store } from "../../../platform/store/store.ts";
 import { CopyReplacedError, readUsageOfAll, type UsageRow } from "./read_usage.ts";
 import {
@@ -12,7 +13,6 @@ import {
   type UsageSums,
   type UsageTable,
 } from "./usage_records.ts";
-import { entriesBelow } from "./verify_usage.ts";
 
 const TABLES: readonly UsageTable[] = ["records", "models"];
 

@@ -1,5 +1,5 @@
-import type { Entry, Key, Store } from "../../../platform/store/store.ts";
-import { pagesBelow } from "./read_usage.ts";
+import { entriesBelow } from "../../../platform/store/entries_below.ts";
+import type { Key, Store } from "../../../platform/store/store.ts";
 import { UsageBatch } from "./usage_batch.ts";
 import { accountHeldKey, accountSpentOf, type UsageCursor, usageCursorKey, usageOf } from "./usage_records.ts";
 
@@ -59,11 +59,6 @@ async function storedValues(store: Store, account: string, expected: Expected): 
   const [held] = await store.get([accountHeldKey(account)]);
   if (held) add(held.key, held.value);
   return found;
-}
-
-/** All entries below a prefix. */
-export async function* entriesBelow<T>(store: Store, prefix: Key): AsyncGenerator<Entry<T>> {
-  for await (const page of pagesBelow<T>(store, prefix)) yield* page;
 }
 
 function nameOf(key: Key): string {
