@@ -21,7 +21,7 @@ import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_l
 import { openConfiguredParts } from "../opening/configured_parts.ts";
 import { hasConsole } from "../features/console.ts";
 import { createFeatures, createLastingFeatures, type Features, type GatewayState } from "../features/features.ts";
-import { joinRunners } from "../jobs/job_runners.ts";
+import { joinRunners, startedRunner } from "../jobs/job_runners.ts";
 import { createConfiguredModelLists, hasSameModelLists } from "../jobs/model_lists.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { startRetention } from "../jobs/retention.ts";
@@ -208,19 +208,19 @@ export class LiveGateway {
    */
   #notify(services: OwnedServices, current: () => OwnedServices): JobRunner {
     const { serves, works } = services.roles;
-    const started = notificationsModule.load().then(({ startNotifications, watchProviders }) =>
-      joinRunners([
-        ...serves ? [watchProviders(services, current)] : [],
-        ...works ? [startNotifications(services, current)] : [],
-      ])
+    return startedRunner(
+      notificationsModule.load().then(({ startNotifications, watchProviders }) =>
+        joinRunners([
+          ...serves ? [watchProviders(services, current)] : [],
+          ...works ? [startNotifications(services, current)] : [],
+        ])
+      ),
     );
-    return { running: 0, drain: async (graceMs) => await (await started).drain(graceMs) };
   }
 
-  /** Their code is loaded after the start, as batches of an earlier process may be open. */
+  /** Their code is loaded after the start, as an earlier process may have left open batches. */
   #startBatches(): JobRunner {
-    const started = this.#current.features.batches.load().then((batches) => batches.startJobs());
-    return { running: 0, drain: async (graceMs) => await (await started).drain(graceMs) };
+    return startedRunner(this.#current.features.batches.load().then((batches) => batches.startJobs()));
   }
 
   /** Loaded only with a store that other gateways change. */
@@ -229,8 +229,7 @@ export class LiveGateway {
     const forgetReplies = (account: string) => void this.#current.features.forgetReplies(account);
     const followPrices = async () => await this.prices?.feed.follow();
     const parts = { store, clock, log, signingKeys, forgetReplies, configChanges: this.configChanges, followPrices };
-    const followed = followedChangesModule.load().then(({ followChanges }) => followChanges(parts));
-    return { running: 0, drain: async (graceMs) => await (await followed).drain(graceMs) };
+    return startedRunner(followedChangesModule.load().then(({ followChanges }) => followChanges(parts)));
   }
 
   #swap(before: Generation, next: Generation): void {
