@@ -15,15 +15,18 @@ import { type RequestObserver, RequestRecord } from "../../../platform/http/requ
 import { newRequestId } from "../../../platform/lib/basics/ids.ts";
 import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
+import { Late } from "../../../platform/lib/process/late.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
 import { allTokensOf } from "../../../conversation/neutral/usage.ts";
 import { renderDefaultError } from "../../../protocols/default/error.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
 import { createTextRoutes } from "./text_routes.ts";
-import { buildWholeCallRoutes } from "./whole_call_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
+
+/** Most gateways have no lines of such endpoints. */
+const wholeCallRoutesModule = new Late(() => import("./whole_call_routes.ts"));
 
 /** What lines need of a gateway. */
 export interface LineRunnerOptions {
@@ -118,7 +121,7 @@ interface LineCall extends ReturnType<LineRunnerOptions["current"]> {
 async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply, "status" | "body">> {
   const { services, record, signal } = call;
   const { endpoint: path, credential: { accountId }, body } = line;
-  const route = routeOf(line, call);
+  const route = await routeOf(line, call);
   const { requestId, receivedAt } = record.arrival;
   const headers = { "content-type": "application/json", "content-length": String(body.length) };
   const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
@@ -134,11 +137,14 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
   }
 }
 
-function routeOf({ endpoint: path, credential }: LineRequest, { services, features, meter }: LineCall): Route {
+async function routeOf(
+  { endpoint: path, credential }: LineRequest,
+  { services, features, meter }: LineCall,
+): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
   const routes = LINE_ENDPOINTS.get(path)?.format === undefined
-    ? buildWholeCallRoutes({ ...services, authenticate, meter })
+    ? (await wholeCallRoutesModule.load()).buildWholeCallRoutes({ ...services, authenticate, meter })
     : createTextRoutes({
       turns: new TextService({ ...features.texts.parts, meter }),
       caches: features.caches.caches,
