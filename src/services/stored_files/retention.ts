@@ -32,13 +32,14 @@ export function storedFileSweep(parts: RemovalParts): () => Promise<boolean> {
 /** Removes all files and uploads of an account. Returns the number of contents. A repeat continues. */
 export async function eraseStoredFiles(parts: Omit<RemovalParts, "log">, account: string): Promise<number> {
   let removed = 0;
-  // Ends when nothing is left: each step removes.
+  // Ends when a step removes nothing.
   for (;;) {
+    const before = removed;
     const ids = await idsOfAccount(parts.store, account, BATCH);
-    if (ids.length === 0) return removed;
     await forEachConcurrent(ids, AT_ONCE, async (id) => {
       if (await removeStored(parts, id)) removed++;
     });
+    if (removed === before) return removed;
   }
 }
 
