@@ -84,10 +84,9 @@ export class Batches {
   async dryRun(batch: NewBatch, credential: Credential): Promise<BatchTrial> {
     await this.#refuseCallback(batch.callbackUrl);
     const reader = this.#readerOf(batch, credential);
-    const stored = reader.stored(await this.#chunksOf(batch, credential));
+    const chunks = await this.#chunksOf(batch, credential);
     try {
-      // Ends with the lines.
-      while (!(await stored.next()).done);
+      for await (const _line of reader.stored(chunks)); // only checked
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       const [{ message = "", line = null } = {}] = error.errors;

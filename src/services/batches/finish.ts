@@ -8,7 +8,7 @@ import { writtenVersion } from "../../platform/store/written_version.ts";
 import { type BatchRecord, linesNameOf, replyNameOf, type SettledLine } from "./batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
-import { storedLines } from "./input_lines.ts";
+import { oneLine, storedLines } from "./input_lines.ts";
 import { type BatchEntry, changeBatch, endBatch, repliesOf, settledNumbers } from "./records.ts";
 import { isSuccess } from "./settle.ts";
 
@@ -35,8 +35,8 @@ export async function finishBatch(
   const begun = await beginFinish(store, entry);
   if (begun === null) return null;
   const { value: batch } = begun;
-  const output = await written(parts, batch, outputLines(parts, batch));
-  const errors = await written(parts, batch, errorLines(parts, batch, end));
+  const output = await written(parts, outputLines(parts, batch));
+  const errors = await written(parts, errorLines(parts, batch, end));
   const at = store.now();
   const owner = { accountId: batch.account, keyId: batch.keyId };
   const files = [output, errors].map((content, index) =>
@@ -86,7 +86,6 @@ async function beginFinish(store: Store, entry: BatchEntry): Promise<BatchEntry 
 /** Writes a file of lines; null without lines. */
 async function written(
   { stored }: BatchParts,
-  _batch: BatchRecord,
   lines: AsyncGenerator<Uint8Array>,
 ): Promise<WrittenContent | null> {
   const first = await lines.next();
@@ -122,7 +121,7 @@ async function* errorLines(
   }
 }
 
-async function bodyOf(files: FileStore, batch: BatchRecord, { number, body }: SettledLine): Promise<Uint8Array> {
+async function bodyOf(files: FileStore, batch: BatchRecord, { number, body }: SettledLine): Promise<Uint8Array<ArrayBuffer>> {
   if (body !== null) return body;
   const content = await files.find(replyNameOf(batch.id, number));
   if (content === null) throw new Error("The reply to a line is missing");
@@ -134,11 +133,9 @@ function lineIdOf({ id }: BatchRecord, number: number): string {
 }
 
 /** Source: OpenAI API reference, "Batch output". The body stays as the endpoint wrote it. */
-function lineOf(batch: BatchRecord, line: SettledLine, body: Uint8Array): Uint8Array {
+function lineOf(batch: BatchRecord, line: SettledLine, body: Uint8Array<ArrayBuffer>): Uint8Array {
   const { number, customId, requestId, status } = line;
   const head = `{"id":${JSON.stringify(lineIdOf(batch, number))},"custom_id":${JSON.stringify(customId)},` +
     `"response":{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":`;
-  // A body of several lines has line feeds as white space alone.
-  const oneLine = body.map((byte) => byte === 0x0a || byte === 0x0d ? 0x20 : byte);
-  return Buffer.concat([Buffer.from(head), oneLine, Buffer.from('},"error":null}\n')]);
+  return Buffer.concat([Buffer.from(head), oneLine(body), Buffer.from('},"error":null}\n')]);
 }

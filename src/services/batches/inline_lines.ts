@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type JsonBody, jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
+import { oneLine } from "./input_lines.ts";
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -17,11 +18,6 @@ export async function* inlineLines({ bytes, scan }: JsonBody, model: string | nu
     yield await Promise.resolve(model === null ? oneLine(element) : withModel(oneLine(element), model));
     yield LINE_FEED;
   }
-}
-
-/** Line feeds between the values of a request are white space, and there are none within its texts. */
-function oneLine(element: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(element.map((byte) => byte === 0x0a || byte === 0x0d ? 0x20 : byte));
 }
 
 /** Adds the model to a body without one. A request that cannot be read is refused later, with its number. */
@@ -43,7 +39,7 @@ function withModel(line: Uint8Array<ArrayBuffer>, model: string): Uint8Array {
 }
 
 /** The elements of a JSON list, which is valid. */
-function* elementsOf(list: Uint8Array): Generator<Uint8Array> {
+function* elementsOf(list: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>> {
   let depth = 0;
   let start = 1;
   for (let at = 0; at < list.length; at++) {

@@ -23,6 +23,7 @@ export interface StoredLine extends Pick<InputLine, "customId" | "body"> {
 
 const LINE_FEED = 0x0a;
 const TAB = 0x09;
+const SPACE = 0x20;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
@@ -95,12 +96,15 @@ export function readInputLine(bytes: Uint8Array<ArrayBuffer>, endpoint: string):
   };
 }
 
+/** JSON on one line; the same bytes if it is. Line feeds are white space in JSON, and none are within its texts. */
+export function oneLine(json: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (!json.includes(LINE_FEED) && !json.includes(CARRIAGE_RETURN)) return json;
+  return json.map((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte);
+}
+
 /** Writes a line for the run. The body stays as it was sent: numbers keep their digits. */
 export function writeStoredLine({ part, customId, body }: Omit<StoredLine, "number">): Uint8Array<ArrayBuffer> {
-  // A body of one line has no line feed. One within a pretty-printed request of a create is white space in JSON.
-  const line = body.includes(LINE_FEED) || body.includes(CARRIAGE_RETURN)
-    ? body.map((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN ? 0x20 : byte)
-    : body;
+  const line = oneLine(body);
   return new Uint8Array(
     Buffer.concat([Buffer.from(`${part}\t${JSON.stringify(customId)}\t`), line, Buffer.from("\n")]),
   );
