@@ -1,4 +1,5 @@
 import ts from "typescript";
+import { exportsOf, type SourceTrees } from "./exports.ts";
 
 /** How often the source breaks each rule of CONTRIBUTING.md that old code breaks. */
 export type RuleCounts = Readonly<Record<CountedRule, number>>;
@@ -18,13 +19,11 @@ export type CountedRule =
 const MAX_LINES = 300;
 const MAX_PARAMETERS = 3;
 
-/**
- * Counts what breaks the rules.
- *
- * @param source The texts of `src`, by their paths.
- * @param tests The texts of `tests`, by their paths.
- */
-export function countedRules(source: ReadonlyMap<string, string>, tests: ReadonlyMap<string, string>): RuleCounts {
+/** Counts what breaks the rules in the files under `src` and `tests`. */
+export function countedRules(trees: SourceTrees): RuleCounts {
+  const below = (folder: string) =>
+    [...trees].filter(([file]) => file.startsWith(folder) && !file.includes("/std/")).map(([, tree]) => tree);
+  const tests = below("tests/").map(({ text }) => text);
   const counts: Record<CountedRule, number> = {
     "non-null assertions": 0,
     "casts": 0,
@@ -38,11 +37,11 @@ export function countedRules(source: ReadonlyMap<string, string>, tests: Readonl
   };
   const exported = new Map<string, number>();
   const mentions = new Map<string, number>();
-  const inTests = new Set([...tests.values()].flatMap((text) => text.match(/\w+/g) ?? []));
-  for (const [file, text] of source) {
+  const inTests = new Set(tests.flatMap((text) => text.match(/\w+/g) ?? []));
+  for (const tree of below("src/")) {
+    const { text } = tree;
     if (text.trimEnd().split("\n").length > MAX_LINES) counts["files over 300 lines"]++;
     counts["suppressed lints"] += [...text.matchAll(/deno-lint-ignore|@ts-(?:ignore|expect-error)/g)].length;
-    const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
     const visit = (node: ts.Node): void => {
       if (ts.isNonNullExpression(node)) counts["non-null assertions"]++;
       if (ts.isAsExpression(node) && !isConst(node.type)) {
@@ -57,14 +56,14 @@ export function countedRules(source: ReadonlyMap<string, string>, tests: Readonl
       ts.forEachChild(node, visit);
     };
     visit(tree);
-    for (const name of exportsOf(tree)) exported.set(name, (exported.get(name) ?? 0) + 1);
+    for (const name of exportsOf(tree).keys()) exported.set(name, (exported.get(name) ?? 0) + 1);
     for (const word of new Set(text.match(/\w+/g))) mentions.set(word, (mentions.get(word) ?? 0) + 1);
   }
   for (const [name, files] of exported) {
     if (files > 1) counts["exported names with two meanings"]++;
     if (mentions.get(name) === 1 && inTests.has(name)) counts["exports that only tests import"]++;
   }
-  for (const text of tests.values()) if (/\bsetTimeout\(/.test(text)) counts["test files with setTimeout"]++;
+  for (const text of tests) if (/\bsetTimeout\(/.test(text)) counts["test files with setTimeout"]++;
   return counts;
 }
 
@@ -76,17 +75,4 @@ function isConst(type: ts.TypeNode): boolean {
 function isDeclaredFunction(node: ts.Node): node is ts.FunctionDeclaration | ts.MethodDeclaration {
   return (ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node)) &&
     node.body !== undefined;
-}
-
-/** The names that a file exports. */
-function exportsOf(tree: ts.SourceFile): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (
-    const [, name] of tree.text.matchAll(
-      /^export (?:async )?(?:function\*?|class|abstract class|const|interface|type|let|enum) (\w+)/gm,
-    )
-  ) {
-    names.add(name ?? "");
-  }
-  return names;
 }

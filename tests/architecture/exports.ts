@@ -98,7 +98,7 @@ function useReExport({ moduleSpecifier, exportClause }: ts.ExportDeclaration, us
 }
 
 /** Each exported name of a file with its declarations: overloads have several. */
-function exportsOf(source: ts.SourceFile): ReadonlyMap<string, readonly ts.Node[]> {
+export function exportsOf(source: ts.SourceFile): ReadonlyMap<string, readonly ts.Node[]> {
   const found = new Map<string, ts.Node[]>();
   const add = (name: string, node: ts.Node) => found.set(name, [...found.get(name) ?? [], node]);
   for (const statement of source.statements) {

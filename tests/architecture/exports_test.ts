@@ -1,14 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { needlessExports, parsed, reExports, type SourceTrees } from "./exports.ts";
-import { ROOT, sourceFiles } from "./source_files.ts";
-
-async function sourceTrees(): Promise<SourceTrees> {
-  const folders = await Promise.all(["src", "scripts", "tests", "bench"].map(sourceFiles));
-  const files = ["main.ts", ...folders.flat().filter((file) => !file.startsWith("tests/clients/node/"))];
-  const read = async (file: string) => [file, await Deno.readTextFile(join(ROOT, file))] as const;
-  return parsed(new Map(await Promise.all(files.map(read))));
-}
+import { needlessExports, parsed, reExports } from "./exports.ts";
+import { ROOT } from "./source_files.ts";
+import { sourceTrees } from "./source_trees.ts";
 
 const trees = await sourceTrees();
 
