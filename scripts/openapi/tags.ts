@@ -13,7 +13,7 @@ const GROUPS: readonly (readonly [group: string, tags: readonly (readonly [name:
     ["Embeddings", "Vectors from texts."],
     ["Moderations", "Harmful texts and pictures."],
     ["Rerank", "Documents by relevance."],
-    ["Batches", "Many requests at once, run in the background."],
+    ["Batches", "Many requests in one, run in the background."],
     ["Files", "Files that callers store, uploads in parts, and copies of results."],
   ]],
   ["Your account", [

@@ -39,7 +39,7 @@ export function providersFrom(environment: Environment, problems: Problems): Sec
 }
 
 /**
- * The `providers` section with the keys of presets: a provider of `kind: groq` without a key and an address of its own
+ * The `providers` section with the keys of presets: a provider of `kind: groq` without its own key and address
  * has the key in `GROQ_API_KEY`. Of a preset whose accounts have their own addresses, it has the key at any address. A
  * provider of kind `bedrock` has what the variables of AWS state. The section itself is not changed, so that no key is
  * shown with it.
@@ -73,7 +73,7 @@ function presetVariableFor(provider: Section, environment: Environment): Readonl
 
 /**
  * The environment variables of AWS that apply to a provider of kind `bedrock`, by field. Keys apply only to a provider
- * without a key and an address of its own.
+ * without its own key and address.
  */
 function awsVariablesFor(provider: Section, environment: Environment): Readonly<Record<string, string>> {
   const { regionNames } = CONFIGURED_VENDORS.bedrock;

@@ -36,7 +36,7 @@ console: true
 
 const layersOf = (text: string) => readLayers({ text, file: "switchyard.yaml", env: () => undefined, stored: {} });
 
-Deno.test("ConfigChanges puts the settings in force whose entries say so, and keeps the others until a restart", async () => {
+Deno.test("ConfigChanges activates the settings whose entries are live, and keeps the others until a restart", async () => {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
   const [started, next] = [layersOf(BEFORE), layersOf(AFTER)];

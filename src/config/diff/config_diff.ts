@@ -32,7 +32,7 @@ export function diffOf(before: ConfigTree, after: ConfigTree, started: ConfigTre
 /**
  * Compares the values of configurations.
  *
- * @param started The configuration at the start, which settles what needs a restart. Default: every change is in force.
+ * @param started The configuration at the start, which decides what needs a restart. Default: every change is active.
  */
 export function differenceOf(old: SectionLeaves, next: SectionLeaves, started: ConfigTree | null = null): ConfigDiff {
   const first = started && leavesBySection(started);

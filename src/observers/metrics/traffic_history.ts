@@ -37,7 +37,7 @@ interface TotalsAt {
   readonly isAfterGap?: boolean;
 }
 
-/** A shorter time between a process and the next one is in no step of its own. */
+/** A shorter time between a process and the next one is in no separate step. */
 const MIN_GAP_MS = MINUTE_MS;
 
 /**

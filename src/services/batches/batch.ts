@@ -70,7 +70,7 @@ export type BatchUsage = Pick<Usage, "outputTokens" | "reasoningTokens"> & {
 /** No tokens. */
 export const NO_BATCH_USAGE: BatchUsage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 
-/** A batch as it is stored. Its lines are in a content of their own. */
+/** A batch as it is stored. Its lines are in a separate content. */
 export interface BatchRecord {
   /** `batch_` and 28 hexadecimal digits; sorts by the time of creation. */
   readonly id: string;
@@ -120,7 +120,7 @@ export interface SettledLine {
   readonly requestId: string;
   /** The HTTP status of its reply. */
   readonly status: number;
-  /** The JSON body of its reply; null if it is in a content of its own, as it is long. */
+  /** The JSON body of its reply; null if it is in a separate content, as it is long. */
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 

@@ -121,7 +121,11 @@ async function* errorLines(
   }
 }
 
-async function bodyOf(files: FileStore, batch: BatchRecord, { number, body }: SettledLine): Promise<Uint8Array<ArrayBuffer>> {
+async function bodyOf(
+  files: FileStore,
+  batch: BatchRecord,
+  { number, body }: SettledLine,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (body !== null) return body;
   const content = await files.find(replyNameOf(batch.id, number));
   if (content === null) throw new Error("The reply to a line is missing");

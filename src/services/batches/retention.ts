@@ -40,7 +40,7 @@ async function removeRun({ store, files }: Pick<BatchRemovalParts, "store" | "fi
 }
 
 /**
- * Returns a step that removes ended batches after their retention. Their files have a lifetime of their own.
+ * Returns a step that removes ended batches after their retention. Their files have their own lifetime.
  *
  * @param tasksMs Retention from the end of a batch; null means forever.
  * @returns The step, which resolves to whether there may be more to remove.

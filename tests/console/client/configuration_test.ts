@@ -57,7 +57,7 @@ Deno.test("a model is edited without its id, which is its name", () => {
   assertEquals(entryPath("aliases", "fast"), "/admin/v1/config/aliases/fast");
 });
 
-Deno.test("meaningsOf() gives the meanings of the settings of an entry, also of one with a name of its own", () => {
+Deno.test("meaningsOf() gives the meanings of the settings of an entry, also of one with its own name", () => {
   const all = {
     "store": "Where",
     "limits.reads.per": "The period",

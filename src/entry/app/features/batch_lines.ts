@@ -30,7 +30,7 @@ const wholeCallRoutesModule = new Late(() => import("./whole_call_routes.ts"));
 
 /** What lines need of a gateway. */
 export interface LineRunnerOptions {
-  /** The services and features of the configuration in force. */
+  /** The services and features of the active configuration. */
   readonly current: () => {
     readonly services: OwnedServices;
     readonly features: { readonly texts: TextService; readonly caches: Pick<CacheFeature, "caches"> };

@@ -35,7 +35,7 @@ const RUN_TIMEOUT_MS = 3_600_000;
 /** The batches that one process runs simultaneously. */
 const MAX_RUNS = 32;
 
-/** Builds batches. They last as long as the process, and use the configuration in force. */
+/** Builds batches. They last as long as the process, and use the active configuration. */
 export function createBatchFeature(services: OwnedServices, options: BatchFeatureOptions): BatchFeature {
   const { store, files, meter, clock, log, config: { retention } } = services;
   const { current, egress, isTestReceiver, webhooks } = options;

@@ -59,13 +59,13 @@ export interface Features extends LastingFeatures {
   readonly caches: CacheFeature;
 }
 
-/** What batches use of the configuration in force. */
+/** What batches use of the active configuration. */
 type BatchGeneration = ReturnType<BatchFeatureOptions["current"]>;
 
 /**
  * Builds the lasting features over the services. None of them starts a job or a thread yet.
  *
- * @param generation Gives the services and the features of the configuration in force; null while the first are built.
+ * @param generation Gives the services and the features of the active configuration; null while the first are built.
  */
 export function createLastingFeatures(
   services: OwnedServices,

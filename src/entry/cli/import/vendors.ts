@@ -101,7 +101,7 @@ export const AZURE_KEY_NAME: string = IMPORTED.azure?.keyName ?? keyNameOf("azur
 /** All of them by their names there. */
 export const IMPORTED_VENDORS: readonly (readonly [name: string, vendor: ImportedVendor])[] = Object.entries(IMPORTED);
 
-/** The name of the provider for a use, where a vendor has an address of its own for it. */
+/** The name of the provider for a use, where a vendor has a separate address for it. */
 export function providerNameFor({ addedPaths }: ImportedVendor, use: ModelUse, name: string): string {
   return addedPaths !== undefined && addedPaths[use] !== addedPaths.text ? `${name}-${use}` : name;
 }

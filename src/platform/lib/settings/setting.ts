@@ -73,7 +73,7 @@ export function setting(type: z.ZodType, facts: SettingFacts): z.ZodType {
   return Object.assign(schema, traitsOf(type), facts.as !== undefined && { codeName: facts.as });
 }
 
-/** A schema of its own, as the same type can be that of several settings. */
+/** A separate schema, as the same type can be that of several settings. */
 function withDefault(type: z.ZodType, value: unknown): z.ZodType {
   if (value === undefined) return type.clone();
   return value === null ? optional(type) : type.prefault(value);

@@ -70,7 +70,7 @@ export class PrefixHash {
     let c = this.#c;
     let d = this.#d ^ length;
     let at = start;
-    // Two units of a lane at once, the second of them spread: most of the time goes into reading.
+    // Two units of a lane in one step, the second of them spread: reading takes most of the time.
     for (const last = end - 31; at < last; at += 32) {
       a = mixed(a, bytes.getInt32(at, true) ^ Math.imul(bytes.getInt32(at + 16, true), E), A);
       b = mixed(b, bytes.getInt32(at + 4, true) ^ Math.imul(bytes.getInt32(at + 20, true), E), B);
