@@ -1,9 +1,9 @@
-/** How long an answer is waited for. A machine that runs other suites, too, is slow; a gateway that hangs never answers. */
+/** How long an answer is waited for: a machine that runs other suites, too, is slow. */
 const ANSWER_MS = 180_000;
 /** How long a state is waited for: the retries of an event that was refused a few times take minutes. */
 const STATE_MS = 600_000;
 /** Interval between two looks at a state. */
-const LOOK_EVERY_MS = 50;
+const LOOK_EVERY_MS = 5;
 
 /**
  * Resolves as a promise does.
@@ -43,6 +43,15 @@ export async function stateOf<T>(
     if (performance.now() > endMs) throw new Error(`${what} is not so after ${STATE_MS / 1_000} s: ${shown(value)}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
+}
+
+/**
+ * Waits until a condition is true.
+ *
+ * @throws {Error} If it takes more than ten minutes.
+ */
+export async function untilSo(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  await stateOf(String(isSo), isSo, (value) => value);
 }
 
 const SHOWN_CHARACTERS = 20_000;
