@@ -1,7 +1,7 @@
 /** How long an answer is waited for: a machine that runs other suites, too, is slow. */
 const ANSWER_MS = 180_000;
-/** How long a state is waited for: the retries of an event that was refused a few times take minutes. */
-const STATE_MS = 600_000;
+/** How long a state is waited for: an event that was refused a few times, and what a sweep removes, take ten minutes. */
+const STATE_MS = 900_000;
 /** Interval between two looks at a state. */
 const LOOK_EVERY_MS = 5;
 
@@ -28,7 +28,7 @@ export async function withPatience<T>(what: string, promise: Promise<T>): Promis
  * Looks until a state is reached, and returns it.
  *
  * @param what The state; for the error, which shows what was seen last.
- * @throws {Error} If it takes more than ten minutes.
+ * @throws {Error} If it takes more than a quarter of an hour.
  */
 export async function stateOf<T>(
   what: string,
@@ -48,7 +48,7 @@ export async function stateOf<T>(
 /**
  * Waits until a condition is true.
  *
- * @throws {Error} If it takes more than ten minutes.
+ * @throws {Error} If it takes more than a quarter of an hour.
  */
 export async function untilSo(isSo: () => Promise<boolean> | boolean): Promise<void> {
   await stateOf(String(isSo), isSo, (value) => value);

@@ -89,6 +89,21 @@ Deno.test("a task stays until its event was delivered and its results were copie
   assertEquals([await readTask(stage.store, undelivered), await readTask(stage.store, copying)], [null, null]);
 });
 
+onResultStage("a task whose copies are removed at the same time is removed in the same pass", async (on) => {
+  const id = await on.complete();
+  await on.run("video_mirror");
+  on.stage.clock.advance(TASKS_MS);
+  const files = fileSweep(on.parts, FILES_MS);
+  let isFirst = true;
+  const onRemoval = async () => {
+    if (isFirst) await files();
+    isFirst = false;
+    return true;
+  };
+  await taskSweep({ ...on.parts, onRemoval }, TASKS_MS)();
+  assertEquals([await readTask(on.stage.store, id), on.names()], [null, []]);
+});
+
 onResultStage(
   "copies stay while the event with their addresses is being delivered, and delay no others",
   async (on) => {

@@ -4,6 +4,7 @@ import { silentLog } from "../../../src/platform/lib/basics/log.ts";
 import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
 import { itemAt } from "../../support/items.ts";
+import { withPatience } from "../../support/patience.ts";
 import { SeededRandom } from "../money_walk/random.ts";
 import { configOf } from "./config.ts";
 import { KILL_POINTS } from "./kill_points.ts";
@@ -80,7 +81,7 @@ longTest(
       throw new Error(`the last run, whose log ends with: ${child.log().slice(-SHOWN_LOG)}`, { cause: error });
     });
     child.kill("SIGTERM");
-    assertEquals((await child.ended).code, 0, child.log());
+    assertEquals((await withPatience("the stop of the gateway", child.ended)).code, 0, child.log());
 
     assertNothingLost(tasks, facts);
     assertMadeOnce(tasks, facts, seen);
