@@ -46,7 +46,7 @@ export const BatchObject = z.object({
     total_tokens: z.int(),
   }),
   service_batch: about(
-    z.object({ mode: z.literal("emulated"), estimate: usd(), cost: usd() }),
+    z.object({ mode: z.enum(["vendor", "emulated", "mixed"]), estimate: usd(), cost: usd() }),
     "How the gateway runs the lines, their highest cost, and their cost so far.",
   ),
 }).meta({ id: "Batch" });

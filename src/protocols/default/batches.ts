@@ -70,9 +70,15 @@ export function writeBatch(batch: BatchRecord): Record<string, unknown> {
       output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
       total_tokens: usage.inputTokens + usage.outputTokens,
     },
-    // Said before anything is paid: the gateway runs the lines at the price of single requests.
-    service_batch: { mode: "emulated", estimate: writeMoney(estimate), cost: writeMoney(cost) },
+    // Said before anything is paid: lines that the gateway runs have the price of single requests.
+    service_batch: { mode: modeOf(batch), estimate: writeMoney(estimate), cost: writeMoney(cost) },
   };
+}
+
+/** Who runs the lines: the batches of vendors, the gateway (`emulated`), or both. */
+function modeOf({ total, vendorLines }: BatchRecord): "vendor" | "emulated" | "mixed" {
+  if (vendorLines === 0) return "emulated";
+  return vendorLines === total ? "vendor" : "mixed";
 }
 
 async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Response> {

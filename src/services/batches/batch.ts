@@ -95,6 +95,12 @@ export interface BatchRecord {
   readonly cancellingAt: number | null;
   readonly endedAt: number | null;
   readonly total: number;
+  /** The lines that vendors run in batches of their own. The gateway runs the others. */
+  readonly vendorLines: number;
+  /** Whether the batches of vendors are cut, so that each of their lines is in one, or is settled. */
+  readonly isCut: boolean;
+  /** Whether all lines that the gateway runs are settled. */
+  readonly isOwnDone: boolean;
   readonly completed: number;
   readonly failed: number;
   /** The highest cost of all lines, which was held at the create. */
@@ -126,7 +132,7 @@ export interface SettledLine {
 
 const DIGITS = "[0-9a-f]{28}";
 const BATCH_ID = new RegExp(`^batch_${DIGITS}$`);
-const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|[0-9]+)\\.bin$`);
+const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|(?:vendor)?[0-9]+)\\.bin$`);
 
 /** Creates the id of a batch. */
 export function newBatchId(nowMs: number): string {

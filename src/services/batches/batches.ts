@@ -185,6 +185,9 @@ export class Batches {
       cancellingAt: null,
       endedAt: null,
       total: input.total,
+      vendorLines: input.vendorLines,
+      isCut: false,
+      isOwnDone: false,
       completed: 0,
       failed: 0,
       estimate: input.estimate,
@@ -235,7 +238,7 @@ export class Batches {
     credential: Credential,
     errors: readonly LineError[],
   ): Promise<BatchRecord> {
-    const input = { total: 0, estimate: 0n, model: null };
+    const input = { total: 0, vendorLines: 0, estimate: 0n, model: null };
     const record = this.#recordOf(id, batch, credential, input);
     const failed: BatchRecord = { ...record, status: "failed", endedAt: record.createdAt, errors };
     const { store, write } = this.parts;

@@ -10,6 +10,8 @@ import type { LineRunner } from "./line_runner.ts";
 /** What a file of lines has. */
 export interface ReadInput {
   readonly total: number;
+  /** The lines that vendors run in batches of their own. */
+  readonly vendorLines: number;
   readonly estimate: Money;
   /** That of all lines; null if they name several. */
   readonly model: string | null;
@@ -40,6 +42,7 @@ export class InputReader {
   /** Hashes of custom ids, so that long ones take little memory. */
   readonly #customIds = new Set<string>();
   #total = 0;
+  #vendorLines = 0;
   #estimate = 0n;
   #model: string | null | undefined;
 
@@ -49,7 +52,7 @@ export class InputReader {
 
   /** What was read, after the last line. */
   get result(): ReadInput {
-    return { total: this.#total, estimate: this.#estimate, model: this.#model ?? null };
+    return { total: this.#total, vendorLines: this.#vendorLines, estimate: this.#estimate, model: this.#model ?? null };
   }
 
   /**
@@ -98,10 +101,11 @@ export class InputReader {
         return null;
       }
       this.#customIds.add(hash);
-      const part = await runner.estimate({ endpoint, credential, body });
+      const { part, route } = await runner.estimate({ endpoint, credential, body });
+      if (route !== null) this.#vendorLines++;
       this.#estimate += part;
       this.#model = this.#model === undefined || this.#model === model ? model : null;
-      return writeStoredLine({ part, customId, body });
+      return writeStoredLine({ part, customId, route, body });
     } catch (error) {
       if (!(error instanceof GatewayError) || !isOfLine(error)) throw error;
       const { field } = error.details;

@@ -2,6 +2,7 @@ import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import { entriesBelow } from "../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
+import type { VendorBatch } from "./vendor_batch.ts";
 import { batchIdIn, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
 
 /** The kinds of jobs; each has a batch's id as its `ref`. `batch_clean` removes what only a run needs. */
@@ -22,6 +23,9 @@ const endedKey = (at: number, id: string): Key => [...ENDED, at, id];
 /** The numbers of settled lines, apart from their replies, so that a run can read them quickly. */
 const settledPrefix = (id: string): Key => ["batch", "settled", id];
 const repliesPrefix = (id: string): Key => ["batch", "reply", id];
+
+/** The batches at vendors that a batch is cut into. */
+const vendorPrefix = (id: string): Key => ["batch", "vendor", id];
 
 /** Replies of one read: each has up to 40 KB. */
 const REPLIES_PAGE = 50;
@@ -110,6 +114,23 @@ export async function removeReplies(store: Store, batchId: string): Promise<Sett
   const keys = page.flatMap(({ key, value }) => [key, [...settledPrefix(batchId), value.number]]);
   await store.commit(null, { delete: keys });
   return page.map(({ value }) => value);
+}
+
+/** Adds a new or changed vendor's batch to a commit. */
+export function setVendorBatch(commit: Commit, batchId: string, vendor: VendorBatch): Commit {
+  return mergeCommits(commit, { set: [{ key: [...vendorPrefix(batchId), vendor.number], value: vendor }] });
+}
+
+/** Reads the vendors' batches of a batch, in the order of their numbers. */
+export async function vendorBatchesOf(store: Store, batchId: string): Promise<VendorBatch[]> {
+  const found: VendorBatch[] = [];
+  for await (const { value } of entriesBelow<VendorBatch>(store, vendorPrefix(batchId))) found.push(value);
+  return found;
+}
+
+/** Removes a vendor's batch. */
+export function removeVendorBatch(batchId: string, number: number): Commit {
+  return { delete: [[...vendorPrefix(batchId), number]] };
 }
 
 /** Lists the ids of a key's batches, newest first, after an id; null for the first page. */
