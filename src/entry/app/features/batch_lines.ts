@@ -8,8 +8,10 @@ import {
   type Reservation,
   type ReservationRule,
 } from "../../../money/billing/meter/meter.ts";
-import { LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
+import { ALL_LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
 import type { LineReply, LineRequest, LineRunner } from "../../../services/batches/line_runner.ts";
+import type { Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { newRequestId } from "../../../platform/lib/basics/ids.ts";
@@ -18,7 +20,7 @@ import type { Money } from "../../../platform/lib/basics/money.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
 import { allTokensOf } from "../../../conversation/neutral/usage.ts";
-import { renderDefaultError } from "../../../protocols/default/error.ts";
+import { errorRendererOf } from "../../../protocols/route_at.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
 import { createTextRoutes } from "./text_routes.ts";
@@ -86,7 +88,8 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
         record.code = error.code;
         record.message = error.details.loggedMessage ?? error.message;
         record.provider ??= error.details.provider ?? null;
-        const body = new Uint8Array(await renderDefaultError(error, requestId).arrayBuffer());
+        const render = errorRendererOf(rowOf(line.endpoint));
+        const body = new Uint8Array(await render(error, requestId).arrayBuffer());
         return { requestId, status: error.status, body, charge: meter.charged };
       } finally {
         record.respondedAt = services.clock.now();
@@ -123,7 +126,12 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
   const { endpoint: path, credential: { accountId }, body } = line;
   const route = await routeOf(line, call);
   const { requestId, receivedAt } = record.arrival;
-  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const headers = {
+    "content-type": "application/json",
+    "content-length": String(body.length),
+    ...rowOf(path).errors === "message" && { "msg-version": MESSAGE_VERSION },
+    ...line.betas !== undefined && { "anthropic-beta": line.betas },
+  };
   const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
   const memory = services.memory.lease(accountId);
   const facts = { request, method: "POST", path, endpoint: route, query: "", params: {}, remote: "", memory };
@@ -143,7 +151,7 @@ async function routeOf(
 ): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
-  const routes = LINE_ENDPOINTS.get(path)?.format === undefined
+  const routes = rowOf(path).format === undefined
     ? (await wholeCallRoutesModule.load()).buildWholeCallRoutes({ ...services, authenticate, meter })
     : createTextRoutes({
       turns: new TextService({ ...features.texts.parts, meter }),
@@ -154,6 +162,12 @@ async function routeOf(
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);
   return route;
+}
+
+function rowOf(path: string): Endpoint {
+  const row = ALL_LINE_ENDPOINTS.get(path);
+  if (row === undefined) throw new Error(`No route answers the lines of ${path}`);
+  return row;
 }
 
 /** Ends a request where it would be admitted, with its highest cost. */
