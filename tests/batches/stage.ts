@@ -1,4 +1,5 @@
-import { Batches, type NewBatch } from "../../src/services/batches/batches.ts";
+import { Batches } from "../../src/services/batches/batches.ts";
+import type { NewBatch } from "../../src/services/batches/new_batch.ts";
 import type { BatchParts } from "../../src/services/batches/batch_parts.ts";
 import type { LineReply, LineRequest } from "../../src/services/batches/line_runner.ts";
 import { batchSweep, cleanHandler, eraseBatches } from "../../src/services/batches/retention.ts";

@@ -1,6 +1,7 @@
 import type { Usage } from "../../conversation/neutral/usage.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { Endpoint } from "../../platform/endpoints/endpoint.ts";
+import type { ProtocolName } from "../../platform/endpoints/protocols.ts";
 import { newSortableId } from "../../platform/lib/basics/ids.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
@@ -10,6 +11,15 @@ export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
   [ENDPOINTS.createChatCompletion, ENDPOINTS.createResponse, ENDPOINTS.createEmbeddings, ENDPOINTS.createModeration]
     .map((row) => [row.path, row]),
 );
+
+/** The endpoints of the lines of every protocol, by their paths. */
+export const ALL_LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
+  ...LINE_ENDPOINTS,
+  ...[ENDPOINTS.createMessage].map((row) => [row.path, row] as const),
+]);
+
+/** The protocols whose callers create batches. Each finds its own batches only. */
+export type BatchProtocol = Exclude<ProtocolName, "admin">;
 
 /** Limits of a batch. Source: docs/api/batches.md#limits. */
 export const BATCH_LIMITS = {
@@ -77,6 +87,12 @@ export interface BatchRecord {
   readonly account: string;
   /** The key that created it; no other key can find it. */
   readonly keyId: string;
+  /** The protocol of its caller, whose format its lines and results have. Absent: `default`. */
+  readonly protocol?: BatchProtocol;
+  /** The features that all lines ask for, as the header `anthropic-beta` names them. Absent: none. */
+  readonly betas?: string;
+  /** When its caller deleted it. It is kept for the ledger until its retention ends, and no caller finds it. */
+  readonly deletedAt?: number;
   /** The path of the endpoint of all lines, one of {@linkcode LINE_ENDPOINTS}. */
   readonly endpoint: string;
   /** The file of the lines; null if they were in the create. */
@@ -139,9 +155,23 @@ export function newBatchId(nowMs: number): string {
   return `batch_${newSortableId(nowMs)}`;
 }
 
-/** Whether a text can be the id of a batch. */
-export function isBatchId(text: string): boolean {
-  return BATCH_ID.test(text);
+/** What the ids begin with that callers see. In the store, in logs and in the ledger, each begins with `batch_`. */
+const SHOWN_PREFIXES: Readonly<Record<BatchProtocol, string>> = {
+  default: "batch_",
+  message: "msgbatch_",
+  content: "batches/",
+};
+
+/** The id of a batch as its caller sees it. */
+export function shownBatchId({ id, protocol = "default" }: Pick<BatchRecord, "id" | "protocol">): string {
+  return SHOWN_PREFIXES[protocol] + id.slice("batch_".length);
+}
+
+/** The id in the store of an id that callers of a protocol see; null if it can be none. */
+export function storedBatchId(shown: string, protocol: BatchProtocol): string | null {
+  const prefix = SHOWN_PREFIXES[protocol];
+  const id = `batch_${shown.slice(prefix.length)}`;
+  return shown.startsWith(prefix) && BATCH_ID.test(id) ? id : null;
 }
 
 /** The name of the content with the lines of a batch. */

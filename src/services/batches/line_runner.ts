@@ -11,6 +11,8 @@ export interface LineRequest {
   readonly credential: Credential;
   /** JSON. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** As in the record of the batch. */
+  readonly betas?: string | undefined;
 }
 
 /** The reply to a line. */

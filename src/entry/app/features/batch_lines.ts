@@ -1,5 +1,5 @@
 import type { Meter } from "../../../money/billing/meter/meter.ts";
-import { LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
+import { ALL_LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
 import type {
   LineNeeds,
   LineReply,
@@ -13,11 +13,13 @@ import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upst
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
+import type { Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { newRequestId } from "../../../platform/lib/basics/ids.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
-import { renderDefaultError } from "../../../protocols/default/error.ts";
+import { errorRendererOf } from "../../../protocols/route_at.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
 import { createTextRoutes } from "./text_routes.ts";
@@ -69,7 +71,7 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
     },
     compose: (line) => composed(line, current()),
     answer: (line, reply) => answered(line, reply, { ...current(), observer }),
-    refuse: (_endpoint, error) => refusal(error, newRequestId(current().services.clock.now())),
+    refuse: (endpoint, error) => refusal(endpoint, error, newRequestId(current().services.clock.now())),
     async batchesOf(provider) {
       const { batches } = current().services.providers.get(provider)?.capabilities ?? {};
       return batches === undefined ? null : await batches.load();
@@ -95,7 +97,7 @@ async function settled(
     record.code = error.code;
     record.message = error.details.loggedMessage ?? error.message;
     record.provider ??= error.details.provider ?? null;
-    return { ...await refusal(error, requestId), charge: meter.charged };
+    return { ...await refusal(line.endpoint, error, requestId), charge: meter.charged };
   } finally {
     record.respondedAt = services.clock.now();
     record.release();
@@ -103,8 +105,9 @@ async function settled(
 }
 
 /** The reply to a line that fails. It costs nothing. */
-async function refusal(error: GatewayError, requestId: string): Promise<LineReply> {
-  const body = new Uint8Array(await renderDefaultError(error, requestId).arrayBuffer());
+async function refusal(endpoint: string, error: GatewayError, requestId: string): Promise<LineReply> {
+  const render = errorRendererOf(rowOf(endpoint));
+  const body = new Uint8Array(await render(error, requestId).arrayBuffer());
   return { requestId, status: error.status, body, charge: null };
 }
 
@@ -140,7 +143,7 @@ async function composed(
   } catch (thrown) {
     const call = sent();
     if (call !== null) return { call };
-    return { reply: await refusal(toCallerError(thrown), record.arrival.requestId) };
+    return { reply: await refusal(request.endpoint, toCallerError(thrown), record.arrival.requestId) };
   } finally {
     record.release();
   }
@@ -154,7 +157,13 @@ async function answered(
   const { services, features, observer } = current;
   const meter = new VendorLineMeter();
   const textParts = replaying(route, reply, features.texts.parts);
-  return await settled(request, { ...current, meter, record: recordOf(request, services, observer), signal: NEVER, textParts });
+  return await settled(request, {
+    ...current,
+    meter,
+    record: recordOf(request, services, observer),
+    signal: NEVER,
+    textParts,
+  });
 }
 
 function recordOf(
@@ -188,7 +197,12 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
   const { endpoint: path, credential: { accountId }, body } = line;
   const route = await routeOf(line, call);
   const { requestId, receivedAt } = record.arrival;
-  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const headers = {
+    "content-type": "application/json",
+    "content-length": String(body.length),
+    ...rowOf(path).errors === "message" && { "msg-version": MESSAGE_VERSION },
+    ...line.betas !== undefined && { "anthropic-beta": line.betas },
+  };
   const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
   const memory = services.memory.lease(accountId);
   const facts = { request, method: "POST", path, endpoint: route, query: "", params: {}, remote: "", memory };
@@ -203,7 +217,7 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
 }
 
 function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {
-  return LINE_ENDPOINTS.get(endpoint)?.format !== undefined;
+  return rowOf(endpoint).format !== undefined;
 }
 
 async function routeOf(
@@ -225,3 +239,9 @@ async function routeOf(
   return route;
 }
 
+/** @throws {Error} If no batch has lines of the endpoint. */
+function rowOf(path: string): Endpoint {
+  const row = ALL_LINE_ENDPOINTS.get(path);
+  if (row === undefined) throw new Error(`No route answers the lines of ${path}`);
+  return row;
+}
