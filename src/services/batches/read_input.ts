@@ -3,6 +3,7 @@ import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
+import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
 import { BATCH_LIMITS, type LineError } from "./batch.ts";
 import { linesOf, readInputLine, writeStoredLine } from "./input_lines.ts";
 import type { LineRunner } from "./line_runner.ts";
@@ -41,6 +42,8 @@ export class InputReader {
   readonly #customIds = new Set<string>();
   #total = 0;
   #estimate = 0n;
+  /** Of the stored files that the lines name. */
+  #fileBytes = 0;
   #model: string | null | undefined;
 
   constructor(options: InputReaderOptions) {
@@ -98,7 +101,7 @@ export class InputReader {
         return null;
       }
       this.#customIds.add(hash);
-      const part = await runner.estimate({ endpoint, credential, body });
+      const part = await runner.estimate({ endpoint, credential, body, onFiles: this.#addFiles });
       this.#estimate += part;
       this.#model = this.#model === undefined || this.#model === model ? model : null;
       return writeStoredLine({ part, customId, body });
@@ -110,6 +113,16 @@ export class InputReader {
       return null;
     }
   }
+
+  /** The check of a line reads its files, so their size is bounded as that of the lines is. */
+  readonly #addFiles = (bytes: number): void => {
+    this.#fileBytes += bytes;
+    if (this.#fileBytes <= MAX_STORED_FILE_BYTES) return;
+    throw new GatewayError(
+      "request_too_large",
+      `Cannot use the files of the line: those of all lines may have at most ${MAX_STORED_FILE_BYTES} bytes together`,
+    );
+  };
 
   #fail(code: string, message: string, line: number | null, param: string | undefined = undefined): void {
     this.#errors.push({ code, message, line, param: param ?? null });

@@ -8,7 +8,7 @@ import {
   type Reservation,
   type ReservationRule,
 } from "../../../money/billing/meter/meter.ts";
-import { LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
+import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
 import type { LineReply, LineRequest, LineRunner } from "../../../services/batches/line_runner.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
@@ -21,7 +21,7 @@ import { allTokensOf } from "../../../conversation/neutral/usage.ts";
 import { renderDefaultError } from "../../../protocols/default/error.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
-import { createTextRoutes } from "./text_routes.ts";
+import { createRequestFiles, createTextRoutes } from "./text_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
@@ -138,7 +138,7 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
 }
 
 async function routeOf(
-  { endpoint: path, credential }: LineRequest,
+  { endpoint: path, credential, onFiles }: LineRequest,
   { services, features, meter }: LineCall,
 ): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
@@ -150,6 +150,7 @@ async function routeOf(
       caches: features.caches.caches,
       authenticate,
       bodyLimits: { capBytes: textBodyBytes, idleMs },
+      files: createRequestFiles(services, { maxBytes: BATCH_LIMITS.lineBytes, ...onFiles && { onFiles } }),
     });
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);

@@ -13,7 +13,7 @@ import type { Webhooks } from "../../../services/webhooks/webhooks.ts";
 import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
-import { createStoredFiles } from "../opening/stored_file_routes.ts";
+import { createStoredFiles } from "../opening/stored_files.ts";
 
 /** What {@linkcode createBatchFeature} needs beside the services. */
 export interface BatchFeatureOptions extends Pick<LineRunnerOptions, "current"> {
