@@ -44,6 +44,17 @@ export type BatchStatus =
   | "cancelling"
   | "cancelled";
 
+/** All states. */
+export const BATCH_STATUSES: readonly BatchStatus[] = [
+  "in_progress",
+  "finalizing",
+  "cancelling",
+  "completed",
+  "failed",
+  "cancelled",
+  "expired",
+];
+
 /** The final states. */
 const ENDED_BATCH_STATUSES = ["completed", "failed", "cancelled", "expired"] as const;
 
@@ -97,6 +108,8 @@ export interface BatchRecord {
   readonly total: number;
   readonly completed: number;
   readonly failed: number;
+  /** The failed lines that were run, by the code of their error. Absent without one. */
+  readonly failures?: Readonly<Record<string, number>>;
   /** The highest cost of all lines, which was held at the create. */
   readonly estimate: Money;
   /** What the settled lines cost. */
@@ -124,6 +137,8 @@ export interface SettledLine {
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
+/** The last instant of a date. Source: ECMAScript, "Time Values and Time Range". */
+const MAX_DATE_MS = 8.64e15;
 const DIGITS = "[0-9a-f]{28}";
 const BATCH_ID = new RegExp(`^batch_${DIGITS}$`);
 const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|[0-9]+)\\.bin$`);
@@ -131,6 +146,11 @@ const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|[0-9]+)\\.bin$`);
 /** Creates the id of a batch. */
 export function newBatchId(nowMs: number): string {
   return `batch_${newSortableId(nowMs)}`;
+}
+
+/** What sorts before the ids of all batches since an instant, and after those before; null for any time that is far. */
+export function batchIdsFrom(atMs: number): string | null {
+  return atMs <= 0 || atMs > MAX_DATE_MS ? null : `batch_${atMs.toString(16).padStart(12, "0")}`;
 }
 
 /** Whether a text can be the id of a batch. */

@@ -50,6 +50,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     isTestReceiver,
     runner: createLineRunner({ current, observer: observerOf(services) }),
     write: (batch: BatchRecord) => writeBatch(batch),
+    countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
     permits: new FairPermits(MAX_LINES_AT_ONCE),
   };

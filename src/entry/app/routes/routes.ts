@@ -166,6 +166,7 @@ function adminRoutesOf({ services, features, state, configChanges, prices, acces
       feed: webhooks.feed,
       receivers: features.receivers.load,
       videos: features.videos.videos,
+      batches: async () => (await features.batches.load()).batches,
       forgetReplies: features.forgetReplies,
       traffic: {
         history: features.console.history.load,
