@@ -85,6 +85,7 @@ export async function openBatchStage(
       isBusy: () => stage.isBusy,
     },
     write: ({ id, status }) => ({ id, status }),
+    countLines: () => {},
     maxLineBytes: () => 1_000_000,
     permits: new FairPermits(permits),
   };

@@ -3,6 +3,7 @@ import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
+import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
 import { BATCH_LIMITS, type BatchRecord, type LineError } from "./batch.ts";
 import { linesOf, writeStoredLine } from "./input_lines.ts";
 import type { LineFormat } from "./line_format.ts";
@@ -63,6 +64,8 @@ export class InputReader {
   #total = 0;
   #vendorLines = 0;
   #estimate = 0n;
+  /** Of the stored files that the lines name. */
+  #fileBytes = 0;
   #model: string | null | undefined;
 
   constructor(options: InputReaderOptions) {
@@ -122,7 +125,7 @@ export class InputReader {
       }
       this.#customIds.add(hash);
       within = format.requestField === null ? "" : `${format.requestField}.`;
-      const { part, route } = await runner.estimate({ endpoint, credential, body, betas });
+      const { part, route } = await runner.estimate({ endpoint, credential, body, betas, onFiles: this.#addFiles });
       if (route !== null) this.#vendorLines++;
       this.#estimate += part;
       this.#model = this.#model === undefined || this.#model === model ? model : null;
@@ -135,6 +138,16 @@ export class InputReader {
       return null;
     }
   }
+
+  /** The check of a line reads its files, so their size is bounded as that of the lines is. */
+  readonly #addFiles = (bytes: number): void => {
+    this.#fileBytes += bytes;
+    if (this.#fileBytes <= MAX_STORED_FILE_BYTES) return;
+    throw new GatewayError(
+      "request_too_large",
+      `Cannot use the files of the line: those of all lines may have at most ${MAX_STORED_FILE_BYTES} bytes together`,
+    );
+  };
 
   #fail(code: string, message: string, line: number | null, param: string | undefined = undefined): void {
     this.#errors.push({ code, message, line, param: param ?? null });

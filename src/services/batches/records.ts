@@ -3,7 +3,7 @@ import { entriesBelow } from "../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
 import type { VendorBatch } from "./vendor_batch.ts";
-import { batchIdIn, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
+import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
 
 /** The kinds of jobs; each has a batch's id as its `ref`. `batch_clean` removes what only a run needs. */
 export type BatchJobKind = "batch_run" | "batch_clean";
@@ -189,6 +189,29 @@ export async function endedBatchIds(store: Store, by: number, limit: number): Pr
 export async function batchIdsOfAccount(store: Store, account: string, limit: number): Promise<string[]> {
   const entries = await store.scan(accountPrefix(account), { limit });
   return entries.map(({ key }) => String(key[key.length - 1]));
+}
+
+/** Which batches of all accounts, or of one, are read. */
+export interface BatchScan {
+  /** Null for all. */
+  readonly account: string | null;
+  /** The id to continue after, or the instant to begin at, in Unix milliseconds. */
+  readonly after: string | { readonly from: number } | { readonly before: number };
+  readonly limit: number;
+  /** Newest first. */
+  readonly reverse: boolean;
+}
+
+/** Reads batches in order of creation. */
+export async function scanBatches(
+  store: Store,
+  { account, after, limit, reverse }: BatchScan,
+): Promise<BatchRecord[]> {
+  const prefix: Key = account === null ? ["batch", "batch"] : accountPrefix(account);
+  const start = typeof after === "string" ? after : batchIdsFrom("from" in after ? after.from : after.before);
+  const page = { after: start === null ? undefined : [...prefix, start], limit, reverse };
+  if (account === null) return (await store.scan<BatchRecord>(prefix, page)).map(({ value }) => value);
+  return await readBatches(store, (await store.scan(prefix, page)).map(({ key }) => String(key[key.length - 1])));
 }
 
 /** The number of an account's batches that have not ended, at most `limit`. */

@@ -1,5 +1,5 @@
 import type { Meter } from "../../../money/billing/meter/meter.ts";
-import { ALL_LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
+import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/batch.ts";
 import type {
   LineNeeds,
   LineReply,
@@ -22,7 +22,7 @@ import { Late } from "../../../platform/lib/process/late.ts";
 import { errorRendererOf } from "../../../protocols/route_at.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
-import { createTextRoutes } from "./text_routes.ts";
+import { createRequestFiles, createTextRoutes } from "./text_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
@@ -221,7 +221,7 @@ function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {
 }
 
 async function routeOf(
-  { endpoint: path, credential }: LineRequest,
+  { endpoint: path, credential, onFiles }: LineRequest,
   { services, features, meter, textParts }: LineCall,
 ): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
@@ -233,6 +233,7 @@ async function routeOf(
       caches: features.caches.caches,
       authenticate,
       bodyLimits: { capBytes: textBodyBytes, idleMs },
+      files: createRequestFiles(services, { maxBytes: BATCH_LIMITS.lineBytes, ...onFiles && { onFiles } }),
     });
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);

@@ -14,7 +14,7 @@ import type { Webhooks } from "../../../services/webhooks/webhooks.ts";
 import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
-import { createStoredFiles } from "../opening/stored_file_routes.ts";
+import { createStoredFiles } from "../opening/stored_files.ts";
 
 /** What {@linkcode createBatchFeature} needs beside the services. */
 export interface BatchFeatureOptions extends Pick<LineRunnerOptions, "current"> {
@@ -54,6 +54,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     runner: createLineRunner({ current, observer: observerOf(services) }),
     write: (batch: BatchRecord) =>
       batch.protocol === "message" ? writeMessageBatch(batch, options.baseUrl()) : writeBatch(batch),
+    countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
     permits: new FairPermits(MAX_LINES_AT_ONCE),
   };
