@@ -477,6 +477,8 @@ export interface Account extends Limits {
   readonly unlimited: boolean;
   /** Gets the notifications about the account. */
   readonly notification_url: string | null;
+  /** The body of events about batches. */
+  readonly webhook_format: string;
 }
 
 /** An account with what is left of its limits and of its balance. */
