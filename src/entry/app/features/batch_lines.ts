@@ -1,12 +1,13 @@
+import { CallAdmission } from "../../../money/billing/meter/admission.ts";
 import {
   type Admission,
   type Allowance,
   type Charge,
-  fixedReservation,
   type LedgerMeter,
   type Meter,
   type Reservation,
   type ReservationRule,
+  ruleOf,
 } from "../../../money/billing/meter/meter.ts";
 import { LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
 import type { LineReply, LineRequest, LineRunner } from "../../../services/batches/line_runner.ts";
@@ -14,10 +15,10 @@ import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { newRequestId } from "../../../platform/lib/basics/ids.ts";
 import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
+import type { Log } from "../../../platform/lib/basics/log.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
-import { allTokensOf } from "../../../conversation/neutral/usage.ts";
 import { renderDefaultError } from "../../../protocols/default/error.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
@@ -73,7 +74,7 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
     },
     async run(line, part, signal) {
       const { services } = current();
-      const meter = new LineMeter(services.meter, part);
+      const meter = new LineMeter(services.meter, part, services.log);
       const record = recordOf(line, services, observer);
       const { requestId } = record.arrival;
       try {
@@ -170,19 +171,11 @@ class EstimatingMeter implements Meter {
     return Promise.reject(new LineEstimate(reservation === null ? 0n : ruleOf(reservation)(UNLIMITED).amount));
   }
 
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): never {
-    return this.admit(caller, reservation);
-  }
-
   allowance(): Allowance {
     return { spendable: UNLIMITED, budget: null };
   }
 
   invalidate(): void {}
-
-  flush(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 /** Admits one line within its part of the hold of its batch, and keeps its charge for the commit of its reply. */
@@ -190,12 +183,16 @@ class LineMeter implements Meter {
   /** Null for nothing. */
   charged: Charge | null = null;
 
-  constructor(private readonly meter: LedgerMeter, private readonly part: Money) {}
+  constructor(
+    private readonly meter: LedgerMeter,
+    private readonly part: Money,
+    private readonly log: Log,
+  ) {}
 
   /** The limits of rate, tokens and concurrency hold as for any request. */
   admit(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission> {
     const reserved = ruleOf(reservation)(this.part);
-    return chain(this.meter.admitHeld(caller, reserved), (admission) => this.#admission(admission, reserved));
+    return chain(this.meter.admitHeld(caller, reserved), (admission) => this.#admission(admission, reserved, caller));
   }
 
   admitFree(caller: LimitedCaller): MaybePromise<Admission> {
@@ -206,10 +203,6 @@ class LineMeter implements Meter {
     return this.meter.probe(caller, reservation);
   }
 
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission> {
-    return this.admit(caller, reservation);
-  }
-
   allowance(): Allowance {
     return { spendable: this.part, budget: null };
   }
@@ -218,23 +211,14 @@ class LineMeter implements Meter {
     this.meter.invalidate(accountId);
   }
 
-  flush(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  #admission(admission: Admission, reserved: Reservation): Admission {
-    return {
-      reserved,
-      charge: (charge) => {
-        this.charged ??= charge;
-        admission.release(allTokensOf(charge.usage));
+  #admission(admission: Admission, reserved: Reservation, { accountId }: LimitedCaller): Admission {
+    return new CallAdmission(reserved, {
+      accountId,
+      end: (charge, tokens) => {
+        this.charged = charge;
+        admission.release(tokens);
       },
-      release: (tokens) => admission.release(tokens),
-      onOverdrawn: () => {},
-    };
+      whenOverdrawn() {}, // the batch has the money already
+    }, this.log);
   }
-}
-
-function ruleOf(reservation: Money | ReservationRule): ReservationRule {
-  return typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
 }

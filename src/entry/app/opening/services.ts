@@ -1,7 +1,8 @@
 import { adminKeyTest } from "./admin_access.ts";
 import { type Authenticate, createAuthenticate } from "../../../money/billing/authenticate.ts";
 import { createKeyRing, type KeyRing } from "../../../money/billing/keys/key_ring.ts";
-import { createMeter, type LedgerMeter } from "../../../money/billing/meter/meter.ts";
+import { createMeter } from "../../../money/billing/meter/create_meter.ts";
+import type { LedgerMeter } from "../../../money/billing/meter/meter.ts";
 import { recallingMeter } from "../../../money/billing/meter/recalling_meter.ts";
 import { settledStore } from "../../../money/billing/meter/settled_store.ts";
 import { createUsageReports, type UsageReports } from "../../../money/billing/usage/usage_report.ts";

@@ -2,7 +2,8 @@ import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts
 import type { Money } from "../../../platform/lib/basics/money.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { NO_SLOT, type SlotMember, SlotSet } from "../../../platform/lib/collections/slot_set.ts";
-import { AccountLimiter, type MissingBudget, type SharedDemand } from "../../limits/account_limiter.ts";
+import { AccountLimiter } from "../../limits/account_limiter.ts";
+import type { MissingBudget, SharedDemand } from "../../limits/limit_leases.ts";
 import type { LimitedCall, LimitedCaller } from "../../limits/limited_caller.ts";
 import type { LimitShare } from "../../limits/limit_share.ts";
 import { SharedBudget } from "../../limits/shared_limits.ts";
@@ -164,7 +165,7 @@ export class AccountMeter {
 
   /** A demand for a lease that is under way, for a call of a caller; null if there is none. */
   pendingLease(caller: LimitedCaller): Promise<unknown> | null {
-    return this.#reading?.promise ?? this.limiter.pendingShare(caller);
+    return this.#reading?.promise ?? this.limiter.leases.pending(caller);
   }
 
   /** Runs work for a call when that of all calls before it has ended. */
@@ -194,32 +195,32 @@ export class AccountMeter {
    * little left is read, so that it refuses the call afterwards.
    */
   async leaseShares(caller: LimitedCaller, demand: SharedDemand): Promise<void> {
-    await this.limiter.leaseShares(caller, demand);
-    for (const missing of this.limiter.missingBudgets(caller, demand.amount)) await this.#leaseBudget(missing);
+    await this.limiter.leases.lease(caller, demand);
+    for (const missing of this.limiter.leases.missingBudgets(caller, demand.amount)) await this.#leaseBudget(missing);
   }
 
   /** Renews the shares of limits that are in use, and returns those that are not, as {@linkcode renewLease}. */
   async renewShares(isLast = false): Promise<void> {
     if ((this.options.shareLeases ?? null) === null) return;
-    const { renewed, budgets } = this.limiter.renewShares(isLast);
+    const { renewed, budgets } = this.limiter.leases.renew(isLast);
     await Promise.all([renewed, ...budgets.map((budget) => this.#leaseBudget(budget))]);
   }
 
   /** Whether other processes lease of what refused a call. */
   isHeldElsewhere(caller: LimitedCaller, { details: { quota } }: GatewayError): boolean {
-    return quota === undefined ? this.#others > 0n : this.limiter.isHeldElsewhere(caller, quota);
+    return quota === undefined ? this.#others > 0n : this.limiter.leases.isHeldElsewhere(caller, quota);
   }
 
   /** Requires that what refused a call is read again. */
   forgetRefusals(caller: LimitedCaller, { code }: GatewayError): void {
     // Calls that are tried again together share a read, which another invalidation would void.
     if (code === "insufficient_credits" && this.balanceAgeMs !== Infinity) this.invalidate();
-    this.limiter.forgetShort(caller);
+    this.limiter.leases.forgetShort(caller);
   }
 
   /** Returns what is leased of the money, the limits of the account and those of one key, and is not in use. */
   async giveBack(keyId: string): Promise<void> {
-    const { shares, budgets } = this.limiter.unusedShares(keyId);
+    const { shares, budgets } = this.limiter.leases.unused(keyId);
     await Promise.allSettled([
       this.#returnMoney(),
       ...shares.map((share) => share.giveBack()),
@@ -309,10 +310,10 @@ export class AccountMeter {
   lendable(caller: LimitedCaller): LeaseUnits | null {
     const { shareLeases = null } = this.options;
     if (shareLeases !== null && caller.limits !== null) return null;
-    if (this.credit <= 0n || !this.limiter.isLoaded(caller)) return null;
-    const budget = this.limiter.budgetLeft(caller);
+    if (this.credit <= 0n || !this.limiter.budgets.isLoaded(caller)) return null;
+    const budget = this.limiter.budgets.left(caller);
     const money = budget !== null && budget.left < this.spendable ? budget.left : this.spendable;
-    return { money, ...this.limiter.lendable(caller) };
+    return { money, ...this.limiter.lent.free(caller) };
   }
 
   /** Lends units. Those of a limit that the caller does not have are infinite, and are not counted. */
@@ -321,7 +322,7 @@ export class AccountMeter {
       this.#lent.add(lease);
       this.userCount++;
     }
-    this.limiter.onLeased(lease.keyId, money, calls);
+    this.limiter.onOpened({ keyId: lease.keyId, amount: money }, calls);
     lease.amount += money;
     lease.calls += calls;
     this.#reserved += money;
@@ -330,8 +331,7 @@ export class AccountMeter {
     const { buckets } = lease;
     if (buckets.requests.length > 0) lease.requests += requests;
     if (buckets.tokens.length > 0) lease.tokens += tokens;
-    for (const bucket of buckets.requests) bucket.reserve(requests);
-    for (const bucket of buckets.tokens) bucket.reserve(tokens);
+    this.limiter.lent.reserve(buckets, { requests, tokens });
   }
 
   /** Takes back units that a thread used, or does not need. */
@@ -341,13 +341,11 @@ export class AccountMeter {
     lease.largest = used.largest;
     this.#reserved -= money;
     this.#lentCalls -= calls;
-    this.limiter.onGivenBack(lease.keyId, money, { charged, calls });
+    this.limiter.onGivenBack({ keyId: lease.keyId, amount: money }, { charged, calls });
     const { buckets } = lease;
-    const now = this.options.clock.monotonicMs();
     if (buckets.requests.length > 0) lease.requests -= requests;
     if (buckets.tokens.length > 0) lease.tokens -= tokens;
-    for (const bucket of buckets.requests) bucket.settle(requests, used.usedRequests, now);
-    for (const bucket of buckets.tokens) bucket.settle(tokens, used.usedTokens, now);
+    this.limiter.lent.settle(buckets, { requests, tokens }, { requests: used.usedRequests, tokens: used.usedTokens });
   }
 
   /** Ends a lease, with everything that it still has. */
@@ -375,7 +373,7 @@ export class AccountMeter {
   invalidate(): void {
     this.#generation++;
     this.#readAt = -Infinity;
-    this.limiter.invalidateBudgets();
+    this.limiter.budgets.invalidate();
   }
 
   /**
@@ -471,7 +469,7 @@ export class AccountMeter {
   /** No charge is written during the read, so each is either in the ledger or among those of the queue. */
   async #load(): Promise<void> {
     const { shareLeases = null } = this.options;
-    for (const { keyId, state } of this.limiter.wanted()) {
+    for (const { keyId, state } of this.limiter.budgets.wanted()) {
       const { since } = state;
       // What others changed before this read is in it.
       const generation = this.#generation;
