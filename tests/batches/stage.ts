@@ -59,7 +59,7 @@ export async function openBatchStage(
     },
     write: ({ id, status }) => ({ id, status }),
     maxLineBytes: () => 1_000_000,
-    permits: new FairPermits(permits),
+    permits: new FairPermits({ inAll: permits }),
   };
   const runs = new BatchRuns(parts);
   const batches = new Batches(parts, runs);

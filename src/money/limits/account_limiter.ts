@@ -1,11 +1,11 @@
 import type { Money } from "../../platform/lib/basics/money.ts";
+import type { AccessLimits } from "./access_limits.ts";
 import { LentLimits } from "./lent_limits.ts";
 import { LimitBudgets } from "./limit_budgets.ts";
-import { longerWait, refusalOf, tooManyOpen } from "./limit_check.ts";
+import { type LimitDemand, longerWait, rateRefusalOf, reservedTokens, tooManyOpen } from "./limit_check.ts";
 import { LimitLeases } from "./limit_leases.ts";
 import { rateLimited } from "./limit_refusal.ts";
 import { type HolderState, LimitStates, type LimitStatesOptions } from "./limit_states.ts";
-import { type ClosedCalls, closeIn, openIn, takeOf } from "./limit_take.ts";
 import type { HeldTokens, LimitedCall, LimitedCaller, LimitHolder, TokenEstimate } from "./limited_caller.ts";
 import { lesserRates, type LimitsLeft, limitsLeftOf, type RatesLeft, ratesLeftOf } from "./limits_left.ts";
 
@@ -30,7 +30,7 @@ interface CheckedLimits {
  * refusal changes nothing. So a caller of the methods that does not wait between them takes all limits or none, and
  * requests cannot pass a limit together.
  *
- *     check: does a limit refuse? (limit_check.ts) → take: rate, tokens, open calls, budgets (limit_take.ts)
+ *     check: does a limit refuse? (limit_check.ts) → take: rate, tokens, open calls, budgets (here)
  *     lease: this process has enough of what other processes have too (limit_leases.ts)
  *     lent: what the threads of this process have (lent_limits.ts)
  *
@@ -96,8 +96,8 @@ export class AccountLimiter {
     const key = this.#states.withKey(keyId, limits.key, now);
     const account = this.#states.withAccount(limits.account, now);
     const refusal = longerWait(
-      key === null ? null : refusalOf("key", limits.key, { state: key, estimate, now }),
-      account === null ? null : refusalOf("account", limits.account, { state: account, estimate, now }),
+      key === null ? null : rateRefusalOf("key", limits.key, { state: key, estimate, now }),
+      account === null ? null : rateRefusalOf("account", limits.account, { state: account, estimate, now }),
     );
     if (refusal !== null) throw rateLimited(refusal);
     return { limits, key, account, now };
@@ -187,4 +187,36 @@ export class AccountLimiter {
   #now(): number {
     return this.options.now?.() ?? this.options.clock.now();
   }
+}
+
+/** How calls end. */
+interface ClosedCalls {
+  /** What they are charged. */
+  readonly charged: Money;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Default: one. */
+  readonly calls?: number;
+}
+
+/** Uses a request of one holder's limits and reserves its tokens, which are added to `held`. */
+function takeOf({ rpm, tpm }: AccessLimits, { state, estimate, now }: LimitDemand, held: HeldTokens[]): void {
+  if (rpm !== undefined) state.requests?.use(1, now);
+  if (tpm === undefined || state.tokens === null || estimate.tokens === undefined) return;
+  const reserved = state.tokens.reserve(reservedTokens(estimate, tpm));
+  held.push({ bucket: state.tokens, reserved });
+}
+
+/** Counts calls that are now open, with the money that they reserve. */
+function openIn(state: HolderState, amount: Money, calls = 1): void {
+  state.open += calls;
+  state.openShare?.reserve(BigInt(calls));
+  for (const budget of state.budgets) budget.reserve(amount);
+}
+
+/** Counts the end of calls and of their reservation. */
+function closeIn(state: HolderState, amount: Money, { charged, now, calls = 1 }: ClosedCalls): void {
+  state.open -= calls;
+  state.openShare?.settle(BigInt(calls), 0n);
+  for (const budget of state.budgets) budget.settle(amount, charged, now);
 }

@@ -1,7 +1,7 @@
 import type { AccessLimits } from "./access_limits.ts";
 import type { BudgetState } from "./budget_state.ts";
 import type { BudgetLeft } from "./limit_refusal.ts";
-import { budgetOf, type HolderState, type LimitStates } from "./limit_states.ts";
+import { budgetStateOf, type HolderState, type LimitStates } from "./limit_states.ts";
 import type { LimitedCaller } from "./limited_caller.ts";
 import { budgetLeftOf } from "./limits_left.ts";
 
@@ -64,7 +64,7 @@ export class LimitBudgets {
 
   #selected(limits: AccessLimits, stateOf: () => HolderState | null): BudgetState | null {
     if (limits.budget === undefined) return null;
-    const state = budgetOf(stateOf(), limits);
+    const state = budgetStateOf(stateOf(), limits);
     state?.select(this.clocks.now());
     return state;
   }

@@ -17,7 +17,7 @@ const MAX_SHARE_DIVISOR = 10;
 const CONCURRENCY_WAIT_MS = 1_000;
 
 /** The limit of one holder that refuses a request for longest; null if none does. */
-export function refusalOf(
+export function rateRefusalOf(
   holder: LimitHolder,
   { rpm, tpm, concurrency }: AccessLimits,
   { state, estimate, now }: LimitDemand,

@@ -5,7 +5,7 @@ import type { BudgetState } from "./budget_state.ts";
 import { longerWait, reservedTokens, tooManyOpen } from "./limit_check.ts";
 import { rateLimited, type RateRefusal } from "./limit_refusal.ts";
 import type { LimitShare } from "./limit_share.ts";
-import { budgetOf, type HolderState, type LimitStates } from "./limit_states.ts";
+import { budgetStateOf, type HolderState, type LimitStates } from "./limit_states.ts";
 import type { LimitedCaller, LimitHolder, TokenEstimate } from "./limited_caller.ts";
 import type { RateBucket } from "./rate_bucket.ts";
 import { SharedBudget, SharedRateBucket } from "./shared_limits.ts";
@@ -67,7 +67,7 @@ export class LimitLeases {
     const { account } = this.states;
     for (const state of [this.states.key(keyId), account]) {
       if (state === null) continue;
-      const budget = budgetOf(state, state === account ? limits.account : limits.key);
+      const budget = budgetStateOf(state, state === account ? limits.account : limits.key);
       const ofBudget = budget instanceof SharedBudget && budget.hasShare ? budget.share : null;
       for (const share of [...sharesOf(state), ofBudget]) {
         const pending = share?.pending ?? null;
@@ -104,7 +104,7 @@ export class LimitLeases {
     if (limits === null || units === 0n) return missing;
     const add = (holderLimits: AccessLimits, holderKey: string | null, state: HolderState | null) => {
       const { budget } = holderLimits;
-      const own = budgetOf(state, holderLimits);
+      const own = budgetStateOf(state, holderLimits);
       if (budget === undefined || !(own instanceof SharedBudget) || own.share.covers(units)) return;
       missing.push({ keyId: holderKey, state: own, limit: budget.amount, units });
     };
@@ -139,7 +139,7 @@ export class LimitLeases {
     const state = holder === "key" ? this.states.key(keyId) : this.states.account;
     if (state === null || limits?.[holder][limit] === undefined) return false;
     const [requests, tokens, open] = sharesOf(state);
-    const budget = budgetOf(state, limits[holder]);
+    const budget = budgetStateOf(state, limits[holder]);
     switch (limit) {
       case "rpm":
         return requests?.isHeldElsewhere ?? false;

@@ -152,7 +152,7 @@ export class LimitStates {
 }
 
 /** The state of the budget that a holder has by these limits; null if it has none. */
-export function budgetOf(state: HolderState | null, { budget }: AccessLimits): BudgetState | null {
+export function budgetStateOf(state: HolderState | null, { budget }: AccessLimits): BudgetState | null {
   if (budget === undefined) return null;
   return state?.budgets.find(({ per }) => per === budget.per) ?? null;
 }

@@ -1,6 +1,6 @@
 import type { AccessLimits } from "./access_limits.ts";
 import type { BudgetLeft } from "./limit_refusal.ts";
-import { budgetOf, type HolderState } from "./limit_states.ts";
+import { budgetStateOf, type HolderState } from "./limit_states.ts";
 import type { LimitHolder } from "./limited_caller.ts";
 import type { RateBucket } from "./rate_bucket.ts";
 
@@ -36,7 +36,7 @@ export function budgetLeftOf(
 ): BudgetLeft | null {
   const { budget } = limits;
   if (budget === undefined) return null;
-  const state = budgetOf(ofHolder, limits);
+  const state = budgetStateOf(ofHolder, limits);
   if (state === null) throw new Error("The budget was not loaded");
   return { ...budget, holder, left: state.leftOf(budget), resetAt: state.until };
 }

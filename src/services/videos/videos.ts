@@ -20,11 +20,11 @@ import { purgeVideo } from "./upkeep/remove_task.ts";
 import { AddressRenewal } from "./results/renew_addresses.ts";
 import { originalsExpireAt } from "./results/result_source.ts";
 import { stopHandler } from "./submit/stop.ts";
-import { StreamLimit } from "./events/stream_limit.ts";
+import { Holdings } from "../../platform/lib/collections/holdings.ts";
 import { ResultStreamer, type StreamedResult, type StreamRequest } from "./results/result_streamer.ts";
 import { submitHandler } from "./submit/submit.ts";
 import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit/submit_limits.ts";
-import { eventIdOf, type TaskEventReader, taskEvents } from "./events/task_events.ts";
+import { eventIdOf, takeStream, type TaskEventReader, taskEvents } from "./events/task_events.ts";
 import { isTaskId, taskIdIn } from "./tasks/task_id.ts";
 import {
   estimateOf,
@@ -135,7 +135,7 @@ const POLLING = "video-polling";
 export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const watch = new TaskWatch(given.store, given.clock);
   const parts = { ...given, store: watch.observedStore() };
-  const streams = new StreamLimit(limits.eventStreams);
+  const streams = new Holdings();
   let polling = limits.polling;
   let limit = new RequestRate(parts.store, POLLING, polling);
   const submitLimits = createSubmitLimits(parts);
@@ -183,8 +183,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     async events(keyId, id, lastEventId, reader) {
       const task = await own(keyId, id);
       if (task.status !== "pending" && eventIdOf(objectOf(task)) === lastEventId) return null;
-      streams.limit = limits.eventStreams;
-      const onEnd = streams.take(keyId);
+      const onEnd = takeStream(streams, keyId, limits.eventStreams);
       return taskEvents(id, lastEventId, { watch, reader, objectOf, onEnd });
     },
     endEvents: () => watch.close(),

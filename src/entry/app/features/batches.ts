@@ -51,7 +51,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     runner: createLineRunner({ current, observer: observerOf(services) }),
     write: (batch: BatchRecord) => writeBatch(batch),
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
-    permits: new FairPermits(MAX_LINES_AT_ONCE),
+    permits: new FairPermits({ inAll: MAX_LINES_AT_ONCE }),
   };
   const runs = new BatchRuns(parts);
   const removal = { store, files: files.results, onRemoval: webhooks.onRemoval, log };

@@ -4,12 +4,12 @@ import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_pro
 import type { Money } from "../../../platform/lib/basics/money.ts";
 import { NO_SLOT } from "../../../platform/lib/collections/slot_set.ts";
 import type { Store } from "../../../platform/store/store.ts";
+import { storageUnavailable } from "../../../platform/store/write_health.ts";
 import type { HeldTokens, LimitedCaller } from "../../limits/limited_caller.ts";
 import type { SharedDemand } from "../../limits/limit_leases.ts";
 import type { AccountMeter, OpenCall } from "./account_meter.ts";
 import type { AccountMeters } from "./account_meters.ts";
 import { type AdmittedCall, CallAdmission } from "./admission.ts";
-import { afterLease } from "./leased_attempts.ts";
 import {
   type Admission,
   type Allowance,
@@ -211,4 +211,53 @@ function allowanceIn(meter: AccountMeter, caller: LimitedCaller): Allowance {
 function refuseUsedUp(meter: AccountMeter): void {
   if (meter.credit > 0n) return;
   throw new GatewayError("insufficient_credits", "Cannot accept the request: the balance is used up");
+}
+
+/** A call that the leases of this process do not cover. */
+interface UncoveredCall<T> {
+  readonly caller: LimitedCaller;
+  /** Leases what the call needs. Rejects as the store does, or with a refusal. */
+  readonly lease: () => Promise<void>;
+  /** Returns null if the lease does not cover the call. */
+  readonly attempt: () => MaybePromise<T | null>;
+}
+
+/** A call waits for so many demands of others, and then tries with what is leased. */
+const MAX_LEASE_WAITS = 64;
+/** A call that is overtaken by others so often is refused. */
+const MAX_LEASE_ATTEMPTS = 16;
+
+/**
+ * Leases what a call needs that was not admitted, and tries again. Calls at one time share the first demands. If these
+ * do not cover all of them, each has its own, in turn, so that what is free goes to as many as it covers.
+ *
+ * @throws {GatewayError} What the lease or the attempt throws; `storage_unavailable` if the store fails, or if others
+ * overtake the call too often.
+ */
+async function afterLease<T>(meter: AccountMeter, call: UncoveredCall<T>): Promise<T> {
+  meter.userCount++;
+  try {
+    return await tryOnce(meter, call) ?? await meter.inTurn(async () => {
+      for (let attempt = 0; attempt < MAX_LEASE_ATTEMPTS; attempt++) {
+        const result = await tryOnce(meter, call);
+        if (result !== null) return result;
+      }
+      throw storageUnavailable();
+    });
+  } finally {
+    meter.userCount--;
+  }
+}
+
+async function tryOnce<T>(meter: AccountMeter, { caller, lease, attempt }: UncoveredCall<T>): Promise<T | null> {
+  await lease().catch((failure) => {
+    throw failure instanceof GatewayError ? failure : storageUnavailable(failure);
+  });
+  // Another call's demand replaces the lease, which covers nothing meanwhile.
+  for (let wait = 0; wait < MAX_LEASE_WAITS; wait++) {
+    const pending = meter.pendingLease(caller);
+    if (pending === null) break;
+    await pending.catch(() => {});
+  }
+  return await attempt();
 }
