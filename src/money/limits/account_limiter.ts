@@ -1,8 +1,7 @@
 import type { Money } from "../../platform/lib/basics/money.ts";
-import type { AccessLimits } from "./access_limits.ts";
 import { LentLimits } from "./lent_limits.ts";
 import { LimitBudgets } from "./limit_budgets.ts";
-import { type LimitDemand, longerWait, rateRefusalOf, reservedTokens, tooManyOpen } from "./limit_check.ts";
+import { longerWait, rateRefusalOf, takeRate, tooManyOpen } from "./limit_check.ts";
 import { LimitLeases } from "./limit_leases.ts";
 import { rateLimited } from "./limit_refusal.ts";
 import { type HolderState, LimitStates, type LimitStatesOptions } from "./limit_states.ts";
@@ -30,7 +29,7 @@ interface CheckedLimits {
  * refusal changes nothing. So a caller of the methods that does not wait between them takes all limits or none, and
  * requests cannot pass a limit together.
  *
- *     check: does a limit refuse? (limit_check.ts) → take: rate, tokens, open calls, budgets (here)
+ *     check and take: does a limit refuse? (limit_check.ts) → what is open is counted (here)
  *     lease: this process has enough of what other processes have too (limit_leases.ts)
  *     lent: what the threads of this process have (lent_limits.ts)
  *
@@ -73,8 +72,8 @@ export class AccountLimiter {
     if (checked === null) return null;
     const { limits, key, account, now } = checked;
     const held: HeldTokens[] = [];
-    if (key !== null) takeOf(limits.key, { state: key, estimate, now }, held);
-    if (account !== null) takeOf(limits.account, { state: account, estimate, now }, held);
+    if (key !== null) takeRate(limits.key, { state: key, estimate, now }, held);
+    if (account !== null) takeRate(limits.account, { state: account, estimate, now }, held);
     return held.length === 0 ? null : held;
   }
 
@@ -197,14 +196,6 @@ interface ClosedCalls {
   readonly now: number;
   /** Default: one. */
   readonly calls?: number;
-}
-
-/** Uses a request of one holder's limits and reserves its tokens, which are added to `held`. */
-function takeOf({ rpm, tpm }: AccessLimits, { state, estimate, now }: LimitDemand, held: HeldTokens[]): void {
-  if (rpm !== undefined) state.requests?.use(1, now);
-  if (tpm === undefined || state.tokens === null || estimate.tokens === undefined) return;
-  const reserved = state.tokens.reserve(reservedTokens(estimate, tpm));
-  held.push({ bucket: state.tokens, reserved });
 }
 
 /** Counts calls that are now open, with the money that they reserve. */

@@ -1,7 +1,7 @@
 import type { AccessLimits } from "./access_limits.ts";
 import type { RateRefusal } from "./limit_refusal.ts";
 import type { HolderState } from "./limit_states.ts";
-import type { LimitHolder, TokenEstimate } from "./limited_caller.ts";
+import type { HeldTokens, LimitHolder, TokenEstimate } from "./limited_caller.ts";
 
 /** What a request asks of the limits of one holder. */
 export interface LimitDemand {
@@ -34,6 +34,14 @@ export function rateRefusalOf(
     if (waitMs > 0) refusal = longerWait(refusal, { holder, limit: "tpm", value: tpm, tokens, waitMs });
   }
   return refusal;
+}
+
+/** Uses a request of one holder's limits and reserves its tokens, which are added to `held`. */
+export function takeRate({ rpm, tpm }: AccessLimits, { state, estimate, now }: LimitDemand, held: HeldTokens[]): void {
+  if (rpm !== undefined) state.requests?.use(1, now);
+  if (tpm === undefined || state.tokens === null || estimate.tokens === undefined) return;
+  const reserved = state.tokens.reserve(reservedTokens(estimate, tpm));
+  held.push({ bucket: state.tokens, reserved });
 }
 
 /**
