@@ -1,12 +1,13 @@
+import { Late } from "../../platform/lib/process/late.ts";
 import type { Model } from "../../vendors/catalog/model.ts";
 import { permittedCatalog } from "../../vendors/catalog/permitted_catalog.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { type CountedRequest, type RateTerms, RequestRate } from "../../money/limits/request_rate.ts";
 import type { JobHandler } from "../../platform/store/job_runner.ts";
-import { cancelVideo } from "./submit/cancel.ts";
 import { type ContentChoice, locationsOf } from "./results/content.ts";
 import { type CreateKey, createVideo } from "./create/create.ts";
-import { type DryRunResult, dryRunVideo } from "./create/dry_run.ts";
+import { cancelVideo } from "./submit/cancel.ts";
+import type { DryRunResult } from "./create/dry_run.ts";
 import { IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
 import { MAX_COPIES } from "./results/copy_limiter.ts";
 import { forgetHandler } from "./results/remove_files.ts";
@@ -19,7 +20,6 @@ import { taskNotFound } from "./tasks/video_errors.ts";
 import { purgeVideo } from "./upkeep/remove_task.ts";
 import { AddressRenewal } from "./results/renew_addresses.ts";
 import { originalsExpireAt } from "./results/result_source.ts";
-import { stopHandler } from "./submit/stop.ts";
 import { Holdings } from "../../platform/lib/collections/holdings.ts";
 import { ResultStreamer, type StreamedResult, type StreamRequest } from "./results/result_streamer.ts";
 import { submitHandler } from "./submit/submit.ts";
@@ -65,7 +65,7 @@ export interface TaskPage {
 /** The functions of videos that the endpoints and the job runner use. */
 export interface Videos {
   create(call: VideoCreate): Promise<CreatedVideo>;
-  /** Dry run of a create request, see {@linkcode dryRunVideo}. */
+  /** Dry run of a create request, see `dryRunVideo`. */
   dryRun(call: VideoCall): Promise<DryRunResult>;
   /** Counts a poll of a task, see {@linkcode RequestRate}. */
   countPoll(keyId: string): Promise<CountedRequest>;
@@ -131,6 +131,9 @@ export interface CallerLimits {
 
 const POLLING = "video-polling";
 
+const dryRunModule = new Late(() => import("./create/dry_run.ts"));
+const stopModule = new Late(() => import("./submit/stop.ts"));
+
 /** Creates the video service. */
 export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const watch = new TaskWatch(given.store, given.clock);
@@ -166,7 +169,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       const task = tasks.at(0) ?? (await readTask(parts.store, created.taskId))?.value;
       return { ...created, estimate: task ? estimateOf(task.price) : null, dropped: task?.dropped ?? [] };
     },
-    dryRun: (call) => dryRunVideo(parts, call),
+    async dryRun(call) {
+      const { dryRunVideo } = await dryRunModule.load();
+      return await dryRunVideo(parts, call);
+    },
     countPoll(keyId) {
       if (limits.polling !== polling) limit = new RequestRate(parts.store, POLLING, polling = limits.polling);
       return limit.take(keyId);
@@ -217,7 +223,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     handlers: {
       video_submit: onSubmit,
       video_submit_retry: onSubmit,
-      video_stop: stopHandler(parts, submitLimits),
+      async video_stop(...job) {
+        const { stopHandler } = await stopModule.load();
+        return await stopHandler(parts, submitLimits)(...job);
+      },
       video_mirror: mirrorHandler(parts, renewal),
       video_forget: forgetHandler(parts),
     },
