@@ -20,12 +20,12 @@ function stage(limit: ConstructorParameters<typeof FairPermits>[0]) {
 
 Deno.test("FairPermits of each account let one wait for its own operations only, in order of arrival", async () => {
   const { permits, begun, run, end } = stage({ each: 1 });
-  const all = [run("acme", "a1"), run("acme", "a2"), run("acme", "a3"), run("globex", "g1")];
-  assertEquals(begun, ["a1", "g1"]);
-  assertEquals([permits.waitingOf("acme"), permits.waitingOf("globex")], [2, 0]);
-  for (const name of ["g1", "a1", "a2"]) await end(name);
-  assertEquals(begun, ["a1", "g1", "a2", "a3"]);
-  await end("a3");
+  const all = [run("globex", "g1"), run("globex", "g2"), run("acme", "a1"), run("acme", "a2"), run("acme", "a3")];
+  assertEquals(begun, ["g1", "a1"]);
+  assertEquals([permits.waitingOf("acme"), permits.waitingOf("globex")], [2, 1]);
+  for (const name of ["a1", "a2", "g1"]) await end(name);
+  assertEquals(begun, ["g1", "a1", "a2", "a3", "g2"]);
+  for (const name of ["a3", "g2"]) await end(name);
   await Promise.all(all);
   assertEquals(permits.waitingOf("acme"), 0);
 });
