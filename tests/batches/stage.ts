@@ -5,7 +5,7 @@ import type { LineReply, LineRequest } from "../../src/services/batches/line_run
 import { batchSweep, cleanHandler, eraseBatches } from "../../src/services/batches/retention.ts";
 import { BatchRuns } from "../../src/services/batches/run.ts";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { issueKey } from "../../src/money/billing/keys/issued_key.ts";
 import { openFileDirectory } from "../../src/platform/files/directory.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
@@ -87,7 +87,7 @@ export async function openBatchStage(
     write: ({ id, status }) => ({ id, status }),
     countLines: () => {},
     maxLineBytes: () => 1_000_000,
-    permits: new FairPermits(permits),
+    permits: new FairPermits({ inAll: permits }),
   };
   const runs = new BatchRuns(parts);
   const batches = new Batches(parts, runs);

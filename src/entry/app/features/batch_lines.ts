@@ -66,7 +66,7 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
     },
     async run(line, part, signal) {
       const { services } = current();
-      const meter = new LineMeter(services.meter, part);
+      const meter = new LineMeter(services.meter, part, services.log);
       return await settled(line, { ...current(), meter, record: recordOf(line, services, observer), signal });
     },
     compose: (line) => composed(line, current()),
@@ -138,7 +138,7 @@ async function composed(
   const record = recordOf(request, services, null);
   const { textParts, sent } = capturing(route, features.texts.parts);
   try {
-    await answer(request, { ...current, meter: new VendorLineMeter(), record, signal: NEVER, textParts });
+    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: NEVER, textParts });
     throw new Error("The line was answered without its vendor");
   } catch (thrown) {
     const call = sent();
@@ -155,7 +155,7 @@ async function answered(
   current: LineGateway & Pick<LineRunnerOptions, "observer">,
 ): Promise<LineReply> {
   const { services, features, observer } = current;
-  const meter = new VendorLineMeter();
+  const meter = new VendorLineMeter(services.log);
   const textParts = replaying(route, reply, features.texts.parts);
   return await settled(request, {
     ...current,

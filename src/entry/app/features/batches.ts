@@ -56,7 +56,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
       batch.protocol === "message" ? writeMessageBatch(batch, options.baseUrl()) : writeBatch(batch),
     countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
-    permits: new FairPermits(MAX_LINES_AT_ONCE),
+    permits: new FairPermits({ inAll: MAX_LINES_AT_ONCE }),
   };
   const runs = new BatchRuns(parts);
   const removal = { store, files: files.results, onRemoval: webhooks.onRemoval, log };
