@@ -16,7 +16,10 @@ import { inTurn } from "../../../platform/lib/collections/in_turn.ts";
 
 /** The dependencies of an account meter. */
 export interface AccountMeterOptions
-  extends Omit<ChargeQueueOptions, "onWritten">, LeasedMoneyOptions, Pick<BudgetReadsOptions, "readSpent"> {
+  extends
+    Omit<ChargeQueueOptions, "onWritten">,
+    Pick<LeasedMoneyOptions, "leases">,
+    Pick<BudgetReadsOptions, "readSpent"> {
   /** Returns the open calls that the account can have. Default: no limit. */
   readonly accountConcurrency?: () => number;
   /** Leases of the limits, if other processes have them too. Default: none do. */
