@@ -24,10 +24,10 @@ import { lineFormatOf } from "./line_formats.ts";
 import {
   addBatch,
   type BatchEntry,
-  type BatchPage,
   changeBatch,
   hideBatch,
   ownBatchIds,
+  type OwnBatchPage,
   readBatch,
   readBatches,
 } from "./records.ts";
@@ -118,7 +118,7 @@ export class Batches {
    */
   async list(
     keyId: string,
-    { after, before = null, limit }: BatchPage,
+    { after, before = null, limit }: OwnBatchPage,
     protocol: BatchProtocol = "default",
   ): Promise<{ readonly batches: readonly BatchRecord[]; readonly hasMore: boolean }> {
     const storedOf = (shown: string | null) => shown === null ? null : storedBatchId(shown, protocol) ?? shown;

@@ -12,7 +12,7 @@ export type BatchJobKind = "batch_run" | "batch_clean";
 export type BatchOwner = Pick<BatchRecord, "keyId" | "protocol">;
 
 /** A page of batches: those after one or those before one, of the newest first. */
-export interface BatchPage {
+export interface OwnBatchPage {
   readonly after: string | null;
   /** Not together with `after`. */
   readonly before?: string | null;
@@ -159,7 +159,7 @@ export function removeVendorBatch(batchId: string, number: number): Commit {
 export async function ownBatchIds(
   store: Store,
   owner: BatchOwner,
-  { after, before = null, limit }: BatchPage,
+  { after, before = null, limit }: OwnBatchPage,
 ): Promise<string[]> {
   const prefix = ownPrefix(owner);
   const from = before ?? after;

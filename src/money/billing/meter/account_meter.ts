@@ -17,10 +17,9 @@ import { inTurn } from "../../../platform/lib/collections/in_turn.ts";
 /** The dependencies of an account meter. */
 export interface AccountMeterOptions
   extends
-    Omit<ChargeQueueOptions, "onWritten" | "store">,
-    Omit<LeasedMoneyOptions, "store">,
+    Omit<ChargeQueueOptions, "onWritten">,
+    Pick<LeasedMoneyOptions, "leases">,
     Pick<BudgetReadsOptions, "readSpent"> {
-  readonly store: ChargeQueueOptions["store"] & LeasedMoneyOptions["store"];
   /** Returns the open calls that the account can have. Default: no limit. */
   readonly accountConcurrency?: () => number;
   /** Leases of the limits, if other processes have them too. Default: none do. */

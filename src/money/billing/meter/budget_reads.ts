@@ -49,7 +49,9 @@ export class BudgetReads {
     });
   }
 
-  /** Replaces the lease of a budget. Calls that wait for the same budget share a statement. Rejects as the store does. */
+  /**
+   * Replaces the lease of a budget. Calls that wait for the same budget share a statement. Rejects as the store does.
+   */
   lease(budget: MissingBudget): Promise<void> {
     const { share } = budget.state;
     const waiting = this.#leases.get(share);

@@ -112,7 +112,10 @@ export class LeasedMoney {
     return true;
   }
 
-  /** Reads the balance, and replaces the lease if calls wait for more of it or a renewal is due. Rejects as the store. */
+  /**
+   * Reads the balance, and replaces the lease if calls wait for more of it or a renewal is due. Rejects as the store
+   * does.
+   */
   async read(): Promise<void> {
     const { leases = null, store } = this.options;
     if (leases === null) {
