@@ -87,7 +87,15 @@ export function makeBatch(
   const isRefused = ordered.isBusy && call.vendors.attemptsOf(`batch ${made.lines[0]?.text}`) === 1;
   const directives = isRefused ? { ...ordered, fail: "token_limit_exceeded" } : ordered;
   const createdAt = call.vendors.clock.now();
-  const batch = { ...made, key: keyOf(call), createdAt, directives, cancelledAt: null, isRemoved: false, results: null };
+  const batch = {
+    ...made,
+    key: keyOf(call),
+    createdAt,
+    directives,
+    cancelledAt: null,
+    isRemoved: false,
+    results: null,
+  };
   allBatches(call.vendors).push(batch);
   return batch;
 }

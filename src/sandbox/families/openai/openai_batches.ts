@@ -49,7 +49,9 @@ const extrasOf = new WeakMap<SimulatedBatch, Extras>();
 export function answerBatch(call: Call, api: VendorApi): Promise<Response> | null {
   const [, id, cancel] = /^\/v1\/batches(?:\/([^/]+)(\/cancel)?)?$/.exec(call.path) ?? [null, null];
   if (id === null) return null;
-  if (id === undefined) return call.method === "POST" ? create(call, api) : call.method === "GET" ? list(call, api) : null;
+  if (id === undefined) {
+    return call.method === "POST" ? create(call, api) : call.method === "GET" ? list(call, api) : null;
+  }
   if (call.method === "POST" && cancel !== undefined) return cancelOne(call, api, id);
   return call.method === "GET" && cancel === undefined ? written(ownBatch(call, id), call, api) : null;
 }
@@ -208,7 +210,10 @@ async function writeFiles(batch: SimulatedBatch, call: Call, api: VendorApi) {
 function resultLine(result: LineResult) {
   const id = `batch_req_${result.id}`;
   if (!("status" in result)) {
-    const error = { code: `batch_${result.unrun}`, message: `This request was not run: the batch was ${result.unrun}.` };
+    const error = {
+      code: `batch_${result.unrun}`,
+      message: `This request was not run: the batch was ${result.unrun}.`,
+    };
     return { id, custom_id: result.id, response: null, error };
   }
   const { status, body, requestId } = result;
