@@ -8,7 +8,7 @@ import { type StoredLine, storedLines } from "./input_lines.ts";
 import type { BatchRoute } from "./line_runner.ts";
 import { setVendorBatch, vendorBatchesOf } from "./records.ts";
 import type { Settler } from "./settle.ts";
-import { addLine, hasLine, noLines, type VendorBatch, vendorContentNameOf, idPrefixOf } from "./vendor_batch.ts";
+import { addLine, hasLine, idPrefixOf, noLines, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
 
 /** The run ends before the batches are cut. */
 export class UnfinishedCutError extends Error {

@@ -8,7 +8,15 @@ import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import { isEnded, linesNameOf, replyNameOf } from "./batch.ts";
 import { deliveryIdsOf } from "./events.ts";
 import { vendorContentNameOf } from "./vendor_batch.ts";
-import { batchIdsOfAccount, endedBatchIds, readBatch, removeBatch, removeReplies, removeVendorBatch, vendorBatchesOf } from "./records.ts";
+import {
+  batchIdsOfAccount,
+  endedBatchIds,
+  readBatch,
+  removeBatch,
+  removeReplies,
+  removeVendorBatch,
+  vendorBatchesOf,
+} from "./records.ts";
 
 const BATCH = 100;
 /** Number of concurrent removals, which leaves capacity for requests. */

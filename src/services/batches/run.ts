@@ -190,8 +190,7 @@ class BatchRun {
         if (status === "cancelling") return cancellingAt;
         return this.parts.store.now() >= expiresAt ? expiresAt : null;
       },
-      shouldPause: () =>
-        this.#stopped === "paused" || this.#left.signal.aborted || this.#settler.failure !== null,
+      shouldPause: () => this.#stopped === "paused" || this.#left.signal.aborted || this.#settler.failure !== null,
       signal: this.#left.signal,
     });
     try {

@@ -6,7 +6,7 @@ import { UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
 import type { BatchOrder, BatchUpstream, EndedBatch } from "../../vendors/upstreams/contract/batch_upstream.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { BatchCutter } from "./cut.ts";
-import { setVendorBatch, settledNumbers, vendorBatchesOf } from "./records.ts";
+import { settledNumbers, setVendorBatch, vendorBatchesOf } from "./records.ts";
 import { LostBatchError, type Settler } from "./settle.ts";
 import { idPrefixOf, markOf, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
 import { VendorResults } from "./vendor_results.ts";

@@ -154,7 +154,13 @@ async function answered(
   const { services, features, observer } = current;
   const meter = new VendorLineMeter();
   const textParts = replaying(route, reply, features.texts.parts);
-  return await settled(request, { ...current, meter, record: recordOf(request, services, observer), signal: NEVER, textParts });
+  return await settled(request, {
+    ...current,
+    meter,
+    record: recordOf(request, services, observer),
+    signal: NEVER,
+    textParts,
+  });
 }
 
 function recordOf(
@@ -224,4 +230,3 @@ async function routeOf(
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);
   return route;
 }
-

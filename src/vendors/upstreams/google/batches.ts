@@ -104,7 +104,9 @@ export function googleBatches(outbound: Outbound): BatchUpstream {
       await ignoreMissing(() => outbound.json("POST", `/v1beta/${id}:cancel`, {}, () => true, options));
     },
     async *results({ results }) {
-      for (const file of results) yield* streamedBytes(outbound, `/download/v1beta/${file}:download?alt=media`, readError);
+      for (const file of results) {
+        yield* streamedBytes(outbound, `/download/v1beta/${file}:download?alt=media`, readError);
+      }
     },
     readResult(line): BatchResult | null {
       const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
