@@ -104,6 +104,13 @@ export const CALLER_ENDPOINTS = {
   cancelMessageBatch: message("POST", "/messages/batches/:id/cancel", BATCHES),
   deleteMessageBatch: message("DELETE", "/messages/batches/:id", BATCHES),
 
+  createContentBatch: verb("batchGenerateContent", { ...BATCHES, ...PAID }),
+  createEmbedBatch: verb("asyncBatchEmbedContent", { ...BATCHES, ...PAID }),
+  listContentBatches: content("GET", "/batches", { ...BATCHES, isRead: true }),
+  readContentBatch: content("GET", "/batches/:id", { ...BATCHES, isRead: true }),
+  cancelContentBatch: content("POST", "/batches/:id::cancel", BATCHES),
+  deleteContentBatch: content("DELETE", "/batches/:id", BATCHES),
+
   listModels: { ...at("GET", "/models"), ...CATALOG, isInConsole: true },
   readModels: { ...at("GET", "/models/:model*"), ...CATALOG },
   listMessageModels: message("GET", "/models", CATALOG),

@@ -1,3 +1,4 @@
+import type { ProtocolName } from "../../platform/endpoints/protocols.ts";
 import { newSortableId } from "../../platform/lib/basics/ids.ts";
 
 /** The purposes that a caller may give a file. Source: docs/api/stored-files.md#purposes. */
@@ -14,6 +15,9 @@ export const MAX_STORED_FILE_BYTES = 512 * 1_048_576;
 
 /** The shortest and the longest lifetime that a caller may set, in seconds. */
 export const EXPIRES_AFTER_SECONDS = { min: 3_600, max: 2_592_000 } as const;
+
+/** The protocols whose callers store files. Each shows every file of a key, with ids of its own form. */
+export type FileProtocol = Exclude<ProtocolName, "admin">;
 
 /** The record of a file that a caller stored. It never changes. */
 export interface StoredFileRecord {
@@ -91,6 +95,25 @@ export function newPartId(nowMs: number): string {
 /** Whether a text can be the id of a file. */
 export function isFileId(text: string): boolean {
   return FILE_ID.test(text);
+}
+
+/** What the ids begin with that callers see. In the store each begins with `file-`. */
+const SHOWN_PREFIXES: Readonly<Record<FileProtocol, string>> = {
+  default: "file-",
+  message: "file_",
+  content: "files/",
+};
+
+/** The id of a file as callers of a protocol see it. */
+export function shownFileId(id: string, protocol: FileProtocol): string {
+  return SHOWN_PREFIXES[protocol] + id.slice("file-".length);
+}
+
+/** The id in the store of an id that callers of a protocol see; null if it can be none. */
+export function storedFileId(shown: string, protocol: FileProtocol): string | null {
+  const prefix = SHOWN_PREFIXES[protocol];
+  const id = `file-${shown.slice(prefix.length)}`;
+  return shown.startsWith(prefix) && isFileId(id) ? id : null;
 }
 
 /** Whether a text can be the id of an upload. */

@@ -53,6 +53,12 @@ const BATCHES = [
   ENDPOINTS.readMessageBatchResults,
   ENDPOINTS.cancelMessageBatch,
   ENDPOINTS.deleteMessageBatch,
+  ENDPOINTS.createContentBatch,
+  ENDPOINTS.createEmbedBatch,
+  ENDPOINTS.listContentBatches,
+  ENDPOINTS.readContentBatch,
+  ENDPOINTS.cancelContentBatch,
+  ENDPOINTS.deleteContentBatch,
 ];
 
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */
