@@ -2,7 +2,7 @@ import * as z from "zod";
 import { BATCH_LIMITS } from "../../src/services/batches/batch.ts";
 import { about } from "./schema.ts";
 
-// The bodies of batches in the message and the content protocol, as `requests.ts` has those of others.
+// The bodies of batches and files in the message and the content protocol, as `requests.ts` has those of others.
 
 /** `POST /msgcompat/v1/messages/batches`. */
 export const MessageBatchCreate = z.looseObject({
@@ -33,3 +33,9 @@ export const ContentBatchCreate = z.looseObject({
       .nullish(),
   }),
 }).meta({ id: "ContentBatchCreate" });
+
+/** `POST /msgcompat/v1/files`. */
+export const MessageFileCreate = z.looseObject({
+  file: z.any().meta({ type: "string", format: "binary", description: "The content." }),
+  expires_in_seconds: about(z.int().min(3_600).max(2_592_000), "The lifetime of the file.").optional(),
+}).meta({ id: "MessageFileCreate" });

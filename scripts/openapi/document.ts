@@ -11,6 +11,7 @@ import { BATCH_OPERATIONS } from "./paths/batches.ts";
 import { CONTENT_BATCH_OPERATIONS } from "./paths/content_batches.ts";
 import { MESSAGE_BATCH_OPERATIONS } from "./paths/message_batches.ts";
 import { FILE_OPERATIONS } from "./paths/files.ts";
+import { MESSAGE_FILE_OPERATIONS } from "./paths/message_files.ts";
 import { MEDIA_OPERATIONS } from "./paths/media.ts";
 import { MODEL_OPERATIONS } from "./paths/models.ts";
 import { OVERVIEW_OPERATIONS } from "./paths/operations.ts";
@@ -67,6 +68,7 @@ export async function openapiDocument(): Promise<JsonSchema> {
     ...MESSAGE_BATCH_OPERATIONS,
     ...CONTENT_BATCH_OPERATIONS,
     ...FILE_OPERATIONS,
+    ...MESSAGE_FILE_OPERATIONS,
     ...CACHE_OPERATIONS,
     ...MODEL_OPERATIONS,
     ...OWN_OPERATIONS,

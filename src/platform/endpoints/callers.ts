@@ -92,6 +92,12 @@ export const CALLER_ENDPOINTS = {
   completeUpload: { ...at("POST", "/uploads/:id/complete"), ...STORED },
   cancelUpload: { ...at("POST", "/uploads/:id/cancel"), ...STORED },
 
+  createMessageFile: message("POST", "/files", STORED),
+  listMessageFiles: message("GET", "/files", { ...STORED, isRead: true }),
+  readMessageFile: message("GET", "/files/:id", { ...STORED, isRead: true }),
+  readMessageFileContent: message("GET", "/files/:id/content", { ...STORED, isRead: true }),
+  deleteMessageFile: message("DELETE", "/files/:id", STORED),
+
   createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID },
   listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true },
   readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },

@@ -10,15 +10,9 @@ import {
 } from "../../services/stored_files/stored_file.ts";
 import { MAX_PART_BYTES, Uploads, uploadStatusOf } from "../../services/stored_files/uploads.ts";
 import { routesAt } from "../route_at.ts";
-import { readFileForm } from "./file_form.ts";
-import {
-  countChange,
-  readFileName,
-  readLifetime,
-  readPurpose,
-  type StoredFileRouteParts,
-  writeFile,
-} from "./stored_files.ts";
+import { readFileForm } from "../file_form.ts";
+import { countChange, readFileName, type StoredFileRouteParts } from "../stored_file_parts.ts";
+import { readLifetime, readPurpose, writeFile } from "./stored_files.ts";
 
 const FORM_OVERHEAD_BYTES = 65_536;
 /** The maximum size of the JSON bodies, which have ids of parts at most. */

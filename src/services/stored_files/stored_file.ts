@@ -29,6 +29,8 @@ export interface StoredFileRecord {
   /** As the caller sent it. For people only: it is never a path. */
   readonly filename: string;
   readonly purpose: FilePurpose;
+  /** As the caller sent it. For people and clients only: a content is served by its first bytes. Absent: unknown. */
+  readonly mediaType?: string;
   readonly bytes: number;
   /** SHA-256 of the content, hexadecimal. */
   readonly sha256: string;
@@ -58,6 +60,8 @@ export interface UploadRecord {
   readonly keyId: string;
   readonly filename: string;
   readonly purpose: FilePurpose;
+  /** As in the record of a file. */
+  readonly mediaType?: string;
   /** The size of the whole file. */
   readonly bytes: number;
   readonly createdAt: number;

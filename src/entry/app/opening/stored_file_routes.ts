@@ -2,6 +2,7 @@ import type { Route } from "../../../platform/http/request/inbound.ts";
 import { RequestRate } from "../../../money/limits/request_rate.ts";
 import { storedFileRoutes } from "../../../protocols/default/stored_files.ts";
 import { uploadRoutes } from "../../../protocols/default/uploads.ts";
+import { messageFileRoutes } from "../../../protocols/message/files.ts";
 import { AccountRoom } from "../../../services/stored_files/account_room.ts";
 import { StoredFiles } from "../../../services/stored_files/stored_files.ts";
 import type { Services } from "./services.ts";
@@ -23,5 +24,5 @@ export function buildStoredFileRoutes(services: Services): Route[] {
     changes: new RequestRate(store, "file-changes", limits.reads),
     room: new AccountRoom({ store, clock, maxBytes: () => limits.accountFilesBytes }),
   };
-  return [...storedFileRoutes(parts), ...uploadRoutes(parts)];
+  return [...storedFileRoutes(parts), ...uploadRoutes(parts), ...messageFileRoutes(parts)];
 }

@@ -28,7 +28,7 @@ const WHOLE_CALLS = [
   ENDPOINTS.createTranslation,
 ];
 
-/** The endpoints of files that callers store. */
+/** The endpoints of files that callers of every protocol store. */
 const STORED_FILES = [
   ENDPOINTS.createFile,
   ENDPOINTS.listFiles,
@@ -39,6 +39,11 @@ const STORED_FILES = [
   ENDPOINTS.addUploadPart,
   ENDPOINTS.completeUpload,
   ENDPOINTS.cancelUpload,
+  ENDPOINTS.createMessageFile,
+  ENDPOINTS.listMessageFiles,
+  ENDPOINTS.readMessageFile,
+  ENDPOINTS.readMessageFileContent,
+  ENDPOINTS.deleteMessageFile,
 ];
 
 /** The endpoints of batches of every protocol. */
