@@ -10,6 +10,7 @@ import { ACCOUNT_OPERATIONS } from "./paths/admin.ts";
 import { BATCH_OPERATIONS } from "./paths/batches.ts";
 import { CONTENT_BATCH_OPERATIONS } from "./paths/content_batches.ts";
 import { MESSAGE_BATCH_OPERATIONS } from "./paths/message_batches.ts";
+import { CONTENT_FILE_OPERATIONS } from "./paths/content_files.ts";
 import { FILE_OPERATIONS } from "./paths/files.ts";
 import { MESSAGE_FILE_OPERATIONS } from "./paths/message_files.ts";
 import { MEDIA_OPERATIONS } from "./paths/media.ts";
@@ -69,6 +70,7 @@ export async function openapiDocument(): Promise<JsonSchema> {
     ...CONTENT_BATCH_OPERATIONS,
     ...FILE_OPERATIONS,
     ...MESSAGE_FILE_OPERATIONS,
+    ...CONTENT_FILE_OPERATIONS,
     ...CACHE_OPERATIONS,
     ...MODEL_OPERATIONS,
     ...OWN_OPERATIONS,

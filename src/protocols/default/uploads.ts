@@ -86,7 +86,7 @@ async function addPart(inbound: Inbound, uploads: Uploads, parts: StoredFileRout
     limits: { ...bodyLimits, capBytes: MAX_PART_BYTES + FORM_OVERHEAD_BYTES },
     fileField: "data",
     texts: new Set(),
-    store: (source) => uploads.addPart(keyId, id, source),
+    store: (source) => uploads.addPart(keyId, id, { source }),
     // A part of an invalid form is a part that is never used, and is removed with its upload.
     discard: () => Promise.resolve(),
   });

@@ -44,6 +44,11 @@ const STORED_FILES = [
   ENDPOINTS.readMessageFile,
   ENDPOINTS.readMessageFileContent,
   ENDPOINTS.deleteMessageFile,
+  ENDPOINTS.uploadContentFile,
+  ENDPOINTS.listContentFiles,
+  ENDPOINTS.readContentFile,
+  ENDPOINTS.downloadContentFile,
+  ENDPOINTS.deleteContentFile,
 ];
 
 /** The endpoints of batches of every protocol. */
@@ -87,7 +92,7 @@ const GROUPS = [
   group(
     STORED_FILES,
     new Late(() => import("../opening/stored_file_routes.ts")),
-    ({ buildStoredFileRoutes }, { services }) => buildStoredFileRoutes(services),
+    ({ buildStoredFileRoutes }, { services, baseUrl }) => buildStoredFileRoutes(services, baseUrl),
   ),
   group(
     BATCHES,

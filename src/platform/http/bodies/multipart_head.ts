@@ -16,7 +16,7 @@ export interface PartHead {
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
 /** A media type in lower case without its parameters; null for anything else. */
-function mediaTypeIn(field: string): string | null {
+export function mediaTypeIn(field: string): string | null {
   const type = field.split(";", 1).join().trim().toLowerCase();
   return MEDIA_TYPE.test(type) ? type : null;
 }
