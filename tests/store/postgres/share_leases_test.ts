@@ -12,6 +12,7 @@ import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { SharedLimits } from "../../support/share_leases.ts";
+import { untilSo } from "../../support/patience.ts";
 
 if (isPostgresWanted) {
   const server = await startPostgres();
@@ -129,7 +130,7 @@ function registerTests(server: PostgresServer): void {
       clock.advance(1);
       await withConnection(url, async (sql) => {
         const left = async () => (await sql`select name from switchyard.share`).length;
-        while (await left() > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+        await untilSo(async () => await left() <= 1);
       });
       assertEquals((await one.lease(["limit"], { ...demand, wanted: 100n, since }))?.leased, 60n);
       assertEquals((await one.lease(["limit"], { ...demand, wanted: 100n }))?.leased, 100n);
