@@ -43,6 +43,7 @@ export async function finishBatch(
     content && stored.record(content, {
       filename: `${batch.id}_${index === 0 ? "output" : "error"}.jsonl`,
       purpose: "batch_output",
+      mediaType: "application/jsonl",
       lifetimeSeconds: batch.outputSeconds,
     }, owner)
   );

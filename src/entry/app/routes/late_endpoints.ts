@@ -28,7 +28,7 @@ const WHOLE_CALLS = [
   ENDPOINTS.createTranslation,
 ];
 
-/** The endpoints of files that callers store. */
+/** The endpoints of files that callers of every protocol store. */
 const STORED_FILES = [
   ENDPOINTS.createFile,
   ENDPOINTS.listFiles,
@@ -39,6 +39,16 @@ const STORED_FILES = [
   ENDPOINTS.addUploadPart,
   ENDPOINTS.completeUpload,
   ENDPOINTS.cancelUpload,
+  ENDPOINTS.createMessageFile,
+  ENDPOINTS.listMessageFiles,
+  ENDPOINTS.readMessageFile,
+  ENDPOINTS.readMessageFileContent,
+  ENDPOINTS.deleteMessageFile,
+  ENDPOINTS.uploadContentFile,
+  ENDPOINTS.listContentFiles,
+  ENDPOINTS.readContentFile,
+  ENDPOINTS.downloadContentFile,
+  ENDPOINTS.deleteContentFile,
 ];
 
 /** The endpoints of batches of every protocol. */
@@ -53,6 +63,12 @@ const BATCHES = [
   ENDPOINTS.readMessageBatchResults,
   ENDPOINTS.cancelMessageBatch,
   ENDPOINTS.deleteMessageBatch,
+  ENDPOINTS.createContentBatch,
+  ENDPOINTS.createEmbedBatch,
+  ENDPOINTS.listContentBatches,
+  ENDPOINTS.readContentBatch,
+  ENDPOINTS.cancelContentBatch,
+  ENDPOINTS.deleteContentBatch,
 ];
 
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */
@@ -76,7 +92,7 @@ const GROUPS = [
   group(
     STORED_FILES,
     new Late(() => import("../opening/stored_file_routes.ts")),
-    ({ buildStoredFileRoutes }, { services }) => buildStoredFileRoutes(services),
+    ({ buildStoredFileRoutes }, { services, baseUrl }) => buildStoredFileRoutes(services, baseUrl),
   ),
   group(
     BATCHES,
