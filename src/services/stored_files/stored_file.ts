@@ -70,7 +70,7 @@ export interface UploadRecord {
 const DIGITS = "[0-9a-f]{28}";
 const FILE_ID = new RegExp(`^file-${DIGITS}$`);
 const UPLOAD_ID = new RegExp(`^upload_${DIGITS}$`);
-const FILE_ADDRESS = new RegExp(`^(?:https?://[^?#]*/)?files/(file-${DIGITS})$`);
+const NAMED_FILE = new RegExp(`^(?:file[-_]|(?:https?://[^?#]*/)?files/(?:file-)?)(${DIGITS})$`);
 const CONTENT_NAME = new RegExp(`^(file-${DIGITS})\\.bin$`);
 const PART_NAME = new RegExp(`^upload-(${DIGITS})-(${DIGITS})\\.bin$`);
 
@@ -95,11 +95,12 @@ export function isFileId(text: string): boolean {
 }
 
 /**
- * The id of the file that a request names: by its id, or by an address of the content format, `files/<id>` with or
- * without what a client has before it. Null for other texts, such as ids of vendors.
+ * The id of the file that a request names, in the spelling of any format: `file-…`, `file_…`, `files/…`, or an address
+ * that ends with the last one. Null for other texts, such as ids of vendors.
  */
 export function namedFileId(text: string): string | null {
-  return isFileId(text) ? text : FILE_ADDRESS.exec(text)?.[1] ?? null;
+  const [, digits] = NAMED_FILE.exec(text) ?? [];
+  return digits === undefined ? null : `file-${digits}`;
 }
 
 /** Whether a text can be the id of an upload. */
