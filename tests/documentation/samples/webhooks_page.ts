@@ -32,7 +32,7 @@ export const WEBHOOKS_PAGES: readonly OwnScenario[] = [
 async function eventOfOpenAi(session: OwnSession): Promise<unknown> {
   await callAdmin(session, "PATCH", "/admin/v1/accounts/acme", { webhook_format: "openai" });
   const requests = [{ custom_id: "one", body: { model: "none/none", messages: [] } }];
-  const body = { endpoint: "/v1/chat/completions", requests, callback_url: "https://127.0.0.1:9/hook" };
+  const body = { endpoint: "/v1/chat/completions", requests, callback_url: "https://127.0.0.1:8443/hook" };
   const { id } = await callGateway(session, "POST", "/v1/batches", { body }) as { id: string };
   return JSON.parse((await callAdmin(session, "GET", `/admin/v1/deliveries/${id}/request`)).json.body);
 }

@@ -8,6 +8,8 @@ import {
   type Reservation,
   type ReservationRule,
 } from "../../../money/billing/meter/meter.ts";
+import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
+import type { WholeCallServices } from "./whole_call_routes.ts";
 import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
 import type { LineReply, LineRequest, LineRunner } from "../../../services/batches/line_runner.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
@@ -26,6 +28,7 @@ import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
 /** Most gateways have no lines of such endpoints. */
+const imageRoutesModule = new Late(() => import("./image_routes.ts"));
 const wholeCallRoutesModule = new Late(() => import("./whole_call_routes.ts"));
 
 /** What lines need of a gateway. */
@@ -144,7 +147,7 @@ async function routeOf(
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
   const routes = LINE_ENDPOINTS.get(path)?.format === undefined
-    ? (await wholeCallRoutesModule.load()).buildWholeCallRoutes({ ...services, authenticate, meter })
+    ? await mediaRoutes(path, { ...services, authenticate, meter })
     : createTextRoutes({
       turns: new TextService({ ...features.texts.parts, meter }),
       caches: features.caches.caches,
@@ -155,6 +158,12 @@ async function routeOf(
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);
   return route;
+}
+
+async function mediaRoutes(path: string, services: WholeCallServices): Promise<Route[]> {
+  return path === CALLER_ENDPOINTS.createImages.path
+    ? (await imageRoutesModule.load()).buildImageRoutes(services)
+    : (await wholeCallRoutesModule.load()).buildWholeCallRoutes(services);
 }
 
 /** Ends a request where it would be admitted, with its highest cost. */

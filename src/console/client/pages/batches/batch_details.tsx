@@ -13,8 +13,8 @@ import { canWrite, isOwner } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 import { Fact } from "../videos/fact.tsx";
 import { BatchProgress } from "./batch_progress.tsx";
-import { BatchStatus } from "./batch_status.tsx";
-import { ALL_BATCHES, type BatchSource, hasEnded, isRunning, type ShownBatch } from "./shown_batch.ts";
+import { BatchBadge } from "./batch_badge.tsx";
+import { ALL_BATCHES, type BatchSource, hasBatchEnded, isRunning, type ShownBatch } from "./shown_batch.ts";
 
 const REFRESH_MS = 2_000;
 
@@ -23,7 +23,7 @@ export function BatchDetails({ id, source }: { readonly id: string; readonly sou
   const { batches: texts } = TEXTS;
   const { data: batch, error, reload } = usePolled(id, (signal) => source.read(id, signal), {
     everyMs: REFRESH_MS,
-    isFinal: hasEnded,
+    isFinal: hasBatchEnded,
   });
   const isOperator = source === ALL_BATCHES;
   const cancel = async () => {
@@ -37,7 +37,7 @@ export function BatchDetails({ id, source }: { readonly id: string; readonly sou
         <a href={hrefOf("batches")}>← {texts.back}</a>
       </p>
       <PageHead title={<code class="title-code">{id}</code>}>
-        {batch !== null && <BatchStatus status={batch.status} />}
+        {batch !== null && <BatchBadge status={batch.status} />}
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
       {batch === null && error === null && <Loading />}

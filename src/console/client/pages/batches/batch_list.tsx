@@ -12,7 +12,7 @@ import { usePages } from "../../lists/paged.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
 import { TEXTS } from "../../texts.ts";
 import { BatchProgress } from "./batch_progress.tsx";
-import { BatchStatus } from "./batch_status.tsx";
+import { BatchBadge } from "./batch_badge.tsx";
 import { ALL_BATCHES, type BatchSource, type ShownBatch } from "./shown_batch.ts";
 
 const STATUSES = ["", "in_progress", "finalizing", "completed", "failed", "cancelled", "expired"] as const;
@@ -61,7 +61,7 @@ export function BatchList({ source }: { readonly source: BatchSource }) {
 
 const COLUMNS: readonly Column<ShownBatch>[] = [
   { title: TEXTS.batches.created, cell: ({ created_at }) => <Instant at={created_at} /> },
-  { title: TEXTS.batches.status, cell: ({ status }) => <BatchStatus status={status} /> },
+  { title: TEXTS.batches.status, cell: ({ status }) => <BatchBadge status={status} /> },
   { title: TEXTS.batches.account, cell: ({ account }) => account ?? "" },
   { title: TEXTS.batches.endpoint, leaveOut: 2, cell: ({ endpoint }) => <code>{endpoint}</code> },
   { title: TEXTS.batches.model, leaveOut: 3, cell: ({ model }) => model ?? "" },

@@ -32,7 +32,7 @@ export function isRunning({ status }: Pick<ShownBatch, "status">): boolean {
 }
 
 /** Whether nothing of a batch changes any more. */
-export function hasEnded({ status }: Pick<ShownBatch, "status">): boolean {
+export function hasBatchEnded({ status }: Pick<ShownBatch, "status">): boolean {
   return ["completed", "failed", "cancelled", "expired"].includes(status);
 }
 

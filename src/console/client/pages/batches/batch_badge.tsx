@@ -10,7 +10,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 
 /** The status of a batch. */
-export function BatchStatus({ status }: { readonly status: string }) {
+export function BatchBadge({ status }: { readonly status: string }) {
   const names: Readonly<Record<string, string>> = TEXTS.batches.statuses;
   return <Badge tone={TONES[status] ?? "plain"}>{names[status] ?? status}</Badge>;
 }
