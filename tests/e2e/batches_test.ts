@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import OpenAI, { toFile } from "openai";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { PRICING, startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 interface Stage {
   readonly gateway: TestGateway;
@@ -66,11 +67,8 @@ async function withStage(options: StageOptions, use: (stage: Stage) => Promise<v
       });
     },
     async ended(id) {
-      for (;;) {
-        const batch = await client.batches.retrieve(id);
-        if (["completed", "failed", "cancelled", "expired"].includes(batch.status)) return batch;
-        await new Promise((resolve) => setTimeout(resolve, 150));
-      }
+      const ends = ["completed", "failed", "cancelled", "expired"];
+      return await stateOf(`${id} has ended`, () => client.batches.retrieve(id), ({ status }) => ends.includes(status));
     },
     async linesOf(fileId) {
       const text = await (await client.files.content(fileId ?? "")).text();
@@ -250,11 +248,8 @@ Deno.test("batches: a cancelled batch keeps what was answered, and releases the 
       chat("fast", "Hello"),
       ...Array.from({ length: 40 }, (_, n) => chat(`slow ${n}`, "[[stall 300]] Hello")),
     ]);
-    for (;;) {
-      const { request_counts: counts } = await client.batches.retrieve(created.id);
-      if ((counts?.completed ?? 0) > 0) break;
-      await new Promise((resolve) => setTimeout(resolve, 150));
-    }
+    const completed = async () => (await client.batches.retrieve(created.id)).request_counts?.completed ?? 0;
+    await stateOf("a line is completed", completed, (count) => count > 0);
     assertEquals((await client.batches.cancel(created.id)).status, "cancelling");
     const batch = await ended(created.id);
     assertEquals(batch.status, "cancelled");
@@ -311,18 +306,12 @@ Deno.test("batches: requests in the create, in the form of OpenRouter, with a we
     const batch = await ended(json.id);
     assertEquals(batch.status, "completed");
     assertEquals((await linesOf(batch.output_file_id)).length, 2);
-    for (;;) {
-      const { json: { data } } = await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`);
-      if (data?.length > 0) {
-        const [{ body, headers, verified }] = data;
-        const event = JSON.parse(body);
-        assertEquals(verified, true);
-        assertEquals([event.event, event.id, event.data.status], ["batch.completed", batch.id, "completed"]);
-        assertEquals(headers["x-service-idempotency-key"], `${batch.id}-completed`);
-        break;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 150));
-    }
+    const read = async () => (await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`)).json.data;
+    const [{ body, headers, verified }] = await stateOf("the event has arrived", read, (data) => data?.length > 0);
+    const event = JSON.parse(body);
+    assertEquals(verified, true);
+    assertEquals([event.event, event.id, event.data.status], ["batch.completed", batch.id, "completed"]);
+    assertEquals(headers["x-service-idempotency-key"], `${batch.id}-completed`);
   });
 });
 

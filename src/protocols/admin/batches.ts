@@ -5,7 +5,7 @@ import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { writeMoney } from "../../platform/lib/basics/money.ts";
-import { BATCH_STATUSES, type BatchStatus } from "../../services/batches/batch.ts";
+import { BATCH_STATUSES, type BatchStatus, shownBatchId } from "../../services/batches/batch.ts";
 import type { BatchAdmin, BatchFile, BatchWithHold } from "../../services/batches/batch_admin.ts";
 import type { Batches } from "../../services/batches/batches.ts";
 import { answerJson } from "./shared/answer.ts";
@@ -70,7 +70,7 @@ function cancelHandler(admin: BatchAdmin, running: AdminBatchOptions["running"])
         "Cannot do this while the gateway does not run: start it and repeat the request",
       );
     }
-    await (await running()).cancel(batch.keyId, batch.id);
+    await (await running()).cancel(batch.keyId, shownBatchId(batch), batch.protocol);
     return answerJson(writeBatch(await admin.read(batch.id)));
   };
 }

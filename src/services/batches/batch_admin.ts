@@ -5,7 +5,7 @@ import type { Log } from "../../platform/lib/basics/log.ts";
 import type { Store } from "../../platform/store/store.ts";
 import { readFileRecord } from "../stored_files/records.ts";
 import { type OpenedContent, StoredFiles } from "../stored_files/stored_files.ts";
-import { type BatchRecord, type BatchStatus, isBatchId } from "./batch.ts";
+import { anyStoredBatchId, type BatchRecord, type BatchStatus } from "./batch.ts";
 import { type BatchScan, readBatch, scanBatches } from "./records.ts";
 
 /** A batch with its hold. */
@@ -64,7 +64,8 @@ export function openBatchAdmin(
   const stored = new StoredFiles({ store, files, log, retentionMs: () => null });
   const withHold = async (batch: BatchRecord) => ({ batch, hold: await readHold(store, batch.id) });
   const recordOf = async (id: string): Promise<BatchRecord> => {
-    const entry = isBatchId(id) ? await readBatch(store, id) : null;
+    const ownId = anyStoredBatchId(id);
+    const entry = ownId === null ? null : await readBatch(store, ownId);
     if (entry === null) throw new GatewayError("not_found", "Cannot find the batch: no such batch");
     return entry.value;
   };

@@ -88,6 +88,43 @@ export class Settler {
     if (this.entry === before) this.entry = entry;
   }
 
+  /** Resolves when few lines wait, so that no more replies than that are in memory. */
+  async room(): Promise<void> {
+    // Ends when few wait: a write takes lines, or fails.
+    while (this.#waiting.length >= MAX_LINES * 2 && this.#writing !== null && this.#failure === null) {
+      await this.#writing;
+    }
+  }
+
+  /**
+   * Changes the batch, and writes what belongs to its run.
+   *
+   * @param extra Written only if this worker still has the job of the batch.
+   * @throws {LostBatchError} If another worker has it.
+   */
+  async change(change: Partial<BatchRecord>, extra: Commit = {}): Promise<void> {
+    const { store } = this.parts;
+    for (let race = 0; race < MAX_RACES; race++) {
+      const { entry } = this;
+      const commit = changeBatch(extra, entry, change);
+      const result = await store.commit(null, commit);
+      const version = writtenVersion(commit, result, entry.key);
+      if (version !== null) {
+        // A commit of lines may have changed it in between, and then has a later version.
+        if (this.entry === entry) this.entry = { ...entry, value: { ...entry.value, ...change }, version };
+        return;
+      }
+      await this.#reread(entry);
+    }
+    throw new Error("The batch changes all the time");
+  }
+
+  async #reread({ value: { id, epoch } }: BatchEntry): Promise<void> {
+    const entry = await readBatch(this.parts.store, id);
+    if (entry === null || entry.value.epoch !== epoch) throw new LostBatchError("The batch is lost");
+    this.entry = entry;
+  }
+
   async #write(): Promise<void> {
     // Ends when nothing waits: each step takes lines.
     while (this.#waiting.length > 0) {
@@ -133,9 +170,7 @@ export class Settler {
         if (drawn !== null && holdVersion !== null) this.hold = { ...drawn.left, version: holdVersion };
         return;
       }
-      const entry = await readBatch(store, batch.id);
-      if (entry === null || entry.value.epoch !== batch.epoch) throw new LostBatchError("The batch is lost");
-      this.entry = entry;
+      await this.#reread(this.entry);
     }
     throw new Error("The batch changes all the time");
   }

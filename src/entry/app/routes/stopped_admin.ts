@@ -1,5 +1,5 @@
 import { createKeyRing } from "../../../money/billing/keys/key_ring.ts";
-import { createMeter } from "../../../money/billing/meter/meter.ts";
+import { createMeter } from "../../../money/billing/meter/create_meter.ts";
 import { createUsageReports } from "../../../money/billing/usage/usage_report.ts";
 import { UsageRollup } from "../../../money/billing/usage/usage_rollup.ts";
 import { COMMAND_LINE } from "../../../observers/audit/records.ts";
