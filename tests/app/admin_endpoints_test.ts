@@ -32,6 +32,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     catalog: createCatalog(config.models),
     log: silentLog,
     videos: null,
+    batches: () => Promise.reject(new Error("No batch runs here")),
     receivers: () => Promise.reject(new Error("No receiver is opened here")),
     keys: createKeyRing({ store, clock }),
     meter,

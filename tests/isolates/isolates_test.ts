@@ -265,6 +265,7 @@ Deno.test("isolates: a record of an isolate reaches the observers with its bodie
     outcome: {
       trace: null,
       endpoint: "/v1/x",
+      isProbe: false,
       status: 429,
       code: "rate_limited",
       message: "no",

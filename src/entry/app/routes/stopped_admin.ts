@@ -56,6 +56,7 @@ export function createStoppedAdmin(
     traffic: null,
     cacheHits: null,
     videos: null,
+    batches: null,
     receivers: null,
     catalog: createCatalog(config.models),
     log,
