@@ -208,3 +208,13 @@ for (const batches of ["off", "auto"] as const) {
     }, { batches });
   });
 }
+
+Deno.test("batches: a line without an output limit that the gateway runs gets none", async () => {
+  await withVendorBatches(async ({ create, ended, sandbox }) => {
+    const messages = [{ role: "user", content: "Hello" }];
+    const created = await create([{ custom_id: "one", body: { model: "sandbox/chat-1", messages } }]);
+    assertEquals((await ended(created.id)).status, "completed");
+    const [sent] = sandbox.requests.filter(({ path }) => path.endsWith("/completions"));
+    assertEquals(sent?.body, { model: "chat-1", messages });
+  }, { batches: "off" });
+});
