@@ -1,10 +1,11 @@
-import { Batches, type NewBatch } from "../../src/services/batches/batches.ts";
+import { Batches } from "../../src/services/batches/batches.ts";
+import type { NewBatch } from "../../src/services/batches/new_batch.ts";
 import type { BatchParts } from "../../src/services/batches/batch_parts.ts";
 import type { LineReply, LineRequest } from "../../src/services/batches/line_runner.ts";
 import { batchSweep, cleanHandler, eraseBatches } from "../../src/services/batches/retention.ts";
 import { BatchRuns } from "../../src/services/batches/run.ts";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { issueKey } from "../../src/money/billing/keys/issued_key.ts";
 import { openFileDirectory } from "../../src/platform/files/directory.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
@@ -84,8 +85,9 @@ export async function openBatchStage(
       isBusy: () => stage.isBusy,
     },
     write: ({ id, status }) => ({ id, status }),
+    countLines: () => {},
     maxLineBytes: () => 1_000_000,
-    permits: new FairPermits(permits),
+    permits: new FairPermits({ inAll: permits }),
   };
   const runs = new BatchRuns(parts);
   const batches = new Batches(parts, runs);

@@ -124,12 +124,12 @@ export class BatchCutter {
 
   async #compose(line: StoredLine, { route, batches, piece }: Destination) {
     const { runner } = this.parts;
-    const { endpoint } = this.options.settler.entry.value;
+    const { endpoint, betas } = this.options.settler.entry.value;
     const { body, part, number } = line;
     const { credential } = this.options;
     if (credential instanceof GatewayError) return { reply: await runner.refuse(endpoint, credential) };
     if (batches === null) return { reply: await runner.refuse(endpoint, withoutBatches(route.provider)) };
-    const request = { endpoint, credential, body };
+    const request = { endpoint, credential, body, betas };
     const composed = await runner.compose({ request, route, part });
     if ("reply" in composed) return composed;
     const { call } = composed;

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import { jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
+import { type JsonBody, jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { BATCH_LIMITS } from "./batch.ts";
 import type { BatchRoute } from "./line_runner.ts";
@@ -71,8 +71,8 @@ export async function* linesOf(
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
-export function readInputLine(bytes: Uint8Array<ArrayBuffer>, endpoint: string): InputLine {
-  const { outline, scan } = jsonObjectOf(bytes);
+export function readInputLine(sent: Uint8Array<ArrayBuffer>, endpoint: string): InputLine {
+  const { outline, bytes, scan } = jsonObjectOf(sent);
   const { custom_id: customId, method = "POST", url = endpoint, body } = outline;
   const { customIdCharacters: max } = BATCH_LIMITS;
   if (typeof customId !== "string" || customId === "" || customId.length > max) {
@@ -80,23 +80,30 @@ export function readInputLine(bytes: Uint8Array<ArrayBuffer>, endpoint: string):
   }
   if (method !== "POST") throw invalidField("method", 'expected "POST"');
   if (url !== endpoint) throw invalidField("url", `expected the endpoint of the batch, "${endpoint}"`);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw invalidField("body", "expected an object");
-  }
-  const { stream, background, model }: {
-    readonly stream?: unknown;
-    readonly background?: unknown;
-    readonly model?: unknown;
-  } = body;
+  const { stream, background, model } = requestIn(body, "body");
   if (stream === true) throw invalidField("body.stream", "expected no stream in a batch");
   if (background === true) throw invalidField("body.background", "expected no background request in a batch");
-  const member = scan.members.find(({ key }) => key === "body");
-  if (member === undefined) throw invalidField("body", "expected an object");
-  return {
-    customId,
-    body: bytes.slice(member.valueStart, member.valueEnd),
-    model: typeof model === "string" ? model : "",
-  };
+  return { customId, body: valueOf({ bytes, scan }, "body"), model: typeof model === "string" ? model : "" };
+}
+
+/** What lines of any format must not have, and their model. */
+interface LineFacts {
+  readonly stream?: unknown;
+  readonly background?: unknown;
+  readonly model?: unknown;
+}
+
+/** The request of a line. @throws {GatewayError} `invalid_request`, naming the member. */
+export function requestIn(value: unknown, member: string): LineFacts {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw invalidField(member, "expected an object");
+}
+
+/** The bytes of a member of a line, as they were sent. */
+export function valueOf({ bytes, scan }: Pick<JsonBody, "bytes" | "scan">, member: string): Uint8Array<ArrayBuffer> {
+  const found = scan.members.find(({ key }) => key === member);
+  if (found === undefined) throw invalidField(member, "expected an object");
+  return bytes.slice(found.valueStart, found.valueEnd);
 }
 
 /** JSON on one line; the same bytes if it is. Line feeds are white space in JSON, and none are within its texts. */

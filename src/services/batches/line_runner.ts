@@ -11,6 +11,10 @@ export interface LineRequest {
   readonly credential: Credential;
   /** JSON. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** As in the record of the batch. */
+  readonly betas?: string | undefined;
+  /** Receives the size of the stored files that it names, before they are read. It may refuse them. */
+  readonly onFiles?: (bytes: number) => void;
 }
 
 /** The reply to a line. */

@@ -10,9 +10,11 @@ import { laterBy } from "../../platform/store/store_time.ts";
 import { writtenVersion } from "../../platform/store/written_version.ts";
 import { isEnded, linesNameOf } from "./batch.ts";
 import { type BatchParts, MAX_LINES_OF_BATCH } from "./batch_parts.ts";
-import { type BatchEnd, finishBatch } from "./finish.ts";
+import { finishBatch } from "./finish.ts";
 import { type StoredLine, storedLines } from "./input_lines.ts";
 import { UnfinishedCutError } from "./cut.ts";
+import type { BatchEnd, LineFormat } from "./line_format.ts";
+import { lineFormatOf } from "./line_formats.ts";
 import type { LineReply } from "./line_runner.ts";
 import { type BatchEntry, changeBatch, readBatch, settledNumbers } from "./records.ts";
 import { LostBatchError, Settler } from "./settle.ts";
@@ -249,13 +251,13 @@ class BatchRun {
   /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */
   async #replyTo(line: StoredLine): Promise<LineReply | null> {
     const { runner, permits } = this.parts;
-    const { endpoint, account } = this.entry.value;
+    const { endpoint, account, betas } = this.entry.value;
     // Ends with a reply, with the run, or with the window of the batch.
     for (let tries = 1;; tries++) {
       if (this.#shouldStop()) return null;
       const credential = await (this.#credential ??= this.#readCredential());
-      if (credential instanceof GatewayError) return refusalOf(credential);
-      const request = { endpoint, credential, body: line.body };
+      if (credential instanceof GatewayError) return refusalOf(credential, lineFormatOf(this.entry.value));
+      const request = { endpoint, credential, body: line.body, betas };
       // A line that waits for its next try takes no permit.
       const reply = await permits.run(
         account,
@@ -290,7 +292,7 @@ class BatchRun {
 }
 
 /** The reply to a line whose key may not be used any more. */
-function refusalOf(error: GatewayError): LineReply {
-  const body = { error: { message: error.message, type: "authentication_error", code: error.code, param: null } };
-  return { requestId: "", status: error.status, body: new TextEncoder().encode(JSON.stringify(body)), charge: null };
+function refusalOf(error: GatewayError, { writeError }: LineFormat): LineReply {
+  const body = new TextEncoder().encode(JSON.stringify(writeError(error, "")));
+  return { requestId: "", status: error.status, body, charge: null };
 }

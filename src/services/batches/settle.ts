@@ -7,6 +7,7 @@ import { writtenVersion } from "../../platform/store/written_version.ts";
 import { type BatchRecord, type BatchUsage, replyNameOf, type SettledLine } from "./batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import type { StoredLine } from "./input_lines.ts";
+import { failuresAfter } from "./failures.ts";
 import type { LineReply } from "./line_runner.ts";
 import { addReply, type BatchEntry, changeBatch, readBatch } from "./records.ts";
 
@@ -40,7 +41,7 @@ export class Settler {
   #failure: unknown = null;
 
   constructor(
-    private readonly parts: Pick<BatchParts, "store" | "files" | "meter">,
+    private readonly parts: Pick<BatchParts, "store" | "files" | "meter" | "countLines">,
     /** The batch as of the last commit. */
     public entry: BatchEntry,
     /** Null if nothing was held. */
@@ -144,7 +145,7 @@ export class Settler {
   }
 
   async #commit(lines: readonly AnsweredLine[], replies: readonly SettledLine[]): Promise<void> {
-    const { store, meter } = this.parts;
+    const { store, meter, countLines } = this.parts;
     for (let race = 0; race < MAX_RACES; race++) {
       const { value: batch } = this.entry;
       const now = store.now();
@@ -157,6 +158,9 @@ export class Settler {
       commit = changeBatch(commit, this.entry, change);
       const result = await store.commit(null, commit);
       if (result.ok) {
+        const failed = (change.failed ?? 0) - batch.failed;
+        countLines("failed", failed);
+        countLines("completed", lines.length - failed);
         // What a call can reserve only grows, unless a line cost more than its part.
         if (costsAbove(lines)) meter.invalidate(batch.account);
         const version = writtenVersion(commit, result, this.entry.key);
@@ -206,14 +210,21 @@ function costsAbove(lines: readonly AnsweredLine[]): boolean {
 }
 
 function countsAfter(batch: BatchRecord, lines: readonly AnsweredLine[]): Partial<BatchRecord> {
-  const failed = lines.filter(({ reply }) => !isSuccess(reply)).length;
+  const failures = lines.map(({ reply }) => reply).filter((reply) => !isSuccess(reply));
+  const failed = failures.length;
   let { cost, usage } = batch;
   for (const { reply: { charge } } of lines) {
     if (charge === null) continue;
     cost += charge.amount;
     usage = sumOf(usage, charge.usage);
   }
-  return { cost, usage, failed: batch.failed + failed, completed: batch.completed + lines.length - failed };
+  return {
+    cost,
+    usage,
+    failed: batch.failed + failed,
+    completed: batch.completed + lines.length - failed,
+    ...failed > 0 && { failures: failuresAfter(batch, failures) },
+  };
 }
 
 /** Whether a reply belongs into the output file. */

@@ -91,7 +91,8 @@ export class VendorResults {
     result: { readonly status: number; readonly body: Uint8Array<ArrayBuffer> },
   ): Promise<LineReply> {
     const { settler: { entry }, credential } = this.options;
-    const request = { endpoint: entry.value.endpoint, credential, body };
+    const { endpoint, betas } = entry.value;
+    const request = { endpoint, credential, body, betas };
     return await this.parts.runner.answer({ request, part, route: { provider, model } }, result);
   }
 

@@ -1,5 +1,5 @@
 import type { Meter } from "../../../money/billing/meter/meter.ts";
-import { LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
+import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/batch.ts";
 import type {
   LineNeeds,
   LineReply,
@@ -13,14 +13,16 @@ import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upst
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
+import type { Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { newRequestId } from "../../../platform/lib/basics/ids.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
-import { renderDefaultError } from "../../../protocols/default/error.ts";
+import { errorRendererOf } from "../../../protocols/route_at.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
-import { createTextRoutes } from "./text_routes.ts";
+import { createRequestFiles, createTextRoutes } from "./text_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
@@ -64,12 +66,12 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
     },
     async run(line, part, signal) {
       const { services } = current();
-      const meter = new LineMeter(services.meter, part);
+      const meter = new LineMeter(services.meter, part, services.log);
       return await settled(line, { ...current(), meter, record: recordOf(line, services, observer), signal });
     },
     compose: (line) => composed(line, current()),
     answer: (line, reply) => answered(line, reply, { ...current(), observer }),
-    refuse: (_endpoint, error) => refusal(error, newRequestId(current().services.clock.now())),
+    refuse: (endpoint, error) => refusal(endpoint, error, newRequestId(current().services.clock.now())),
     async batchesOf(provider) {
       const { batches } = current().services.providers.get(provider)?.capabilities ?? {};
       return batches === undefined ? null : await batches.load();
@@ -95,7 +97,7 @@ async function settled(
     record.code = error.code;
     record.message = error.details.loggedMessage ?? error.message;
     record.provider ??= error.details.provider ?? null;
-    return { ...await refusal(error, requestId), charge: meter.charged };
+    return { ...await refusal(line.endpoint, error, requestId), charge: meter.charged };
   } finally {
     record.respondedAt = services.clock.now();
     record.release();
@@ -103,8 +105,9 @@ async function settled(
 }
 
 /** The reply to a line that fails. It costs nothing. */
-async function refusal(error: GatewayError, requestId: string): Promise<LineReply> {
-  const body = new Uint8Array(await renderDefaultError(error, requestId).arrayBuffer());
+async function refusal(endpoint: string, error: GatewayError, requestId: string): Promise<LineReply> {
+  const render = errorRendererOf(rowOf(endpoint));
+  const body = new Uint8Array(await render(error, requestId).arrayBuffer());
   return { requestId, status: error.status, body, charge: null };
 }
 
@@ -135,12 +138,12 @@ async function composed(
   const record = recordOf(request, services, null);
   const { textParts, sent } = capturing(route, features.texts.parts);
   try {
-    await answer(request, { ...current, meter: new VendorLineMeter(), record, signal: NEVER, textParts });
+    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: NEVER, textParts });
     throw new Error("The line was answered without its vendor");
   } catch (thrown) {
     const call = sent();
     if (call !== null) return { call };
-    return { reply: await refusal(toCallerError(thrown), record.arrival.requestId) };
+    return { reply: await refusal(request.endpoint, toCallerError(thrown), record.arrival.requestId) };
   } finally {
     record.release();
   }
@@ -152,7 +155,7 @@ async function answered(
   current: LineGateway & Pick<LineRunnerOptions, "observer">,
 ): Promise<LineReply> {
   const { services, features, observer } = current;
-  const meter = new VendorLineMeter();
+  const meter = new VendorLineMeter(services.log);
   const textParts = replaying(route, reply, features.texts.parts);
   return await settled(request, {
     ...current,
@@ -194,7 +197,12 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
   const { endpoint: path, credential: { accountId }, body } = line;
   const route = await routeOf(line, call);
   const { requestId, receivedAt } = record.arrival;
-  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const headers = {
+    "content-type": "application/json",
+    "content-length": String(body.length),
+    ...rowOf(path).errors === "message" && { "msg-version": MESSAGE_VERSION },
+    ...line.betas !== undefined && { "anthropic-beta": line.betas },
+  };
   const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
   const memory = services.memory.lease(accountId);
   const facts = { request, method: "POST", path, endpoint: route, query: "", params: {}, remote: "", memory };
@@ -209,11 +217,11 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
 }
 
 function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {
-  return LINE_ENDPOINTS.get(endpoint)?.format !== undefined;
+  return rowOf(endpoint).format !== undefined;
 }
 
 async function routeOf(
-  { endpoint: path, credential }: LineRequest,
+  { endpoint: path, credential, onFiles }: LineRequest,
   { services, features, meter, textParts }: LineCall,
 ): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
@@ -225,8 +233,16 @@ async function routeOf(
       caches: features.caches.caches,
       authenticate,
       bodyLimits: { capBytes: textBodyBytes, idleMs },
+      files: createRequestFiles(services, { maxBytes: BATCH_LIMITS.lineBytes, ...onFiles && { onFiles } }),
     });
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);
   return route;
+}
+
+/** @throws {Error} If no batch has lines of the endpoint. */
+function rowOf(path: string): Endpoint {
+  const row = ALL_LINE_ENDPOINTS.get(path);
+  if (row === undefined) throw new Error(`No route answers the lines of ${path}`);
+  return row;
 }

@@ -1,16 +1,17 @@
-import { allTokensOf } from "../../../conversation/neutral/usage.ts";
+import { CallAdmission } from "../../../money/billing/meter/admission.ts";
 import {
   type Admission,
   type Allowance,
   type Charge,
-  fixedReservation,
   type LedgerMeter,
   type Meter,
   type Reservation,
   type ReservationRule,
+  ruleOf,
 } from "../../../money/billing/meter/meter.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
 import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
+import type { Log } from "../../../platform/lib/basics/log.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
 
 /** More than any request costs, so that a rule reserves its highest cost. */
@@ -37,19 +38,11 @@ export class EstimatingMeter implements Meter {
     return Promise.reject(new LineEstimate(reservation === null ? 0n : ruleOf(reservation)(UNLIMITED).amount));
   }
 
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): never {
-    return this.admit(caller, reservation);
-  }
-
   allowance(): Allowance {
     return { spendable: UNLIMITED, budget: null };
   }
 
   invalidate(): void {}
-
-  flush(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 /** Admits one line within its part of the hold of its batch, and keeps its charge for the commit of its reply. */
@@ -57,12 +50,16 @@ export class LineMeter implements Meter {
   /** Null for nothing. */
   charged: Charge | null = null;
 
-  constructor(private readonly meter: LedgerMeter, private readonly part: Money) {}
+  constructor(
+    private readonly meter: LedgerMeter,
+    private readonly part: Money,
+    private readonly log: Log,
+  ) {}
 
   /** The limits of rate, tokens and concurrency hold as for any request. */
   admit(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission> {
     const reserved = this.#reserved(ruleOf(reservation));
-    return chain(this.meter.admitHeld(caller, reserved), (admission) => this.#admission(admission, reserved));
+    return chain(this.meter.admitHeld(caller, reserved), (admission) => this.#admission(admission, reserved, caller));
   }
 
   /** A rule leaves a part of a balance to other requests, and there are none of this part of the hold. */
@@ -79,10 +76,6 @@ export class LineMeter implements Meter {
     return this.meter.probe(caller, reservation);
   }
 
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission> {
-    return this.admit(caller, reservation);
-  }
-
   allowance(): Allowance {
     return { spendable: this.part, budget: null };
   }
@@ -91,20 +84,15 @@ export class LineMeter implements Meter {
     this.meter.invalidate(accountId);
   }
 
-  flush(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  #admission(admission: Admission, reserved: Reservation): Admission {
-    return {
-      reserved,
-      charge: (charge) => {
-        this.charged ??= charge;
-        admission.release(allTokensOf(charge.usage));
+  #admission(admission: Admission, reserved: Reservation, { accountId }: LimitedCaller): Admission {
+    return new CallAdmission(reserved, {
+      accountId,
+      end: (charge, tokens) => {
+        this.charged = charge;
+        admission.release(tokens);
       },
-      release: (tokens) => admission.release(tokens),
-      onOverdrawn: () => {},
-    };
+      whenOverdrawn() {}, // the batch has the money already
+    }, this.log);
   }
 }
 
@@ -116,13 +104,14 @@ export class VendorLineMeter implements Meter {
   /** Null for nothing. */
   charged: Charge | null = null;
 
-  admit(_caller: LimitedCaller, reservation: Money | ReservationRule): Admission {
-    return {
-      reserved: ruleOf(reservation)(UNLIMITED),
-      charge: (charge) => void (this.charged ??= charge),
-      release: () => {},
-      onOverdrawn: () => {},
-    };
+  constructor(private readonly log: Log) {}
+
+  admit({ accountId }: LimitedCaller, reservation: Money | ReservationRule): Admission {
+    return new CallAdmission(ruleOf(reservation)(UNLIMITED), {
+      accountId,
+      end: (charge) => void (this.charged = charge),
+      whenOverdrawn() {}, // the batch has the money already
+    }, this.log);
   }
 
   admitFree(caller: LimitedCaller): Admission {
@@ -133,21 +122,9 @@ export class VendorLineMeter implements Meter {
     return Promise.resolve(ruleOf(reservation ?? 0n)(UNLIMITED));
   }
 
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): Admission {
-    return this.admit(caller, reservation);
-  }
-
   allowance(): Allowance {
     return { spendable: UNLIMITED, budget: null };
   }
 
   invalidate(): void {}
-
-  flush(): Promise<void> {
-    return Promise.resolve();
-  }
-}
-
-function ruleOf(reservation: Money | ReservationRule): ReservationRule {
-  return typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
 }
