@@ -208,3 +208,42 @@ for (const batches of ["off", "auto"] as const) {
     }, { batches });
   });
 }
+
+Deno.test("batches: a line without an output limit that the gateway runs gets none", async () => {
+  await withVendorBatches(async ({ create, ended, sandbox }) => {
+    const messages = [{ role: "user", content: "Hello" }];
+    const created = await create([{ custom_id: "one", body: { model: "sandbox/chat-1", messages } }]);
+    assertEquals((await ended(created.id)).status, "completed");
+    const [sent] = sandbox.requests.filter(({ path }) => path.endsWith("/completions"));
+    assertEquals(sent?.body, { model: "chat-1", messages });
+  }, { batches: "off" });
+});
+
+const VERSION = { "anthropic-version": "2023-06-01" };
+
+Deno.test("vendors' batches: lines in Anthropic's format are sent in the batches of any vendor, too", async () => {
+  await withVendorBatches(async ({ call, charges, money, countOf }) => {
+    const models = VENDORS.map(({ model }) => model);
+    const created = await call("POST", "/msgcompat/v1/messages/batches", {
+      requests: models.map((model, n) => ({
+        custom_id: `${n}`,
+        params: { model, max_tokens: 50, messages: [{ role: "user", content: `Hello ${n}` }] },
+      })),
+    }, VERSION);
+    assertEquals(created.json.service_batch?.mode, "vendor", created.text);
+    const { id } = created.json;
+    for (let look = 0; look < 300; look++) {
+      const { json } = await call("GET", `/msgcompat/v1/messages/batches/${id}`, undefined, VERSION);
+      if (json.processing_status === "ended") break;
+      await sleep(systemClock, 100);
+    }
+    const { text } = await call("GET", `/msgcompat/v1/messages/batches/${id}/results`, undefined, VERSION);
+    const results = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+    for (const { custom_id: name, result } of results) {
+      assertEquals(result.type, "succeeded", JSON.stringify(result));
+      assertStringIncludes(result.message.content[0].text, `Hello ${name}`);
+    }
+    assertEquals([results.length, (await charges()).size, (await money()).held], [3, 3, 0]);
+    for (const { create } of VENDORS) assertEquals(countOf(create), 1);
+  });
+});
