@@ -2,7 +2,7 @@ import Anthropic, { toFile as toAnthropicFile } from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
 import { assert, assertEquals } from "@std/assert";
-import { eventually } from "../support/account_money.ts";
+import { stateOf } from "../support/patience.ts";
 
 /** Where a client sends its requests. */
 export interface BatchTarget {
@@ -72,10 +72,9 @@ async function runOpenAi(
     endpoint: "/v1/chat/completions",
     completion_window: "24h",
   });
-  const batch = await eventually(async () => {
-    const found = await client.batches.retrieve(created.id);
-    return found.status === "completed" && found;
-  });
+  const look = () => client.batches.retrieve(created.id);
+  const batch = await stateOf("the batch has ended", look, ({ status }) => !/progress|finalizing/.test(status));
+  assertEquals(batch.status, "completed");
   assertEquals((await client.batches.list()).data.map(({ id }) => id).includes(batch.id), true);
   const output = await client.files.retrieve(shown(batch.output_file_id));
   const text = await (await client.files.content(output.id)).text();
@@ -106,7 +105,8 @@ async function runAnthropic(
       params: { model, max_tokens: MAX_TOKENS, messages: [{ role: "user", content }] },
     })),
   });
-  await eventually(async () => (await client.messages.batches.retrieve(id)).processing_status === "ended");
+  const look = () => client.messages.batches.retrieve(id);
+  await stateOf("the batch has ended", look, ({ processing_status: status }) => status === "ended");
   assertEquals((await client.messages.batches.list()).data[0]?.id, id);
   const replies: BatchedReply[] = [];
   for await (const { custom_id, result } of await client.messages.batches.results(id)) {
@@ -169,11 +169,11 @@ async function runGoogleList(target: BatchTarget, questions: ReadonlyMap<string,
   );
 }
 
-function endedJob(client: GoogleGenAI, name: string) {
-  return eventually(async () => {
-    const found = await client.batches.get({ name });
-    return found.state === "JOB_STATE_SUCCEEDED" && found;
-  });
+async function endedJob(client: GoogleGenAI, name: string) {
+  const look = () => client.batches.get({ name });
+  const job = await stateOf("the batch has ended", look, ({ state = "" }) => !/PENDING|RUNNING/.test(state));
+  assertEquals(job.state, "JOB_STATE_SUCCEEDED");
+  return job;
 }
 
 interface GoogleReply {

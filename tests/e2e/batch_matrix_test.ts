@@ -15,7 +15,10 @@ const COLUMNS = FAMILIES.filter(({ name }) =>
 );
 
 const folder = await Deno.makeTempDir();
-const { vendors, gateway } = await startFamilyGateway(familyModels(PRICING), { files: `${folder}/files` });
+const { vendors, gateway } = await startFamilyGateway(familyModels(PRICING), {
+  files: `${folder}/files`,
+  limits: { reads: { requests: 100_000, per: 1, burst: 10_000 } },
+});
 const account = accountMoney(gateway);
 const tried = new Set<string>();
 

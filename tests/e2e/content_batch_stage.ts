@@ -1,7 +1,7 @@
 import { type BatchJob, GoogleGenAI, type InlinedRequest } from "@google/genai";
-import { eventually } from "../support/account_money.ts";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions, textModel } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 /** A gateway with clients of the content protocol. */
 export interface ContentBatchStage {
@@ -26,6 +26,7 @@ export interface Line {
 }
 
 const CONFIG = {
+  limits: { reads: { requests: 100_000, per: 1, burst: 10_000 } },
   models: [
     textModel("sandbox/chat-1", ["sandbox-openai"]),
     textModel("sandbox/messages-1", ["sandbox-anthropic"]),
@@ -72,10 +73,8 @@ export async function withStage(
         return id.replace("file-", "files/");
       },
       async ended({ name = "" }) {
-        return await eventually(async () => {
-          const job = await client.batches.get({ name });
-          return /SUCCEEDED|FAILED|CANCELLED|EXPIRED/.test(job.state ?? "") && job;
-        });
+        const look = () => client.batches.get({ name });
+        return await stateOf("the batch has ended", look, ({ state = "" }) => !/PENDING|RUNNING/.test(state));
       },
       async linesOf(fileName = "") {
         const id = fileName.replace("files/", "file-");

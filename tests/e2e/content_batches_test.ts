@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { ApiError, type BatchJob } from "@google/genai";
-import { eventually } from "../support/account_money.ts";
 import { PRICING } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 import { clientOf, line, requestOf, withStage } from "./content_batch_stage.ts";
 
 const BATCHES = "/gencompat/v1beta/batches";
@@ -186,7 +186,7 @@ Deno.test("content batches: a cancelled one has what was answered, and a deleted
     const other = await create(slow);
     await client.batches.delete({ name: other.name ?? "" });
     assertEquals((await client.batches.list()).page, []);
-    await eventually(async () => await held() === NOTHING_HELD);
+    await stateOf("nothing is held", held, (amount) => amount === NOTHING_HELD);
     assertEquals((await call("GET", "/v1/files")).json.data, []);
     const { json: { data } } = await admin("GET", "/admin/v1/accounts/demo/ledger?limit=100");
     assert(
@@ -245,10 +245,8 @@ Deno.test("content batches: a dry run checks and prices the requests, and a webh
     assert(trial.json.estimate.cost >= 2 * 50 * Number(PRICING.completion));
     assertEquals((await client.batches.list()).page, []);
     const { json: { name } } = await call("POST", CREATE, body);
-    const [delivery] = await eventually(async () => {
-      const { json: { data } } = await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`);
-      return data?.length > 0 && data;
-    });
+    const look = async () => (await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`)).json.data;
+    const [delivery] = await stateOf("the event has arrived", look, (data) => data?.length > 0);
     const event = JSON.parse(delivery.body);
     assertEquals([event.event, event.data.name, event.data.metadata.state], [
       "batch.completed",

@@ -1,13 +1,14 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ApiError, GoogleGenAI } from "@google/genai";
 import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
-import { eventually } from "../support/account_money.ts";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 const KEY = newApiKey();
 const OTHER_KEY = newApiKey();
 const LIMITED_KEY = newApiKey();
+const MANY_READS = { requests: 100_000, per: 1, burst: 10_000 };
 const UPLOAD = "/gencompat/upload/v1beta/files";
 
 interface Stage {
@@ -37,7 +38,11 @@ async function withStage(
   const keys = [KEY, OTHER_KEY, { key: LIMITED_KEY, endpoints: ["generate_content"] }];
   const gateway = await startTestGateway({
     isolates,
-    config: { files: `${folder}/files`, limits, accounts: [{ id: "demo", balance: "25.00", keys }] },
+    config: {
+      files: `${folder}/files`,
+      limits: { reads: MANY_READS, ...limits },
+      accounts: [{ id: "demo", balance: "25.00", keys }],
+    },
   });
   const { address } = gateway;
   const call = callerOf(address, { "x-goog-api-key": KEY });
@@ -191,10 +196,9 @@ Deno.test("content files: a batch of a file that the client stored, with results
       config: { mimeType: "application/jsonl", displayName: "in" },
     });
     const { name = "" } = await client.batches.create({ model: "sandbox/messages-1", src: file.name ?? "" });
-    const job = await eventually(async () => {
-      const found = await client.batches.get({ name });
-      return found.state === "JOB_STATE_SUCCEEDED" && found;
-    });
+    const look = () => client.batches.get({ name });
+    const job = await stateOf("the batch has ended", look, ({ state = "" }) => !/PENDING|RUNNING/.test(state));
+    assertEquals(job.state, "JOB_STATE_SUCCEEDED");
     const { fileName = "" } = job.dest ?? {};
     const results = await client.files.get({ name: fileName });
     assertEquals([results.source, results.mimeType], ["GENERATED", "application/jsonl"]);

@@ -1,12 +1,13 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import Anthropic, { toFile } from "@anthropic-ai/sdk";
 import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
-import { eventually } from "../support/account_money.ts";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 const OTHER_KEY = newApiKey();
 const THIRD_KEY = newApiKey();
+const MANY_READS = { requests: 100_000, per: 1, burst: 10_000 };
 const LIMITED_KEY = newApiKey();
 
 interface Stage {
@@ -27,7 +28,11 @@ async function withStage(
   const keys = [OTHER_KEY, THIRD_KEY, { key: LIMITED_KEY, endpoints: ["messages"] }];
   const gateway = await startTestGateway({
     isolates,
-    config: { files: `${folder}/files`, limits, accounts: [{ id: "demo", balance: "25.00", keys }] },
+    config: {
+      files: `${folder}/files`,
+      limits: { reads: MANY_READS, ...limits },
+      accounts: [{ id: "demo", balance: "25.00", keys }],
+    },
   });
   const { address } = gateway;
   try {
@@ -88,10 +93,9 @@ Deno.test("message files: only results of the gateway can be downloaded", async 
     assertEquals(error.errorCode, "file_not_downloadable");
     const params = { model: "sandbox/chat-1", max_tokens: 9, messages: [{ role: "user" as const, content: "Hello" }] };
     const batch = await client.messages.batches.create({ requests: [{ custom_id: "a", params }] });
-    const results = await eventually(async () => {
-      const { data } = await client.files.list();
-      return data.find(({ downloadable }) => downloadable) ?? null;
-    });
+    const look = async () => (await client.files.list()).data.find(({ downloadable }) => downloadable);
+    const results = await stateOf("the results are a file", look, (found) => found !== undefined);
+    assert(results !== undefined);
     assertEquals([results.mime_type, results.filename], [
       "application/jsonl",
       `${batch.id.replace("msgbatch", "batch")}_output.jsonl`,
