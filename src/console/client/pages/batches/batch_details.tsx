@@ -12,7 +12,7 @@ import { hrefOf } from "../../navigation.ts";
 import { canWrite, isOwner } from "../../session_state.ts";
 import { TEXTS } from "../../texts.ts";
 import { Fact } from "../videos/fact.tsx";
-import { BatchProgress } from "./batch_progress.tsx";
+import { LineProgress } from "./line_progress.tsx";
 import { BatchBadge } from "./batch_badge.tsx";
 import { ALL_BATCHES, type BatchSource, hasBatchEnded, isRunning, type ShownBatch } from "./shown_batch.ts";
 
@@ -44,7 +44,7 @@ export function BatchDetails({ id, source }: { readonly id: string; readonly sou
       {batch !== null && (
         <div class="grid">
           <Card title={texts.lines}>
-            <BatchProgress lines={batch.lines} />
+            <LineProgress lines={batch.lines} />
             {isRunning(batch) && (!isOperator || canWrite()) && (
               <ActionForm submit={texts.cancel} isDangerous onSubmit={cancel} />
             )}

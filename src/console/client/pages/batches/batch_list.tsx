@@ -11,7 +11,7 @@ import { dollars } from "../../format.ts";
 import { usePages } from "../../lists/paged.ts";
 import { hrefOf, query, setQuery } from "../../navigation.ts";
 import { TEXTS } from "../../texts.ts";
-import { BatchProgress } from "./batch_progress.tsx";
+import { LineProgress } from "./line_progress.tsx";
 import { BatchBadge } from "./batch_badge.tsx";
 import { ALL_BATCHES, type BatchSource, type ShownBatch } from "./shown_batch.ts";
 
@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<ShownBatch>[] = [
   { title: TEXTS.batches.account, cell: ({ account }) => account ?? "" },
   { title: TEXTS.batches.endpoint, leaveOut: 2, cell: ({ endpoint }) => <code>{endpoint}</code> },
   { title: TEXTS.batches.model, leaveOut: 3, cell: ({ model }) => model ?? "" },
-  { title: TEXTS.batches.lines, cell: ({ lines }) => <BatchProgress lines={lines} /> },
+  { title: TEXTS.batches.lines, cell: ({ lines }) => <LineProgress lines={lines} /> },
   { title: TEXTS.batches.cost, isNumeric: true, cell: ({ cost }) => dollars(cost) },
   { title: TEXTS.batches.estimate, leaveOut: 1, isNumeric: true, cell: ({ estimate }) => dollars(estimate) },
 ];

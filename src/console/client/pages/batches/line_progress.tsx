@@ -3,7 +3,7 @@ import { TEXTS } from "../../texts.ts";
 import type { ShownBatch } from "./shown_batch.ts";
 
 /** How many lines of a batch have ended, and how many of them failed. */
-export function BatchProgress({ lines: { total, completed, failed } }: Pick<ShownBatch, "lines">) {
+export function LineProgress({ lines: { total, completed, failed } }: Pick<ShownBatch, "lines">) {
   const { progress, of, failedLines } = TEXTS.batches;
   const ended = completed + failed;
   return (
