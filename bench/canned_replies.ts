@@ -8,8 +8,8 @@ const CREATED_AT = 1_760_000_000;
 const MODEL = "canned-1";
 
 /**
- * Where an upstream in C writes the time at which it sends a chunk of a paced stream: microseconds of the monotonic clock
- * in as many digits. Zero in the place of a time that nobody has written.
+ * Where an upstream in C writes the time at which it sends a chunk of a paced stream: microseconds of the monotonic
+ * clock in as many digits. Zero in the place of a time that nobody has written.
  */
 export const STAMP: { readonly mark: string; readonly digits: number } = { mark: "t=", digits: 16 };
 
