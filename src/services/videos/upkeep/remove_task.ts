@@ -13,7 +13,7 @@ export type RemovalResult = "removed" | "pending" | "changed";
 /**
  * Maximum number of conflicting commits. An ended task changes when its copies are complete, and rarely after that.
  */
-const MAX_RACES = 8;
+export const MAX_RACES = 8;
 
 /**
  * Removes an ended task with all its data: copies of results, its delivery once that has ended, its hold and its index
