@@ -3,6 +3,7 @@ import type { Server } from "./child.ts";
 import { type Contender, type ContenderId, contendersOf, failureOf, translationsOf } from "./contenders.ts";
 import { type ContestOptions, type Fields, measure, runContest, unlessFaulty } from "./contest.ts";
 import { repliesCharged } from "./gateway.ts";
+import { measureGarbage } from "./garbage_run.ts";
 import { type Generators, nativeGenerator, ownGenerator, withTally, wrkGenerator } from "./generator.ts";
 import { SMALL_BODY_BYTES } from "./load_request.ts";
 import { describeMachine } from "./machine.ts";
@@ -88,6 +89,7 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
   const pieces = cases.has("pieces")
     ? await measurePieces({ ...gatewayOptions, folder: await newFolder(folder, "scratch") }, contest)
     : [];
+  const garbage = cases.has("garbage") ? await measureGarbage(GARBAGE) : null;
   if (waitsForMemory) {
     tell("waiting for a minute after the load, to measure memory");
     await pause(loadEndedAt + AFTER_LOAD_MS - Date.now());
@@ -116,8 +118,12 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
     remarks: [...remarks, ...faultRemarks(faults)],
     profiles,
     pieces,
+    garbage,
   };
 }
+
+/** V8 has compiled almost all code by then. */
+const GARBAGE = { warmUp: 20_000, count: 5_000, timeoutMs: 300_000 };
 
 /** Time for a started server to come to rest. */
 const SETTLE_MS = 3_000;

@@ -8,6 +8,12 @@ const CREATED_AT = 1_760_000_000;
 const MODEL = "canned-1";
 
 /**
+ * Where an upstream in C writes the time at which it sends a chunk of a paced stream: microseconds of the monotonic
+ * clock in as many digits. Zero in the place of a time that nobody has written.
+ */
+export const STAMP: { readonly mark: string; readonly digits: number } = { mark: "t=", digits: 16 };
+
+/**
  * A reply as a vendor of a wire format writes it: bytes on the wire, with head and HTTP framing, in the pieces that are
  * written at once. A paced stream has one text chunk in each piece; its last piece also ends the stream.
  */
@@ -15,12 +21,14 @@ export function cannedReply(wire: BenchFormat, mode: Mode): readonly Uint8Array<
   const parts = REPLY_PARTS[wire];
   const encoder = new TextEncoder();
   if (mode === "json") return [encoder.encode(wholeOf(JSON.stringify(parts.reply)))];
-  const frames = framesOf(parts, CHUNKS[mode]);
+  const frames = framesOf(parts, mode);
   return (mode === "burst" ? [frames.join("")] : frames).map((frame) => encoder.encode(frame));
 }
 
-function framesOf({ opening, chunk, closing }: ReplyParts, count: number): string[] {
-  const frames = Array.from({ length: count }, (_, index) => chunkOf(chunk(`token${index} `)));
+function framesOf({ opening, chunk, closing }: ReplyParts, mode: "burst" | "paced"): string[] {
+  const stamp = mode === "burst" ? "" : `${STAMP.mark}${"0".repeat(STAMP.digits)} `;
+  const textOf = (index: number) => `token${index} ${stamp}`;
+  const frames = Array.from({ length: CHUNKS[mode] }, (_, index) => chunkOf(chunk(textOf(index))));
   frames[0] = STREAM_HEAD + opening.map(chunkOf).join("") + frames[0];
   frames[frames.length - 1] += closing.map(chunkOf).join("") + "0\r\n\r\n";
   return frames;

@@ -10,7 +10,8 @@ export type CaseId =
   | "translation"
   | "memory"
   | "pieces"
-  | "profile";
+  | "profile"
+  | "garbage";
 
 /** Every part, in the order of the report. */
 export const CASE_IDS: readonly CaseId[] = [
@@ -22,6 +23,7 @@ export const CASE_IDS: readonly CaseId[] = [
   "memory",
   "pieces",
   "profile",
+  "garbage",
 ];
 
 /** A load that contenders are put under in turn. */
@@ -46,6 +48,7 @@ export type ScenarioId =
   | "json_32"
   | "json_128"
   | "latency"
+  | "closed_1"
   | "body_100k"
   | "body_1m"
   | "paced"
@@ -75,6 +78,14 @@ export const SCENARIOS: readonly Scenario[] = [
     mode: "json",
     connections: 1,
     load: { kind: "rate", perSecond: LATENCY_RATE },
+  },
+  {
+    ...SMALL,
+    id: "closed_1",
+    caseId: "latency",
+    title: "One connection, each request after the reply before",
+    mode: "json",
+    connections: 1,
   },
   {
     ...SMALL,

@@ -62,12 +62,17 @@ export async function startServer({ name, command, port: given, env, logPath, co
  */
 export async function run(
   command: readonly string[],
-  { core = null, timeoutMs }: { readonly core?: number | null; readonly timeoutMs: number },
+  { core = null, env, timeoutMs }: {
+    readonly core?: number | null;
+    /** Environment variables in addition to those of this process. */
+    readonly env?: Readonly<Record<string, string>>;
+    readonly timeoutMs: number;
+  },
 ): Promise<string> {
   const [program, ...args] = await pinned(command, core);
   if (program === undefined) throw new Error("Cannot run an empty command");
-  const { success, stdout, stderr } = await new Deno.Command(program, { args, signal: AbortSignal.timeout(timeoutMs) })
-    .output();
+  const signal = AbortSignal.timeout(timeoutMs);
+  const { success, stdout, stderr } = await new Deno.Command(program, { args, signal, ...env && { env } }).output();
   const text = new TextDecoder();
   if (!success) throw new Error(`Cannot run "${command[0]}": ${text.decode(stderr).slice(-2000)}`);
   return text.decode(stdout);

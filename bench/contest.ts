@@ -29,6 +29,11 @@ export const p50Ms: Reading = (run) => run.wholeMs?.p50;
 /** The 99th percentile of the time of a reply, in milliseconds. */
 export const p99Ms: Reading = (run) => run.wholeMs?.p99;
 
+/** The median time from the upstream's write of a chunk to its arrival, in milliseconds. */
+export const oneWayP50Ms: Reading = (run) => run.oneWayMs?.p50;
+/** The 99th percentile of that time, in milliseconds. */
+export const oneWayP99Ms: Reading = (run) => run.oneWayMs?.p99;
+
 /** All measurements: for each contender and load, a run per round; nothing where the contender cannot take part. */
 export class Figures {
   readonly #runs = new Map<string, ContenderResult[]>();

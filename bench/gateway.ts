@@ -47,15 +47,14 @@ export interface GatewayOptions {
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
 export async function startGateway(options: GatewayOptions): Promise<Server> {
   const program = fileURLToPath(new URL("main.ts", REPOSITORY));
-  return await startFrom([...await productionFlags(), program, "serve", "--config"], [], options);
+  return await startFrom([program, "serve", "--config"], [], options);
 }
 
 /** Starts the gateway with a profiler inside; see `profiled_gateway.ts`. The profiles are written to the folder. */
 export async function startProfiledGateway(options: GatewayOptions): Promise<Server> {
   const program = fileURLToPath(new URL("profiled_gateway.ts", import.meta.url));
   // The profiler needs more of the system.
-  const flags = (await productionFlags()).filter((flag) => !flag.startsWith("--allow-sys"));
-  return await startFrom([...flags, "--allow-sys", program], [options.folder], options);
+  return await startFrom([program], [options.folder], options, "--allow-sys");
 }
 
 /** Starts the gateway with or without the counts of its metrics; see `observed_gateway.ts`. */
@@ -64,28 +63,38 @@ export async function startObservedGateway(
 ): Promise<Server> {
   const program = fileURLToPath(new URL("observed_gateway.ts", import.meta.url));
   const counts = options.countsRequests ? "counted" : "uncounted";
-  return await startFrom([...await productionFlags(), program], [counts], options);
+  return await startFrom([program], [counts], options);
 }
 
-/** @param program Flags, file and arguments; the configuration's path is added after them. */
+/**
+ * @param program File and arguments; the configuration's path is added after them.
+ * @param allowSys The permission to read the system. Default: that of production.
+ */
 async function startFrom(
   program: readonly string[],
   rest: readonly string[],
   options: GatewayOptions,
+  allowSys = ALLOW_SYS,
 ): Promise<Server> {
   const { folder, core } = options;
   const config = join(folder, "switchyard.json");
   await Deno.writeTextFile(config, JSON.stringify(configOf(options)));
-  const flags = ["--quiet", "--no-check", "--config", DENO_CONFIG];
-  const command = [Deno.execPath(), "run", ...flags, ...program, config, ...rest];
+  const command = [...await productionCommand(allowSys), ...program, config, ...rest];
   const logPath = join(folder, "gateway.log");
   return await startServer({ name: "Switchyard", command, env: RUN_ENVIRONMENT, logPath, core });
 }
 
-/** The flags that the task `start` gives the gateway in production: permissions and options of V8. */
-async function productionFlags(): Promise<string[]> {
+/**
+ * The command that runs a program as the gateway runs in production: with the flags that the task `start` gives it,
+ * which are permissions and options of V8.
+ *
+ * @param allowSys The permission to read the system. Default: that of production.
+ */
+export async function productionCommand(allowSys: string = ALLOW_SYS): Promise<string[]> {
   const { tasks: { start: { command } } } = JSON.parse(await Deno.readTextFile(DENO_CONFIG));
-  return String(command).split(" ").filter((word) => word.startsWith("--"));
+  const flags = String(command).split(" ").filter((word) => word.startsWith("--"));
+  const own = flags.map((flag) => flag === ALLOW_SYS ? allowSys : flag);
+  return [Deno.execPath(), "run", "--quiet", "--no-check", "--config", DENO_CONFIG, ...own];
 }
 
 function configOf(options: GatewayOptions): unknown {

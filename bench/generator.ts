@@ -118,5 +118,12 @@ export function readWrk(output: string): LoadResult {
   const [replies = 0, elapsedUs = 0, failures = 0, ...spreadUs] = line.slice(1).map(Number);
   const [p50, p99, max] = [0, 1, 2].map((index) => elementAt(spreadUs, index) / 1000) as [number, number, number];
   const wholeMs = replies === 0 ? null : { p50, p99, max };
-  return { replies, failures, elapsedMs: elapsedUs / 1000, wholeMs, gaps: { count: 0, late: 0, ms: null } };
+  return {
+    replies,
+    failures,
+    elapsedMs: elapsedUs / 1000,
+    wholeMs,
+    gaps: { count: 0, late: 0, ms: null },
+    oneWayMs: null,
+  };
 }

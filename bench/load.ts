@@ -37,6 +37,8 @@ export interface LoadResult {
   /** From a request, or from when it was due if it was sent late, to the last byte of its reply. */
   readonly wholeMs: Spread | null;
   readonly gaps: Gaps;
+  /** From the upstream's write of a chunk to its arrival; null except under a load of streams with both in C. */
+  readonly oneWayMs: Spread | null;
 }
 
 /** The time between two arrivals of content on one stream; nothing except under a load of streams. */
@@ -108,6 +110,7 @@ export async function runLoad({ request: ask, load, connections, seconds }: Load
     elapsedMs: performance.now() - startedAt,
     wholeMs: spreadOf(whole),
     gaps: { count: gaps.length, late: gaps.filter((gap) => gap > LATE_GAP_MS).length, ms: spreadOf(gaps) },
+    oneWayMs: null, // the clocks of two processes of Deno begin at different times
   };
 }
 

@@ -9,7 +9,8 @@
  *
  * `closed`: each connection sends its next request after its complete reply.
  * `streams`: the same, but the connections start evenly over STREAM_MS, the length of a stream, so that streams do not
- * start and end together. Gaps count from one second after the last start.
+ * start and end together. Gaps count from one second after the last start, and so do one-way times, from the stamps of
+ * the upstream in C.
  * `rate`: requests are due at a constant rate, whether earlier replies have come or not. One that finds all
  * connections busy is sent late, and its time counts from when it was due.
  *
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #include "http_message.h"
+#include "stamp.h"
 
 enum { MAX_EVENTS = 256, READ_BYTES = 256 * 1024, MAX_FAILURES = 1000 };
 
@@ -63,7 +65,7 @@ static struct connection *connections;
 static int connection_count;
 static int busy_count;
 static int64_t gaps_from;
-static struct sample wholes, gaps;
+static struct sample wholes, gaps, one_ways;
 static long failures, late_gaps;
 static char input[READ_BYTES];
 
@@ -190,6 +192,15 @@ static void note_content(struct connection *connection, int64_t now) {
   connection->content_at = now;
 }
 
+/* Adds the one-way times of the chunks that came whole in one read, as almost all do. */
+static void note_stamps(char *bytes, size_t length, int64_t now) {
+  for (char *end = bytes + length, *stamp; (stamp = stamp_in(bytes, (size_t)(end - bytes))) != NULL;) {
+    int64_t sent_us = read_stamp(stamp);
+    if (sent_us > 0) add(&one_ways, now - sent_us * 1000);
+    bytes = stamp + STAMP_DIGITS;
+  }
+}
+
 static void read_reply(struct connection *connection) {
   ssize_t count = recv(connection->socket, input, sizeof input, MSG_DONTWAIT);
   if (count < 0 && errno == EAGAIN) return;
@@ -200,7 +211,11 @@ static void read_reply(struct connection *connection) {
   struct message *reply = &connection->reply;
   uint64_t content_before = reply->content_bytes;
   message_take(reply, input, (size_t)count);
-  if (reply->content_bytes > content_before && gaps_from != 0) note_content(connection, now_ns());
+  if (reply->content_bytes > content_before && gaps_from != 0) {
+    int64_t now = now_ns();
+    note_content(connection, now);
+    if (now >= gaps_from) note_stamps(input, (size_t)count, now);
+  }
   if (reply->phase == MALFORMED) reconnect(connection);
   if (reply->phase != COMPLETE) return;
   const char *after = message_field(reply, "connection");
@@ -280,6 +295,7 @@ int main(int count, char **arguments) {
   printf("{\"replies\":%zu,\"failures\":%ld,\"elapsedMs\":%.3f", wholes.count, failures + busy_count,
          (double)(now_ns() - begun_at) / (double)MS);
   print_sample("wholeMs", &wholes);
+  print_sample("oneWayMs", &one_ways);
   printf(",\"gaps\":{\"count\":%zu,\"late\":%ld", gaps.count, late_gaps);
   print_sample("ms", &gaps);
   printf("}}\n");

@@ -6,7 +6,8 @@
  * REPLIES is a file of replies, written by `native.ts`. A reply is a line `reply MODE WIRE COUNT` and COUNT pieces,
  * each a line with its length and then its bytes. A request for `/MODE/…` gets the reply of that mode in the wire
  * format that the rest of the path belongs to. The first piece is sent at once and each other one PACE_MS after the
- * one before. It prints its address when it listens, and ends when its standard input ends.
+ * one before. A piece with `t=` and digits has the time at which it is sent there: microseconds of the monotonic clock.
+ * It prints its address when it listens, and ends when its standard input ends.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -20,12 +21,15 @@
 #include <unistd.h>
 
 #include "http_message.h"
+#include "stamp.h"
 
 enum { MAX_REPLIES = 64, MAX_EVENTS = 256, MAX_PACE_MS = 1000, READ_BYTES = 256 * 1024 };
 
 struct piece {
   char *bytes;
   size_t length;
+  /* The digits for the time of sending; NULL if it has none. */
+  char *stamp;
 };
 
 struct reply {
@@ -86,6 +90,7 @@ static void read_replies(const char *path) {
       piece->length = strtoull(line, NULL, 10);
       piece->bytes = malloc(piece->length);
       if (fread(piece->bytes, 1, piece->length, file) != piece->length) fail("not a whole piece");
+      piece->stamp = stamp_in(piece->bytes, piece->length);
     }
   }
   fclose(file);
@@ -149,6 +154,7 @@ static bool write_due(struct connection *connection) {
   const struct reply *reply = connection->reply;
   while (connection->due > 0) {
     const struct piece *piece = &reply->pieces[connection->next];
+    if (piece->stamp != NULL && connection->offset == 0) write_stamp(piece->stamp, now_ns() / 1000);
     ssize_t written = send(connection->socket, piece->bytes + connection->offset, piece->length - connection->offset,
                            MSG_NOSIGNAL | MSG_DONTWAIT);
     if (written < 0 && errno == EAGAIN) {
@@ -229,7 +235,7 @@ int main(int count, char **arguments) {
   if (pace_ms < 1 || pace_ms > MAX_PACE_MS) return fprintf(stderr, "expected a pace from 1 to 1000 ms\n"), 2;
   prctl(PR_SET_TIMERSLACK, 1);
   read_replies(arguments[1]);
-  static struct piece refusal = {"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", 0};
+  static struct piece refusal = {"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", 0, NULL};
   refusal.length = strlen(refusal.bytes);
   not_found.pieces = &refusal;
   for (int slot = 0; slot < pace_ms; slot++) slots[slot].before = slots[slot].after = &slots[slot];

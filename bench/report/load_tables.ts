@@ -1,6 +1,6 @@
 import type { Scenario } from "../cases.ts";
 import type { Contender } from "../contenders.ts";
-import { cpuUsPerChunk, cpuUsPerReply, p50Ms, p99Ms, repliesPerSecond } from "../contest.ts";
+import { cpuUsPerChunk, cpuUsPerReply, oneWayP50Ms, oneWayP99Ms, p50Ms, p99Ms, repliesPerSecond } from "../contest.ts";
 import { figure, ranged, table } from "../markdown.ts";
 import { rangeOf } from "../statistics.ts";
 import type { Outcome } from "./outcome.ts";
@@ -64,7 +64,16 @@ function streamTable(scenario: Scenario, outcome: Outcome): string {
   const base = baseOf(scenario);
   const ofBase = base === "bare" ? "of bare Deno" : "of pass-through";
   return table(
-    ["", "CPU µs a chunk", ofBase, "gaps above 40 ms, of 1,000", "largest gap ms", "failed"],
+    [
+      "",
+      "CPU µs a chunk",
+      ofBase,
+      "one-way p50 ms",
+      "one-way p99 ms",
+      "gaps above 40 ms, of 1,000",
+      "largest gap ms",
+      "failed",
+    ],
     contendersOf(scenario, outcome).map((contender) => {
       const { id } = contender;
       const runs = figures.runs(id, scenario.id).filter(({ gaps }) => gaps.count > 0);
@@ -72,6 +81,8 @@ function streamTable(scenario: Scenario, outcome: Outcome): string {
         labelOf(contender, scenario),
         ranged(figures.range(id, scenario.id, cpuUsPerChunk)),
         ranged(figures.ratio(id, base, scenario.id, cpuUsPerChunk), 2),
+        figure(figures.median(id, scenario.id, oneWayP50Ms), 2),
+        figure(figures.median(id, scenario.id, oneWayP99Ms), 2),
         figure(rangeOf(runs.map(({ gaps }) => gaps.late / gaps.count * 1000))?.median, 2),
         figure(rangeOf(runs.map(({ gaps }) => gaps.ms?.max ?? 0))?.max),
         failed(contender, scenario, outcome),

@@ -3,6 +3,7 @@ import {
   cpuUsPerChunk,
   cpuUsPerReply,
   type Figures,
+  oneWayP99Ms,
   p50Ms,
   p99Ms,
   type Reading,
@@ -37,6 +38,7 @@ export function marksOf(outcome: Outcome): Mark[] {
     ...streamMarks(outcome),
     ...translationMarks(outcome.figures),
     ...memoryMarks(outcome),
+    ...garbageMarks(outcome),
   ];
   const rank = ({ isMet }: Mark) => isMet === null ? 2 : isMet ? 1 : 0;
   return marks.toSorted((one, other) => rank(one) - rank(other));
@@ -134,6 +136,13 @@ function streamMarks({ figures, limits, maxStreams }: Outcome): Mark[] {
       max: 95,
     }),
     mark({
+      text: "Paced streams: one-way p99 above the bare Deno proxy's",
+      value: figures.difference("pass", "bare", "paced", oneWayP99Ms)?.median,
+      write: milliseconds,
+      before: null,
+      max: 1.5,
+    }),
+    mark({
       text: "Paced streams at once with under 1 gap in 1,000 above 40 ms",
       value: sustained(limit, maxStreams),
       write: (value) => figure(value),
@@ -147,6 +156,15 @@ function streamMarks({ figures, limits, maxStreams }: Outcome): Mark[] {
       before: null,
       max: 200,
     }),
+  ];
+}
+
+function garbageMarks({ garbage }: Outcome): Mark[] {
+  const bytes = (value: number) => `${figure(value)} bytes`;
+  const rest = { write: bytes, before: null };
+  return [
+    mark({ text: "Garbage of a JSON request of 1 KB", value: garbage?.requestBytes, max: 25_000, ...rest }),
+    mark({ text: "Garbage of a chunk", value: garbage?.chunkBytes, max: 1_000, ...rest }),
   ];
 }
 

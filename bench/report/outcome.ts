@@ -1,6 +1,7 @@
 import type { Scenario } from "../cases.ts";
 import type { ContenderId } from "../contenders.ts";
 import type { Fields, Figures } from "../contest.ts";
+import type { Garbage } from "../garbage_run.ts";
 import type { Machine } from "../machine.ts";
 import type { MemoryUse } from "../memory_watch.ts";
 import type { Piece } from "../pieces.ts";
@@ -37,4 +38,6 @@ export interface Outcome {
   readonly remarks: readonly string[];
   readonly profiles: readonly LoadProfile[];
   readonly pieces: readonly Piece[];
+  /** What the gateway allocates; null if it was not measured. */
+  readonly garbage: Garbage | null;
 }

@@ -29,6 +29,7 @@ export function writeReport(outcome: Outcome): string {
     "## Each load, with ranges",
     ...loadTables(outcome),
     ...memoryTable(outcome),
+    ...garbageTable(outcome),
     ...profileTexts(outcome.profiles),
   ].filter((text) => text !== "").join("\n\n") + "\n";
 }
@@ -90,6 +91,16 @@ function memoryTable({ memory, isMemoryAfterMinute }: Outcome): string[] {
   const when = isMemoryAfterMinute ? "one minute after" : "right after";
   const titles = [`${when} the start`, "peak, under load", `${when} the load`];
   return ["### Memory", table(["Resident MiB", ...titles], rows)];
+}
+
+function garbageTable({ garbage }: Outcome): string[] {
+  if (garbage === null) return [];
+  const rows = [
+    ["JSON request of 1 KB", figure(garbage.requestBytes)],
+    ["chunk of a stream that passes through", figure(garbage.chunkBytes)],
+    ["chunk of a proxy in JavaScript that only hands on what it reads", figure(garbage.bareChunkBytes)],
+  ];
+  return ["### Garbage", "Allocated on V8's heap, one request or chunk at a time.", table(["", "bytes"], rows)];
 }
 
 function chargesText({ figures, charges: { counted, charged } }: Outcome): string {

@@ -10,9 +10,16 @@ const canCompile = Deno.build.os === "linux" && await isInstalled("cc");
 const ignore = !canCompile;
 const name = (text: string) => `${text}${canCompile ? "" : " (skipped: needs Linux and a C compiler)"}`;
 
+interface Amount {
+  readonly body: string;
+  readonly connections: number;
+  /** Default: 0.2. */
+  readonly seconds?: number;
+}
+
 interface NativeRig {
   readonly upstream: Server;
-  load(mode: Mode, load: Load, options: { readonly body: string; readonly connections: number }): Promise<LoadResult>;
+  load(mode: Mode, load: Load, options: Amount): Promise<LoadResult>;
 }
 
 async function withNative(use: (rig: NativeRig) => Promise<void>): Promise<void> {
@@ -24,12 +31,12 @@ async function withNative(use: (rig: NativeRig) => Promise<void>): Promise<void>
   try {
     await use({
       upstream,
-      load: (mode, load, { body, connections }) =>
+      load: (mode, load, { body, connections, seconds = 0.2 }) =>
         generator.run({
           request: { port: upstream.port, path: `/${mode}/chat/completions`, headers: {}, body },
           load,
           connections,
-          seconds: 0.2,
+          seconds,
         }),
     });
   } finally {
@@ -72,5 +79,19 @@ Deno.test({
       assert(streams.wholeMs !== null && streams.wholeMs.p50 > 1200, "a paced stream lasts 63 × 20 ms");
       const refused = await load("none" as Mode, { kind: "closed" }, { body: "{}", connections: 1 });
       assert(refused.replies === 0 && refused.failures > 0, "a 404 is a failure");
+    }),
+});
+
+Deno.test({
+  name: name("native upstream and generator: the time from the write of a chunk to its arrival"),
+  ignore,
+  fn: () =>
+    withNative(async ({ upstream: { port }, load }) => {
+      const response = await fetch(`http://127.0.0.1:${port}/paced/chat/completions`, { method: "POST", body: "{}" });
+      const stamps = [...(await response.text()).matchAll(/ t=(\d{16}) /g)].map(([, digits]) => Number(digits));
+      assertEquals(stamps.length, CHUNKS.paced);
+      assert(stamps.every((stamp, index) => stamp > (stamps[index - 1] ?? 0)), "each is sent after the one before");
+      const { oneWayMs, gaps } = await load("paced", { kind: "streams" }, { body: "{}", connections: 3, seconds: 2 });
+      assert(gaps.count > 0 && oneWayMs !== null && oneWayMs.p50 > 0 && oneWayMs.p50 <= oneWayMs.max);
     }),
 });

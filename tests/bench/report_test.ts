@@ -13,6 +13,7 @@ function result(cpuUsPerReply: number, repliesPerSecond: number): ContenderResul
     elapsedMs: 1000,
     wholeMs: { p50: 1, p99: 2, max: 3 },
     gaps: { count: 0, late: 0, ms: null },
+    oneWayMs: null,
     repliesPerSecond,
     cpuUsPerReply,
   };
@@ -45,6 +46,7 @@ function outcomeOf(figures: Figures, scenarioIds: readonly ScenarioId[]): Outcom
     remarks: [],
     profiles: [],
     pieces: [],
+    garbage: null,
   };
 }
 

@@ -2,7 +2,7 @@ import { CODECS } from "../support/formats.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { content } from "../../src/conversation/codecs/content/mod.ts";
 import type { JsonObject } from "../../src/platform/lib/json/json_object.ts";
-import { hostedToolsIn } from "../../src/conversation/contract/hosted_tools.ts";
+import { stateAndToolsIn } from "../../src/conversation/contract/references.ts";
 import { rejectUnmeteredWork } from "../../src/conversation/parts/reply/unmetered_work.ts";
 import type { CallerFormatName } from "../../src/conversation/neutral/reasoning_signature.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
@@ -81,8 +81,9 @@ const CASES: readonly (readonly [CallerFormatName, JsonObject, readonly string[]
 ];
 
 for (const [form, body, lines] of CASES) {
-  Deno.test(`hostedToolsIn() finds ${lines.length} in ${form} ${JSON.stringify(body).slice(0, 60)}`, () => {
-    assertEquals(hostedToolsIn(CODECS[form].caller.grammar, body).map(({ name, field }) => `${name} ${field}`), lines);
+  Deno.test(`stateAndToolsIn() finds ${lines.length} in ${form} ${JSON.stringify(body).slice(0, 60)}`, () => {
+    const { tools } = stateAndToolsIn({ grammar: CODECS[form].caller.grammar, body });
+    assertEquals(tools.map(({ name, field }) => `${name} ${field}`), lines);
   });
 }
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { WordSearch } from "../../src/platform/lib/text/word_search.ts";
+import { hasQuoted, WordSearch } from "../../src/platform/lib/text/word_search.ts";
 
 const SEARCH = new WordSearch(/"(?:usage|end)"(?!\s*:\s*null)|\[DONE\]/, ['"usage"', '"end"', "[DONE]"]);
 
@@ -10,3 +10,8 @@ for (const [length, padding] of [["short", ""], ["long", "x".repeat(20_000)]] as
     assertEquals(["", "usage", '"usage": null', '"ends"'].map(matches), [false, false, false, false]);
   });
 }
+
+Deno.test("hasQuoted() finds a word only right after a quote", () => {
+  const found = ['{"$ref":1}', '["a $ref"]', "$ref", '"ref"', '["$re", "$ref"]'].map((text) => hasQuoted(text, "$ref"));
+  assertEquals(found, [true, false, false, false, true]);
+});

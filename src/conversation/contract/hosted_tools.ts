@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
-import { walkRequest } from "./request_walk.ts";
+import type { RequestMember } from "./request_walk.ts";
 import { isAbsent, isObject, objectsOf, textOf } from "../neutral/wire_value.ts";
 
 /** A tool that a vendor runs itself and bills in addition to tokens. */
@@ -12,28 +12,22 @@ export interface HostedTool {
 }
 
 /**
- * The hosted tools that a request offers, at any depth, in order. Excludes tools that the caller runs and tools that
- * vendors bill by tokens only. An unknown kind of tool counts as hosted.
+ * Adds the hosted tools that one member of a request offers. Excludes tools that the caller runs and tools that vendors
+ * bill by tokens only. An unknown kind of tool counts as hosted.
  * Source: the vendors' price lists of 2026-11.
- *
- * @param body The parsed request, checked or not.
  */
-export function hostedToolsIn(grammar: RequestGrammar, body: JsonObject): readonly HostedTool[] {
-  const found: HostedTool[] = [];
-  walkRequest(grammar, body, (member) => {
-    const { name, value, depth } = member;
-    if (depth > 0 && name !== "tools" || isAbsent(value)) return;
-    if (name === "tools") {
-      const tools = isObject(value) ? [value] : objectsOf(value);
-      tools.forEach((tool, index) => {
-        const field = Array.isArray(value) ? `${member.path()}[${index}]` : member.path();
-        for (const hosted of grammar.hostedToolNames(tool)) found.push({ name: hosted, field });
-      });
-    } else if (depth === 0) {
-      for (const hosted of settingNames(name, value)) found.push({ name: hosted, field: member.path() });
-    }
-  });
-  return found;
+export function noteHostedTools(grammar: RequestGrammar, member: RequestMember, found: HostedTool[]): void {
+  const { name, value, depth } = member;
+  if (depth > 0 && name !== "tools" || isAbsent(value)) return;
+  if (name === "tools") {
+    const tools = isObject(value) ? [value] : objectsOf(value);
+    tools.forEach((tool, index) => {
+      const field = Array.isArray(value) ? `${member.path()}[${index}]` : member.path();
+      for (const hosted of grammar.hostedToolNames(tool)) found.push({ name: hosted, field });
+    });
+  } else if (depth === 0) {
+    for (const hosted of settingNames(name, value)) found.push({ name: hosted, field: member.path() });
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { appendAll } from "../../platform/lib/collections/append_all.ts";
 import { isDataUri } from "../../platform/lib/media/data_uri.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { ContextReference, ReferenceKind } from "./context_reference.ts";
+import { type HostedTool, noteHostedTools } from "./hosted_tools.ts";
 import { rejectOtherCase } from "./letter_case.ts";
 import type { RequestGrammar } from "./request_grammar.ts";
 import { type RequestMember, walkRequest } from "./request_walk.ts";
@@ -21,18 +22,51 @@ import { isAbsent, isObject } from "../neutral/wire_value.ts";
 export function referencesIn(
   grammar: RequestGrammar,
   body: JsonObject,
-  wholeText: (text: string) => string = (text) => text,
+  wholeText?: (text: string) => string,
 ): readonly ContextReference[] {
   const found: ContextReference[] = [];
+  walkRequest(grammar, body, (member) => noteReferences(grammar, member, found));
+  noteOthers({ grammar, body, wholeText }, found);
+  return found;
+}
+
+/** A request in which something is searched. Arguments as of {@linkcode referencesIn}. */
+interface SearchedRequest {
+  readonly grammar: RequestGrammar;
+  readonly body: JsonObject;
+  readonly wholeText?: ((text: string) => string) | undefined;
+}
+
+/**
+ * What {@linkcode referencesIn} returns, and the hosted tools that a request offers, at any depth, in order. Every
+ * request needs both, so they are found in one walk. Throws as `referencesIn`.
+ */
+export function stateAndToolsIn(
+  request: SearchedRequest,
+): { readonly references: readonly ContextReference[]; readonly tools: readonly HostedTool[] } {
+  const { grammar, body } = request;
+  const references: ContextReference[] = [];
+  const tools: HostedTool[] = [];
   walkRequest(grammar, body, (member) => {
-    if (!grammar.hasExactNames) rejectOtherCase(member);
-    for (const [kind, id, step] of referencesOf(grammar, member)) {
-      found.push({ kind, id, field: member.path() + step });
-    }
+    noteReferences(grammar, member, references);
+    noteHostedTools(grammar, member, tools);
   });
+  noteOthers(request, references);
+  return { references, tools };
+}
+
+function noteReferences(grammar: RequestGrammar, member: RequestMember, found: ContextReference[]): void {
+  if (!grammar.hasExactNames) rejectOtherCase(member);
+  for (const [kind, id, step] of referencesOf(grammar, member)) {
+    found.push({ kind, id, field: member.path() + step });
+  }
+}
+
+/** Adds the references that are not found member by member. */
+function noteOthers({ grammar, body, wholeText = (text) => text }: SearchedRequest, found: ContextReference[]): void {
   appendAll(found, grammar.ownReferences(body, wholeText));
   const cache = cacheInExtraBody(body);
-  return cache === null ? found : [...found, cache];
+  if (cache !== null) found.push(cache);
 }
 
 type Found = readonly [kind: ReferenceKind, id: string, step: string];

@@ -5,6 +5,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether an object has any member of its own. It makes no list of them, since each request asks for it often. */
+export function hasMembers(object: object): boolean {
+  for (const name in object) if (Object.hasOwn(object, name)) return true;
+  return false;
+}
+
 /** The value if it is a JSON object, else null. */
 export function objectOf(value: unknown): JsonObject | null {
   return isObject(value) ? value : null;

@@ -26,9 +26,10 @@ export interface CarriedContext {
 /** A lifetime of a vendor's prompt cache that a request chooses. */
 export type CacheLifetime = "1h" | "12h" | "24h";
 
-type Found = { -readonly [K in keyof Omit<CarriedContext, "cacheLifetimes">]: CarriedContext[K] } & {
-  readonly cacheLifetimes: Set<CacheLifetime>;
-};
+type Found = { -readonly [K in keyof CarriedContext]: CarriedContext[K] };
+
+/** Of almost all requests. */
+const NO_LIFETIMES: ReadonlySet<CacheLifetime> = new Set();
 
 /** Top-level members that refer to stored context, in camel case. */
 const TOP_REFERENCES: ReadonlySet<string> = new Set([
@@ -66,7 +67,7 @@ export function carriedContextOf(grammar: RequestGrammar, body: JsonObject, isCa
     picturesByAddress: 0,
     pictureCharacters: 0,
     hostedTools,
-    cacheLifetimes: new Set(),
+    cacheLifetimes: NO_LIFETIMES,
   };
   walkRequest(grammar, body, (member) => {
     if (isPresent(member.value)) note(grammar, member, isCacheKnown, found);
@@ -98,8 +99,9 @@ function namesContext(grammar: RequestGrammar, { name, value, depth }: RequestMe
     (TOP_REFERENCES.has(name) || (grammar.hasStoredPrompts && name === "prompt" && isObject(value)));
 }
 
-function addLifetime(ttl: unknown, { cacheLifetimes }: Found): void {
-  if (ttl === "1h" || ttl === "12h" || ttl === "24h") cacheLifetimes.add(ttl);
+function addLifetime(ttl: unknown, found: Found): void {
+  if (ttl !== "1h" && ttl !== "12h" && ttl !== "24h") return;
+  found.cacheLifetimes = new Set([...found.cacheLifetimes, ttl]);
 }
 
 /** An image of the chat or responses format: an address, or a data: URI. */

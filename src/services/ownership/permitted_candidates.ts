@@ -2,9 +2,9 @@ import { isInBucket } from "../../money/billing/declared/bucket_prefix.ts";
 import { accountKey, type AccountRecord } from "../../money/billing/accounts/records.ts";
 import type { PriceKey } from "../../money/billing/prices/tariff.ts";
 import type { Model } from "../../vendors/catalog/model.ts";
-import { type HostedTool, hostedToolsIn } from "../../conversation/contract/hosted_tools.ts";
+import type { HostedTool } from "../../conversation/contract/hosted_tools.ts";
 import type { ContextReference, ReferenceKind } from "../../conversation/contract/context_reference.ts";
-import { referencesIn } from "../../conversation/contract/references.ts";
+import { stateAndToolsIn } from "../../conversation/contract/references.ts";
 import type { RequestGrammar } from "../../conversation/contract/request_grammar.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
@@ -65,9 +65,9 @@ export function permittedCandidates<C extends RoutedModel>(
   candidates: readonly C[],
   parts: StateParts,
 ): MaybePromise<readonly C[]> {
-  const { grammar, body, wholeText } = request;
-  const references = referencesIn(grammar, body, wholeText).filter((reference) => !isOpenToAll(grammar, reference));
-  const tools = hostedToolsIn(grammar, body);
+  const { references: named, tools } = stateAndToolsIn(request);
+  if (named.length === 0 && tools.length === 0) return candidates;
+  const references = named.filter((reference) => !isOpenToAll(request.grammar, reference));
   if (references.length === 0 && tools.length === 0) return candidates;
   return candidatesFor(references, tools, { request, candidates, parts });
 }

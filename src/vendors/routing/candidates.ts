@@ -60,8 +60,8 @@ export function openCircuitsLast<C extends Candidate>(
   candidates: readonly C[],
   context: Pick<RoutingContext, "breaker" | "accountId">,
 ): readonly C[] {
+  if (!candidates.some((each) => isAt(each, "resting", context))) return candidates;
   const isResting = new Set(candidates.filter((each) => isAt(each, "resting", context)));
-  if (isResting.size === 0) return candidates;
   return [...candidates.filter((each) => !isResting.has(each)), ...isResting];
 }
 

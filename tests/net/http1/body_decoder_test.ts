@@ -38,6 +38,20 @@ Deno.test("bodyDecoder() returns the same payload wherever the bytes are split",
   ));
 });
 
+Deno.test("bodyDecoder() reads a part of a buffer, and leaves the rest as it is", () => {
+  const buffer = encoder.encode("before2\r\nhi\r\n3\r\nyou\r\n0\r\n\r\nafter");
+  const end = buffer.length - "after".length;
+  const decoder = bodyDecoder({ kind: "chunked" });
+  assertEquals(new TextDecoder().decode(decoder.decode(buffer, "before".length, end)), "hiyou");
+  assertEquals([decoder.done, decoder.hasExcess], [true, false]);
+  assertEquals(new TextDecoder().decode(buffer.subarray(0, "before".length)), "before");
+  assertEquals(new TextDecoder().decode(buffer.subarray(end)), "after");
+  const byLength = bodyDecoder({ kind: "length", bytes: 3 });
+  assertEquals([...byLength.decode(Uint8Array.of(1, 2, 3, 4, 5), 1, 3)], [2, 3]);
+  assertEquals([...byLength.decode(Uint8Array.of(1, 2, 3, 4, 5), 3, 5)], [4]);
+  assertEquals([byLength.done, byLength.hasExcess], [true, true]);
+});
+
 Deno.test("bodyDecoder() skips trailer fields", () => {
   const decoder = bodyDecoder({ kind: "chunked" });
   const payload = decoder.decode(encoder.encode("2\r\nhi\r\n0\r\nauthorization: x\r\n\r\n"));

@@ -1,8 +1,10 @@
+import { appendAll } from "../../../platform/lib/collections/append_all.ts";
 import { editJson, type JsonEdit } from "../../../platform/lib/json/json_edits.ts";
-import { withCuts } from "../../../platform/lib/json/json_cuts.ts";
+import { type Cut, withCuts } from "../../../platform/lib/json/json_cuts.ts";
 import { type JsonScan, scanJson } from "../../../platform/lib/json/json.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { halfCharacterCuts } from "../../../platform/lib/json/well_formed_json.ts";
+import { hasQuoted } from "../../../platform/lib/text/word_search.ts";
 import { isIssuedBy, type ReasoningSignature, WRAPPED_SIGNATURE_PREFIX } from "../../neutral/reasoning_signature.ts";
 import { objectOf } from "../../neutral/wire_value.ts";
 
@@ -17,8 +19,10 @@ export interface BodyEdits {
   readonly droppedFields: readonly string[];
 }
 
-/** The start of a wrapped signature in a body. */
-export const WRAPPED_SIGNATURE_MARK: string = `"${WRAPPED_SIGNATURE_PREFIX}`;
+/** Whether the JSON text of a body has the start of a wrapped signature. */
+export function mayHaveWrapped(outlineText: string): boolean {
+  return hasQuoted(outlineText, WRAPPED_SIGNATURE_PREFIX);
+}
 
 /** A body after edits, with its outline and what was removed. */
 export interface EditedBody {
@@ -56,10 +60,13 @@ const DEFINITIONS = [
 
 function withWholeCharacters(body: ScannedBody): ScannedBody {
   const { bytes, scan } = body;
-  const cuts = scan.members.flatMap(({ key, valueStart, valueEnd }) =>
-    DEFINITIONS.includes(key) ? halfCharacterCuts(bytes, valueStart, valueEnd) : []
-  );
-  return cuts.length === 0 ? body : scanned(withCuts(bytes, cuts).joined());
+  let cuts: Cut[] | null = null;
+  for (const { key, valueStart, valueEnd } of scan.members) {
+    if (!DEFINITIONS.includes(key)) continue;
+    const found = halfCharacterCuts(bytes, valueStart, valueEnd);
+    if (found.length > 0) appendAll(cuts ??= [], found);
+  }
+  return cuts === null ? body : scanned(withCuts(bytes, cuts).joined());
 }
 
 /** No edits. */

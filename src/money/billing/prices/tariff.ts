@@ -209,7 +209,7 @@ export function readTariff(pricing: Readonly<Record<string, unknown>>): Tariff {
 
 /** Whether a price list has a price for a key, or for one whose price it takes; zero is a price, too. */
 export function isKeyPriced(key: PriceKey, pricing: Readonly<Record<string, unknown>>): boolean {
-  return namesOf(key).some((name) => Object.hasOwn(pricing, name));
+  return Object.hasOwn(pricing, key) || (FALLBACK_NAMES[key]?.some((name) => Object.hasOwn(pricing, name)) ?? false);
 }
 
 /** The higher price of two tariffs for each key. */

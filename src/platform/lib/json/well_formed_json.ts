@@ -26,7 +26,7 @@ export function halfCharacterCuts(bytes: Uint8Array<ArrayBuffer>, start: number,
   const cuts: Cut[] = [];
   // Searching a text takes a twentieth of the time of searching bytes.
   const text: string = Buffer.prototype.latin1Slice.call(bytes, start, end);
-  if (!text.includes("\\ud") && !text.includes("\\uD")) return cuts;
+  if (!text.includes("\\u")) return cuts;
   const escapes = /\\u[dD]/g;
   for (let found = escapes.exec(text); found !== null; found = escapes.exec(text)) {
     const at = found.index;

@@ -5,11 +5,13 @@ export interface BodyDecoder {
   /**
    * Decodes the bytes of one read.
    *
-   * @param wire A view whose bytes may be overwritten: the payloads of several chunks are joined in place.
+   * @param wire The bytes may be overwritten: the payloads of several chunks are joined in place.
+   * @param start Where the read begins in `wire`. Default: 0.
+   * @param end Where it ends. Default: at the end of `wire`.
    * @returns A view into `wire` with the payload; empty if the read contained framing only.
    * @throws {TypeError} If the framing is invalid.
    */
-  decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>;
+  decode(wire: Uint8Array<ArrayBuffer>, start?: number, end?: number): Uint8Array<ArrayBuffer>;
   /** True once the whole body was read. */
   readonly done: boolean;
   /**
@@ -29,8 +31,13 @@ export function bodyDecoder(framing: Framing): BodyDecoder {
     case "chunked":
       return new ChunkedDecoder();
     case "until_close":
-      return { decode: (wire) => wire, done: false, hasExcess: false, endsByClose: true };
+      return { decode: viewOf, done: false, hasExcess: false, endsByClose: true };
   }
+}
+
+/** A part of a buffer; the buffer itself if that is all of it. */
+function viewOf(bytes: Uint8Array<ArrayBuffer>, start = 0, end = bytes.length): Uint8Array<ArrayBuffer> {
+  return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
 }
 
 class LengthDecoder implements BodyDecoder {
@@ -46,9 +53,9 @@ class LengthDecoder implements BodyDecoder {
     return this.#left === 0;
   }
 
-  decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-    if (wire.length > this.#left) this.hasExcess = true;
-    const payload = this.hasExcess ? wire.subarray(0, this.#left) : wire;
+  decode(wire: Uint8Array<ArrayBuffer>, start = 0, end = wire.length): Uint8Array<ArrayBuffer> {
+    if (end - start > this.#left) this.hasExcess = true;
+    const payload = viewOf(wire, start, this.hasExcess ? start + this.#left : end);
     this.#left -= payload.length;
     return payload;
   }
@@ -96,15 +103,15 @@ class ChunkedDecoder implements BodyDecoder {
     return this.#state === "done";
   }
 
-  decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  decode(wire: Uint8Array<ArrayBuffer>, start = 0, end = wire.length): Uint8Array<ArrayBuffer> {
     // The first payload stays where it is, so that a read of one chunk moves no byte.
-    let start = 0;
-    let write = 0;
-    let read = 0;
-    while (read < wire.length) {
+    let first = start;
+    let write = start;
+    let read = start;
+    while (read < end) {
       if (this.#state === "payload") {
-        const take = Math.min(this.#size, wire.length - read);
-        if (write === start) start = write = read;
+        const take = Math.min(this.#size, end - read);
+        if (write === first) first = write = read;
         else if (write !== read) wire.copyWithin(write, read, read + take);
         write += take;
         read += take;
@@ -119,7 +126,7 @@ class ChunkedDecoder implements BodyDecoder {
         this.#state = this.#after(byte);
       }
     }
-    return wire.subarray(start, write);
+    return wire.subarray(first, write);
   }
 
   /** The state after one byte of framing. */

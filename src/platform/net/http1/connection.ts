@@ -42,6 +42,23 @@ export interface ConnectionFacts {
   readonly openedAt: number;
 }
 
+/** Receives what one read of a body returns. Exactly one of its functions is called, later and once. None may throw. */
+export interface WireReceiver {
+  /**
+   * Bytes arrived. They are a part of the connection's buffer that is never written again.
+   *
+   * @param start Where they begin in the buffer.
+   * @param end Where they end.
+   */
+  onWire(buffer: Uint8Array<ArrayBuffer>, start: number, end: number): void;
+  /** The peer closed the connection. */
+  onWireEnd(): void;
+  /** Reading failed: {@linkcode ConnectionError} `closed`, or `cancelled` after {@linkcode Connection.cancel}. */
+  onWireLost(error: unknown): void;
+}
+
+const NO_RECEIVER: WireReceiver = { onWire() {}, onWireEnd() {}, onWireLost() {} };
+
 /** Receives the end of an idle connection. */
 export interface IdleOwner {
   /** Called at most once, and never after the next request has started. Must not throw. */
@@ -89,6 +106,8 @@ export class Connection {
   #sendBuffer = new Uint8Array(0);
   /** The read that started while the connection was idle; it returns the first bytes of the next response. */
   #ahead: Promise<number | null> | null = null;
+  /** Of the read of a body. */
+  #receiver = NO_RECEIVER;
   /** Set while the connection is idle. */
   #idleOwner: IdleOwner | null = null;
   #cancelled = false;
@@ -116,22 +135,39 @@ export class Connection {
 
   /**
    * Reads the next bytes of a body; null if the peer closed the connection. They are a part of the connection's buffer
-   * that is never written again. This is not an `async` function, and its callbacks are created once: streams read
-   * thousands of small chunks.
+   * that is never written again.
    *
    * @throws {ConnectionError} `closed`, or `cancelled` after {@linkcode Connection.cancel}.
    */
   read(): Promise<Uint8Array<ArrayBuffer> | null> {
-    return this.socket.read(this.#freeSpace()).then(this.#onRead, this.#onReadFailed);
+    return new Promise((resolve, reject) => {
+      this.readTo({
+        onWire: (buffer, start, end) => resolve(buffer.subarray(start, end)),
+        onWireEnd: () => resolve(null),
+        onWireLost: reject,
+      });
+    });
   }
 
-  readonly #onRead = (count: number | null): Uint8Array<ArrayBuffer> | null => {
-    if (count === null) return null;
+  /**
+   * Like {@linkcode Connection.read}, without the promise and the view, and with callbacks that are created once:
+   * streams read thousands of small chunks. Only one read may be pending.
+   */
+  readTo(receiver: WireReceiver): void {
+    this.#receiver = receiver;
+    // A failure is handled too, and a receiver does not throw.
+    void this.socket.read(this.#freeSpace()).then(this.#onRead, this.#onBodyLost);
+  }
+
+  readonly #onRead = (count: number | null): void => {
+    if (count === null) return this.#receiver.onWireEnd();
     const start = this.#used;
     this.#used += count;
     if (this.#used === this.#buffer.length && this.#bufferBytes < MAX_BUFFER_BYTES) this.#bufferBytes *= 2;
-    return this.#buffer.subarray(start, this.#used);
+    this.#receiver.onWire(this.#buffer, start, this.#used);
   };
+
+  readonly #onBodyLost = (error: unknown): void => this.#receiver.onWireLost(this.#readFailureOf(error));
 
   /** Returns the free space of the buffer, at least {@linkcode MIN_READ_BYTES}. */
   #freeSpace(): Uint8Array {
@@ -148,8 +184,12 @@ export class Connection {
   }
 
   readonly #onReadFailed = (error: unknown): never => {
-    throw isOwnMistake(error) ? error : this.#lost(error);
+    throw this.#readFailureOf(error);
   };
+
+  #readFailureOf(error: unknown): unknown {
+    return isOwnMistake(error) ? error : this.#lost(error);
+  }
 
   /**
    * Watches the connection between two requests. Data that arrives now belongs to no request (RFC 9112, 9.2), and end

@@ -1,6 +1,7 @@
 import { holdRequest } from "../../lib/basics/held.ts";
 import { JoinedBytes } from "../../lib/bytes/joined_bytes.ts";
 import { TurnPace } from "../../lib/streams/turn_pace.ts";
+import type { WireReceiver } from "./connection.ts";
 import { ConnectionError } from "./connection_error.ts";
 import type { ResponseHead } from "./response_head.ts";
 import type { Exchanged } from "./resend.ts";
@@ -60,7 +61,7 @@ export function responseOf(exchanged: Exchanged, onReusable: () => void): HttpRe
 
 const NO_CALLBACKS: ReadCallbacks = { onChunk() {}, onEnd() {}, onError() {} };
 
-class ConnectionResponse implements HttpResponse {
+class ConnectionResponse implements HttpResponse, WireReceiver {
   readonly status: number;
   readonly head: ResponseHead;
   readonly #exchanged: Exchanged;
@@ -105,7 +106,7 @@ class ConnectionResponse implements HttpResponse {
     else if (early === null) this.#readWire();
     else {
       this.#early = null;
-      queueMicrotask(() => this.#onWire(early));
+      queueMicrotask(() => this.onWire(early, 0, early.length));
     }
   }
 
@@ -114,7 +115,7 @@ class ConnectionResponse implements HttpResponse {
     const early = this.#early;
     if (early === null) return null;
     this.#early = null;
-    const payload = this.#decode(early);
+    const payload = this.#decode(early, 0, early.length);
     if (this.#exchanged.decoder.done) {
       this.#finish();
       return payload;
@@ -136,14 +137,14 @@ class ConnectionResponse implements HttpResponse {
   }
 
   #readWire(): void {
-    this.#exchanged.connection.read().then(this.#onWire, this.#onLost);
+    this.#exchanged.connection.readTo(this);
   }
 
-  readonly #onWire = (wire: Uint8Array<ArrayBuffer> | null): void => {
-    if (wire === null) return this.#endOfInput();
+  /** Called by the connection. */
+  onWire(wire: Uint8Array<ArrayBuffer>, start: number, end: number): void {
     let payload: Uint8Array<ArrayBuffer>;
     try {
-      payload = this.#decode(wire);
+      payload = this.#decode(wire, start, end);
     } catch (error) {
       return this.#callbacks.onError(error);
     }
@@ -151,24 +152,26 @@ class ConnectionResponse implements HttpResponse {
     if (payload.length > 0) this.#callbacks.onChunk(payload);
     else if (this.#isOver) this.#callbacks.onEnd();
     else this.#readWire();
-  };
+  }
 
-  readonly #onLost = (error: unknown): void => {
+  /** Called by the connection. */
+  onWireLost(error: unknown): void {
     this.#isOver = true;
     this.#exchanged.connection.close();
     this.#callbacks.onError(error);
-  };
+  }
 
-  #decode(wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  #decode(wire: Uint8Array<ArrayBuffer>, start: number, end: number): Uint8Array<ArrayBuffer> {
     try {
-      return this.#exchanged.decoder.decode(wire);
+      return this.#exchanged.decoder.decode(wire, start, end);
     } catch (error) {
       this.cancel();
       throw new ConnectionError("Cannot read the response", "protocol", "answered", error);
     }
   }
 
-  #endOfInput(): void {
+  /** Called by the connection. */
+  onWireEnd(): void {
     const { connection, decoder } = this.#exchanged;
     this.#isOver = true;
     connection.close();

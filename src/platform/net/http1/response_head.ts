@@ -18,6 +18,20 @@ const LENGTH = /^\d{1,15}$/;
 
 const NO_VALUES: readonly string[] = [];
 
+/** The starts of the lines of fields that were searched for, by name: a dozen are searched in each response. */
+const STARTS = new Map<string, string>();
+/** More than the program has names of fields. */
+const MAX_STARTS = 256;
+
+function startOf(name: string): string {
+  let start = STARTS.get(name);
+  if (start === undefined) {
+    start = `\r\n${name}:`;
+    if (STARTS.size < MAX_STARTS) STARTS.set(name, start);
+  }
+  return start;
+}
+
 /** The status line and header fields of one response. */
 export class ResponseHead {
   /** The status code, 100 to 599. */
@@ -43,14 +57,14 @@ export class ResponseHead {
 
   /** The value of the first field with that lower-case name; null if there is none. */
   get(name: string): string | null {
-    const line = `\r\n${name}:`;
+    const line = startOf(name);
     const at = this.#lowerText.indexOf(line);
     return at === -1 ? null : this.#valueAt(at + line.length);
   }
 
   /** The values of all fields with that lower-case name, in order. */
   all(name: string): readonly string[] {
-    const line = `\r\n${name}:`;
+    const line = startOf(name);
     let at = this.#lowerText.indexOf(line);
     if (at === -1) return NO_VALUES;
     const values: string[] = [];

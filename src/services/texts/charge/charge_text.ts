@@ -77,23 +77,21 @@ function partsOf(attempt: TextAttempt, usage: Usage): PricedParts {
   const own = withoutModels(usage);
   const prices = pricesOf(model, own, usage, attempt);
   const quantities = textQuantitiesOf(own, inputImagesOf(request, model));
+  const parts: PricedQuantities[] = [{ quantities, tariff: prices.tariff }];
+  for (const other of usage.otherModels ?? NO_MODELS) {
+    parts.push({
+      // Counts as one request, even if several models contribute.
+      quantities: { ...textQuantitiesOf(other.usage), request: 0 },
+      tariff: pricesOf(modelNamed(other.model, attempt), other.usage, usage, attempt).tariff,
+    });
+  }
   const { serviceTier } = usage;
-  return {
-    parts: [
-      { quantities, tariff: prices.tariff },
-      ...(usage.otherModels ?? []).map((other) => ({
-        // Counts as one request, even if several models contribute.
-        quantities: { ...textQuantitiesOf(other.usage), request: 0 },
-        tariff: pricesOf(modelNamed(other.model, attempt), other.usage, usage, attempt).tariff,
-      })),
-    ],
-    reasons: prices.reasons,
-    unpriced: [
-      ...unpricedKeysOf("text", quantities, prices.pricing),
-      ...serviceTier === undefined || model.isFree || isTierPriced(model.prices, serviceTier) ? [] : ["service_tier"],
-    ],
-  };
+  const isTierKnown = serviceTier === undefined || model.isFree || isTierPriced(model.prices, serviceTier);
+  const unpriced = unpricedKeysOf("text", quantities, prices.pricing);
+  return { parts, reasons: prices.reasons, unpriced: isTierKnown ? unpriced : [...unpriced, "service_tier"] };
 }
+
+const NO_MODELS: NonNullable<Usage["otherModels"]> = [];
 
 /** The prices of one model's part of a reply. The tier and the region are those of the whole reply. */
 function pricesOf({ id, prices }: Model, own: Usage, reply: Usage, attempt: TextAttempt): AppliedPrices {

@@ -1,4 +1,5 @@
 import { readSignature, WRAPPED_SIGNATURE_PREFIX } from "../../../conversation/neutral/reasoning_signature.ts";
+import { hasQuoted } from "../../../platform/lib/text/word_search.ts";
 import type { Candidate } from "../../../vendors/routing/candidates.ts";
 import type { TextRequest } from "./attempt.ts";
 
@@ -13,7 +14,7 @@ const MAX_HEAD_CHARACTERS = 256;
  * next turn is worth most there: others do not get the reasoning.
  */
 function makerOf({ outlineText }: Pick<TextRequest, "outlineText">): string | null {
-  const at = outlineText.lastIndexOf(START);
+  const at = hasQuoted(outlineText, WRAPPED_SIGNATURE_PREFIX) ? outlineText.lastIndexOf(START) : -1;
   if (at < 0) return null;
   const value = /^[\w+/=-]+/.exec(outlineText.slice(at + 1, at + 1 + MAX_HEAD_CHARACTERS))?.[0] ?? "";
   return readSignature(value, "responses").issuer;

@@ -1,4 +1,4 @@
-import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
+import { isPending, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { Bytes, StreamTransform } from "../../calls/stream_relay.ts";
 import { type IssuedId, type StatePolicy, statePolicyOf } from "../../../conversation/contract/issued_ids.ts";
@@ -92,7 +92,8 @@ class IssuedIdsRelay implements StreamTransform {
   }
 
   take(bytes: Uint8Array<ArrayBuffer>): MaybePromise<Bytes> {
-    return chain(this.inner.take(bytes), (taken) => this.#held(taken));
+    const taken = this.inner.take(bytes);
+    return isPending(taken) ? taken.then(this.#hold) : this.#held(taken);
   }
 
   async end(): Promise<Bytes> {
@@ -110,6 +111,8 @@ class IssuedIdsRelay implements StreamTransform {
   heartbeat(silentMs: number): Bytes {
     return this.inner.heartbeat(silentMs);
   }
+
+  readonly #hold = (out: Bytes): MaybePromise<Bytes> => this.#held(out);
 
   #held(out: Bytes): MaybePromise<Bytes> {
     if (out === null) return null;

@@ -8,7 +8,7 @@ import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { returnBodyBuffer } from "../../../platform/lib/bytes/body_buffers.ts";
 import { encodeFrames } from "../../../platform/lib/streams/sse.ts";
-import { WordSearch } from "../../../platform/lib/text/word_search.ts";
+import { hasQuoted, WordSearch } from "../../../platform/lib/text/word_search.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { incompleteStream, reportedFailure, streamError } from "./stream_errors.ts";
 import { countHostedCalls, plausibleUsage } from "../charge/plausible_usage.ts";
@@ -228,10 +228,10 @@ export class PassRelay implements StreamTransform {
   }
 
   /** Reads the relevant frames. Returns the edits of those that the caller must not receive unchanged. */
-  #inspect(text: string): LineEdit[] {
-    const mayReport = text.includes('"error"');
+  #inspect(text: string): readonly LineEdit[] {
+    const mayReport = hasQuoted(text, 'error"');
     const mayRestore = this.#restorer !== null && this.#restorer.isRelevant(text);
-    if (!mayReport && !mayRestore && !this.#hidesBlankLine && !this.#watcher.isRelevant(text)) return [];
+    if (!mayReport && !mayRestore && !this.#hidesBlankLine && !this.#watcher.isRelevant(text)) return NO_EDITS;
     const edits: LineEdit[] = [];
     /** How far the edits move what follows them. */
     let shift = this.#held.length;
@@ -346,6 +346,8 @@ export class PassRelay implements StreamTransform {
     });
   }
 }
+
+const NO_EDITS: readonly LineEdit[] = [];
 
 /** A held frame is kept as text and as bytes. */
 const HELD_COPIES = 2;

@@ -10,7 +10,8 @@ const CHOICES = ["none", "auto", "required", "any"];
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
 export function checkTools(body: JsonObject): void {
-  const { tools, functions } = body;
+  const { tools, functions, tool_choice: choice, function_call: legacyChoice } = body;
+  if ((tools ?? functions ?? choice ?? legacyChoice ?? null) === null) return;
   const names = new Set<string>();
   if (tools !== undefined && tools !== null) {
     if (!Array.isArray(tools)) throw invalidField("tools", "expected an array");
@@ -20,8 +21,8 @@ export function checkTools(body: JsonObject): void {
     if (!Array.isArray(functions)) throw invalidField("functions", "expected an array");
     for (let i = 0; i < functions.length; i++) checkDefinition(functions[i], `functions[${i}]`, names);
   }
-  checkChoice(body.tool_choice, names);
-  checkLegacyChoice(body.function_call, names);
+  checkChoice(choice, names);
+  checkLegacyChoice(legacyChoice, names);
 }
 
 function checkTool(tool: unknown, i: number, names: Set<string>): void {

@@ -39,7 +39,10 @@ const SAMPLING = [...Object.keys(SAMPLING_DEFAULTS), "logit_bias"];
 export function factEditsOf(request: PassThroughRequest, replaced: JsonObject): MemberEdits {
   const { body, facts, model } = request;
   if (isRelayed(request) || facts.canReason === null) return NO_MEMBER_EDITS;
-  const requested = requestedEffort({ ...body, ...replaced });
+  // An undefined value removes the effort, too.
+  const requested = requestedEffort(
+    "reasoning_effort" in replaced || "reasoning" in replaced ? { ...body, ...replaced } : body,
+  );
   if (!facts.canReason) return withoutEffort(body, requested);
   const effort = effortFor(body, { facts, model }, requested);
   const droppedFields: string[] = [];

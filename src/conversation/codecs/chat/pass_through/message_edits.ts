@@ -125,8 +125,10 @@ function hasRefusedReasoning(message: JsonObject, { refusesReasoning, provider }
 }
 
 function hasReasoning(message: JsonObject): boolean {
-  for (const name of REASONING_NAMES) if (message[name] !== undefined) return true;
-  const { tool_calls: calls } = message;
+  const { reasoning_content, reasoning, reasoning_details, extra_content, tool_calls: calls } = message;
+  // The members of `REASONING`: V8 finds a member that is named in the code in a tenth of the time.
+  if (reasoning_content !== undefined || reasoning !== undefined) return true;
+  if (reasoning_details !== undefined || extra_content !== undefined) return true;
   if (!Array.isArray(calls)) return false;
   for (const call of calls) if (hasExtraContent(call)) return true;
   return false;

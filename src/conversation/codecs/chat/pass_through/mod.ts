@@ -1,8 +1,10 @@
 import { readModelName } from "../../../models/answering_models.ts";
+import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { spliceJson } from "../../../../platform/lib/json/json.ts";
 import { joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
+import { NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
 import type { PassThrough } from "../../../contract/pass_through.ts";
-import { objectOf } from "../../../neutral/wire_value.ts";
+import { hasMembers, objectOf } from "../../../neutral/wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
@@ -22,8 +24,7 @@ export const passThrough: PassThrough = {
   prepare(received) {
     const { changed, model, outputLimit, quirks } = received;
     // A limit that was lowered stays low under the name that the vendor takes.
-    const isChanged = Object.keys(changed).length > 0;
-    const request = isChanged ? { ...received, body: { ...received.body, ...changed } } : received;
+    const request = hasMembers(changed) ? { ...received, body: { ...received.body, ...changed } } : received;
     const { body } = request;
     const { bytes, scan, droppedFields } = withEdits(
       request,
@@ -31,15 +32,13 @@ export const passThrough: PassThrough = {
     );
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
-    const replaced = Object.fromEntries(
-      Object.entries(reasoning.set).filter(([name]) => !known.remove.includes(name)),
-    );
-    const own = ownModelEditsOf(request, { ...replaced, ...known.set }, bytes);
-    const vendor = vendorFieldEditsOf(request, { ...replaced, ...known.set, ...own.set });
-    const edits = [reasoning, known, own, vendor];
+    const replaced = withMembers(without(reasoning.set, known.remove), known.set);
+    const own = ownModelEditsOf(request, replaced, bytes);
+    const changedSet = withMembers(replaced, own.set);
+    const vendor = vendorFieldEditsOf(request, changedSet);
+    const edits = [reasoning, known, own, vendor].filter((each) => each !== NO_MEMBER_EDITS);
     const remove = ["extra_body", ...edits.flatMap((each) => each.remove)];
-    const kept = Object.fromEntries(Object.entries(changed).filter(([name]) => !remove.includes(name)));
-    const set: Record<string, unknown> = { ...kept, ...replaced, ...known.set, ...own.set, ...vendor.set, model };
+    const set: Record<string, unknown> = { ...without(changed, remove), ...changedSet, ...vendor.set, model };
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     }
@@ -49,10 +48,23 @@ export const passThrough: PassThrough = {
     }
     return {
       body: spliceJson(bytes, scan, { set, remove }),
-      droppedFields: [droppedFields, ...edits.map((each) => each.droppedFields)].flat(),
+      droppedFields: edits.length === 0
+        ? droppedFields
+        : [droppedFields, ...edits.map((each) => each.droppedFields)].flat(),
     };
   },
   modelIn: (reply) => readModelName(objectOf(reply)?.model),
   watch: (body) => watcher(wantsUsage(body)),
   issuedIds,
 };
+
+/** Members with those of another object in their place; the same object if the other one is empty. */
+function withMembers(members: JsonObject, others: JsonObject): JsonObject {
+  return hasMembers(others) ? { ...members, ...others } : members;
+}
+
+/** The members without those of certain names; the same object if it has none of them. */
+function without(members: JsonObject, names: readonly string[]): JsonObject {
+  if (!names.some((name) => Object.hasOwn(members, name))) return members;
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
+}

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import type { MemberEdits } from "../../../parts/request/member_edits.ts";
+import { type MemberEdits, NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
 import { COMMON_EFFORTS, effortForShare } from "../../../parts/request/effort.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isAbsent, isObject, numberOrNull, objectOf, textOf } from "../../../neutral/wire_value.ts";
@@ -13,7 +13,8 @@ const DEFAULT_OUTPUT_TOKENS = 8_192;
  * Source: OpenRouter API reference, "Reasoning tokens", "Usage accounting".
  */
 export function reasoningEditsOf({ body, quirks }: Pick<PassThroughRequest, "body" | "quirks">): MemberEdits {
-  if (quirks.has("reasoning_object")) return { set: {}, remove: [], droppedFields: [] };
+  const hasNone = !isObject(body.reasoning) && !isObject(body.usage);
+  if (hasNone || quirks.has("reasoning_object")) return NO_MEMBER_EDITS;
   const remove = ["reasoning", "usage"].filter((name) => isObject(body[name]));
   const reasoning = objectOf(body.reasoning);
   if (reasoning === null) return { set: {}, remove, droppedFields: [] };

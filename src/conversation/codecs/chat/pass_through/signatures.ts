@@ -5,8 +5,8 @@ import {
   type BodyEdits,
   isOwnSignature,
   isWrapped,
+  mayHaveWrapped,
   NO_EDITS,
-  WRAPPED_SIGNATURE_MARK,
 } from "../../../parts/request/body_edits.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
@@ -22,7 +22,7 @@ type Path = JsonEdit["path"];
  * with them.
  */
 export function signatureEditsOf({ wholeBody, outlineText, provider, quirks }: PassThroughRequest): BodyEdits {
-  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK)) return NO_EDITS;
+  if (!mayHaveWrapped(outlineText)) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const droppedFields = new Set<string>();
   listOf(wholeBody().messages).forEach((message, index) => {

@@ -55,7 +55,7 @@ export function readUsage(body: unknown): Usage | null {
     reasoning,
   ];
   const read = withImageTokens(withCounters(tokens, {
-    ...mediaIn(usage, tokens),
+    ...hasDetails(usage) ? mediaIn(usage, tokens) : NO_MEDIA,
     ...lifetimesIn(promptDetails?.cache_write_tokens_details, cacheWrite),
     ...extras,
     webSearches,
@@ -65,6 +65,13 @@ export function readUsage(body: unknown): Usage | null {
     audioSeconds: readCounter(usage.prompt_audio_seconds),
   }));
   return withTier(checkedCounters(read, counters), reply?.service_tier ?? usage.service_tier);
+}
+
+/** Zero counters are left out of usage, so a usage without details needs none of them. */
+const NO_MEDIA: Partial<ReturnType<typeof mediaIn>> = {};
+
+function hasDetails({ prompt_tokens_details: prompt, completion_tokens_details: completion }: JsonObject): boolean {
+  return objectOf(prompt) !== null || objectOf(completion) !== null;
 }
 
 /** Tokens by medium, from the details of both sides. `cached_tokens_details` counts those read from a cache. */

@@ -1,3 +1,4 @@
+import { hasQuoted } from "../../../../platform/lib/text/word_search.ts";
 import { JsonRewrite } from "../../../../platform/lib/json/json_edits.ts";
 import { type BodyEdits, NO_EDITS } from "../../../parts/request/body_edits.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
@@ -12,7 +13,7 @@ const RESULT = /"function_?[rR]esponse"/;
  * as a reference to a part of the result, and refuses those that name none. Source: vercel/ai#14369.
  */
 export function resultReferenceEditsOf({ outlineText, wholeBody }: PassThroughRequest): BodyEdits {
-  if (!outlineText.includes('"$ref"') || !RESULT.test(outlineText)) return NO_EDITS;
+  if (!hasQuoted(outlineText, '$ref"') || !RESULT.test(outlineText)) return NO_EDITS;
   const edits = listOf(wholeBody().contents).flatMap((content, index) =>
     listOf(isObject(content) ? content.parts : []).flatMap((part, position) =>
       RESPONSES.filter((name) => isObject(part) && hasOtherReference(part[name])).map((name) => ({

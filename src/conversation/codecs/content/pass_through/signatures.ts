@@ -1,18 +1,19 @@
 import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import { hasQuoted } from "../../../../platform/lib/text/word_search.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import {
   type BodyEdits,
   isOwnSignature,
   isWrapped,
+  mayHaveWrapped,
   NO_EDITS,
-  WRAPPED_SIGNATURE_MARK,
 } from "../../../parts/request/body_edits.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isAbsent, isObject, listOf } from "../../../neutral/wire_value.ts";
 import { PLACEHOLDER_SIGNATURE, readPartSignature, reasoningOf } from "../shared/signatures.ts";
 
 const SPELLINGS = ["thoughtSignature", "thought_signature"] as const;
-const CALLS = ['"functionCall"', '"function_call"'];
+const CALL_WORDS = ['functionCall"', 'function_call"'];
 
 /**
  * Edits a history with wrapped signatures for this provider. The provider's own signatures are unwrapped; those of
@@ -21,9 +22,7 @@ const CALLS = ['"functionCall"', '"function_call"'];
  * Source: Gemini API reference, "Thought signatures".
  */
 export function signatureEditsOf({ wholeBody, outlineText, provider, quirks }: PassThroughRequest): BodyEdits {
-  if (!outlineText.includes(WRAPPED_SIGNATURE_MARK) && !CALLS.some((mark) => outlineText.includes(mark))) {
-    return NO_EDITS;
-  }
+  if (!mayHaveWrapped(outlineText) && !CALL_WORDS.some((word) => hasQuoted(outlineText, word))) return NO_EDITS;
   const body = wholeBody();
   const needsPlaceholder = !quirks.has("no_signature_placeholder");
   const edits: JsonEdit[] = [];

@@ -5,8 +5,8 @@ import {
   type BodyEdits,
   isOwnSignature,
   isWrapped,
+  mayHaveWrapped,
   NO_EDITS,
-  WRAPPED_SIGNATURE_MARK,
 } from "../../../parts/request/body_edits.ts";
 import type { ModelFacts } from "../../../facts/model_facts.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
@@ -24,7 +24,7 @@ const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signatur
 export function signatureEditsOf(
   { body: outline, wholeBody, outlineText, provider, facts, dropsReasoning }: PassThroughRequest,
 ): BodyEdits {
-  if (!dropsReasoning && !outlineText.includes(WRAPPED_SIGNATURE_MARK)) return bareLoopEdits(outline, facts);
+  if (!dropsReasoning && !mayHaveWrapped(outlineText)) return bareLoopEdits(outline, facts);
   const body = wholeBody();
   const edits: JsonEdit[] = [];
   const searchLosses = new Set<string>();

@@ -4,8 +4,8 @@ import {
   type BodyEdits,
   isOwnSignature,
   isWrapped,
+  mayHaveWrapped,
   NO_EDITS,
-  WRAPPED_SIGNATURE_MARK,
 } from "../../../parts/request/body_edits.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isObject, listOf, textOrNull } from "../../../neutral/wire_value.ts";
@@ -14,6 +14,18 @@ import { readCarriedSignature } from "../shared/carried_signature.ts";
 
 /** The start of an item id. A body may refer to an item by id only, without the type of a reference. */
 const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
+/** The longest start, with its quote. */
+const MAX_ITEM_START = 5;
+const QUOTE = 0x22;
+
+/** Whether a text may have the id of an item. It has far fewer underscores than quotes. */
+function mayNameItem(text: string): boolean {
+  for (let at = text.indexOf("_"); at >= 0; at = text.indexOf("_", at + 1)) {
+    const isNearQuote = text.charCodeAt(at - 3) === QUOTE || text.charCodeAt(at - 4) === QUOTE;
+    if (isNearQuote && ITEM_ID.test(text.slice(Math.max(0, at + 1 - MAX_ITEM_START), at + 1))) return true;
+  }
+  return false;
+}
 
 /**
  * Edits a history for this provider. Its own signatures are unwrapped, items with signatures of others are removed, and
@@ -23,7 +35,7 @@ const ITEM_ID = /"(?:rs|msg|fc|ctc|ws)_/;
 export function signatureEditsOf(
   { wholeBody, outlineText, provider, dropsReasoning, issuedItem: madeItem }: PassThroughRequest,
 ): BodyEdits {
-  if (!dropsReasoning && !outlineText.includes(WRAPPED_SIGNATURE_MARK) && !ITEM_ID.test(outlineText)) return NO_EDITS;
+  if (!dropsReasoning && !mayHaveWrapped(outlineText) && !mayNameItem(outlineText)) return NO_EDITS;
   const edits: JsonEdit[] = [];
   const droppedFields = new Set<string>();
   listOf(wholeBody().input).forEach((item, index) => {
