@@ -22,6 +22,7 @@ Deno.test("readProviderConfig() adds the vendor's base URL and the default timeo
     timeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 600_000 },
     allows: { references: [], tools: [] },
     quirks: NO_QUIRKS,
+    hasBatches: true,
   });
   for (const kind of PROVIDER_KINDS) {
     const own = { vertex: { project: "p" }, bedrock: { region: "us-east-1" } };
