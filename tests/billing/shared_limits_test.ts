@@ -1,12 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
-import {
-  type Admission,
-  createMeter,
-  fixedReservation,
-  type LedgerMeter,
-} from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
+import { type Admission, fixedReservation, type LedgerMeter } from "../../src/money/billing/meter/meter.ts";
 import { recallingMeter } from "../../src/money/billing/meter/recalling_meter.ts";
 import { ShareRecall } from "../../src/platform/store/share_recall.ts";
 import { UsageRollup } from "../../src/money/billing/usage/usage_rollup.ts";

@@ -303,6 +303,35 @@ Deno.test("batches: requests in the create, in the form of OpenRouter, with a we
   });
 });
 
+Deno.test("batches: OpenAI's client reads the event of an account with its webhook format", async () => {
+  await withStage({}, async ({ call, admin, ended }) => {
+    const secret = (await admin("POST", "/admin/v1/accounts/demo/webhook-secret")).json.webhook_secret;
+    const changed = await admin("PATCH", "/admin/v1/accounts/demo", { webhook_format: "openai" });
+    assertEquals(changed.json.webhook_format, "openai");
+    assertEquals((await admin("PATCH", "/admin/v1/accounts/demo", { webhook_format: "other" })).status, 400);
+    const { json: receiver } = await admin("POST", "/admin/v1/webhook-receivers", { account: "demo", minutes: 5 });
+    const { json } = await call("POST", "/v1/batches", {
+      endpoint: "/v1/chat/completions",
+      requests: [{ custom_id: "a", body: { model: "sandbox/chat-1", messages: [{ role: "user", content: "Hi" }] } }],
+      callback_url: receiver.url,
+    });
+    const batch = await ended(json.id);
+    const deadline = performance.now() + 60_000;
+    let data;
+    do ({ json: { data } } = await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`)); while (
+      data.length === 0 && performance.now() < deadline
+    );
+    const [{ body, headers, verified }] = data;
+    assertEquals(verified, true);
+    const client = new OpenAI({ apiKey: "unused" });
+    const { id, created_at, ...event } = await client.webhooks.unwrap(body, headers, secret);
+    assertEquals(event, { object: "event", type: "batch.completed", data: { id: batch.id } });
+    assertEquals([id, created_at], [batch.id.replace("batch_", "evt_"), batch.completed_at]);
+    const reset = await admin("PATCH", "/admin/v1/accounts/demo", { webhook_format: null });
+    assertEquals(reset.json.webhook_format, "service");
+  });
+});
+
 Deno.test("batches: a dry run checks and prices the lines, and stores, holds and sends nothing", async () => {
   await withStage({}, async ({ call, store, client, money }) => {
     const body = {

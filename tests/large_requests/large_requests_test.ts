@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Credential } from "../../src/money/billing/keys/key_ring.ts";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { OpenStreams } from "../../src/services/calls/stream_relay.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { readModel } from "../../src/vendors/catalog/model.ts";

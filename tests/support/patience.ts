@@ -1,6 +1,6 @@
 /** How long an answer is waited for: a machine that runs other suites, too, is slow. */
 const ANSWER_MS = 180_000;
-/** How long a state is waited for: an event that was refused a few times, and what a sweep removes, take ten minutes. */
+/** How long a state is waited for: a refused event, or what a sweep removes, takes ten minutes. */
 const STATE_MS = 900_000;
 /** Interval between two looks at a state. */
 const LOOK_EVERY_MS = 5;

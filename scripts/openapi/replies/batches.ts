@@ -14,7 +14,7 @@ const LineError = z.object({
 
 /** What the gateway adds to a batch of any protocol. */
 export const ServiceBatch = about(
-  z.object({ mode: z.literal("emulated"), estimate: usd(), cost: usd() }),
+  z.object({ mode: z.enum(["vendor", "emulated", "mixed"]), estimate: usd(), cost: usd() }),
   "How the gateway runs the lines, their highest cost, and their cost so far.",
 );
 

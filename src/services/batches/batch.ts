@@ -56,6 +56,17 @@ export type BatchStatus =
   | "cancelling"
   | "cancelled";
 
+/** All states. */
+export const BATCH_STATUSES: readonly BatchStatus[] = [
+  "in_progress",
+  "finalizing",
+  "cancelling",
+  "completed",
+  "failed",
+  "cancelled",
+  "expired",
+];
+
 /** The final states. */
 const ENDED_BATCH_STATUSES = ["completed", "failed", "cancelled", "expired"] as const;
 
@@ -115,8 +126,16 @@ export interface BatchRecord {
   readonly cancellingAt: number | null;
   readonly endedAt: number | null;
   readonly total: number;
+  /** The lines that vendors run in batches of their own. The gateway runs the others. */
+  readonly vendorLines: number;
+  /** Whether the batches of vendors are cut, so that each of their lines is in one, or is settled. */
+  readonly isCut: boolean;
+  /** Whether all lines that the gateway runs are settled. */
+  readonly isOwnDone: boolean;
   readonly completed: number;
   readonly failed: number;
+  /** The failed lines that were run, by the code of their error. Absent without one. */
+  readonly failures?: Readonly<Record<string, number>>;
   /** The highest cost of all lines, which was held at the create. */
   readonly estimate: Money;
   /** What the settled lines cost. */
@@ -144,9 +163,11 @@ export interface SettledLine {
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
+/** The last instant of a date. Source: ECMAScript, "Time Values and Time Range". */
+const MAX_DATE_MS = 8.64e15;
 const DIGITS = "[0-9a-f]{28}";
 const BATCH_ID = new RegExp(`^batch_${DIGITS}$`);
-const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|[0-9]+)\\.bin$`);
+const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|(?:vendor)?[0-9]+)\\.bin$`);
 
 /** Creates the id of a batch. */
 export function newBatchId(nowMs: number): string {
@@ -170,6 +191,16 @@ export function storedBatchId(shown: string, protocol: BatchProtocol): string | 
   const prefix = SHOWN_PREFIXES[protocol];
   const id = `batch_${shown.slice(prefix.length)}`;
   return shown.startsWith(prefix) && BATCH_ID.test(id) ? id : null;
+}
+
+/** The id in the store of an id that callers of any protocol see; null if it can be none. */
+export function anyStoredBatchId(shown: string): string | null {
+  return storedBatchId(shown, "default") ?? storedBatchId(shown, "message") ?? storedBatchId(shown, "content");
+}
+
+/** What sorts before the ids of all batches since an instant, and after those before; null for any time that is far. */
+export function batchIdsFrom(atMs: number): string | null {
+  return atMs <= 0 || atMs > MAX_DATE_MS ? null : `batch_${atMs.toString(16).padStart(12, "0")}`;
 }
 
 /** The name of the content with the lines of a batch. */

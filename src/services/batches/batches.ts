@@ -24,10 +24,10 @@ import { lineFormatOf } from "./line_formats.ts";
 import {
   addBatch,
   type BatchEntry,
-  type BatchPage,
   changeBatch,
   hideBatch,
   ownBatchIds,
+  type OwnBatchPage,
   readBatch,
   readBatches,
 } from "./records.ts";
@@ -117,7 +117,7 @@ export class Batches {
    */
   async list(
     keyId: string,
-    { after, before = null, limit }: BatchPage,
+    { after, before = null, limit }: OwnBatchPage,
     protocol: BatchProtocol = "default",
   ): Promise<{ readonly batches: readonly BatchRecord[]; readonly hasMore: boolean }> {
     const storedOf = (shown: string | null) => shown === null ? null : storedBatchId(shown, protocol) ?? shown;
@@ -251,7 +251,7 @@ export class Batches {
     credential: Credential,
     errors: readonly LineError[],
   ): Promise<BatchRecord> {
-    const input = { total: 0, estimate: 0n, model: null };
+    const input = { total: 0, vendorLines: 0, estimate: 0n, model: null };
     const { store, write } = this.parts;
     const record = newRecordOf(batch, { id, owner: credential, createdAt: store.now(), input });
     const failed: BatchRecord = { ...record, status: "failed", endedAt: record.createdAt, errors };

@@ -66,6 +66,7 @@ export async function finishBatch(
     for (const content of [output, errors]) if (content !== null) await stored.discard(content.id);
     return result.why === "fenced" ? result : null;
   }
+  if (end !== "completed") parts.countLines(end, batch.total - batch.completed - batch.failed);
   log.info("batch_ended", {
     ref: batch.id,
     accountId: batch.account,

@@ -3,6 +3,7 @@ import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
+import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
 import { BATCH_LIMITS, type BatchRecord, type LineError } from "./batch.ts";
 import { linesOf, writeStoredLine } from "./input_lines.ts";
 import type { LineFormat } from "./line_format.ts";
@@ -11,6 +12,8 @@ import type { LineRunner } from "./line_runner.ts";
 /** What a file of lines has. */
 export interface ReadInput {
   readonly total: number;
+  /** The lines that vendors run in batches of their own. */
+  readonly vendorLines: number;
   readonly estimate: Money;
   /** That of all lines; null if they name several. */
   readonly model: string | null;
@@ -57,7 +60,10 @@ export class InputReader {
   /** Hashes of custom ids, so that long ones take little memory. */
   readonly #customIds = new Set<string>();
   #total = 0;
+  #vendorLines = 0;
   #estimate = 0n;
+  /** Of the stored files that the lines name. */
+  #fileBytes = 0;
   #model: string | null | undefined;
 
   constructor(options: InputReaderOptions) {
@@ -66,7 +72,7 @@ export class InputReader {
 
   /** What was read, after the last line. */
   get result(): ReadInput {
-    return { total: this.#total, estimate: this.#estimate, model: this.#model ?? null };
+    return { total: this.#total, vendorLines: this.#vendorLines, estimate: this.#estimate, model: this.#model ?? null };
   }
 
   /**
@@ -117,10 +123,11 @@ export class InputReader {
       }
       this.#customIds.add(hash);
       within = format.requestField === null ? "" : `${format.requestField}.`;
-      const part = await runner.estimate({ endpoint, credential, body, betas });
+      const { part, route } = await runner.estimate({ endpoint, credential, body, betas, onFiles: this.#addFiles });
+      if (route !== null) this.#vendorLines++;
       this.#estimate += part;
       this.#model = this.#model === undefined || this.#model === model ? model : null;
-      return writeStoredLine({ part, customId, body });
+      return writeStoredLine({ part, customId, route, body });
     } catch (error) {
       if (!(error instanceof GatewayError) || !isOfLine(error)) throw error;
       const { field } = error.details;
@@ -129,6 +136,16 @@ export class InputReader {
       return null;
     }
   }
+
+  /** The check of a line reads its files, so their size is bounded as that of the lines is. */
+  readonly #addFiles = (bytes: number): void => {
+    this.#fileBytes += bytes;
+    if (this.#fileBytes <= MAX_STORED_FILE_BYTES) return;
+    throw new GatewayError(
+      "request_too_large",
+      `Cannot use the files of the line: those of all lines may have at most ${MAX_STORED_FILE_BYTES} bytes together`,
+    );
+  };
 
   #fail(code: string, message: string, line: number | null, param: string | undefined = undefined): void {
     this.#errors.push({ code, message, line, param: param ?? null });

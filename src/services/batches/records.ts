@@ -2,7 +2,8 @@ import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import { entriesBelow } from "../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
-import { batchIdIn, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
+import type { VendorBatch } from "./vendor_batch.ts";
+import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
 
 /** The kinds of jobs; each has a batch's id as its `ref`. `batch_clean` removes what only a run needs. */
 export type BatchJobKind = "batch_run" | "batch_clean";
@@ -11,7 +12,7 @@ export type BatchJobKind = "batch_run" | "batch_clean";
 export type BatchOwner = Pick<BatchRecord, "keyId" | "protocol">;
 
 /** A page of batches: those after one or those before one, of the newest first. */
-export interface BatchPage {
+export interface OwnBatchPage {
   readonly after: string | null;
   /** Not together with `after`. */
   readonly before?: string | null;
@@ -37,6 +38,9 @@ const endedKey = (at: number, id: string): Key => [...ENDED, at, id];
 /** The numbers of settled lines, apart from their replies, so that a run can read them quickly. */
 const settledPrefix = (id: string): Key => ["batch", "settled", id];
 const repliesPrefix = (id: string): Key => ["batch", "reply", id];
+
+/** The batches at vendors that a batch is cut into. */
+const vendorPrefix = (id: string): Key => ["batch", "vendor", id];
 
 /** Replies of one read: each has up to 40 KB. */
 const REPLIES_PAGE = 50;
@@ -134,11 +138,28 @@ export async function removeReplies(store: Store, batchId: string): Promise<Sett
   return page.map(({ value }) => value);
 }
 
+/** Adds a new or changed vendor's batch to a commit. */
+export function setVendorBatch(commit: Commit, batchId: string, vendor: VendorBatch): Commit {
+  return mergeCommits(commit, { set: [{ key: [...vendorPrefix(batchId), vendor.number], value: vendor }] });
+}
+
+/** Reads the vendors' batches of a batch, in the order of their numbers. */
+export async function vendorBatchesOf(store: Store, batchId: string): Promise<VendorBatch[]> {
+  const found: VendorBatch[] = [];
+  for await (const { value } of entriesBelow<VendorBatch>(store, vendorPrefix(batchId))) found.push(value);
+  return found;
+}
+
+/** Removes a vendor's batch. */
+export function removeVendorBatch(batchId: string, number: number): Commit {
+  return { delete: [[...vendorPrefix(batchId), number]] };
+}
+
 /** Lists the ids of a key's batches, newest first. A page before a batch has those that are next to it. */
 export async function ownBatchIds(
   store: Store,
   owner: BatchOwner,
-  { after, before = null, limit }: BatchPage,
+  { after, before = null, limit }: OwnBatchPage,
 ): Promise<string[]> {
   const prefix = ownPrefix(owner);
   const from = before ?? after;
@@ -168,6 +189,29 @@ export async function endedBatchIds(store: Store, by: number, limit: number): Pr
 export async function batchIdsOfAccount(store: Store, account: string, limit: number): Promise<string[]> {
   const entries = await store.scan(accountPrefix(account), { limit });
   return entries.map(({ key }) => String(key[key.length - 1]));
+}
+
+/** Which batches of all accounts, or of one, are read. */
+export interface BatchScan {
+  /** Null for all. */
+  readonly account: string | null;
+  /** The id to continue after, or the instant to begin at, in Unix milliseconds. */
+  readonly after: string | { readonly from: number } | { readonly before: number };
+  readonly limit: number;
+  /** Newest first. */
+  readonly reverse: boolean;
+}
+
+/** Reads batches in order of creation. */
+export async function scanBatches(
+  store: Store,
+  { account, after, limit, reverse }: BatchScan,
+): Promise<BatchRecord[]> {
+  const prefix: Key = account === null ? ["batch", "batch"] : accountPrefix(account);
+  const start = typeof after === "string" ? after : batchIdsFrom("from" in after ? after.from : after.before);
+  const page = { after: start === null ? undefined : [...prefix, start], limit, reverse };
+  if (account === null) return (await store.scan<BatchRecord>(prefix, page)).map(({ value }) => value);
+  return await readBatches(store, (await store.scan(prefix, page)).map(({ key }) => String(key[key.length - 1])));
 }
 
 /** The number of an account's batches that have not ended, at most `limit`. */

@@ -78,6 +78,7 @@ export interface UploadRecord {
 const DIGITS = "[0-9a-f]{28}";
 const FILE_ID = new RegExp(`^file-${DIGITS}$`);
 const UPLOAD_ID = new RegExp(`^upload_${DIGITS}$`);
+const NAMED_FILE = new RegExp(`^(?:file[-_]|(?:https?://[^?#]*/)?files/(?:file[-_])?)(${DIGITS})$`);
 const CONTENT_NAME = new RegExp(`^(file-${DIGITS})\\.bin$`);
 const PART_NAME = new RegExp(`^upload-(${DIGITS})-(${DIGITS})\\.bin$`);
 
@@ -99,6 +100,15 @@ export function newPartId(nowMs: number): string {
 /** Whether a text can be the id of a file. */
 export function isFileId(text: string): boolean {
   return FILE_ID.test(text);
+}
+
+/**
+ * The id of the file that a request names: by its id, or by an address of the content format, `files/<id>` with or
+ * without what a client has before it. Ids have the form of any protocol. Null for other texts, such as ids of vendors.
+ */
+export function namedFileId(text: string): string | null {
+  const digits = NAMED_FILE.exec(text)?.[1];
+  return digits === undefined ? null : `file-${digits}`;
 }
 
 /** What the ids begin with that callers see. In the store each begins with `file-`. */

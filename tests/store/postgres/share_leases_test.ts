@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../../src/money/billing/accounts/account.ts";
-import { createMeter, fixedReservation } from "../../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../../src/money/billing/meter/create_meter.ts";
+import { fixedReservation } from "../../../src/money/billing/meter/meter.ts";
 import { UsageRollup } from "../../../src/money/billing/usage/usage_rollup.ts";
 import { GatewayError } from "../../../src/platform/lib/basics/gateway_error.ts";
 import { silentLog } from "../../../src/platform/lib/basics/log.ts";

@@ -15,7 +15,7 @@ import type { Webhooks } from "../../../services/webhooks/webhooks.ts";
 import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
-import { createStoredFiles } from "../opening/stored_file_routes.ts";
+import { createStoredFiles } from "../opening/stored_files.ts";
 
 /** What {@linkcode createBatchFeature} needs beside the services. */
 export interface BatchFeatureOptions extends Pick<LineRunnerOptions, "current"> {
@@ -61,8 +61,9 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     isTestReceiver,
     runner: createLineRunner({ current, observer: observerOf(services) }),
     write: (batch) => WRITERS[batch.protocol ?? "default"](batch, options.baseUrl()),
+    countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
-    permits: new FairPermits(MAX_LINES_AT_ONCE),
+    permits: new FairPermits({ inAll: MAX_LINES_AT_ONCE }),
   };
   const runs = new BatchRuns(parts);
   const removal = { store, files: files.results, onRemoval: webhooks.onRemoval, log };

@@ -6,15 +6,8 @@ import { contentFileRoutes } from "../../../protocols/content/files.ts";
 import { contentUploadRoutes } from "../../../protocols/content/uploads.ts";
 import { messageFileRoutes } from "../../../protocols/message/files.ts";
 import { AccountRoom } from "../../../services/stored_files/account_room.ts";
-import { StoredFiles } from "../../../services/stored_files/stored_files.ts";
 import type { Services } from "./services.ts";
-
-/** The files of callers, with the settings of one configuration. */
-export function createStoredFiles(
-  { config: { retention }, store, files, log }: Pick<Services, "config" | "store" | "files" | "log">,
-): StoredFiles {
-  return new StoredFiles({ store, files: files.results, log, retentionMs: () => retention.filesMs });
-}
+import { createStoredFiles } from "./stored_files.ts";
 
 /**
  * Builds the endpoints of files that callers store, in every protocol.

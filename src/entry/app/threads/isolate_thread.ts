@@ -62,6 +62,7 @@ const keys = createKeyRing({ store, clock, isAdminKey: adminKeyTest(data.config,
 const replies = await openIsolateReplies({ config: data.config, state, clock });
 useTokenCounter((text) => state.countTokens(text));
 useReplyRunner(state.runReplyJob);
+const relay = new ThreadRelay(data.relay, clock);
 const live = await LiveIsolate.open(data, {
   state,
   meter,
@@ -71,12 +72,13 @@ const live = await LiveIsolate.open(data, {
   openStreams,
   ownAddresses,
   baseUrl: data.baseUrl,
+  relay,
   clock,
 });
 const lifecycle = new IsolateLifecycle({ openStreams, records, meter, journal, clock, log, post });
 const handler = createIsolateHandler({
   router: live.router,
-  relay: new ThreadRelay(data.relay, clock),
+  relay,
   limits: () => live.config.limits,
   log,
   clock,

@@ -9,6 +9,7 @@ import type { RequestRouter } from "../../../platform/http/request_handler.ts";
 import type { IsolateData } from "../../../threads/isolates/messages.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
+import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
 import type { OwnAddress } from "../../../platform/net/target.ts";
 import { withReplays } from "../../../services/replays/replay_route.ts";
 import type { CircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts";
@@ -21,6 +22,7 @@ import type { IsolateReplies } from "./isolate_replies.ts";
 import { replayOptions } from "../opening/replays.ts";
 import { createRouter, currentRouter } from "../routing/router.ts";
 import { routerOptions } from "../routing/router_options.ts";
+import { answerOnMainThread } from "./relayed_files.ts";
 import { threadRoutes } from "./thread_routes.ts";
 import { errorName } from "../../../platform/lib/basics/log.ts";
 
@@ -36,6 +38,8 @@ export interface LiveIsolateParts {
   readonly ownAddresses: readonly OwnAddress[];
   /** The public address of the gateway, without a final slash. */
   readonly baseUrl: string;
+  /** Sends requests to the main thread. */
+  readonly relay: Pick<ThreadRelay, "send">;
   readonly clock: Clock;
 }
 
@@ -104,7 +108,7 @@ export class LiveIsolate {
 async function openGeneration(
   { config, listed }: Configured,
   previous: ConfiguredParts | null,
-  { state, meter, keys, breaker, replies, openStreams, ownAddresses, baseUrl, clock }: LiveIsolateParts,
+  { state, meter, keys, breaker, replies, openStreams, ownAddresses, baseUrl, relay, clock }: LiveIsolateParts,
 ): Promise<Generation> {
   const { store, slots, log } = state;
   const parts = await openConfiguredParts(config, {
@@ -137,6 +141,7 @@ async function openGeneration(
     openStreams,
     authenticate,
     bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
+    elsewhere: answerOnMainThread(relay),
   });
   const hasAdmin = config.server.adminListen === null; // as on the main thread
   const replayed = withReplays(

@@ -9,9 +9,10 @@ import type { KeptReasoning } from "../../../services/texts/memory/reasoning_mem
 import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
 import { createCacheFeature } from "../opening/caches.ts";
 import type { ConfiguredParts } from "../opening/configured_parts.ts";
-import { openCacheFiles } from "../opening/file_stores.ts";
+import type { InlinedFilesParts } from "../../../services/texts/request/inlined_files.ts";
+import { openCacheFiles, openReadFiles } from "../opening/file_stores.ts";
 import { createTextService } from "../features/text.ts";
-import { createTextRoutes } from "../features/text_routes.ts";
+import { createRequestFiles, createTextRoutes } from "../features/text_routes.ts";
 
 /** The parts of {@linkcode threadRoutes}. */
 export interface ThreadRoutesParts {
@@ -26,11 +27,14 @@ export interface ThreadRoutesParts {
   readonly openStreams: OpenStreams;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
+  /** Answers requests that are too large for the thread with their files. Default: none is. */
+  readonly elsewhere?: InlinedFilesParts["elsewhere"];
 }
 
 /** Builds the text endpoints in a thread. */
 export function threadRoutes(
-  { parts, state, breaker, reasoning, items, openStreams, authenticate, bodyLimits }: ThreadRoutesParts,
+  { parts, state, breaker, reasoning, items, openStreams, authenticate, bodyLimits, elsewhere = null }:
+    ThreadRoutesParts,
 ): Route[] {
   const { config, catalog, providers, egress } = parts;
   const { meter, slots, store, log } = state;
@@ -50,7 +54,8 @@ export function threadRoutes(
     log,
     random: Math.random,
   });
-  const files = openCacheFiles(config, log, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
+  const network = { clock, caCerts: egress.caCertificates, proxies: config.proxies };
+  const files = openCacheFiles(config, log, network);
   const { caches, routes } = createCacheFeature({
     config,
     store,
@@ -61,6 +66,8 @@ export function threadRoutes(
     files,
     texts: texts.parts,
   });
-  const options = { turns: texts, caches, authenticate, bodyLimits };
+  const readFiles = { results: openReadFiles(config, log, network) };
+  const requestFiles = createRequestFiles({ config, store, clock, log, files: readFiles }, { elsewhere });
+  const options = { turns: texts, caches, authenticate, bodyLimits, files: requestFiles };
   return [...createTextRoutes(options), ...routes];
 }
