@@ -210,3 +210,17 @@ Deno.test("content files: a batch of a file that the client stored, with results
     assertEquals(found.map(({ key }) => key), ["a", "b"]);
   });
 });
+
+Deno.test("content files: a request names a file by its uri, or by its name", async () => {
+  await withStage({}, async ({ client, gateway }) => {
+    const file = new Blob(["The lighthouse is red"], { type: "text/plain" });
+    const { uri = "", name = "", mimeType = "" } = await client.files.upload({ file });
+    for (const fileUri of [uri, name]) {
+      const contents = [{ role: "user", parts: [{ text: "What color?" }, { fileData: { fileUri, mimeType } }] }];
+      const { text } = await client.models.generateContent({ model: "sandbox/messages-1", contents });
+      assert(text !== undefined);
+      const sent = JSON.stringify(gateway.sandbox.requests.at(-1)?.body);
+      assert(!sent.includes(fileUri) && !sent.includes(name.replace("files/", "")));
+    }
+  });
+});

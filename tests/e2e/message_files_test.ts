@@ -144,3 +144,18 @@ Deno.test("message files: an account without room gets the vendor's code", async
     assertEquals((await client.files.list()).data, []);
   });
 });
+
+Deno.test("message files: a request names a file by the id that the client got", async () => {
+  await withStage({}, async ({ client, gateway }) => {
+    const file = await toFile(new TextEncoder().encode("The lighthouse is red"), "a.txt", { type: "text/plain" });
+    const { id } = await client.beta.files.upload({ file });
+    const { content } = await client.beta.messages.create({
+      model: "sandbox/chat-1",
+      max_tokens: 50,
+      messages: [{ role: "user", content: [{ type: "document", source: { type: "file", file_id: id } }] }],
+    });
+    assertEquals(content[0]?.type, "text");
+    const sent = JSON.stringify(gateway.sandbox.requests.at(-1)?.body);
+    assertEquals([sent.includes("The lighthouse is red"), sent.includes(id)], [true, false]);
+  });
+});
