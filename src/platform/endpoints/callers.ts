@@ -85,7 +85,7 @@ export const CALLER_ENDPOINTS = {
   createFile: { ...at("POST", "/files"), ...STORED },
   listFiles: { ...at("GET", "/files"), ...STORED, isRead: true },
   readStoredFile: { ...at("GET", "/files/:id"), ...STORED, isRead: true },
-  readFileContent: { ...at("GET", "/files/:id/content"), ...STORED, isRead: true },
+  readFileContent: { ...at("GET", "/files/:id/content"), ...STORED, isRead: true, isInConsole: true },
   deleteFile: { ...at("DELETE", "/files/:id"), ...STORED },
   createUpload: { ...at("POST", "/uploads"), ...STORED },
   addUploadPart: { ...at("POST", "/uploads/:id/parts"), ...STORED },
@@ -111,9 +111,9 @@ export const CALLER_ENDPOINTS = {
   deleteContentFile: content("DELETE", "/files/:id", STORED),
 
   createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID },
-  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true },
-  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },
-  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES },
+  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true, isInConsole: true },
+  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true, isInConsole: true },
+  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES, isInConsole: true },
 
   createMessageBatch: message("POST", "/messages/batches", { ...BATCHES, ...PAID }),
   listMessageBatches: message("GET", "/messages/batches", { ...BATCHES, isRead: true }),

@@ -8,8 +8,13 @@ import type { StoreTime } from "../../platform/store/store_time.ts";
 
 /** The endpoints whose requests can be lines of a batch, by their paths. */
 export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
-  [ENDPOINTS.createChatCompletion, ENDPOINTS.createResponse, ENDPOINTS.createEmbeddings, ENDPOINTS.createModeration]
-    .map((row) => [row.path, row]),
+  [
+    ENDPOINTS.createChatCompletion,
+    ENDPOINTS.createResponse,
+    ENDPOINTS.createEmbeddings,
+    ENDPOINTS.createModeration,
+    ENDPOINTS.createImages,
+  ].map((row) => [row.path, row]),
 );
 
 /** The endpoints of the lines of every protocol, by their paths. */

@@ -78,7 +78,7 @@ export interface UploadRecord {
 const DIGITS = "[0-9a-f]{28}";
 const FILE_ID = new RegExp(`^file-${DIGITS}$`);
 const UPLOAD_ID = new RegExp(`^upload_${DIGITS}$`);
-const NAMED_FILE = new RegExp(`^(?:file[-_]|(?:https?://[^?#]*/)?files/(?:file[-_])?)(${DIGITS})$`);
+const NAMED_FILE = new RegExp(`^(?:file[-_]|(?:https?://[^?#]*/)?files/(?:file-)?)(${DIGITS})$`);
 const CONTENT_NAME = new RegExp(`^(file-${DIGITS})\\.bin$`);
 const PART_NAME = new RegExp(`^upload-(${DIGITS})-(${DIGITS})\\.bin$`);
 

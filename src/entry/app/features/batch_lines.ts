@@ -1,4 +1,6 @@
 import type { Meter } from "../../../money/billing/meter/meter.ts";
+import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
+import type { WholeCallServices } from "./whole_call_routes.ts";
 import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/batch.ts";
 import type {
   LineNeeds,
@@ -29,6 +31,7 @@ import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
 /** Most gateways have no lines of such endpoints. */
+const imageRoutesModule = new Late(() => import("./image_routes.ts"));
 const wholeCallRoutesModule = new Late(() => import("./whole_call_routes.ts"));
 
 /** What lines need of a gateway. */
@@ -230,7 +233,7 @@ async function routeOf(
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
   const routes = !isTextLine({ endpoint: path })
-    ? (await wholeCallRoutesModule.load()).buildWholeCallRoutes({ ...services, authenticate, meter })
+    ? await mediaRoutes(path, { ...services, authenticate, meter })
     : createTextRoutes({
       turns: new TextService({ ...features.texts.parts, meter, ...textParts }),
       caches: features.caches.caches,
@@ -241,6 +244,12 @@ async function routeOf(
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);
   return route;
+}
+
+async function mediaRoutes(path: string, services: WholeCallServices): Promise<Route[]> {
+  return path === CALLER_ENDPOINTS.createImages.path
+    ? (await imageRoutesModule.load()).buildImageRoutes(services)
+    : (await wholeCallRoutesModule.load()).buildWholeCallRoutes(services);
 }
 
 /** The path of a line. Where a path names the model, it is moved there from the body. */

@@ -4,10 +4,10 @@ import { createImageFinisher } from "../../../services/images/finished_image.ts"
 import { ImageCalls } from "../../../services/images/image_call.ts";
 import { createReferenceReader } from "../../../services/images/request/reference_image.ts";
 import { defaultImageRoutes } from "../../../protocols/default/images.ts";
-import type { Services } from "../opening/services.ts";
+import type { WholeCallServices } from "./whole_call_routes.ts";
 
 /** Builds the image endpoints with all that they need. */
-export function buildImageRoutes(services: Services): Route[] {
+export function buildImageRoutes(services: WholeCallServices): Route[] {
   const { config, files, authenticate, egress, media, openStreams, ...shared } = services;
   const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
   const images = new ImageCalls({

@@ -10,7 +10,7 @@ import type { WholeCallParts } from "../../../protocols/whole_call_parts.ts";
 import type { Services } from "../opening/services.ts";
 
 /** The services, with any meter. */
-type WholeCallServices = Omit<Services, "meter"> & { readonly meter: Meter };
+export type WholeCallServices = Omit<Services, "meter"> & { readonly meter: Meter };
 
 /** The maximum number of values in a JSON body: the token ids that a vendor accepts in one request. */
 const MAX_VALUES = 350_000;
