@@ -6,7 +6,7 @@ import { EgressError } from "../../platform/net/egress_error.ts";
 import { createPinnedPoster, type PostResponse } from "../../platform/net/pinned_post.ts";
 import type { EgressPolicy } from "../../platform/net/target.ts";
 import { createJobRunner, type JobRunner } from "../../platform/store/job_runner.ts";
-import type { Commit, Store } from "../../platform/store/store.ts";
+import type { Commit, JobStore } from "../../platform/store/store.ts";
 import { keptBytesOf, type PostEvent } from "./attempt.ts";
 import { createAttemptLimiter, MAX_ADMITTED } from "./attempt_limiter.ts";
 import { deliverHandler } from "./deliver.ts";
@@ -21,7 +21,7 @@ import type { SentEvent, TestReceivers } from "./test_receivers.ts";
 
 /** Dependencies of the webhooks. */
 export interface WebhookParts {
-  readonly store: Store;
+  readonly store: JobStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Policy for the callers' addresses. */

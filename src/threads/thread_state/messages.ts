@@ -177,7 +177,7 @@ export interface LeaseReport {
 }
 
 /** The store methods that threads may call. */
-export type StoreMethod = Extract<keyof Store, "get" | "scan" | "commit" | "balance" | "ledger" | "take">;
+export type StoreMethod = Exclude<keyof Store, "limits" | "now">;
 
 /** A {@linkcode Call} of a request. The request is null for work outside any request. */
 export interface CallMessage {

@@ -251,7 +251,7 @@ export class RemoteState {
 
   readonly #storeNow: Store["now"];
 
-  /** The store, without the methods that only the main thread's jobs need. */
+  /** The records. The main thread has the jobs. */
   readonly store: Store;
 
   #storeOf(limits: StoreLimits): Store {
@@ -264,11 +264,6 @@ export class RemoteState {
       balance: (account) => this.#store("balance", account),
       ledger: (account, options) => this.#store("ledger", account, options),
       take: (bucket, options) => this.#store("take", bucket, options),
-      claim: () => Promise.resolve([]),
-      jobDueTimes: (_, refs) => Promise.resolve(refs.map(() => null)),
-      renew: () => Promise.resolve([]),
-      onWake: () => () => {},
-      close: () => Promise.resolve(),
     };
   }
 
