@@ -6,6 +6,7 @@ import { Late } from "../../../platform/lib/process/late.ts";
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 import { lazyRoutesAt, routesAt } from "../../../protocols/route_at.ts";
 import type { Features } from "../features/features.ts";
+import type { JsonCallServices } from "../features/whole_call_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 
 /** What the code of endpoints for callers is given. */
@@ -16,17 +17,20 @@ export interface LateEndpointParts {
   readonly baseUrl: () => string;
 }
 
-/** The endpoints that are answered in one piece, but for images. */
-const WHOLE_CALLS = [
+/** The endpoints that answer a body of JSON in one piece, but for images. Every thread that serves has them. */
+const JSON_CALLS = [
   ENDPOINTS.createEmbeddings,
   ENDPOINTS.embedContent,
   ENDPOINTS.batchEmbedContents,
   ENDPOINTS.createModeration,
   ENDPOINTS.rerank,
   ENDPOINTS.createSpeech,
-  ENDPOINTS.createTranscription,
-  ENDPOINTS.createTranslation,
 ];
+
+/** All endpoints that are answered in one piece, but for images. */
+const WHOLE_CALLS = [...JSON_CALLS, ENDPOINTS.createTranscription, ENDPOINTS.createTranslation];
+
+const wholeCallModule = new Late(() => import("../features/whole_call_routes.ts"));
 
 /** The endpoints of files that callers store. */
 const STORED_FILES = [
@@ -52,7 +56,7 @@ const GROUPS = [
   ),
   group(
     WHOLE_CALLS,
-    new Late(() => import("../features/whole_call_routes.ts")),
+    wholeCallModule,
     ({ buildWholeCallRoutes }, { services }) => buildWholeCallRoutes(services),
   ),
   group(
@@ -106,6 +110,11 @@ const GROUPS = [
 /** The routes of endpoints for callers whose code few gateways need. */
 export function lateCallerRoutes(parts: LateEndpointParts): Route[] {
   return GROUPS.flatMap((routesOf) => routesOf(parts));
+}
+
+/** The routes of calls with a body of JSON that are answered in one piece. The first request loads their code. */
+export function lateJsonCallRoutes(services: JsonCallServices): Route[] {
+  return lazyRoutesAt(JSON_CALLS, async () => (await wholeCallModule.load()).buildJsonCallRoutes(services));
 }
 
 function group<Code>(

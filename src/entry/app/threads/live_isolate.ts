@@ -1,4 +1,4 @@
-import { createAuthenticate } from "../../../money/billing/authenticate.ts";
+import { type AuthenticateParts, createAuthenticate } from "../../../money/billing/authenticate.ts";
 import type { KeyRing } from "../../../money/billing/keys/key_ring.ts";
 import type { OpenStreams } from "../../../services/calls/stream_relay.ts";
 import type { ListedStep } from "../../../vendors/catalog/listed_step.ts";
@@ -19,9 +19,15 @@ import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_l
 import { type ConfiguredParts, openConfiguredParts } from "../opening/configured_parts.ts";
 import type { IsolateReplies } from "./isolate_replies.ts";
 import { replayOptions } from "../opening/replays.ts";
+import { catalogRoutes } from "../routes/catalog_routes.ts";
+import { lateJsonCallRoutes } from "../routes/late_endpoints.ts";
+import type { WrongKeys } from "../../../platform/http/wrong_keys.ts";
 import { createRouter, currentRouter } from "../routing/router.ts";
 import { routerOptions } from "../routing/router_options.ts";
-import { threadRoutes } from "./thread_routes.ts";
+import { handOn } from "./hand_on.ts";
+import { threadTexts } from "./thread_routes.ts";
+import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
+import { withLargeBodies } from "../../../threads/large_requests/large_route.ts";
 import { errorName } from "../../../platform/lib/basics/log.ts";
 
 /** What the endpoints of an isolate have in common under all configurations. */
@@ -30,8 +36,12 @@ export interface LiveIsolateParts {
   readonly meter: LeasedMeter;
   readonly keys: KeyRing;
   readonly breaker: CircuitBreaker;
+  /** Counts the wrong keys of requests for catalogs, with those of other threads. */
+  readonly publicWrongKeys: Pick<WrongKeys, "note" | "isSlowed">;
   readonly replies: IsolateReplies;
   readonly openStreams: OpenStreams;
+  /** Sends what this thread does not parse to the main thread. */
+  readonly relay: ThreadRelay;
   /** The gateway's own addresses, which grow. */
   readonly ownAddresses: readonly OwnAddress[];
   /** The public address of the gateway, without a final slash. */
@@ -104,7 +114,8 @@ export class LiveIsolate {
 async function openGeneration(
   { config, listed }: Configured,
   previous: ConfiguredParts | null,
-  { state, meter, keys, breaker, replies, openStreams, ownAddresses, baseUrl, clock }: LiveIsolateParts,
+  { state, meter, keys, breaker, publicWrongKeys, replies, openStreams, relay, ownAddresses, baseUrl, clock }:
+    LiveIsolateParts,
 ): Promise<Generation> {
   const { store, slots, log } = state;
   const parts = await openConfiguredParts(config, {
@@ -116,19 +127,21 @@ async function openGeneration(
   parts.catalog.replaceListed(listed);
   state.setLimits(limitsByProvider(config.providers));
   const { limits, requestLog } = config;
+  const ratesMeter: NonNullable<AuthenticateParts["meter"]> = {
+    ratesLeft(caller) {
+      const left = meter.ratesLeft(caller);
+      return left === undefined ? state.ratesLeft(caller) : left;
+    },
+  };
   const authenticate = createAuthenticate({
     ring: keys,
     wrongKeys: state.wrongKeys,
-    meter: {
-      ratesLeft(caller) {
-        const left = meter.ratesLeft(caller);
-        return left === undefined ? state.ratesLeft(caller) : left;
-      },
-    },
+    meter: ratesMeter,
     clock,
     captureBytes: capturedBodyBytes(requestLog),
   });
-  const routes = threadRoutes({
+  const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
+  const { texts, routes } = threadTexts({
     parts,
     state: { meter, slots, store, log },
     breaker,
@@ -136,11 +149,24 @@ async function openGeneration(
     items: replies.items,
     openStreams,
     authenticate,
-    bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
+    bodyLimits,
   });
+  const calls = { ...parts, meter, breaker, slots, openStreams, authenticate, clock, log, random: Math.random };
+  const large = {
+    large: { handle: handOn(relay) },
+    authenticate,
+    limits: bodyLimits,
+    largeBytes: limits.largeBodyBytes,
+  };
   const hasAdmin = config.server.adminListen === null; // as on the main thread
+  const answered = [
+    // Reads of cached contents count in a rate of the main thread.
+    ...routes.filter(({ format }) => format !== undefined).map((route) => withLargeBodies(route, large)),
+    ...lateJsonCallRoutes(calls),
+    ...catalogRoutes({ ...parts, keys, meter: ratesMeter, clock, publicWrongKeys }, texts),
+  ];
   const replayed = withReplays(
-    routes,
+    answered,
     replayOptions({
       config,
       store,
