@@ -148,7 +148,7 @@ Deno.test("isolates: the reply to a body that is handed on is kept for its Idemp
 Deno.test("isolates: a refusal of the main thread closes the caller's connection, and has the field once", async () => {
   await withIsolates(async (gateway) => {
     const { port } = new URL(gateway.address);
-    const head = `POST /v1/images/generations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OWN}\r\n` +
+    const head = `POST /v1/videos HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OWN}\r\n` +
       "Content-Type: application/json\r\nContent-Length: 900000000\r\n\r\n";
     const answer = await rawAnswer(Number(port), head);
     assertEquals([answer.status, answer.headers.get("connection")], [413, "close"]);

@@ -1,15 +1,16 @@
 import { assertEquals } from "@std/assert";
 import { startEmbeddingGateway } from "../embeddings/embedding_gateway.ts";
+import { imageModel } from "../images/image_gateway.ts";
 
 const ENTRY = new URL("./unrelayed_thread.ts", import.meta.url);
 
-Deno.test("isolates: texts up to limits.large_body, calls with JSON and catalogs are answered where they arrive", async () => {
+Deno.test("isolates: texts up to limits.large_body, images, calls with JSON and catalogs are answered where they arrive", async () => {
   const models = [{
     id: "sandbox/moderation-1",
     pricing: { request: "0.00001" },
     moderation: {},
     serves: [{ provider: "sandbox-openai" }],
-  }];
+  }, imageModel("sandbox/image-1", { edits: true }, ["sandbox-openai"])];
   const gateway = await startEmbeddingGateway({ isolates: 2, isolateEntry: ENTRY, models });
   const { address, key } = gateway;
   const authorization = `Bearer ${key}`;
@@ -34,6 +35,7 @@ Deno.test("isolates: texts up to limits.large_body, calls with JSON and catalogs
       chunks: await post("/v1/chat/completions", ReadableStream.from([new TextEncoder().encode(JSON.stringify(long))])),
       embedding: await post("/v1/embeddings", { model: "sandbox/embedding-1", input: "hi" }),
       moderation: await post("/v1/moderations", { model: "sandbox/moderation-1", input: "hi" }),
+      image: await post("/v1/images/generations", { model: "sandbox/image-1", prompt: "a fox", quality: "low" }),
       models: await get("/v1/models"),
       model: await get("/v1/models/sandbox/chat-1"),
       videoModels: await get("/v1/videos/models"),
@@ -44,6 +46,7 @@ Deno.test("isolates: texts up to limits.large_body, calls with JSON and catalogs
       chunks: 200,
       embedding: 200,
       moderation: 200,
+      image: 200,
       models: 200,
       model: 200,
       videoModels: 200,

@@ -24,6 +24,7 @@ import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { CircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../../platform/store/store.ts";
 import type { KeptValues } from "../../services/texts/memory/bounded_memory.ts";
+import { type MediaWork, mediaWorkBy } from "../../platform/workers/media_work.ts";
 import type { ReplyJobOutcome } from "../../services/texts/large_replies/reply_jobs.ts";
 import type { ReplyRunner } from "../../services/texts/large_replies/reply_runner.ts";
 import type {
@@ -182,6 +183,11 @@ export class RemoteState {
   /** Does work on a large reply, in the main thread's thread for that. */
   readonly runReplyJob: ReplyRunner = async (job, accountId) =>
     await this.#send({ name: "reply-job", job, accountId }, job.pieces).result as ReplyJobOutcome;
+
+  /** Media work is done in the main thread's threads for that. */
+  readonly media: MediaWork = mediaWorkBy((job, accountId) =>
+    this.#send({ name: "media-job", job, accountId }, [job.buffer]).result
+  );
 
   /** Delays the error of a wrong key. Failures are counted on the main thread, for all threads together. */
   readonly wrongKeys: Pick<WrongKeys, "refuse"> = {

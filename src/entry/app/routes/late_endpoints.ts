@@ -6,6 +6,7 @@ import { Late } from "../../../platform/lib/process/late.ts";
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 import { lazyRoutesAt, routesAt } from "../../../protocols/route_at.ts";
 import type { Features } from "../features/features.ts";
+import type { ImageServices } from "../features/image_routes.ts";
 import type { JsonCallServices } from "../features/whole_call_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 
@@ -30,6 +31,9 @@ const JSON_CALLS = [
 /** All endpoints that are answered in one piece, but for images. */
 const WHOLE_CALLS = [...JSON_CALLS, ENDPOINTS.createTranscription, ENDPOINTS.createTranslation];
 
+const IMAGES = [ENDPOINTS.createImages, ENDPOINTS.editImages];
+
+const imageModule = new Late(() => import("../features/image_routes.ts"));
 const wholeCallModule = new Late(() => import("../features/whole_call_routes.ts"));
 
 /** The endpoints of files that callers store. */
@@ -50,8 +54,8 @@ const BATCHES = [ENDPOINTS.createBatch, ENDPOINTS.listBatches, ENDPOINTS.readBat
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */
 const GROUPS = [
   group(
-    [ENDPOINTS.createImages, ENDPOINTS.editImages],
-    new Late(() => import("../features/image_routes.ts")),
+    IMAGES,
+    imageModule,
     ({ buildImageRoutes }, { services }) => buildImageRoutes(services),
   ),
   group(
@@ -112,9 +116,15 @@ export function lateCallerRoutes(parts: LateEndpointParts): Route[] {
   return GROUPS.flatMap((routesOf) => routesOf(parts));
 }
 
-/** The routes of calls with a body of JSON that are answered in one piece. The first request loads their code. */
-export function lateJsonCallRoutes(services: JsonCallServices): Route[] {
-  return lazyRoutesAt(JSON_CALLS, async () => (await wholeCallModule.load()).buildJsonCallRoutes(services));
+/**
+ * The routes that every thread that serves has besides those of texts and catalogs: images, and calls with a body of
+ * JSON that are answered in one piece. The first request loads their code.
+ */
+export function lateThreadRoutes(services: JsonCallServices & ImageServices): Route[] {
+  return [
+    ...lazyRoutesAt(IMAGES, async () => (await imageModule.load()).buildImageRoutes(services)),
+    ...lazyRoutesAt(JSON_CALLS, async () => (await wholeCallModule.load()).buildJsonCallRoutes(services)),
+  ];
 }
 
 function group<Code>(

@@ -1,6 +1,6 @@
 /**
- * The entry module of an isolate: a thread that accepts connections. It answers the calls whose body is
- * JSON, and the catalogs, and sends all other requests to the main thread, which has the store and the other endpoints.
+ * The entry module of an isolate: a thread that accepts connections. It answers requests for texts, images, vectors and
+ * the like, and for catalogs. It sends all others to the main thread, which has the store and the jobs.
  */
 import { DOCUMENTATION_ROOT } from "../../../platform/endpoints/service.ts";
 import { adminKeyTest } from "../opening/admin_access.ts";

@@ -18,9 +18,10 @@ import type { RemoteState } from "../../../threads/thread_state/remote_state.ts"
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
 import { type ConfiguredParts, openConfiguredParts } from "../opening/configured_parts.ts";
 import type { IsolateReplies } from "./isolate_replies.ts";
+import { openUploads } from "../opening/file_stores.ts";
 import { replayOptions } from "../opening/replays.ts";
 import { catalogRoutes } from "../routes/catalog_routes.ts";
-import { lateJsonCallRoutes } from "../routes/late_endpoints.ts";
+import { lateThreadRoutes } from "../routes/late_endpoints.ts";
 import type { WrongKeys } from "../../../platform/http/wrong_keys.ts";
 import { createRouter, currentRouter } from "../routing/router.ts";
 import { routerOptions } from "../routing/router_options.ts";
@@ -151,7 +152,19 @@ async function openGeneration(
     authenticate,
     bodyLimits,
   });
-  const calls = { ...parts, meter, breaker, slots, openStreams, authenticate, clock, log, random: Math.random };
+  const calls = {
+    ...parts,
+    meter,
+    breaker,
+    slots,
+    openStreams,
+    authenticate,
+    clock,
+    log,
+    random: Math.random,
+    media: state.media,
+    files: { uploads: openUploads(config) },
+  };
   const large = {
     large: { handle: handOn(relay) },
     authenticate,
@@ -162,7 +175,7 @@ async function openGeneration(
   const answered = [
     // Reads of cached contents count in a rate of the main thread.
     ...routes.filter(({ format }) => format !== undefined).map((route) => withLargeBodies(route, large)),
-    ...lateJsonCallRoutes(calls),
+    ...lateThreadRoutes(calls),
     ...catalogRoutes({ ...parts, keys, meter: ratesMeter, clock, publicWrongKeys }, texts),
   ];
   const replayed = withReplays(
