@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { LOCK_OF_TESTS } from "../tests/support/packages.ts";
 
 /** Options of a server process. */
@@ -70,6 +71,11 @@ export async function run(
   const text = new TextDecoder();
   if (!success) throw new Error(`Cannot run "${command[0]}": ${text.decode(stderr).slice(-2000)}`);
   return text.decode(stdout);
+}
+
+/** The command line of a module of the repository, to which its arguments are added. */
+export function program(path: string): readonly string[] {
+  return [Deno.execPath(), "run", "--quiet", "--no-check", "-A", fileURLToPath(new URL(`../${path}`, import.meta.url))];
 }
 
 /** Whether a program is installed. */

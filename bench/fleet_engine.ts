@@ -3,7 +3,7 @@
  * receiver are in the same process, so the figures are the gateway's own work.
  */
 import { createAccount } from "../src/money/billing/accounts/account.ts";
-import { createMeter } from "../src/money/billing/meter/meter.ts";
+import { createMeter } from "../src/money/billing/meter/create_meter.ts";
 import { createCatalog } from "../src/vendors/catalog/catalog.ts";
 import { readModel } from "../src/vendors/catalog/model.ts";
 import { openFileDirectory } from "../src/platform/files/directory.ts";

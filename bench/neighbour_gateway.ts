@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Server, startServer } from "./child.ts";
+import { program, type Server, startServer } from "./child.ts";
 
 /** The key of the account whose small requests are measured. */
 export const LIGHT_KEY = "sk-bench-light-000000000000";
@@ -77,11 +76,20 @@ export async function startNeighbourGateway(vendorPort: number, folder: string):
       logs: { level: "warn" },
     }),
   );
-  const main = fileURLToPath(new URL("./watched_gateway.ts", import.meta.url));
   return await startServer({
     name: "gateway",
-    command: [Deno.execPath(), "run", "--quiet", "--no-check", "-A", main, path, join(folder, TURN_FILE)],
+    command: [...program("bench/watched_gateway.ts"), path, join(folder, TURN_FILE)],
     logPath: join(folder, "gateway.log"),
+    core: null,
+  });
+}
+
+/** Starts the vendor, which selects its reply by the first segment of the path. */
+export function startNeighbourVendor(folder: string): Promise<Server> {
+  return startServer({
+    name: "vendor",
+    command: program("bench/neighbour_vendor.ts"),
+    logPath: join(folder, "vendor.log"),
     core: null,
   });
 }

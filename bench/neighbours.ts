@@ -6,11 +6,18 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { run, type Server, startServer } from "./child.ts";
+import { program, run, type Server } from "./child.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
 import { HEAVY_CASES, type HeavyCase } from "./neighbour_cases.ts";
-import { HEAVY_KEY, LIGHT_KEY, OPERATOR_KEY, startNeighbourGateway, TURN_FILE } from "./neighbour_gateway.ts";
+import {
+  HEAVY_KEY,
+  LIGHT_KEY,
+  OPERATOR_KEY,
+  startNeighbourGateway,
+  startNeighbourVendor,
+  TURN_FILE,
+} from "./neighbour_gateway.ts";
 import type { ProbeOptions, ProbeResult } from "./neighbour_probe.ts";
 import { processState } from "./process_state.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -52,7 +59,7 @@ export async function benchNeighbours(
   onProgress: (line: string) => void,
 ): Promise<NeighbourFigures[]> {
   const figures: NeighbourFigures[] = [];
-  const vendor = await startVendor(folder);
+  const vendor = await startNeighbourVendor(folder);
   try {
     const isChosen = ({ name }: HeavyCase) => names.length === 0 || names.some((word) => name.includes(word));
     for (const heavy of [null, ...HEAVY_CASES.filter(isChosen)]) {
@@ -163,13 +170,9 @@ async function probed(options: ProbeOptions): Promise<ProbeResult> {
   return JSON.parse(said) as ProbeResult;
 }
 
-function program(path: string): readonly string[] {
-  return [Deno.execPath(), "run", "--quiet", "--no-check", "-A", fileURLToPath(new URL(`../${path}`, import.meta.url))];
-}
-
 /** Measures callers that do not read, at a gateway of their own. */
 async function benchUnreadCallers(folder: string): Promise<UnreadFigures> {
-  const vendor = await startVendor(folder);
+  const vendor = await startNeighbourVendor(folder);
   try {
     const gateway = await startNeighbourGateway(vendor.port, folder);
     try {
@@ -180,15 +183,6 @@ async function benchUnreadCallers(folder: string): Promise<UnreadFigures> {
   } finally {
     await vendor.stop();
   }
-}
-
-function startVendor(folder: string): Promise<Server> {
-  return startServer({
-    name: "vendor",
-    command: program("bench/neighbour_vendor.ts"),
-    logPath: join(folder, "vendor.log"),
-    core: null,
-  });
 }
 
 /** The report as Markdown. */

@@ -1,5 +1,5 @@
 /** The video engine on the machine's own clock, with one vendor and one model, for several benchmarks. */
-import { createMeter } from "../src/money/billing/meter/meter.ts";
+import { createMeter } from "../src/money/billing/meter/create_meter.ts";
 import { createCatalog } from "../src/vendors/catalog/catalog.ts";
 import { readModel } from "../src/vendors/catalog/model.ts";
 import { openFileDirectory } from "../src/platform/files/directory.ts";

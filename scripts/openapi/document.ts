@@ -8,6 +8,7 @@ import { HEADERS } from "./headers.ts";
 import type { Operation } from "./operation.ts";
 import { ACCOUNT_OPERATIONS } from "./paths/admin.ts";
 import { BATCH_OPERATIONS } from "./paths/batches.ts";
+import { MESSAGE_BATCH_OPERATIONS } from "./paths/message_batches.ts";
 import { FILE_OPERATIONS } from "./paths/files.ts";
 import { MEDIA_OPERATIONS } from "./paths/media.ts";
 import { MODEL_OPERATIONS } from "./paths/models.ts";
@@ -62,6 +63,7 @@ export async function openapiDocument(): Promise<JsonSchema> {
     ...MEDIA_OPERATIONS,
     ...VIDEO_OPERATIONS,
     ...BATCH_OPERATIONS,
+    ...MESSAGE_BATCH_OPERATIONS,
     ...FILE_OPERATIONS,
     ...CACHE_OPERATIONS,
     ...MODEL_OPERATIONS,

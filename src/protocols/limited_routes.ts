@@ -1,7 +1,7 @@
 import type { Authenticate } from "../money/billing/authenticate.ts";
 import type { Credential } from "../money/billing/keys/key_ring.ts";
 import type { Handler, Inbound, Route } from "../platform/http/request/inbound.ts";
-import { PermitsByKey } from "../platform/lib/collections/permits.ts";
+import { FairPermits } from "../platform/lib/collections/permits.ts";
 import { rateExceeded, type RateTerms, RequestRate } from "../money/limits/request_rate.ts";
 import type { Store } from "../platform/store/store.ts";
 
@@ -23,7 +23,7 @@ const ACCOUNT_RATE_FACTOR = 10;
 const MAX_DRY_RUNS_AT_ONCE = 4;
 
 /** Of this process, whatever the configuration: open dry runs may have begun with an earlier one. */
-const dryRunsAtOnce = new PermitsByKey(MAX_DRY_RUNS_AT_ONCE);
+const dryRunsAtOnce = new FairPermits({ each: MAX_DRY_RUNS_AT_ONCE });
 
 /**
  * Returns routes whose reads and dry runs, which take nothing of the limits of a key, count in rates of their own.

@@ -26,8 +26,13 @@ export function lazyRoutesAt(endpoints: readonly Endpoint[], load: () => Promise
   return lazyRoutes(endpoints.flatMap(unhandled), load);
 }
 
+/** The renderer of an endpoint's errors. */
+export function errorRendererOf({ errors = "default" }: Pick<Endpoint, "errors">): ErrorRenderer {
+  return RENDERERS[errors];
+}
+
 function unhandled(endpoint: Endpoint): Omit<Route, "handler">[] {
   const { otherPaths: _, ...facts } = endpoint;
-  const renderError = RENDERERS[endpoint.errors ?? "default"];
+  const renderError = errorRendererOf(endpoint);
   return pathsOf(endpoint).map((path) => ({ ...facts, path, renderError }));
 }

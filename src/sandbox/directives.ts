@@ -174,6 +174,8 @@ const READERS: Readonly<Record<string, (argument: string, before: Directives) =>
   html: (argument) => bare(argument, { html: true }),
   truncate: (argument) => bare(argument, { truncates: true }),
   nousage: (argument) => bare(argument, { noUsage: true }),
+  // Read from all lines of a batch: see `readBatchDirectives`.
+  batch: () => ({}),
 };
 
 function numbered(argument: string, max: number, change: (number: number) => Change): Change | null {

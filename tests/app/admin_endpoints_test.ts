@@ -4,7 +4,7 @@ import { createAdminRoutes } from "../../src/entry/app/operators/admin.ts";
 import { adminAccessWith } from "../../src/entry/app/opening/admin_access.ts";
 import { openFileStores } from "../../src/entry/app/opening/file_stores.ts";
 import { createKeyRing } from "../../src/money/billing/keys/key_ring.ts";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { createUsageReports } from "../../src/money/billing/usage/usage_report.ts";
 import { UsageRollup } from "../../src/money/billing/usage/usage_rollup.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
@@ -32,6 +32,7 @@ async function loadedRoutes(): Promise<readonly Endpoint[]> {
     catalog: createCatalog(config.models),
     log: silentLog,
     videos: null,
+    batches: () => Promise.reject(new Error("No batch runs here")),
     receivers: () => Promise.reject(new Error("No receiver is opened here")),
     keys: createKeyRing({ store, clock }),
     meter,

@@ -1,6 +1,13 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { linesOf, readInputLine, storedLines, writeStoredLine } from "../../src/services/batches/input_lines.ts";
+import {
+  LineIndex,
+  linesOf,
+  readInputLine,
+  storedLines,
+  writeStoredLine,
+} from "../../src/services/batches/input_lines.ts";
+import { boundedLinesOf } from "../../src/services/batches/result_lines.ts";
 import { inlineLines } from "../../src/services/batches/inline_lines.ts";
 import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
@@ -14,6 +21,11 @@ async function* chunks(bytes: Uint8Array, points: readonly number[]): AsyncGener
     yield bytes.slice(start, point);
     start = point;
   }
+}
+
+/** The points that cut bytes into pieces of one size. */
+function pointsOf(length: number, size: number): number[] {
+  return Array.from({ length: Math.floor(length / size) }, (_, n) => (n + 1) * size);
 }
 
 async function textsOf(lines: AsyncIterable<Uint8Array>): Promise<string[]> {
@@ -48,9 +60,11 @@ Deno.test("stored lines have the part, any custom id, and the bytes of the body 
         const sent = encoder.encode(`{"custom_id":${JSON.stringify(id)},"body":{"n":1.0, "big":12345678901234567890}}`);
         const line = readInputLine(sent, "/v1/embeddings");
         const stored = [];
-        for await (const each of storedLines(chunks(writeStoredLine({ part, ...line }), [3]))) stored.push(each);
-        const [{ number, customId, body, part: read } = {}] = stored;
-        assertEquals([stored.length, number, customId, read], [1, 1, id, part]);
+        const route = part % 2n === 0n ? null : { provider: `p${id}`, model: "m" };
+        const written = writeStoredLine({ part, route, ...line });
+        for await (const each of storedLines(chunks(written, [3]))) stored.push(each);
+        const [{ number, customId, body, part: read, route: readRoute } = {}] = stored;
+        assertEquals([stored.length, number, customId, read, readRoute], [1, 1, id, part, route]);
         assertEquals(decoder.decode(body), '{"n":1.0, "big":12345678901234567890}');
       },
     ),
@@ -105,4 +119,29 @@ Deno.test("inlineLines() gives the model to requests without one", async () => {
     { model: "own" },
   ]);
   assert(lines.every((line) => !line.includes("\n")));
+});
+
+Deno.test("LineIndex finds each line of a content, however its chunks are cut", async () => {
+  const lines = ["a", "bb", "", "\u00e4cc", "d".repeat(20)];
+  const content = encoder.encode(lines.map((line) => `${line}\n`).join(""));
+  for (const size of [1, 2, 3, 7, 100]) {
+    const index = await LineIndex.of(chunks(content, pointsOf(content.length, size)));
+    const found = lines.map((_, n) => {
+      const place = index.placeOf(n + 1);
+      return place === null ? null : decoder.decode(content.subarray(place.first, place.last + 1));
+    });
+    assertEquals(found, lines);
+    assertEquals(index.placeOf(lines.length + 1), null);
+  }
+});
+
+Deno.test("boundedLinesOf() leaves out empty lines and those above the limit, and goes on after them", async () => {
+  const text = `one\n\n${"x".repeat(30)}\ntwo\n${"y".repeat(30)}`;
+  for (const size of [1, 5, 64]) {
+    const found: string[] = [];
+    for await (const line of boundedLinesOf(chunks(encoder.encode(text), pointsOf(text.length, size)), 20)) {
+      found.push(decoder.decode(line));
+    }
+    assertEquals(found, ["one", "two"]);
+  }
 });

@@ -1,10 +1,11 @@
-import { Batches, type NewBatch } from "../../src/services/batches/batches.ts";
+import { Batches } from "../../src/services/batches/batches.ts";
+import type { NewBatch } from "../../src/services/batches/new_batch.ts";
 import type { BatchParts } from "../../src/services/batches/batch_parts.ts";
 import type { LineReply, LineRequest } from "../../src/services/batches/line_runner.ts";
 import { batchSweep, cleanHandler, eraseBatches } from "../../src/services/batches/retention.ts";
 import { BatchRuns } from "../../src/services/batches/run.ts";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { issueKey } from "../../src/money/billing/keys/issued_key.ts";
 import { openFileDirectory } from "../../src/platform/files/directory.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
@@ -14,6 +15,11 @@ import type { JobHandler } from "../../src/platform/store/job_runner.ts";
 import { StoredFiles } from "../../src/services/stored_files/stored_files.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import { FakeBatches } from "./fake_batches.ts";
+
+/** What a line costs in a vendor's batch. */
+export const VENDOR_COST = 2n;
+const MAX_TURNS = 2_000;
 
 /** What a fake endpoint answers to a line. */
 export type FakeAnswer = Partial<Pick<LineReply, "status">> & { readonly cost?: Money; readonly text?: string };
@@ -32,7 +38,8 @@ export async function openBatchStage(
   const { key } = await issueKey(store, "demo");
   const credential = { keyId: key.id, accountId: "demo", limits: null, capture: null };
   const stored = new StoredFiles({ store, files, log: silentLog, retentionMs: () => null });
-  const stage = { isBusy: false, ran: [] as string[] };
+  const vendor = new FakeBatches(clock);
+  const stage = { isBusy: false, ran: [] as string[], vendor };
   const textOf = ({ body }: LineRequest): string => JSON.parse(new TextDecoder().decode(body)).text;
   const parts: BatchParts = {
     store,
@@ -44,7 +51,27 @@ export async function openBatchStage(
     egress: { allow: [], own: [], clock },
     isTestReceiver: () => false,
     runner: {
-      estimate: () => Promise.resolve(part),
+      estimate: ({ body }) => {
+        const { vendor } = JSON.parse(new TextDecoder().decode(body));
+        return Promise.resolve({ part, route: vendor === undefined ? null : { provider: vendor, model: "m" } });
+      },
+      compose: ({ request: { endpoint: path, body } }) => Promise.resolve({ call: { path, headers: {}, body } }),
+      answer: (_line, reply) =>
+        Promise.resolve({
+          requestId: "req_vendor",
+          ...reply,
+          charge: reply.status >= 400
+            ? null
+            : { requestId: "r", keyId: key.id, kind: "text" as const, model: "m", provider: "p", amount: VENDOR_COST },
+        }),
+      refuse: (_endpoint, { status, message }) =>
+        Promise.resolve({
+          requestId: "",
+          status,
+          body: new TextEncoder().encode(JSON.stringify({ error: { message } })),
+          charge: null,
+        }),
+      batchesOf: (provider) => Promise.resolve(provider === "vendor" ? vendor : null),
       async run(line, _part, signal) {
         const text = textOf(line);
         stage.ran.push(text);
@@ -58,8 +85,9 @@ export async function openBatchStage(
       isBusy: () => stage.isBusy,
     },
     write: ({ id, status }) => ({ id, status }),
+    countLines: () => {},
     maxLineBytes: () => 1_000_000,
-    permits: new FairPermits(permits),
+    permits: new FairPermits({ inAll: permits }),
   };
   const runs = new BatchRuns(parts);
   const batches = new Batches(parts, runs);
@@ -69,13 +97,15 @@ export async function openBatchStage(
     if (job === undefined) throw new Error(`No job of the kind ${kind} is due`);
     await handler(job, { signal: new AbortController().signal, renewals: 0 });
   }
-  const newBatch = (lines: readonly string[]): NewBatch => ({
+  const newBatch = (lines: readonly string[], toVendor: boolean): NewBatch => ({
     endpoint: "/v1/embeddings",
     inputFileId: null,
     lines: async function* () {
       for (const text of lines) {
         yield await Promise.resolve(
-          new TextEncoder().encode(`${JSON.stringify({ custom_id: text, body: { text } })}\n`),
+          new TextEncoder().encode(
+            `${JSON.stringify({ custom_id: text, body: { text, ...toVendor && { vendor: "vendor" } } })}\n`,
+          ),
         );
       }
     }(),
@@ -93,11 +123,22 @@ export async function openBatchStage(
     batches,
     runs,
     keyId: key.id,
-    create: async (lines: readonly string[]) => (await batches.create(newBatch(lines), credential)).id,
+    create: async (lines: readonly string[], toVendor = false) =>
+      (await batches.create(newBatch(lines, toVendor), credential)).id,
     /** Runs the next due job of a batch. */
     run: () => work(runs.handler, "batch_run"),
     /** The same in another process. */
     runElsewhere: () => work(new BatchRuns(parts).handler, "batch_run"),
+    /** Runs all jobs of batches until none is open, with the time that they wait for. */
+    async runToEnd(id: string, elsewhere = false) {
+      for (let turn = 0; turn < MAX_TURNS; turn++) {
+        const [due = null] = await store.jobDueTimes("batch_run", [id]);
+        if (due === null) return;
+        clock.advance(Math.max(0, due - clock.now()));
+        await work(elsewhere ? new BatchRuns(parts).handler : runs.handler, "batch_run");
+      }
+      throw new Error("The batch did not end");
+    },
     clean: () => work(cleanHandler(removal), "batch_clean"),
     sweep: batchSweep(removal, 86_400_000),
     erase: () => eraseBatches(removal, "demo"),

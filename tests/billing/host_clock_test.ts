@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
 import { issueKey } from "../../src/money/billing/keys/issued_key.ts";
 import { createKeyRing } from "../../src/money/billing/keys/key_ring.ts";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { chargeRowsOf } from "../../src/money/billing/ledger/charge.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";

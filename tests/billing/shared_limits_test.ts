@@ -1,12 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
-import {
-  type Admission,
-  createMeter,
-  fixedReservation,
-  type LedgerMeter,
-} from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
+import { type Admission, fixedReservation, type LedgerMeter } from "../../src/money/billing/meter/meter.ts";
 import { recallingMeter } from "../../src/money/billing/meter/recalling_meter.ts";
 import { ShareRecall } from "../../src/platform/store/share_recall.ts";
 import { UsageRollup } from "../../src/money/billing/usage/usage_rollup.ts";
@@ -21,6 +17,7 @@ import { WakeChannel } from "../support/wake_channel.ts";
 import { leasesOver } from "../support/money_leases.ts";
 import { SharedLimits } from "../support/share_leases.ts";
 import { type ManualClock, manualClock } from "./support.ts";
+import { untilSo } from "../support/patience.ts";
 
 interface Shared {
   readonly clock: ManualClock;
@@ -331,7 +328,7 @@ Deno.test("a call that the limit refuses waits for the others at most 200 ms", a
   channel.isCut = true;
   let result: Admission | string | null = null;
   const refused = tried(itemAt(meters, 1), caller).then((one) => result = one);
-  while (channel.sent === 0) await new Promise((resolve) => setTimeout(resolve));
+  await untilSo(() => channel.sent !== 0);
   clock.advance(199);
   await new Promise((resolve) => setTimeout(resolve));
   assertEquals(result, null);

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
-import { type Admission, type Charge, createMeter, type LedgerMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
+import type { Admission, Charge, LedgerMeter } from "../../src/money/billing/meter/meter.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import type { Money } from "../../src/platform/lib/basics/money.ts";

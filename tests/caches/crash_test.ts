@@ -135,10 +135,8 @@ const FREE_METER: Meter = {
   admit: () => ADMITTED,
   admitFree: () => ADMITTED,
   probe: () => Promise.resolve(ADMITTED.reserved),
-  reserve: () => ADMITTED,
   allowance: () => ({ spendable: 0n, budget: null }),
   invalidate() {},
-  flush: () => Promise.resolve(),
 };
 
 const CALL = {

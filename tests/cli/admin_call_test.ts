@@ -7,6 +7,7 @@ import type { Route } from "../../src/platform/http/request/inbound.ts";
 import { adminAuditRoutes } from "../../src/protocols/admin/audit.ts";
 import { adminCacheRoutes } from "../../src/protocols/admin/caches.ts";
 import { adminDeliveryRoutes } from "../../src/protocols/admin/deliveries.ts";
+import { adminBatchRoutes } from "../../src/protocols/admin/batches.ts";
 import { adminProviderRoutes } from "../../src/protocols/admin/providers.ts";
 import { adminRoutes } from "../../src/protocols/admin/routes.ts";
 import { adminSigningKeyRoutes } from "../../src/protocols/admin/signing_keys.ts";
@@ -79,6 +80,14 @@ const COMMANDS: readonly [line: string, call: string, body?: Record<string, unkn
     "GET /tasks?limit=3&after=a&order=asc&account=b&status=failed&model=c&from=1&to=2",
   ],
   ["tasks show t", "GET /tasks/t"],
+  [
+    "batches list --limit 3 --after a --order asc --account b --status failed --from 1 --to 2",
+    "GET /batches?limit=3&after=a&order=asc&account=b&status=failed&from=1&to=2",
+  ],
+  ["batches show b", "GET /batches/b"],
+  ["batches output b", "GET /batches/b/output"],
+  ["batches errors b", "GET /batches/b/errors"],
+  ["batches cancel b", "POST /batches/b/cancel"],
   ["tasks mirror t", "POST /tasks/t/mirror"],
   ["tasks cancel t", "POST /tasks/t/cancel"],
   ["tasks results t", "POST /tasks/t/results"],
@@ -192,6 +201,7 @@ function everyRoute(): Route[] {
     ...adminCacheRoutes({ admin: nothing }),
     ...adminDeliveryRoutes({ admin: nothing, readJson: nothing }),
     ...adminTaskRoutes({ admin: nothing, videos: nothing }),
+    ...adminBatchRoutes({ admin: nothing, running: nothing }),
     ...adminProviderRoutes({
       providers: [],
       breaker: nothing,

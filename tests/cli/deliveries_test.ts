@@ -7,6 +7,7 @@ import { addDelivery } from "../../src/services/webhooks/records.ts";
 import { type Receiver, respondWith, startReceiver } from "../webhooks/receiver.ts";
 import { endedTask } from "../webhooks/support.ts";
 import { makePlace, type Place } from "./gateway_folder.ts";
+import { stateOf } from "../support/patience.ts";
 
 Deno.test("deliveries commands list, show and redeliver on a running gateway", async () => {
   const place = await makePlace();
@@ -117,12 +118,11 @@ async function deliver(place: Place, address: string, receiver: Receiver): Promi
 
 /** The delivery of a task once it is not pending any more, as `deliveries show` prints it. */
 async function settled(place: Place, id: string) {
-  for (;;) {
+  return await stateOf(`the delivery of ${id} has ended`, async () => {
     const { code, said, complaint } = await place.run("deliveries", "show", id);
     if (code !== 0) throw new Error(complaint);
-    const delivery = JSON.parse(said);
-    if (delivery.state !== "pending") return delivery;
-  }
+    return JSON.parse(said);
+  }, ({ state }) => state !== "pending");
 }
 
 /** Puts deliveries that were given up into a place's store, one for each second from an instant on. */

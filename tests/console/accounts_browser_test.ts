@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { checkPage, endBrowser, stageTest } from "./stage.ts";
+import { stateOf } from "../support/patience.ts";
 
 stageTest("a key is limited, changed, rotated and revoked on its page, with what is left", async (stage) => {
   const { gateway, page, open, chat, signIn } = stage;
@@ -171,13 +172,14 @@ async function codeOf(
   id: string,
   { address, adminKey }: { readonly address: string; readonly adminKey: string },
 ): Promise<string | null> {
-  for (;;) {
+  const read = async () => {
     const response = await fetch(`${address}/admin/v1/requests/${id}`, {
       headers: { authorization: `Bearer ${adminKey}` },
     });
-    const body = await response.json();
-    if (response.ok) return body.error?.code ?? null;
-  }
+    return { isThere: response.ok, body: await response.json() };
+  };
+  const { body } = await stateOf(`${id} has a row`, read, ({ isThere }) => isThere);
+  return body.error?.code ?? null;
 }
 
 stageTest(

@@ -5,6 +5,7 @@ import { mediaConfig } from "./media_models.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { overflowsOf } from "./overflows.ts";
 import { checkPage, checkShown, endBrowser, fillJson, type StageGateway, stageTest } from "./stage.ts";
+import { untilSo } from "../support/patience.ts";
 
 const CAPTURE = {
   config: { request_log: { enabled: true, capture: { secret_key: "the-secret-of-the-operator", body: 10_000 } } },
@@ -45,7 +46,7 @@ async function captureAll({ address, adminKey }: StageGateway): Promise<void> {
 
 /** Waits until an expression is true in the page, whose policy forbids the browser's own waiting for one. */
 async function until(page: Page, expression: string): Promise<void> {
-  while (!await page.evaluate(expression)) await new Promise((resolve) => setTimeout(resolve, 20));
+  await untilSo(async () => await page.evaluate(expression));
 }
 
 stageTest("the playground streams an answer in each protocol, with its facts", async (stage) => {

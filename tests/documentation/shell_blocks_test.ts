@@ -9,6 +9,7 @@ import { LOCK_OF_TESTS, packageOfTests } from "../support/packages.ts";
 import { readCodeBlocks } from "./samples/code_blocks.ts";
 import { compareTexts } from "./samples/expected_output.ts";
 import { type Shell, SWITCHYARD, withShell } from "./samples/shell.ts";
+import { untilSo } from "../support/patience.ts";
 
 const blocks = await readCodeBlocks();
 
@@ -142,7 +143,7 @@ Deno.test("docs/operating/money.md: a signal that changes a price leaves the lin
     await write("0.000015");
     gateway.kill("SIGHUP");
     const isLogged = () => gateway.log().split("\n").find((line) => line.includes('"config_changed"'));
-    while (isLogged() === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilSo(() => isLogged() !== undefined);
     const shown = blockOf("docs/operating/money.md", '"event":"config_changed"');
     assertEquals(compareTexts(shown, present(isLogged(), "the line")).problem, null);
   } finally {

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { itemAt } from "../support/items.ts";
+import { stateOf } from "../support/patience.ts";
 
 const gateway = await startTestGateway({
   config: {
@@ -24,11 +26,8 @@ function linesOf(requestId: string | null): Line[] {
 /** Waits for the line of a request, which is written when its response and its charge have ended. */
 async function lineOf(response: Response): Promise<Line> {
   const requestId = response.headers.get("x-service-request-id");
-  for (;;) {
-    const [line] = linesOf(requestId);
-    if (line !== undefined) return line;
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  const lines = await stateOf(`${requestId} is in the log`, () => linesOf(requestId), ({ length }) => length > 0);
+  return itemAt(lines, 0);
 }
 
 function ask(text: string, fields: Record<string, unknown> = {}, signal?: AbortSignal): Promise<Response> {

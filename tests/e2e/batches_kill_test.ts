@@ -5,6 +5,7 @@ import { type GatewayProcess, startGatewayProcess } from "../support/gateway_pro
 import { itemAt } from "../support/items.ts";
 import { textModel } from "../support/gateway.ts";
 import { longTest } from "../support/long_test.ts";
+import { stateOf } from "../support/patience.ts";
 
 const KEY = "sk-anna-0123456789abcdef";
 const ADMIN_KEY = "sk-admin-0123456789abcdef";
@@ -79,14 +80,13 @@ async function killDuringBatch(lines: number, kills: number): Promise<void> {
     assertEquals(batch.status, "in_progress", JSON.stringify(batch));
     const counts: number[] = [];
     for (let kill = 0; kill < kills; kill++) {
-      for (;;) {
-        const { json } = await running.call("GET", `/v1/batches/${batch.id}`);
-        if (json.request_counts.completed > (counts.at(-1) ?? 0) || json.status !== "in_progress") {
-          counts.push(json.request_counts.completed);
-          break;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      const { json } = await stateOf(
+        "another line of the batch is completed",
+        () => running.call("GET", `/v1/batches/${batch.id}`),
+        ({ json: { request_counts, status } }) =>
+          request_counts.completed > (counts.at(-1) ?? 0) || status !== "in_progress",
+      );
+      counts.push(json.request_counts.completed);
       running.child.kill("SIGKILL");
       await running.child.ended;
       running = await startProcess(config, folder);

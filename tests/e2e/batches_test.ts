@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import OpenAI, { toFile } from "openai";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { PRICING, startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 interface Stage {
   readonly gateway: TestGateway;
@@ -66,11 +67,8 @@ async function withStage(options: StageOptions, use: (stage: Stage) => Promise<v
       });
     },
     async ended(id) {
-      for (;;) {
-        const batch = await client.batches.retrieve(id);
-        if (["completed", "failed", "cancelled", "expired"].includes(batch.status)) return batch;
-        await new Promise((resolve) => setTimeout(resolve, 150));
-      }
+      const ends = ["completed", "failed", "cancelled", "expired"];
+      return await stateOf(`${id} has ended`, () => client.batches.retrieve(id), ({ status }) => ends.includes(status));
     },
     async linesOf(fileId) {
       const text = await (await client.files.content(fileId ?? "")).text();
@@ -238,11 +236,8 @@ Deno.test("batches: a cancelled batch keeps what was answered, and releases the 
       chat("fast", "Hello"),
       ...Array.from({ length: 40 }, (_, n) => chat(`slow ${n}`, "[[stall 300]] Hello")),
     ]);
-    for (;;) {
-      const { request_counts: counts } = await client.batches.retrieve(created.id);
-      if ((counts?.completed ?? 0) > 0) break;
-      await new Promise((resolve) => setTimeout(resolve, 150));
-    }
+    const completed = async () => (await client.batches.retrieve(created.id)).request_counts?.completed ?? 0;
+    await stateOf("a line is completed", completed, (count) => count > 0);
     assertEquals((await client.batches.cancel(created.id)).status, "cancelling");
     const batch = await ended(created.id);
     assertEquals(batch.status, "cancelled");
@@ -299,18 +294,41 @@ Deno.test("batches: requests in the create, in the form of OpenRouter, with a we
     const batch = await ended(json.id);
     assertEquals(batch.status, "completed");
     assertEquals((await linesOf(batch.output_file_id)).length, 2);
-    for (;;) {
-      const { json: { data } } = await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`);
-      if (data?.length > 0) {
-        const [{ body, headers, verified }] = data;
-        const event = JSON.parse(body);
-        assertEquals(verified, true);
-        assertEquals([event.event, event.id, event.data.status], ["batch.completed", batch.id, "completed"]);
-        assertEquals(headers["x-service-idempotency-key"], `${batch.id}-completed`);
-        break;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 150));
-    }
+    const read = async () => (await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`)).json.data;
+    const [{ body, headers, verified }] = await stateOf("the event has arrived", read, (data) => data?.length > 0);
+    const event = JSON.parse(body);
+    assertEquals(verified, true);
+    assertEquals([event.event, event.id, event.data.status], ["batch.completed", batch.id, "completed"]);
+    assertEquals(headers["x-service-idempotency-key"], `${batch.id}-completed`);
+  });
+});
+
+Deno.test("batches: OpenAI's client reads the event of an account with its webhook format", async () => {
+  await withStage({}, async ({ call, admin, ended }) => {
+    const secret = (await admin("POST", "/admin/v1/accounts/demo/webhook-secret")).json.webhook_secret;
+    const changed = await admin("PATCH", "/admin/v1/accounts/demo", { webhook_format: "openai" });
+    assertEquals(changed.json.webhook_format, "openai");
+    assertEquals((await admin("PATCH", "/admin/v1/accounts/demo", { webhook_format: "other" })).status, 400);
+    const { json: receiver } = await admin("POST", "/admin/v1/webhook-receivers", { account: "demo", minutes: 5 });
+    const { json } = await call("POST", "/v1/batches", {
+      endpoint: "/v1/chat/completions",
+      requests: [{ custom_id: "a", body: { model: "sandbox/chat-1", messages: [{ role: "user", content: "Hi" }] } }],
+      callback_url: receiver.url,
+    });
+    const batch = await ended(json.id);
+    const deadline = performance.now() + 60_000;
+    let data;
+    do ({ json: { data } } = await admin("GET", `/admin/v1/webhook-receivers/${receiver.id}`)); while (
+      data.length === 0 && performance.now() < deadline
+    );
+    const [{ body, headers, verified }] = data;
+    assertEquals(verified, true);
+    const client = new OpenAI({ apiKey: "unused" });
+    const { id, created_at, ...event } = await client.webhooks.unwrap(body, headers, secret);
+    assertEquals(event, { object: "event", type: "batch.completed", data: { id: batch.id } });
+    assertEquals([id, created_at], [batch.id.replace("batch_", "evt_"), batch.completed_at]);
+    const reset = await admin("PATCH", "/admin/v1/accounts/demo", { webhook_format: null });
+    assertEquals(reset.json.webhook_format, "service");
   });
 });
 

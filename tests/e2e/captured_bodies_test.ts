@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { untilSo } from "../support/patience.ts";
 
 const [ERRORS_KEY, ALL_KEY, PLAIN_KEY, READER] = [newApiKey(), newApiKey(), newApiKey(), newApiKey()];
 const OWNER = newApiKey();
@@ -37,7 +38,7 @@ async function ask(key: string, text: string, fields: Record<string, unknown> = 
 async function logged(response: Response): Promise<string> {
   const requestId = response.headers.get("x-service-request-id")!;
   const isLogged = () => gateway.logLines.some((line) => line.includes('"request"') && line.includes(requestId));
-  while (!isLogged()) await new Promise((resolve) => setTimeout(resolve, 2));
+  await untilSo(() => isLogged());
   return requestId;
 }
 

@@ -3,6 +3,7 @@ import { type GatewayProcess, startGatewayProcess } from "../support/gateway_pro
 import { textModel } from "../support/gateway.ts";
 import { atLeast } from "../support/items.ts";
 import { longTest } from "../support/long_test.ts";
+import { untilSo } from "../support/patience.ts";
 
 const ADMIN_KEY = "an-admin-key-of-the-test";
 const ENV = { SWITCHYARD_ADMIN_KEY: ADMIN_KEY, PORT: "0" };
@@ -61,7 +62,7 @@ Deno.test("SIGHUP and config apply put the file in force; config diff changes no
     };
     await writeConfig(folder, "0.000005", { server: { docs_url: "https://docs.example.com" } });
     process.kill("SIGHUP");
-    while (!process.log().includes("config_changed")) await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilSo(() => process.log().includes("config_changed"));
     const line = process.log().split("\n").find((each) => each.includes("config_changed")) ?? "";
     assertStringIncludes(
       line,
@@ -113,7 +114,7 @@ longTest("kill -9 during changes of the stored settings leaves all of a change o
           answered = (await admin(address, "PUT", "/config", { providers, models })).version;
         }
       })().catch(() => {});
-      while (answered < 5 * (round + 1)) await new Promise((resolve) => setTimeout(resolve, 1));
+      await untilSo(() => answered >= 5 * (round + 1));
       process.kill("SIGKILL");
       await Promise.all([process.ended, changes]);
 

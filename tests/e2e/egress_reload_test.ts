@@ -8,6 +8,7 @@ import { startLiveGateway } from "../support/live_gateway.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { respondWith, startReceiver } from "../webhooks/receiver.ts";
 import { RELOAD } from "./changed_gateway.ts";
+import { untilSo } from "../support/patience.ts";
 
 const PNG = plainPng(64, 64);
 
@@ -82,7 +83,7 @@ Deno.test("a changed egress.allow holds without a restart for media in texts, pi
     assertEquals(await answers(), REFUSED);
     await allow(["127.0.0.1/32"]);
     assertEquals(await answers(), [[200, null], [200, null], [202, null]]);
-    while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await untilSo(() => receiver.received.length !== 0);
     await allow([]);
     assertEquals(await answers(), REFUSED);
   } finally {

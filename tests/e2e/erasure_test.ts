@@ -3,6 +3,7 @@ import { CACHES_PATH } from "../caches/cache_gateway.ts";
 import { RELOAD, withGateway as withChangedGateway } from "./changed_gateway.ts";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { closedOrigin, startVideoGateway, VALID_BODY } from "../support/video_gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 /** Every text that could identify a customer has one of these marks. */
 const [MARK, OTHER_MARK] = ["quokka-7f3a91", "numbat-55aa77"];
@@ -44,11 +45,11 @@ async function createCustomer({ gateway, admin }: Started, id: string, mark: str
   };
   const task = await call("POST", "/v1/videos", video, { "idempotency-key": mark });
   assertEquals(task.status, 202, task.text);
-  for (;;) {
+  const isCopied = async () => {
     const { json } = await call("GET", `/v1/videos/${task.json.id}`);
-    if (json.mirror_urls?.length > 0 && (await fetch(json.mirror_urls[0], { method: "HEAD" })).ok) break;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    return json.mirror_urls?.length > 0 && (await fetch(json.mirror_urls[0], { method: "HEAD" })).ok;
+  };
+  await stateOf("the video is copied", isCopied, (isSo) => isSo);
   const content = {
     model: "models/sandbox/chat-1",
     displayName: mark,

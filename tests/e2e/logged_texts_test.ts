@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { startTestGateway, textModel } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 const PROMPT = "mark-of-a-prompt-4411aa";
 const SENT_KEY = "sk-proj-a1b2c3d4e5f6a7b8c9d0";
@@ -90,11 +91,12 @@ async function withGateway(isolates: number, test: (tools: Tools) => Promise<voi
         return { requestId: response.headers.get("x-service-request-id") ?? "", text: await response.text() };
       },
       async row(requestId) {
-        for (;;) {
+        const read = async () => {
           const response = await call(gateway.adminKey, "GET", `/admin/v1/requests/${requestId}`);
-          const text = await response.text();
-          if (response.status === 200) return JSON.parse(text);
-        }
+          return { status: response.status, text: await response.text() };
+        };
+        const { text } = await stateOf(`${requestId} has a row`, read, ({ status }) => status === 200);
+        return JSON.parse(text);
       },
       logs: () => gateway.logLines.join("\n"),
     });

@@ -12,6 +12,7 @@ import {
   respondWith,
   startReceiver,
 } from "../webhooks/receiver.ts";
+import { untilSo } from "../support/patience.ts";
 
 const SECRET = "whsec_b3BlcmF0b3Igb3BlcmF0b3Igb3BlcmF0b3I=";
 const ACCOUNT_SECRET = "whsec_YWNjb3VudCBhY2NvdW50IGFjY291bnQhISE=";
@@ -95,7 +96,7 @@ async function startStage(options: StageOptions = {}): Promise<Stage> {
     async pass() {
       const before = await versionOf();
       clock.advance(PASS_MS);
-      while (await versionOf() === before) await new Promise((resolve) => setTimeout(resolve, 2));
+      await untilSo(async () => await versionOf() !== before);
       // The clock must not move during an attempt.
       while ((await admin("GET", "/deliveries?state=pending")).data.some(isFirstAttempt)) {
         await new Promise((resolve) => setTimeout(resolve, 2));

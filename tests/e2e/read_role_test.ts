@@ -6,6 +6,7 @@ import { textModel } from "../support/gateway.ts";
 import { startVideoGateway, VALID_BODY, type VideoGateway } from "../support/video_gateway.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { startReceiver } from "../webhooks/receiver.ts";
+import { stateOf, untilSo } from "../support/patience.ts";
 
 const [READ, OWNER, CAPTURED] = [newApiKey(), newApiKey(), newApiKey()];
 
@@ -150,7 +151,7 @@ async function fill({ call, logLines }: VideoGateway, receiverPort: number): Pro
   }, as(CAPTURED));
   const task: string = created.json.id;
   const ended = JSON.stringify(await ownTask(call, task, as(CAPTURED)));
-  while (!logLines.some((line) => line.includes("webhook"))) await new Promise((resolve) => setTimeout(resolve, 5));
+  await untilSo(() => logLines.some((line) => line.includes("webhook")));
   while ((await owner("GET", `/deliveries/${task}`)).attempt_log.length === 0) {
     await new Promise((r) => setTimeout(r, 5));
   }
@@ -182,11 +183,12 @@ async function fill({ call, logLines }: VideoGateway, receiverPort: number): Pro
 }
 
 async function ownTask(call: VideoGateway["call"], id: string, headers: Record<string, string>): Promise<unknown> {
-  for (;;) {
-    const { json } = await call("GET", `/v1/videos/${id}`, undefined, headers);
-    if (json.status !== "pending" && json.mirror_urls?.length > 0) return json;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const read = async () => (await call("GET", `/v1/videos/${id}`, undefined, headers)).json;
+  return await stateOf(
+    `${id} is copied`,
+    read,
+    ({ status, mirror_urls }) => status !== "pending" && mirror_urls?.length > 0,
+  );
 }
 
 /** Every address of operators that is read, with the ids that there are. */

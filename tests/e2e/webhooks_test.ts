@@ -6,6 +6,7 @@ import { atLeast, itemAt } from "../support/items.ts";
 import { startVideoGateway } from "../support/video_gateway.ts";
 import { ROOT } from "../webhooks/certificates.ts";
 import { type Received, type Receiver, respondWith, sendText, startReceiver } from "../webhooks/receiver.ts";
+import { stateOf, untilSo } from "../support/patience.ts";
 
 const SECRET = "whsec_c3dpdGNoeWFyZCBzYXlzIGl0IGlzIGl0c2VsZg==";
 const caFile = await Deno.makeTempFile();
@@ -31,16 +32,13 @@ const addressOf = ({ port }: Receiver) => `https://127.0.0.1:${port}/hook?who=me
 const textOf = ({ body }: Received) => new TextDecoder().decode(body);
 
 async function whenReceived(receiver: Receiver, count: number): Promise<void> {
-  while (receiver.received.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  await untilSo(() => receiver.received.length >= count);
 }
 
 /** The only delivery of a task once it is in this state. */
 async function deliveryOf(id: string, state: string) {
-  for (;;) {
-    const { json } = await call("GET", `/v1/videos/${id}/deliveries`);
-    if (json.data[0]?.state === state) return json.data[0];
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const read = async () => (await call("GET", `/v1/videos/${id}/deliveries`)).json.data[0];
+  return await stateOf(`the delivery of ${id} is ${state}`, read, (delivery) => delivery?.state === state);
 }
 
 const ENDS: readonly [status: string, prompt: string][] = [

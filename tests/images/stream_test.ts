@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { atLeast, itemAt } from "../support/items.ts";
 import { imageFile, type ImageGateway, imageModel, startImageGateway } from "./image_gateway.ts";
 import { startStubVendor } from "./stub_vendor.ts";
+import { untilSo } from "../support/patience.ts";
 
 const REQUEST = { model: "sandbox/painter-1", prompt: "a fox", quality: "low", stream: true };
 
@@ -23,11 +24,6 @@ function eventsIn(text: string): [name: string, data: Record<string, unknown>][]
     const [, name, data] = atLeast(/^event: (.*)\ndata: ([^\n]*)$/.exec(frame)!, 3);
     return [name, JSON.parse(data)];
   });
-}
-
-/** Waits until the condition is true. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 Deno.test("the events of a stream have the default protocol's fields, with the usage on the last", async () => {
@@ -74,7 +70,7 @@ Deno.test("a caller who disconnects from a stream pays for what the vendor finis
     const reader = answer.body!.getReader();
     await reader.read();
     await reader.cancel();
-    await until(() => gateway.logLines.some((line) => line.includes('"cost"')));
+    await untilSo(() => gateway.logLines.some((line) => line.includes('"cost"')));
     const line = JSON.parse(gateway.logLines.find((line) => line.includes('"cost"'))!);
     // The image's 272 tokens and 100 for the partial one.
     assertEquals([line.outputTokens, line.count], [372, 1]);
@@ -115,7 +111,7 @@ for (const stream of [false, true]) {
       leaving.abort();
       await asked.catch(() => {});
       left.resolve();
-      await until(() => gateway.logLines.some((line) => line.includes('"cost"')));
+      await untilSo(() => gateway.logLines.some((line) => line.includes('"cost"')));
       assertEquals([await gateway.balance(), stopped], ["24.5000000000", false]);
     } finally {
       await gateway.stop();

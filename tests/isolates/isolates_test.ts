@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
@@ -267,6 +267,7 @@ Deno.test("isolates: a record of an isolate reaches the observers with its bodie
     outcome: {
       trace: null,
       endpoint: "/v1/x",
+      isProbe: false,
       status: 429,
       code: "rate_limited",
       message: "no",

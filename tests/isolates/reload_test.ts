@@ -6,6 +6,7 @@ import { type GatewayProcess, startGatewayProcess } from "../support/gateway_pro
 import { itemAt } from "../support/items.ts";
 import { startLiveGateway } from "../support/live_gateway.ts";
 import type { ScriptedUpstream } from "../support/scripted_upstream.ts";
+import { stateOf } from "../support/patience.ts";
 
 /** So many connections of their own that none of the isolates has none of them. */
 const CONNECTIONS = 24;
@@ -73,10 +74,11 @@ Deno.test("isolates: after SIGHUP all of them have the new models", async () => 
     await write(treeOf(two, "acme/new"));
     process.kill("SIGHUP");
     // A signal has no answer, so the isolates follow the line in the log.
-    for (;;) {
-      const replies = await askAll(address, key, "acme/new");
-      if (replies.every(([status, text]) => status === 200 && text === "two")) break;
-    }
+    await stateOf(
+      "all isolates have the new configuration",
+      () => askAll(address, key, "acme/new"),
+      (replies) => replies.every(([status, text]) => status === 200 && text === "two"),
+    );
     assertEquals(await askAll(address, key, "acme/old"), all(404));
   } finally {
     process.kill("SIGKILL");

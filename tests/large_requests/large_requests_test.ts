@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { Credential } from "../../src/money/billing/keys/key_ring.ts";
-import { createMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { OpenStreams } from "../../src/services/calls/stream_relay.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { readModel } from "../../src/vendors/catalog/model.ts";
@@ -23,6 +23,7 @@ import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts
 import { ThreadUnavailable, type WorkerThreadEvents } from "../../src/platform/workers/worker_thread.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { stateOf } from "../support/patience.ts";
 import { unlimitedKey } from "../support/callers.ts";
 
 /** A thread that follows the test's script. */
@@ -58,11 +59,8 @@ class ScriptedThread implements StateThread {
 
   /** The result of the latest call. */
   async result(): Promise<unknown> {
-    for (;;) {
-      const last = this.got.at(-1);
-      if (last?.type === "result") return last.failure ?? last.value;
-      await new Promise((resolve) => setTimeout(resolve, 0));
-    }
+    const last = await stateOf("a call has ended", () => this.got.at(-1), (message) => message?.type === "result");
+    return last?.type === "result" ? last.failure ?? last.value : undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { callerOf } from "../support/gateway_call.ts";
 import { startTestGateway, type TestGateway, textModel } from "../support/gateway.ts";
 
 async function withGateway(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
@@ -110,6 +111,42 @@ Deno.test("the state of the process and of the store is shown", async () => {
       assertMatch(text, new RegExp(`^switchyard_request_log_dropped_total{reason="${reason}"} 0$`, "m"));
     }
   });
+});
+
+Deno.test("batches that are open, their lines by end, and the bytes of stored files are shown", async () => {
+  const folder = await Deno.makeTempDir();
+  const gateway = await startTestGateway({ config: { files: `${folder}/files` } });
+  try {
+    const call = callerOf(gateway.address, { authorization: `Bearer ${gateway.key}` });
+    const line = (customId: string, content: string) => ({
+      custom_id: customId,
+      body: { model: "sandbox/chat-1", max_tokens: 9, messages: [{ role: "user", content }] },
+    });
+    const create = async (requests: readonly unknown[]): Promise<string> => {
+      const batch = { endpoint: "/v1/chat/completions", completion_window: "24h", requests };
+      return (await call("POST", "/v1/batches", batch)).json.id;
+    };
+    const done = await create([line("one", "Hi"), line("two", "Hi"), line("three", "[[fail 400 No]]")]);
+    const deadline = performance.now() + 60_000;
+    let batch;
+    do batch = (await call("GET", `/v1/batches/${done}`)).json; while (
+      batch.status !== "completed" && performance.now() < deadline
+    );
+    assertEquals(batch.status, "completed");
+    await create([line("one", "[[stall 600000]]")]);
+    const text = await metricsOf(gateway);
+    assertEquals(valueOf(text, "switchyard_open_batches"), 1);
+    for (const [end, count] of [["completed", 2], ["failed", 1], ["cancelled", 0], ["expired", 0]] as const) {
+      assertEquals(valueOf(text, "switchyard_batch_lines_total", { end }), count, end);
+    }
+    const files = (await call("GET", "/v1/files")).json.data;
+    assertEquals(valueOf(text, "switchyard_stored_files"), 2);
+    const bytes = files.reduce((sum: number, file: { bytes: number }) => sum + file.bytes, 0);
+    assertEquals(valueOf(text, "switchyard_stored_files_bytes"), bytes);
+  } finally {
+    await gateway.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("metrics need the admin key, and reading them is not counted", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT } from "../architecture/source_files.ts";
 import { balancerOf, proxyProgram, startProxy } from "./proxy_server.ts";
+import { untilSo } from "../support/patience.ts";
 
 /** Set by `deno task test:ops`, because the test installs programs. */
 const isWanted = Deno.env.has("SWITCHYARD_TEST_OPS");
@@ -31,10 +32,6 @@ async function answersOf(port: number, count: number): Promise<string[]> {
   return names;
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 Deno.test("the balancer of several gateways uses those that are ready, and no request fails with a stopped one", {
   ignore: !isWanted,
   sanitizeOps: false,
@@ -47,13 +44,13 @@ Deno.test("the balancer of several gateways uses those that are ready, and no re
     const program = await proxyProgram("caddy", join(folder, "unpacked"));
     const balancer = await startProxy(balancerOf([one.address, two.address]), program, { folder, upstream: null });
     try {
-      await until(() => one.state.checks > 0 && two.state.checks > 0);
-      await until(async () => new Set(await answersOf(balancer.port, 20)).size === 2);
+      await untilSo(() => one.state.checks > 0 && two.state.checks > 0);
+      await untilSo(async () => new Set(await answersOf(balancer.port, 20)).size === 2);
       one.state.isReady = false;
-      await until(async () => new Set(await answersOf(balancer.port, 20)).size === 1);
+      await untilSo(async () => new Set(await answersOf(balancer.port, 20)).size === 1);
       assertEquals(new Set(await answersOf(balancer.port, 20)), new Set(["two"]));
       one.state.isReady = true;
-      await until(async () => (await answersOf(balancer.port, 20)).includes("one"));
+      await untilSo(async () => (await answersOf(balancer.port, 20)).includes("one"));
       await one.stop();
       assertEquals(new Set(await answersOf(balancer.port, 40)), new Set(["two"]));
     } finally {

@@ -5,6 +5,7 @@ import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { ROOT } from "../architecture/source_files.ts";
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY, LOOPBACK_ROOT } from "../support/loopback_certificate.ts";
 import { canIsolate, type IsolatedGateway, type IsolatedRoot, makeIsolatedRoot } from "./isolated_root.ts";
+import { untilSo } from "../support/patience.ts";
 
 /** Set by `deno task test:package`. */
 const isWanted = Deno.env.has("SWITCHYARD_TEST_PACKAGE") && await canIsolate();
@@ -122,7 +123,7 @@ function startReceiver() {
   return {
     url: `https://127.0.0.1:${server.addr.port}/events`,
     async until(event: string) {
-      while (!events.includes(event)) await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilSo(() => events.includes(event));
     },
     [Symbol.asyncDispose]: () => server.shutdown(),
   };

@@ -18,7 +18,7 @@ const RECORDED: Readonly<Record<string, readonly string[]>> = {
     "capture",
     "promptCaching",
   ],
-  "src/money/billing/accounts/key_settings.ts AccountSettings": ["notificationUrl"],
+  "src/money/billing/accounts/key_settings.ts AccountSettings": ["notificationUrl", "webhookFormat"],
   "src/money/billing/accounts/records.ts AccountRecord": ["id", "createdAt", "suspendedAt", "allowBuckets", "erasure"],
   "src/money/billing/accounts/records.ts KeyRecord": [
     "id",

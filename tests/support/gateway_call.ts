@@ -1,3 +1,5 @@
+import { withPatience } from "./patience.ts";
+
 /** A response, read. */
 export interface Answer {
   readonly status: number;
@@ -24,13 +26,17 @@ const JSON_TYPE = { "content-type": "application/json" };
  */
 export function callerOf(address: string, own: Readonly<Record<string, string>>): GatewayCall {
   return async (method, path, body, headers = {}) => {
-    const response = await fetch(path.startsWith("http") ? path : address + path, {
-      method,
-      redirect: "manual",
-      headers: { ...own, ...(body === undefined ? {} : JSON_TYPE), ...headers },
-      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
-    });
-    const text = await response.text();
+    const url = path.startsWith("http") ? path : address + path;
+    const response = await withPatience(
+      `${method} ${url}`,
+      fetch(url, {
+        method,
+        redirect: "manual",
+        headers: { ...own, ...(body === undefined ? {} : JSON_TYPE), ...headers },
+        body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    );
+    const text = await withPatience(`the body of ${method} ${url}`, response.text());
     return { status: response.status, headers: response.headers, text, json: parsed(text) };
   };
 }

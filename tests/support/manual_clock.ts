@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+import { untilSo } from "./patience.ts";
 
 /** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
@@ -59,7 +60,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Waits without a limit until a condition is true; uses real time. */
+/** Waits until a condition is true; uses real time. */
 export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
+  await untilSo(isSo);
 }

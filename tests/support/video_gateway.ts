@@ -8,6 +8,7 @@ import type { LoggedRequest } from "../../src/sandbox/request_log.ts";
 import { startApps, TEST_ISOLATES } from "./apps.ts";
 import { callerOf, type GatewayCall } from "./gateway_call.ts";
 import { freeUnlessPriced } from "./free_model.ts";
+import { stateOf } from "./patience.ts";
 
 /** A gateway in front of the sandbox's video vendor, for tests. */
 export interface VideoGateway {
@@ -92,11 +93,8 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
       return json.id;
     },
     async until(id, ...states) {
-      for (;;) {
-        const { json } = await call("GET", `/v1/videos/${id}`);
-        if (states.includes(json.status)) return json;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+      const read = async () => (await call("GET", `/v1/videos/${id}`)).json;
+      return await stateOf(`${id} is ${states.join(" or ")}`, read, ({ status }) => states.includes(status));
     },
     async money() {
       const { json } = await call("GET", "/admin/v1/accounts/demo", undefined, { authorization: `Bearer ${adminKey}` });

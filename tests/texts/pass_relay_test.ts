@@ -23,6 +23,7 @@ import {
   USAGE,
   wireOf,
 } from "./support.ts";
+import { untilSo } from "../support/patience.ts";
 
 const LINE_ENDS = { LF: "\n", CRLF: "\r\n", CR: "\r" };
 const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 12 });
@@ -138,7 +139,7 @@ for (const form of FORMATS) {
     const wire = wireOf(form, REPLY);
     await relay.take(new TextEncoder().encode(wire.slice(0, wire.indexOf("Zwei") + 4)));
     relay.onDisconnect();
-    while (recorder.charges.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await untilSo(() => recorder.charges.length !== 0);
     const { estimated, outputTokens = 0, freshTokens = 0 } = itemAt(recorder.charges, 0).usage!;
     assertEquals(estimated, true);
     assert(outputTokens > 5 && outputTokens < 60, String(outputTokens));

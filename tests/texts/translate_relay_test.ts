@@ -30,6 +30,7 @@ import {
   USAGE,
   wireOf,
 } from "./support.ts";
+import { untilSo } from "../support/patience.ts";
 
 const PAIRS = FORMATS.flatMap((caller) =>
   FORMATS.filter((vendor) => vendor !== caller).map((vendor) => ({ caller, vendor }))
@@ -121,7 +122,7 @@ for (const { caller, vendor } of PAIRS) {
     assertEquals(await Promise.race([held, Promise.resolve("pending")]), "pending");
     assertEquals(relay.finished, false);
     assert(!eventsIn(caller, textOf(sent)).some(({ type }) => type === "finish"));
-    while (recorder.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    await untilSo(() => recorder.charges.length !== 0);
     makeDurable();
     assertEquals(gistOf(replyIn(caller, textOf([...sent, await held]))), GIST);
   });
@@ -151,7 +152,7 @@ for (const { caller, vendor } of PAIRS) {
     const { relay, recorder } = relayFor(caller, vendor);
     await relay.take(new TextEncoder().encode(wireOf(vendor, REPLY.slice(0, 7))));
     relay.onDisconnect();
-    while (recorder.charges.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    await untilSo(() => recorder.charges.length !== 0);
     const { outputTokens = 0, freshTokens = 0, estimated } = itemAt(recorder.charges, 0).usage!;
     assertEquals(estimated, true);
     assert(outputTokens > 10 && outputTokens < 40 && freshTokens > 5, `${freshTokens} in, ${outputTokens} out`);

@@ -1,7 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
 import { lentMeter } from "../../src/money/billing/meter/lent_meter.ts";
-import { createMeter, type LedgerMeter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
+import type { LedgerMeter } from "../../src/money/billing/meter/meter.ts";
 import { settledStore } from "../../src/money/billing/meter/settled_store.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import type { FromIsolate, ToIsolate } from "../../src/threads/isolates/messages.ts";

@@ -11,6 +11,7 @@ import { itemAt } from "../support/items.ts";
 import { BODY, CALLER, DONE, openStage, type Stage } from "./stage.ts";
 import { FILES_MS, onResultStage, type ResultStage, serveSample } from "./result_stage.ts";
 import { storeTimeOf } from "../../src/platform/store/store_time.ts";
+import { untilSo } from "../support/patience.ts";
 
 const TASKS_MS = 30 * 86_400_000;
 
@@ -86,6 +87,21 @@ Deno.test("a task stays until its event was delivered and its results were copie
   await stage.runDue(["video_mirror"]);
   await sweep();
   assertEquals([await readTask(stage.store, undelivered), await readTask(stage.store, copying)], [null, null]);
+});
+
+onResultStage("a task whose copies are removed at the same time is removed in the same pass", async (on) => {
+  const id = await on.complete();
+  await on.run("video_mirror");
+  on.stage.clock.advance(TASKS_MS);
+  const files = fileSweep(on.parts, FILES_MS);
+  let isFirst = true;
+  const onRemoval = async () => {
+    if (isFirst) await files();
+    isFirst = false;
+    return true;
+  };
+  await taskSweep({ ...on.parts, onRemoval }, TASKS_MS)();
+  assertEquals([await readTask(on.stage.store, id), on.names()], [null, []]);
 });
 
 onResultStage(
@@ -184,7 +200,7 @@ Deno.test("a removal interrupted by a restart is completed by the next process",
       handlers: { retention: retentionHandler({ store: stage.store, sweeps: [sweep] }) },
     });
   const first = runner();
-  while (await count() === 190) await new Promise((resolve) => setTimeout(resolve, 1));
+  await untilSo(async () => await count() !== 190);
   await first.drain(1_000);
   const left = await count();
   const second = runner();
@@ -238,7 +254,7 @@ onResultStage("a copy in progress when its task is purged leaves no file", async
   const serve = on.host.answer;
   on.host.answer = () => held.promise;
   const running = on.run("video_mirror");
-  while (on.host.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await untilSo(() => on.host.seen.length !== 0);
   assertEquals(await purge(on, id), "removed");
   held.resolve(serve(new Request(on.host.url)));
   await running;

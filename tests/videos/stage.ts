@@ -1,6 +1,7 @@
 import { createMediaWork } from "../../src/platform/workers/media_work.ts";
 import { systemClock } from "../../src/platform/lib/basics/clock.ts";
-import { createMeter, type Meter } from "../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
+import type { Meter } from "../../src/money/billing/meter/meter.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { readModel } from "../../src/vendors/catalog/model.ts";
 import type { FileStore } from "../../src/platform/files/files.ts";

@@ -5,6 +5,7 @@ import { countTokensInThread } from "../../src/platform/workers/token_job.ts";
 import { createTokenWork } from "../../src/platform/workers/token_work.ts";
 import { itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { untilSo } from "../support/patience.ts";
 
 const TEXTS = ["", "Say something in any tongue", "漢字仮名交じり文".repeat(300), "a".repeat(5_000), "😀".repeat(900)];
 
@@ -48,7 +49,7 @@ Deno.test("whenIdle() waits for running counts and for those that follow them", 
   }).then(() => steps.push("prompt"));
   const idle = tokens.whenIdle().then(() => steps.push("idle"));
   itemAt(answers, 0)();
-  while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 0));
+  await untilSo(() => answers.length >= 2);
   itemAt(answers, 1)();
   await idle;
   assertEquals(steps, ["reply", "prompt", "idle"]);

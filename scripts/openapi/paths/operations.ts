@@ -3,6 +3,7 @@ import { Calculation } from "../../../src/protocols/admin/price.ts";
 import { AppliedPrices } from "../../../src/protocols/admin/prices.ts";
 import { ReconciledBill } from "../../../src/protocols/admin/reconcile.ts";
 import { NewProviderState, TestedCredential } from "../../../src/protocols/admin/providers.ts";
+import { BATCH_STATUSES } from "../../../src/services/batches/batch.ts";
 import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
 import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";
 import * as replies from "../replies/operations.ts";
@@ -85,6 +86,62 @@ const TASKS: readonly Operation[] = [
     parameters: [TASK],
     replies: { 200: { description: "The addresses", json: replies.VideoResults } },
     errors: [403, 404, 409],
+  },
+];
+
+const BATCH = inPath("batch", "The id of the batch.", z.string());
+const batch = { 200: { description: "The batch", json: replies.AdminBatch } };
+const results = {
+  200: { description: "JSONL", other: [{ mediaType: "application/octet-stream", description: "The lines" }] },
+} as const;
+
+const BATCHES: readonly Operation[] = [
+  {
+    id: "listAllBatches",
+    tag: "Tasks",
+    summary: "List batches",
+    face,
+    parameters: [...TIME_PAGE, ACCOUNT, inQuery("status", "Only of this status.", z.enum(BATCH_STATUSES))],
+    replies: { 200: { description: "A page, the newest first by default", json: pageOf(replies.AdminBatch) } },
+    errors: [400],
+  },
+  {
+    id: "readAnyBatch",
+    tag: "Tasks",
+    summary: "Read a batch",
+    face,
+    parameters: [BATCH],
+    replies: batch,
+    errors: [404],
+  },
+  {
+    id: "cancelAnyBatch",
+    tag: "Tasks",
+    summary: "Cancel a batch as its caller would",
+    face,
+    parameters: [BATCH],
+    replies: batch,
+    errors: [403, 404, 409],
+  },
+  {
+    id: "readBatchOutput",
+    tag: "Tasks",
+    summary: "Read the output file of a batch",
+    description: "Needs the role `owner`.",
+    face,
+    parameters: [BATCH],
+    replies: results,
+    errors: [403, 404],
+  },
+  {
+    id: "readBatchErrors",
+    tag: "Tasks",
+    summary: "Read the error file of a batch",
+    description: "Needs the role `owner`.",
+    face,
+    parameters: [BATCH],
+    replies: results,
+    errors: [403, 404],
   },
 ];
 
@@ -324,6 +381,7 @@ const CACHES: readonly Operation[] = [
 /** The endpoints of tasks, providers, the overview and caches. */
 export const OVERVIEW_OPERATIONS: readonly Operation[] = [
   ...TASKS,
+  ...BATCHES,
   ...MODELS_AND_PROVIDERS,
   ...OVERVIEW,
   ...CACHES,

@@ -24,6 +24,7 @@ const account = {
   capture: z.enum(["none", "errors", "all"]),
   prompt_caching: z.enum(["auto", "off"]),
   notification_url: about(z.string().nullable(), "Gets the notifications about the account."),
+  webhook_format: z.enum(["service", "openai"]),
 };
 
 const forecast = z.object({

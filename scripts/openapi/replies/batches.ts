@@ -12,6 +12,12 @@ const LineError = z.object({
   param: z.string().nullable(),
 });
 
+/** What the gateway adds to a batch of any protocol. */
+export const ServiceBatch = about(
+  z.object({ mode: z.enum(["vendor", "emulated", "mixed"]), estimate: usd(), cost: usd() }),
+  "How the gateway runs the lines, their highest cost, and their cost so far.",
+);
+
 /** A batch. */
 export const BatchObject = z.object({
   id: z.string(),
@@ -45,10 +51,7 @@ export const BatchObject = z.object({
     output_tokens_details: z.object({ reasoning_tokens: z.int() }),
     total_tokens: z.int(),
   }),
-  service_batch: about(
-    z.object({ mode: z.literal("emulated"), estimate: usd(), cost: usd() }),
-    "How the gateway runs the lines, their highest cost, and their cost so far.",
-  ),
+  service_batch: ServiceBatch,
 }).meta({ id: "Batch" });
 
 /** A page of batches. */

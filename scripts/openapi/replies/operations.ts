@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type {
   CachedContent as ConsoleCache,
+  ListedBatch as ConsoleBatch,
   ListedModel as ConsoleModel,
   ListedProvider as ConsoleProvider,
   PriceAnswer,
@@ -14,6 +15,7 @@ import type {
 import { TRAFFIC_GROUPS } from "../../../src/protocols/admin/shared/traffic_groups.ts";
 import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/observers/metrics/traffic_history.ts";
 import { REASON_KINDS } from "../../../src/vendors/reconciliation/reason.ts";
+import { BATCH_STATUSES } from "../../../src/services/batches/batch.ts";
 import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
 import { PROVIDER_STATES } from "../../../src/platform/names/provider_halt.ts";
 import { about, seconds, usd, written } from "../schema.ts";
@@ -57,6 +59,30 @@ export const AdminTask = written<ConsoleTask>()(z.object({
 export const VideoResults = written<{ readonly data: readonly ConsoleResult[] }>()(z.object({
   data: z.array(z.object({ type: z.enum(["video", "thumbnail", "last_frame"]), index: z.int(), url: z.string() })),
 })).meta({ id: "VideoResults" });
+
+/** A batch for operators. */
+export const AdminBatch = written<ConsoleBatch>()(z.object({
+  id: z.string(),
+  account: z.string(),
+  key: z.string(),
+  endpoint: z.string(),
+  model: word(),
+  status: z.enum(BATCH_STATUSES),
+  created_at: seconds(),
+  expires_at: seconds(),
+  cancelling_at: instant(),
+  finalizing_at: instant(),
+  ended_at: instant(),
+  lines: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
+  failures: z.array(z.object({ code: z.string(), count: z.int() })),
+  errors: z.array(z.object({ code: z.string(), line: z.int().nullable() })),
+  estimate: usd(),
+  cost: usd(),
+  hold: z.object({ amount: usd(), state: z.string(), captured: usd() }).nullable(),
+  has_output: z.boolean(),
+  has_errors: z.boolean(),
+  has_callback: z.boolean(),
+})).meta({ id: "AdminBatch" });
 
 /** A cached content for operators. */
 export const AdminCache = written<ConsoleCache>()(z.object({

@@ -477,6 +477,8 @@ export interface Account extends Limits {
   readonly unlimited: boolean;
   /** Gets the notifications about the account. */
   readonly notification_url: string | null;
+  /** The body of events about batches. */
+  readonly webhook_format: string;
 }
 
 /** An account with what is left of its limits and of its balance. */
@@ -650,4 +652,31 @@ export interface Reconciliation {
     readonly model: string;
     readonly gateway_models: readonly string[];
   })[];
+}
+
+/** A batch as the admin API lists it. */
+export interface ListedBatch {
+  readonly id: string;
+  readonly account: string;
+  readonly key: string;
+  readonly endpoint: string;
+  readonly model: string | null;
+  readonly status: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly cancelling_at: number | null;
+  readonly finalizing_at: number | null;
+  readonly ended_at: number | null;
+  readonly lines: { readonly total: number; readonly completed: number; readonly failed: number };
+  /** The lines that were run and failed, by the code of their error, the most frequent first. */
+  readonly failures: readonly { readonly code: string; readonly count: number }[];
+  /** What was wrong with the lines of a batch that failed. */
+  readonly errors: readonly { readonly code: string; readonly line: number | null }[];
+  readonly estimate: string;
+  readonly cost: string;
+  readonly hold: { readonly amount: string; readonly state: string; readonly captured: string } | null;
+  readonly has_output: boolean;
+  readonly has_errors: boolean;
+  readonly has_callback: boolean;
 }

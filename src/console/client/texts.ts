@@ -793,6 +793,8 @@ export const TEXTS = {
     unlimited: "Unlimited",
     balances: { prepaid: "prepaid: limits requests", unlimited: "unlimited: requests are only charged" },
     notificationUrl: "Address for notifications",
+    webhookFormat: "Events about batches",
+    webhookFormats: { service: "envelope of the gateway", openai: "as OpenAI sends them" },
     spentPerDay: "Current spend per day",
     lastsUntil: "Balance lasts until",
     budget: "Budget",

@@ -6,7 +6,7 @@ import type { WrongKeys } from "../../platform/http/wrong_keys.ts";
 import type { Clock } from "../../platform/lib/basics/clock.ts";
 import { chain, type MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import type { EffectiveLimits } from "../limits/access_limits.ts";
-import type { RatesLeft } from "../limits/account_limiter.ts";
+import type { RatesLeft } from "../limits/limits_left.ts";
 import { addDefaultRateFields, addMessageRateFields } from "../limits/rate_fields.ts";
 import { checkAccess } from "../limits/permission.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";

@@ -53,6 +53,9 @@ export type CaptureSetting = "none" | CaptureMode;
 /** Whether the gateway makes use of a vendor's prompt cache by itself. */
 export type PromptCachingSetting = "auto" | "off";
 
+/** The body of events about batches: the gateway's envelope, or an event as OpenAI sends it. */
+export type WebhookFormat = "service" | "openai";
+
 /** The capture of a key, which goes before that of its account; null for none. */
 export function captureOf(key?: CaptureSetting, account?: CaptureSetting): CaptureMode | null {
   const setting = key ?? account ?? "none";

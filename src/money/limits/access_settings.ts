@@ -6,7 +6,7 @@ import { isDate } from "../../platform/lib/text/iso_date.ts";
 import { setting } from "../../platform/lib/settings/setting.ts";
 import { wholeNumber } from "../../platform/lib/settings/settings.ts";
 import { isCidr } from "../../platform/net/address.ts";
-import type { CaptureSetting, PromptCachingSetting } from "./access_limits.ts";
+import type { CaptureSetting, PromptCachingSetting, WebhookFormat } from "./access_limits.ts";
 
 /**
  * The limits of keys and accounts as operators write them, in the configuration and in the admin API. The error text of
@@ -106,6 +106,12 @@ export const CAPTURE_FIELD: z.ZodType<CaptureSetting> = z.enum(["none", "errors"
 export const PROMPT_CACHING_FIELD: z.ZodType<PromptCachingSetting> = z.enum(
   ["auto", "off"],
   PROMPT_CACHING_EXPECTATION,
+);
+
+/** The schema of `webhook_format` of an account. */
+export const WEBHOOK_FORMAT_FIELD: z.ZodType<WebhookFormat> = z.enum(
+  ["service", "openai"],
+  'expected "service" or "openai"',
 );
 
 /** The schema of the name of a key or an account. */

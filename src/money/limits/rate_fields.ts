@@ -1,4 +1,4 @@
-import type { RateLeft, RatesLeft } from "./account_limiter.ts";
+import type { RateLeft, RatesLeft } from "./limits_left.ts";
 import { rfc3339 } from "./limit_refusal.ts";
 
 const HOUR_MS = 3_600_000;

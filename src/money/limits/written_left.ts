@@ -1,7 +1,7 @@
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { writeMoney } from "../../platform/lib/basics/money.ts";
-import type { LimitsLeft, RateLeft } from "./account_limiter.ts";
+import type { LimitsLeft, RateLeft } from "./limits_left.ts";
 
 /**
  * Writes what limits have left, by their names; those without a limit are absent. Source:

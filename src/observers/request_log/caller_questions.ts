@@ -1,5 +1,5 @@
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import { FairPermits, PermitsByKey } from "../../platform/lib/collections/permits.ts";
+import { FairPermits } from "../../platform/lib/collections/permits.ts";
 
 /** The caller that reads the requests of its account. */
 export interface LogReader {
@@ -25,8 +25,8 @@ const RETRY_AFTER_SECONDS = 1;
  * requests of a page in a browser do. Accounts take turns, so that one with many keys does not delay the others.
  */
 export class CallerQuestions {
-  readonly #ofKeys = new PermitsByKey(1);
-  readonly #ofAll = new FairPermits(MAX_CALLER_QUESTIONS);
+  readonly #ofKeys = new FairPermits({ each: 1 });
+  readonly #ofAll = new FairPermits({ inAll: MAX_CALLER_QUESTIONS });
 
   /**
    * Asks a question when it is the caller's turn.

@@ -97,6 +97,13 @@ export const CALLER_ENDPOINTS = {
   readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },
   cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES },
 
+  createMessageBatch: message("POST", "/messages/batches", { ...BATCHES, ...PAID }),
+  listMessageBatches: message("GET", "/messages/batches", { ...BATCHES, isRead: true }),
+  readMessageBatch: message("GET", "/messages/batches/:id", { ...BATCHES, isRead: true }),
+  readMessageBatchResults: message("GET", "/messages/batches/:id/results", { ...BATCHES, isRead: true }),
+  cancelMessageBatch: message("POST", "/messages/batches/:id/cancel", BATCHES),
+  deleteMessageBatch: message("DELETE", "/messages/batches/:id", BATCHES),
+
   listModels: { ...at("GET", "/models"), ...CATALOG, isInConsole: true },
   readModels: { ...at("GET", "/models/:model*"), ...CATALOG },
   listMessageModels: message("GET", "/models", CATALOG),

@@ -26,7 +26,7 @@ export const ENDPOINT_NAMES = [
   "audio",
   /** `/v1/files` and `/v1/uploads`. */
   "files",
-  /** `/v1/batches` and below. Its lines need the name of their endpoint, too. */
+  /** `/v1/batches`, `/msgcompat/v1/messages/batches` and below. Its lines need the name of their endpoint, too. */
   "batches",
 ] as const;
 

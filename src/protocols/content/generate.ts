@@ -13,7 +13,7 @@ import { type Handler, type Inbound, pathParam, type Route } from "../../platfor
 import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { readHeaderPin } from "../../vendors/routing/pin.ts";
 import { countTokens } from "../../services/texts/request/count_tokens.ts";
-import { textRequestOf } from "../../services/texts/request/text_request.ts";
+import { textRequestOf, withNamedFiles } from "../../services/texts/request/text_request.ts";
 
 /** `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model. */
 export function contentRoutes(parts: TextRouteParts): Route[] {
@@ -24,51 +24,58 @@ export function contentRoutes(parts: TextRouteParts): Route[] {
   ];
 }
 
-function generateHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts, stream: boolean): Handler {
+function generateHandler(parts: TextRouteParts, stream: boolean): Handler {
+  const { turns, caches, authenticate, bodyLimits, files } = parts;
+  const format = content.caller;
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const json = await readJsonObject(inbound, bodyLimits);
-    const model = modelOf(inbound);
-    const cache = await cacheIn(json.outline, { caches, credential, model });
-    return await turns.handle(textRequestOf(inbound, credential, json, {
-      format: content.caller,
-      body: { ...json.outline, model, stream },
-      wholeBody: () => ({ ...json.body, model, stream }),
-      model,
-      stream,
-      bodyPin: null, // A pin in this protocol's body is ignored: docs/api/routing.md#pin.
-      cache,
-      framing: !stream || new URLSearchParams(inbound.query).get("alt") === "sse" ? "sse" : "json_array",
-    }));
+    const received = await readJsonObject(inbound, bodyLimits);
+    return await withNamedFiles({ inbound, credential, format, json: received }, files, async (json) => {
+      const model = modelOf(inbound);
+      const cache = await cacheIn(json.outline, { caches, credential, model });
+      return await turns.handle(textRequestOf(inbound, credential, json, {
+        format,
+        body: { ...json.outline, model, stream },
+        wholeBody: () => ({ ...json.body, model, stream }),
+        model,
+        stream,
+        bodyPin: null, // A pin in this protocol's body is ignored: docs/api/routing.md#pin.
+        cache,
+        framing: !stream || new URLSearchParams(inbound.query).get("alt") === "sse" ? "sse" : "json_array",
+      }));
+    });
   };
 }
 
-function countHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
+function countHandler({ turns, caches, authenticate, bodyLimits, files }: TextRouteParts): Handler {
+  const format = content.caller;
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const { body } = await readJsonObject(inbound, bodyLimits);
-    const model = modelOf(inbound);
-    const conversation = readCountRequest({ ...body, model });
-    const cache = await cacheIn(requestToCount(body), { caches, credential, model });
-    const { tokens, countedBy } = await countTokens({
-      keyId: credential.keyId,
-      accountId: credential.accountId,
-      limits: credential.limits,
-      receivedAt: inbound.receivedAt,
-      model,
-      format: content.caller,
-      body: requestToCount(body),
-      conversation,
-      headerPin: readHeaderPin(inbound.request.headers),
-      bodyPin: null,
-      callerSignal: () => inbound.request.signal,
-      memory: inbound.memory,
-      record: inbound.record,
-    }, turns.parts);
-    const headers = { "x-service-counted-by": countedBy ?? "gateway" };
-    if (cache === null) return Response.json(writeCount(tokens), { headers });
-    const counts = { ...writeCount(tokens + cache.tokens), cachedContentTokenCount: cache.tokens };
-    return Response.json(counts, { headers });
+    const received = await readJsonObject(inbound, bodyLimits);
+    return await withNamedFiles({ inbound, credential, format, json: received }, files, async ({ body }) => {
+      const model = modelOf(inbound);
+      const conversation = readCountRequest({ ...body, model });
+      const cache = await cacheIn(requestToCount(body), { caches, credential, model });
+      const { tokens, countedBy } = await countTokens({
+        keyId: credential.keyId,
+        accountId: credential.accountId,
+        limits: credential.limits,
+        receivedAt: inbound.receivedAt,
+        model,
+        format,
+        body: requestToCount(body),
+        conversation,
+        headerPin: readHeaderPin(inbound.request.headers),
+        bodyPin: null,
+        callerSignal: () => inbound.request.signal,
+        memory: inbound.memory,
+        record: inbound.record,
+      }, turns.parts);
+      const headers = { "x-service-counted-by": countedBy ?? "gateway" };
+      if (cache === null) return Response.json(writeCount(tokens), { headers });
+      const counts = { ...writeCount(tokens + cache.tokens), cachedContentTokenCount: cache.tokens };
+      return Response.json(counts, { headers });
+    });
   };
 }
 

@@ -1,5 +1,6 @@
 import { BATCH_LIMITS, type BatchRecord, COMPLETION_WINDOWS, LINE_ENDPOINTS } from "../../services/batches/batch.ts";
-import type { Batches, NewBatch } from "../../services/batches/batches.ts";
+import type { Batches } from "../../services/batches/batches.ts";
+import type { NewBatch } from "../../services/batches/new_batch.ts";
 import { inlineLines } from "../../services/batches/inline_lines.ts";
 import type { Authenticate } from "../../money/billing/authenticate.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
@@ -9,10 +10,10 @@ import { type Inbound, pathParam, type Route } from "../../platform/http/request
 import { type JsonBody, readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import { writeMoney } from "../../platform/lib/basics/money.ts";
 import { checkAccess } from "../../money/limits/permission.ts";
-import { dryRunResponse, writeEstimatedCost } from "../dry_run_response.ts";
+import { batchTrialResponse } from "../batch_trial_response.ts";
 import { routesAt } from "../route_at.ts";
+import { writeServiceBatch } from "../service_batch.ts";
 import { readMetadata } from "../../services/videos/request/metadata.ts";
 import { readLifetime } from "./stored_files.ts";
 
@@ -38,7 +39,7 @@ export function batchRoutes(parts: BatchRouteParts): Route[] {
 
 /** A batch as OpenAI's clients read it. */
 export function writeBatch(batch: BatchRecord): Record<string, unknown> {
-  const { id, status, endedAt, usage, errors, estimate, cost } = batch;
+  const { id, status, endedAt, usage, errors } = batch;
   const at = (ms: number | null) => ms === null ? null : secondsOf(ms);
   const endedAs = (end: BatchRecord["status"]) => status === end ? at(endedAt) : null;
   return {
@@ -70,11 +71,11 @@ export function writeBatch(batch: BatchRecord): Record<string, unknown> {
       output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
       total_tokens: usage.inputTokens + usage.outputTokens,
     },
-    // Said before anything is paid: the gateway runs the lines at the price of single requests.
-    service_batch: { mode: "emulated", estimate: writeMoney(estimate), cost: writeMoney(cost) },
+    service_batch: writeServiceBatch(batch),
   };
 }
 
+/** Who runs the lines: the batches of vendors, the gateway (`emulated`), or both. */
 async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Response> {
   const { batches, authenticate, bodyLimits } = parts;
   const credential = await authenticate(inbound);
@@ -83,12 +84,7 @@ async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Respons
   // A key needs the permission of the endpoint of the lines, too.
   const row = LINE_ENDPOINTS.get(batch.endpoint);
   if (credential.limits !== null && row !== undefined) checkAccess(credential.limits, row, inbound.remote);
-  if (isDryRun(inbound.request.headers)) {
-    const { total, model, estimate, admission } = await batches.dryRun(batch, credential);
-    const written = { requests: total, ...writeEstimatedCost("batch", estimate) };
-    const found = { model: model ?? "", mode: "batch", providers: [], dropped: [] };
-    return dryRunResponse({ ...found, estimate: written, admission });
-  }
+  if (isDryRun(inbound.request.headers)) return batchTrialResponse(await batches.dryRun(batch, credential));
   inbound.record.kind = "batch";
   const created = await batches.create(batch, credential);
   return Response.json(writeBatch(created), { status: batch.inputFileId === null ? 202 : 200 });

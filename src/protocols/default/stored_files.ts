@@ -17,6 +17,7 @@ import {
 import type { AccountRoom } from "../../services/stored_files/account_room.ts";
 import type { FileOwner, StoredFiles, WrittenContent } from "../../services/stored_files/stored_files.ts";
 import { routesAt } from "../route_at.ts";
+import { storedContentResponse } from "../stored_content_response.ts";
 import { type FileForm, readFileForm } from "./file_form.ts";
 
 /** The dependencies of the endpoints for stored files. */
@@ -189,19 +190,7 @@ async function read(inbound: Inbound, { stored, authenticate }: StoredFileRouteP
 async function content(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   const file = await stored.read(keyId, pathParam(inbound.params, "id"));
-  const { bytes, mediaType, stream } = await stored.open(file);
-  if (inbound.method === "HEAD") await stream.cancel();
-  return new Response(inbound.method === "HEAD" ? null : stream, {
-    headers: {
-      // As of copies of results: no browser guesses the type, or runs what a caller has stored.
-      "content-type": mediaType,
-      "content-length": String(bytes),
-      "content-disposition": `attachment; filename="${file.id}"`,
-      "x-content-type-options": "nosniff",
-      "content-security-policy": "sandbox",
-      "cache-control": "private, no-store",
-    },
-  });
+  return await storedContentResponse(await stored.open(file), { method: inbound.method, name: file.id });
 }
 
 async function remove(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {

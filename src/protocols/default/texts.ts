@@ -9,7 +9,7 @@ import type { Handler, Route } from "../../platform/http/request/inbound.ts";
 import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { readBodyPin } from "../../vendors/routing/pin.ts";
-import { textRequestOf } from "../../services/texts/request/text_request.ts";
+import { textRequestOf, withNamedFiles } from "../../services/texts/request/text_request.ts";
 
 /** `POST /v1/chat/completions` and `POST /v1/responses`. */
 export function defaultTextRoutes(parts: TextRouteParts): Route[] {
@@ -20,17 +20,22 @@ export function defaultTextRoutes(parts: TextRouteParts): Route[] {
   ];
 }
 
-function textHandler(format: CallerFormat, { turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
+function textHandler(
+  format: CallerFormat,
+  { turns, caches, authenticate, bodyLimits, files }: TextRouteParts,
+): Handler {
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const json = await readJsonObject(inbound, bodyLimits);
-    const { outline: body } = json;
-    const model = typeof body.model === "string" ? body.model : "";
-    const bodyPin = readBodyPin(body);
-    const named = cacheInExtraBody(body, format, model);
-    const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
-    const facts = { format, body, model, stream: body.stream === true, bodyPin, cache };
-    return await turns.handle(textRequestOf(inbound, credential, json, facts));
+    const received = await readJsonObject(inbound, bodyLimits);
+    return await withNamedFiles({ inbound, credential, format, json: received }, files, async (json) => {
+      const { outline: body } = json;
+      const model = typeof body.model === "string" ? body.model : "";
+      const bodyPin = readBodyPin(body);
+      const named = cacheInExtraBody(body, format, model);
+      const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
+      const facts = { format, body, model, stream: body.stream === true, bodyPin, cache };
+      return await turns.handle(textRequestOf(inbound, credential, json, facts));
+    });
   };
 }
 

@@ -9,7 +9,7 @@ import type { Handler, Route } from "../../platform/http/request/inbound.ts";
 import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { readBodyPin, readHeaderPin } from "../../vendors/routing/pin.ts";
 import { countTokens } from "../../services/texts/request/count_tokens.ts";
-import { textRequestOf } from "../../services/texts/request/text_request.ts";
+import { textRequestOf, withNamedFiles } from "../../services/texts/request/text_request.ts";
 
 /** `POST /msgcompat/v1/messages` and its token counter. */
 export function messageRoutes(parts: TextRouteParts): Route[] {
@@ -19,49 +19,49 @@ export function messageRoutes(parts: TextRouteParts): Route[] {
   ];
 }
 
-function messagesHandler({ turns, caches, authenticate, bodyLimits }: TextRouteParts): Handler {
+function messagesHandler({ turns, caches, authenticate, bodyLimits, files }: TextRouteParts): Handler {
+  const format = messages.caller;
   return async (inbound) => {
     const credential = await authenticate(inbound);
-    const { headers } = inbound.request;
-    checkMessageVersion(headers);
-    const json = await readJsonObject(inbound, bodyLimits);
-    const { outline: body } = json;
-    const model = typeof body.model === "string" ? body.model : "";
-    const bodyPin = readBodyPin(body);
-    const named = cacheInExtraBody(body, messages.caller, model);
-    const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
-    return await turns.handle(textRequestOf(inbound, credential, json, {
-      format: messages.caller,
-      body,
-      model,
-      stream: body.stream === true,
-      bodyPin,
-      cache,
-    }));
+    checkMessageVersion(inbound.request.headers);
+    const received = await readJsonObject(inbound, bodyLimits);
+    return await withNamedFiles({ inbound, credential, format, json: received }, files, async (json) => {
+      const { outline: body } = json;
+      const model = typeof body.model === "string" ? body.model : "";
+      const bodyPin = readBodyPin(body);
+      const named = cacheInExtraBody(body, format, model);
+      const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
+      const facts = { format, body, model, stream: body.stream === true, bodyPin, cache };
+      return await turns.handle(textRequestOf(inbound, credential, json, facts));
+    });
   };
 }
 
-function countHandler({ turns, authenticate, bodyLimits }: TextRouteParts): Handler {
+function countHandler({ turns, authenticate, bodyLimits, files }: TextRouteParts): Handler {
+  const format = messages.caller;
   return async (inbound) => {
-    const { keyId, accountId, limits } = await authenticate(inbound);
+    const credential = await authenticate(inbound);
+    const { keyId, accountId, limits } = credential;
     checkMessageVersion(inbound.request.headers);
-    const { body } = await readJsonObject(inbound, bodyLimits);
-    const conversation = readCountRequest(body);
-    const { tokens, countedBy } = await countTokens({
-      keyId,
-      accountId,
-      limits,
-      receivedAt: inbound.receivedAt,
-      model: conversation.model,
-      format: messages.caller,
-      body,
-      conversation,
-      headerPin: readHeaderPin(inbound.request.headers),
-      bodyPin: readBodyPin(body),
-      callerSignal: () => inbound.request.signal,
-      memory: inbound.memory,
-      record: inbound.record,
-    }, turns.parts);
-    return Response.json(writeCount(tokens), { headers: { "x-service-counted-by": countedBy ?? "gateway" } });
+    const received = await readJsonObject(inbound, bodyLimits);
+    return await withNamedFiles({ inbound, credential, format, json: received }, files, async ({ body }) => {
+      const conversation = readCountRequest(body);
+      const { tokens, countedBy } = await countTokens({
+        keyId,
+        accountId,
+        limits,
+        receivedAt: inbound.receivedAt,
+        model: conversation.model,
+        format,
+        body,
+        conversation,
+        headerPin: readHeaderPin(inbound.request.headers),
+        bodyPin: readBodyPin(body),
+        callerSignal: () => inbound.request.signal,
+        memory: inbound.memory,
+        record: inbound.record,
+      }, turns.parts);
+      return Response.json(writeCount(tokens), { headers: { "x-service-counted-by": countedBy ?? "gateway" } });
+    });
   };
 }

@@ -1,6 +1,7 @@
 import type { Usage } from "../../conversation/neutral/usage.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { Endpoint } from "../../platform/endpoints/endpoint.ts";
+import type { ProtocolName } from "../../platform/endpoints/protocols.ts";
 import { newSortableId } from "../../platform/lib/basics/ids.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
@@ -10,6 +11,15 @@ export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
   [ENDPOINTS.createChatCompletion, ENDPOINTS.createResponse, ENDPOINTS.createEmbeddings, ENDPOINTS.createModeration]
     .map((row) => [row.path, row]),
 );
+
+/** The endpoints of the lines of every protocol, by their paths. */
+export const ALL_LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
+  ...LINE_ENDPOINTS,
+  ...[ENDPOINTS.createMessage].map((row) => [row.path, row] as const),
+]);
+
+/** The protocols whose callers create batches. Each finds its own batches only. */
+export type BatchProtocol = Exclude<ProtocolName, "admin">;
 
 /** Limits of a batch. Source: docs/api/batches.md#limits. */
 export const BATCH_LIMITS = {
@@ -44,6 +54,17 @@ export type BatchStatus =
   | "cancelling"
   | "cancelled";
 
+/** All states. */
+export const BATCH_STATUSES: readonly BatchStatus[] = [
+  "in_progress",
+  "finalizing",
+  "cancelling",
+  "completed",
+  "failed",
+  "cancelled",
+  "expired",
+];
+
 /** The final states. */
 const ENDED_BATCH_STATUSES = ["completed", "failed", "cancelled", "expired"] as const;
 
@@ -77,6 +98,12 @@ export interface BatchRecord {
   readonly account: string;
   /** The key that created it; no other key can find it. */
   readonly keyId: string;
+  /** The protocol of its caller, whose format its lines and results have. Absent: `default`. */
+  readonly protocol?: BatchProtocol;
+  /** The features that all lines ask for, as the header `anthropic-beta` names them. Absent: none. */
+  readonly betas?: string;
+  /** When its caller deleted it. It is kept for the ledger until its retention ends, and no caller finds it. */
+  readonly deletedAt?: number;
   /** The path of the endpoint of all lines, one of {@linkcode LINE_ENDPOINTS}. */
   readonly endpoint: string;
   /** The file of the lines; null if they were in the create. */
@@ -95,8 +122,16 @@ export interface BatchRecord {
   readonly cancellingAt: number | null;
   readonly endedAt: number | null;
   readonly total: number;
+  /** The lines that vendors run in batches of their own. The gateway runs the others. */
+  readonly vendorLines: number;
+  /** Whether the batches of vendors are cut, so that each of their lines is in one, or is settled. */
+  readonly isCut: boolean;
+  /** Whether all lines that the gateway runs are settled. */
+  readonly isOwnDone: boolean;
   readonly completed: number;
   readonly failed: number;
+  /** The failed lines that were run, by the code of their error. Absent without one. */
+  readonly failures?: Readonly<Record<string, number>>;
   /** The highest cost of all lines, which was held at the create. */
   readonly estimate: Money;
   /** What the settled lines cost. */
@@ -124,18 +159,44 @@ export interface SettledLine {
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
+/** The last instant of a date. Source: ECMAScript, "Time Values and Time Range". */
+const MAX_DATE_MS = 8.64e15;
 const DIGITS = "[0-9a-f]{28}";
 const BATCH_ID = new RegExp(`^batch_${DIGITS}$`);
-const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|[0-9]+)\\.bin$`);
+const CONTENT_NAME = new RegExp(`^batch-(${DIGITS})-(?:lines|(?:vendor)?[0-9]+)\\.bin$`);
 
 /** Creates the id of a batch. */
 export function newBatchId(nowMs: number): string {
   return `batch_${newSortableId(nowMs)}`;
 }
 
-/** Whether a text can be the id of a batch. */
-export function isBatchId(text: string): boolean {
-  return BATCH_ID.test(text);
+/** What the ids begin with that callers see. In the store, in logs and in the ledger, each begins with `batch_`. */
+const SHOWN_PREFIXES: Readonly<Record<BatchProtocol, string>> = {
+  default: "batch_",
+  message: "msgbatch_",
+  content: "batches/",
+};
+
+/** The id of a batch as its caller sees it. */
+export function shownBatchId({ id, protocol = "default" }: Pick<BatchRecord, "id" | "protocol">): string {
+  return SHOWN_PREFIXES[protocol] + id.slice("batch_".length);
+}
+
+/** The id in the store of an id that callers of a protocol see; null if it can be none. */
+export function storedBatchId(shown: string, protocol: BatchProtocol): string | null {
+  const prefix = SHOWN_PREFIXES[protocol];
+  const id = `batch_${shown.slice(prefix.length)}`;
+  return shown.startsWith(prefix) && BATCH_ID.test(id) ? id : null;
+}
+
+/** The id in the store of an id that callers of any protocol see; null if it can be none. */
+export function anyStoredBatchId(shown: string): string | null {
+  return storedBatchId(shown, "default") ?? storedBatchId(shown, "message") ?? storedBatchId(shown, "content");
+}
+
+/** What sorts before the ids of all batches since an instant, and after those before; null for any time that is far. */
+export function batchIdsFrom(atMs: number): string | null {
+  return atMs <= 0 || atMs > MAX_DATE_MS ? null : `batch_${atMs.toString(16).padStart(12, "0")}`;
 }
 
 /** The name of the content with the lines of a batch. */

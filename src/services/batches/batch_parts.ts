@@ -9,6 +9,9 @@ import type { StoredFiles } from "../stored_files/stored_files.ts";
 import type { BatchRecord } from "./batch.ts";
 import type { LineRunner } from "./line_runner.ts";
 
+/** How a line ends. Lines that were cancelled or have expired were not run. */
+export type LineEnd = "completed" | "failed" | "cancelled" | "expired";
+
 /** The dependencies of batches. */
 export interface BatchParts {
   readonly store: Store;
@@ -24,6 +27,8 @@ export interface BatchParts {
   readonly runner: LineRunner;
   /** The batch as its caller reads it, for webhooks. */
   readonly write: (batch: BatchRecord) => object;
+  /** Counts lines that have ended, for the metrics. */
+  readonly countLines: (end: LineEnd, lines: number) => void;
   /** The maximum size of one request. */
   readonly maxLineBytes: () => number;
   /** Limits the lines of all batches that run in this process; the accounts take turns. */

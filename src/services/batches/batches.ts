@@ -8,32 +8,31 @@ import { EgressError } from "../../platform/net/egress_error.ts";
 import { checkTarget } from "../../platform/net/target.ts";
 import type { Commit } from "../../platform/store/store.ts";
 import {
+  type BatchProtocol,
   type BatchRecord,
-  COMPLETION_WINDOWS,
-  isBatchId,
+  isEnded,
   type LineError,
   linesNameOf,
   newBatchId,
-  NO_BATCH_USAGE,
+  storedBatchId,
 } from "./batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
+import { type NewBatch, newRecordOf } from "./new_batch.ts";
 import { InputReader, InvalidInputError, type ReadInput } from "./read_input.ts";
-import { addBatch, type BatchEntry, changeBatch, ownBatchIds, readBatch, readBatches } from "./records.ts";
+import { lineFormatOf } from "./line_formats.ts";
+import {
+  addBatch,
+  type BatchEntry,
+  changeBatch,
+  hideBatch,
+  ownBatchIds,
+  type OwnBatchPage,
+  readBatch,
+  readBatches,
+} from "./records.ts";
 import type { BatchRuns } from "./run.ts";
-
-/** A batch to be created. */
-export interface NewBatch {
-  readonly endpoint: string;
-  /** The file of the lines; null if `lines` has them. */
-  readonly inputFileId: string | null;
-  /** The lines of the create, one after the other; null if a file has them. */
-  readonly lines: AsyncIterable<Uint8Array> | null;
-  readonly completionWindow: string;
-  readonly metadata: Readonly<Record<string, string>> | null;
-  readonly callbackUrl: string | null;
-  readonly outputSeconds: number | null;
-}
+import type { OpenedContent } from "../stored_files/stored_files.ts";
 
 /** What a batch would cost. */
 export interface BatchTrial extends ReadInput {
@@ -49,7 +48,7 @@ export class Batches {
 
   /**
    * Creates a batch. Its lines are checked while they are read, and its highest cost is held. Nothing is held for
-   * invalid lines: the batch is `failed` then, with the first errors.
+   * invalid lines: the batch is `failed` then, with the first errors. Protocols without such batches get the error.
    *
    * @throws {GatewayError} `not_found` without the file; `invalid_request`; `insufficient_credits` if the balance or a
    * budget does not cover the highest cost; `rate_limited`.
@@ -65,10 +64,14 @@ export class Batches {
       await this.parts.stored.writeAs(name, reader.stored(chunks), Infinity);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
+      if ((batch.protocol ?? "default") !== "default") throw error.refusalOf(batch);
       return await this.#addFailed(id, batch, credential, error.errors);
     }
     try {
-      return await this.#add(this.#recordOf(id, batch, credential, reader.result), credential);
+      return await this.#add(
+        newRecordOf(batch, { id, owner: credential, createdAt: store.now(), input: reader.result }),
+        credential,
+      );
     } catch (error) {
       await files.remove(name).catch(() => {}); // the next start removes it
       throw error;
@@ -89,11 +92,7 @@ export class Batches {
       for await (const _line of reader.stored(chunks)); // only checked
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
-      const [{ message = "", line = null } = {}] = error.errors;
-      const where = line === null ? "" : ` of line ${line}`;
-      throw new GatewayError("invalid_request", `Cannot accept the lines${where}: ${message}`, {
-        field: "input_file_id",
-      });
+      throw error.refusalOf(batch);
     }
     const { estimate } = reader.result;
     const admission = await probedAdmission(() =>
@@ -102,18 +101,31 @@ export class Batches {
     return { ...reader.result, admission };
   }
 
-  /** Reads a batch of a key. @throws {GatewayError} `not_found`. */
-  async read(keyId: string, id: string): Promise<BatchRecord> {
-    return (await this.#entry(keyId, id)).value;
+  /**
+   * Reads a batch of a key.
+   *
+   * @param id As callers of the protocol see it.
+   * @throws {GatewayError} `not_found`, also for a batch of another protocol.
+   */
+  async read(keyId: string, id: string, protocol: BatchProtocol = "default"): Promise<BatchRecord> {
+    return (await this.#entry(keyId, id, protocol)).value;
   }
 
-  /** Lists a key's batches, newest first, and whether there are more. */
+  /**
+   * Lists a key's batches of a protocol, newest first, and whether there are more.
+   *
+   * @param page With ids as callers of the protocol see them. An id that can be none gives the first page.
+   */
   async list(
     keyId: string,
-    { after, limit }: { readonly after: string | null; readonly limit: number },
+    { after, before = null, limit }: OwnBatchPage,
+    protocol: BatchProtocol = "default",
   ): Promise<{ readonly batches: readonly BatchRecord[]; readonly hasMore: boolean }> {
-    const ids = await ownBatchIds(this.parts.store, keyId, after, limit + 1);
-    return { batches: await readBatches(this.parts.store, ids.slice(0, limit)), hasMore: ids.length > limit };
+    const storedOf = (shown: string | null) => shown === null ? null : storedBatchId(shown, protocol) ?? shown;
+    const page = { after: storedOf(after), before: storedOf(before), limit: limit + 1 };
+    const ids = await ownBatchIds(this.parts.store, { keyId, protocol }, page);
+    const shown = before === null ? ids.slice(0, limit) : ids.slice(-limit);
+    return { batches: await readBatches(this.parts.store, shown), hasMore: ids.length > limit };
   }
 
   /**
@@ -121,10 +133,10 @@ export class Batches {
    *
    * @throws {GatewayError} `not_found`; `conflict` if it has ended or its files are written.
    */
-  async cancel(keyId: string, id: string): Promise<BatchRecord> {
+  async cancel(keyId: string, id: string, protocol: BatchProtocol = "default"): Promise<BatchRecord> {
     const { store } = this.parts;
     for (let race = 0; race < MAX_RACES; race++) {
-      const entry = await this.#entry(keyId, id);
+      const entry = await this.#entry(keyId, id, protocol);
       const { status } = entry.value;
       if (status === "cancelling") return entry.value;
       if (status !== "in_progress") {
@@ -132,23 +144,64 @@ export class Batches {
       }
       const change = { status: "cancelling", cancellingAt: store.now() } as const;
       if (!(await store.commit(null, changeBatch({}, entry, change))).ok) continue;
-      this.runs.cancel(id);
+      this.runs.cancel(entry.value.id);
       return { ...entry.value, ...change };
     }
     throw new GatewayError("conflict", "Cannot cancel the batch: it changes all the time; retry");
   }
 
-  async #entry(keyId: string, id: string): Promise<BatchEntry> {
-    const entry = isBatchId(id) ? await readBatch(this.parts.store, id) : null;
-    if (entry === null || entry.value.keyId !== keyId) {
+  /**
+   * Deletes an ended batch and its files: no caller finds it any more.
+   *
+   * @throws {GatewayError} `not_found`; `conflict` if it has not ended.
+   */
+  async remove(keyId: string, id: string, protocol: BatchProtocol): Promise<void> {
+    const { store, stored } = this.parts;
+    for (let race = 0; race < MAX_RACES; race++) {
+      const entry = await this.#entry(keyId, id, protocol);
+      const { status, outputFileId, errorFileId } = entry.value;
+      if (!isEnded(entry.value)) {
+        throw new GatewayError("conflict", `Cannot delete the batch: it is ${status}; cancel it first`);
+      }
+      if (!(await store.commit(null, hideBatch({}, entry, { deletedAt: store.now() }))).ok) continue;
+      for (const file of [outputFileId, errorFileId]) {
+        if (file !== null && await stored.find(keyId, file) !== null) await stored.remove(keyId, file);
+      }
+      return;
+    }
+    throw new GatewayError("conflict", "Cannot delete the batch: it changes all the time; retry");
+  }
+
+  /**
+   * Opens the results of an ended batch whose format has one file of them.
+   *
+   * @throws {GatewayError} `not_found` if their lifetime has ended, or their file was deleted.
+   */
+  async openResults({ keyId, outputFileId }: BatchRecord): Promise<OpenedContent> {
+    const { stored } = this.parts;
+    const file = outputFileId === null ? null : await stored.find(keyId, outputFileId);
+    if (file === null) {
+      throw new GatewayError("not_found", "Cannot find the results: they have expired, or their file was deleted");
+    }
+    return await stored.open(file);
+  }
+
+  async #entry(keyId: string, shown: string, protocol: BatchProtocol): Promise<BatchEntry> {
+    const id = storedBatchId(shown, protocol);
+    const entry = id === null ? null : await readBatch(this.parts.store, id);
+    const isShown = entry?.value.keyId === keyId && (entry.value.protocol ?? "default") === protocol &&
+      entry.value.deletedAt === undefined;
+    if (entry === null || !isShown) {
       throw new GatewayError("not_found", "Cannot find the batch: it does not exist or belongs to another key");
     }
     return entry;
   }
 
-  #readerOf({ endpoint }: NewBatch, credential: Credential): InputReader {
+  #readerOf(batch: NewBatch, credential: Credential): InputReader {
     const { runner, maxLineBytes } = this.parts;
-    return new InputReader({ endpoint, credential, runner, maxLineBytes: maxLineBytes() });
+    const { endpoint, betas } = batch;
+    const format = lineFormatOf(batch);
+    return new InputReader({ endpoint, credential, runner, format, betas, maxLineBytes: maxLineBytes() });
   }
 
   async #chunksOf(
@@ -163,39 +216,6 @@ export class Batches {
       });
     }
     return (await this.parts.stored.open(file)).stream;
-  }
-
-  #recordOf(id: string, batch: NewBatch, { accountId, keyId }: Credential, input: ReadInput): BatchRecord {
-    const { endpoint, inputFileId, completionWindow, metadata, callbackUrl, outputSeconds } = batch;
-    const createdAt = this.parts.store.now();
-    return {
-      id,
-      account: accountId,
-      keyId,
-      endpoint,
-      inputFileId,
-      completionWindow,
-      metadata,
-      callbackUrl,
-      outputSeconds,
-      status: "in_progress",
-      createdAt,
-      expiresAt: createdAt + (COMPLETION_WINDOWS[completionWindow] ?? 0),
-      finalizingAt: null,
-      cancellingAt: null,
-      endedAt: null,
-      total: input.total,
-      completed: 0,
-      failed: 0,
-      estimate: input.estimate,
-      cost: 0n,
-      usage: NO_BATCH_USAGE,
-      model: input.model,
-      errors: [],
-      outputFileId: null,
-      errorFileId: null,
-      epoch: 0,
-    };
   }
 
   /** Stores the batch, its hold and its job in one commit. */
@@ -235,10 +255,10 @@ export class Batches {
     credential: Credential,
     errors: readonly LineError[],
   ): Promise<BatchRecord> {
-    const input = { total: 0, estimate: 0n, model: null };
-    const record = this.#recordOf(id, batch, credential, input);
-    const failed: BatchRecord = { ...record, status: "failed", endedAt: record.createdAt, errors };
+    const input = { total: 0, vendorLines: 0, estimate: 0n, model: null };
     const { store, write } = this.parts;
+    const record = newRecordOf(batch, { id, owner: credential, createdAt: store.now(), input });
+    const failed: BatchRecord = { ...record, status: "failed", endedAt: record.createdAt, errors };
     const commit = await addBatchEvent(addBatch({}, failed), failed, {
       store,
       status: "failed",

@@ -2,7 +2,7 @@ import { accountKey, type AccountRecord } from "../../money/billing/accounts/rec
 import type { Commit, Store } from "../../platform/store/store.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
 import { newDelivery } from "../webhooks/delivery.ts";
-import { type BatchEvent, renderEvent } from "../webhooks/envelope.ts";
+import { type BatchEvent, renderEvent, renderOpenAiEvent } from "../webhooks/envelope.ts";
 import { addDelivery } from "../webhooks/records.ts";
 import type { BatchRecord, EndedBatchStatus } from "./batch.ts";
 
@@ -32,15 +32,18 @@ export async function addBatchEvent(
   },
 ): Promise<Commit> {
   const [owner = null] = await store.get<AccountRecord>([accountKey(account)]);
-  const url = owner?.value.notificationUrl;
+  const { notificationUrl: url, webhookFormat } = owner?.value ?? {};
   const event: BatchEvent = `batch.${status}`;
   const receivers = [
     ...callbackUrl === null ? [] : [{ id, url: callbackUrl }],
     ...url === undefined || url === callbackUrl ? [] : [{ id: accountDeliveryId(id), url }],
   ];
+  const body = webhookFormat === "openai"
+    ? renderOpenAiEvent({ id, status: event, at })
+    : renderEvent({ id, status: event, at, data });
   return receivers.reduce((joined, receiver) => {
     // With its account as the subject, so that an erasure finds it.
     const about = newDelivery({ ...receiver, account, subject: account, status: event, createdAt: at });
-    return addDelivery(joined, about, renderEvent({ id, status: event, at, data }));
+    return addDelivery(joined, about, body);
   }, commit);
 }

@@ -9,14 +9,15 @@ import { type BatchRecord, linesNameOf, replyNameOf, type SettledLine } from "./
 import type { BatchParts } from "./batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
 import { oneLine, storedLines } from "./input_lines.ts";
+import type { BatchEnd, NotRun, ResultFormat } from "./line_format.ts";
+import { lineFormatOf } from "./line_formats.ts";
 import { type BatchEntry, changeBatch, endBatch, repliesOf, settledNumbers } from "./records.ts";
 import { isSuccess } from "./settle.ts";
 
-/** How a batch with lines ends. */
-export type BatchEnd = "completed" | "cancelled" | "expired";
+const LINE_END = Buffer.from("\n");
 
 /** Why a line was not run, as the error file says. Source: OpenAI API reference, "Batch". */
-const NOT_RUN: Readonly<Record<Exclude<BatchEnd, "completed">, { readonly code: string; readonly message: string }>> = {
+const NOT_RUN: Readonly<Record<NotRun, { readonly code: string; readonly message: string }>> = {
   cancelled: { code: "batch_cancelled", message: "The batch was cancelled before this request was run" },
   expired: { code: "batch_expired", message: "The batch expired before this request was run" },
 };
@@ -35,8 +36,7 @@ export async function finishBatch(
   const begun = await beginFinish(store, entry);
   if (begun === null) return null;
   const { value: batch } = begun;
-  const output = await written(parts, outputLines(parts, batch));
-  const errors = await written(parts, errorLines(parts, batch, end));
+  const [output, errors] = await writeFiles(parts, batch, end);
   const at = store.now();
   const owner = { accountId: batch.account, keyId: batch.keyId };
   const files = [output, errors].map((content, index) =>
@@ -65,6 +65,7 @@ export async function finishBatch(
     for (const content of [output, errors]) if (content !== null) await stored.discard(content.id);
     return result.why === "fenced" ? result : null;
   }
+  if (end !== "completed") parts.countLines(end, batch.total - batch.completed - batch.failed);
   log.info("batch_ended", {
     ref: batch.id,
     accountId: batch.account,
@@ -81,6 +82,21 @@ async function beginFinish(store: Store, entry: BatchEntry): Promise<BatchEntry 
   const commit = changeBatch({}, entry, change);
   const version = writtenVersion(commit, await store.commit(null, commit), entry.key);
   return version === null ? null : { ...entry, value: { ...entry.value, ...change }, version };
+}
+
+/** Writes the output file and the error file. */
+async function writeFiles(
+  parts: BatchParts,
+  batch: BatchRecord,
+  end: BatchEnd,
+): Promise<[WrittenContent | null, WrittenContent | null]> {
+  if (batch.deletedAt !== undefined) return [null, null]; // its caller wants none
+  const { results } = lineFormatOf(batch);
+  if (results !== null) return [await written(parts, resultLines(parts, batch, { end, results })), null];
+  return [
+    await written(parts, outputLines(parts, batch)),
+    await written(parts, errorLines(parts, batch, end)),
+  ];
 }
 
 /** Writes a file of lines; null without lines. */
@@ -118,6 +134,26 @@ async function* errorLines(
     if (settled.has(number)) continue;
     const line = { id: lineIdOf(batch, number), custom_id: customId, response: null, error: NOT_RUN[end] };
     yield Buffer.from(`${JSON.stringify(line)}\n`);
+  }
+}
+
+/** All lines in the order of the input. */
+async function* resultLines(
+  { store, files }: BatchParts,
+  batch: BatchRecord,
+  { end, results }: { readonly end: BatchEnd; readonly results: ResultFormat },
+): AsyncGenerator<Uint8Array> {
+  const content = await files.find(linesNameOf(batch.id));
+  if (content === null) throw new Error("The lines of the batch are missing");
+  const replies = repliesOf(store, batch.id);
+  let next = await replies.next();
+  for await (const { number, customId } of storedLines(content.read())) {
+    if (!next.done && next.value.number === number) {
+      yield results.answered(next.value, await bodyOf(files, batch, next.value));
+      next = await replies.next();
+    } else if (end !== "completed") yield results.notRun(customId, end);
+    else continue;
+    yield LINE_END;
   }
 }
 

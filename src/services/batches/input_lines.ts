@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import { jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
+import { type JsonBody, jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { BATCH_LIMITS } from "./batch.ts";
+import type { BatchRoute } from "./line_runner.ts";
 
 /** A line of an input file. */
 export interface InputLine {
@@ -19,6 +20,8 @@ export interface StoredLine extends Pick<InputLine, "customId" | "body"> {
   readonly number: number;
   /** The part of the hold that is for it. */
   readonly part: Money;
+  /** Whose batches it is sent in; null for a line that the gateway runs. */
+  readonly route: BatchRoute | null;
 }
 
 const LINE_FEED = 0x0a;
@@ -68,8 +71,8 @@ export async function* linesOf(
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
-export function readInputLine(bytes: Uint8Array<ArrayBuffer>, endpoint: string): InputLine {
-  const { outline, scan } = jsonObjectOf(bytes);
+export function readInputLine(sent: Uint8Array<ArrayBuffer>, endpoint: string): InputLine {
+  const { outline, bytes, scan } = jsonObjectOf(sent);
   const { custom_id: customId, method = "POST", url = endpoint, body } = outline;
   const { customIdCharacters: max } = BATCH_LIMITS;
   if (typeof customId !== "string" || customId === "" || customId.length > max) {
@@ -77,23 +80,30 @@ export function readInputLine(bytes: Uint8Array<ArrayBuffer>, endpoint: string):
   }
   if (method !== "POST") throw invalidField("method", 'expected "POST"');
   if (url !== endpoint) throw invalidField("url", `expected the endpoint of the batch, "${endpoint}"`);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw invalidField("body", "expected an object");
-  }
-  const { stream, background, model }: {
-    readonly stream?: unknown;
-    readonly background?: unknown;
-    readonly model?: unknown;
-  } = body;
+  const { stream, background, model } = requestIn(body, "body");
   if (stream === true) throw invalidField("body.stream", "expected no stream in a batch");
   if (background === true) throw invalidField("body.background", "expected no background request in a batch");
-  const member = scan.members.find(({ key }) => key === "body");
-  if (member === undefined) throw invalidField("body", "expected an object");
-  return {
-    customId,
-    body: bytes.slice(member.valueStart, member.valueEnd),
-    model: typeof model === "string" ? model : "",
-  };
+  return { customId, body: valueOf({ bytes, scan }, "body"), model: typeof model === "string" ? model : "" };
+}
+
+/** What lines of any format must not have, and their model. */
+interface LineFacts {
+  readonly stream?: unknown;
+  readonly background?: unknown;
+  readonly model?: unknown;
+}
+
+/** The request of a line. @throws {GatewayError} `invalid_request`, naming the member. */
+export function requestIn(value: unknown, member: string): LineFacts {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw invalidField(member, "expected an object");
+}
+
+/** The bytes of a member of a line, as they were sent. */
+export function valueOf({ bytes, scan }: Pick<JsonBody, "bytes" | "scan">, member: string): Uint8Array<ArrayBuffer> {
+  const found = scan.members.find(({ key }) => key === member);
+  if (found === undefined) throw invalidField(member, "expected an object");
+  return bytes.slice(found.valueStart, found.valueEnd);
 }
 
 /** JSON on one line; the same bytes if it is. Line feeds are white space in JSON, and none are within its texts. */
@@ -103,25 +113,54 @@ export function oneLine(json: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
 }
 
 /** Writes a line for the run. The body stays as it was sent: numbers keep their digits. */
-export function writeStoredLine({ part, customId, body }: Omit<StoredLine, "number">): Uint8Array<ArrayBuffer> {
-  const line = oneLine(body);
-  return new Uint8Array(
-    Buffer.concat([Buffer.from(`${part}\t${JSON.stringify(customId)}\t`), line, Buffer.from("\n")]),
-  );
+export function writeStoredLine({ part, customId, route, body }: Omit<StoredLine, "number">): Uint8Array<ArrayBuffer> {
+  const head = `${part}\t${JSON.stringify(customId)}\t${JSON.stringify(route)}\t`;
+  return new Uint8Array(Buffer.concat([Buffer.from(head), oneLine(body), Buffer.from("\n")]));
 }
 
 /** Reads lines that {@linkcode writeStoredLine} wrote. */
 export async function* storedLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StoredLine> {
   let number = 0;
-  for await (const line of linesOf(chunks, Infinity)) {
-    const first = line.indexOf(TAB);
-    const second = line.indexOf(TAB, first + 1);
-    const textOf = (start: number, end: number) => new TextDecoder().decode(line.subarray(start, end));
-    yield {
-      number: ++number,
-      part: BigInt(textOf(0, first)),
-      customId: String(JSON.parse(textOf(first + 1, second))),
-      body: line.slice(second + 1),
-    };
+  for await (const line of linesOf(chunks, Infinity)) yield readStoredLine(line, ++number);
+}
+
+/** Reads a line that {@linkcode writeStoredLine} wrote. */
+export function readStoredLine(line: Uint8Array<ArrayBuffer>, number: number): StoredLine {
+  const first = line.indexOf(TAB);
+  const second = line.indexOf(TAB, first + 1);
+  const third = line.indexOf(TAB, second + 1);
+  const textOf = (start: number, end: number) => new TextDecoder().decode(line.subarray(start, end));
+  return {
+    number,
+    part: BigInt(textOf(0, first)),
+    customId: String(JSON.parse(textOf(first + 1, second))),
+    route: JSON.parse(textOf(second + 1, third)),
+    body: line.slice(third + 1),
+  };
+}
+
+/** Where each stored line is in its content, so that lines can be read in any order. */
+export class LineIndex {
+  private constructor(private readonly starts: readonly number[], private readonly end: number) {}
+
+  /** Reads the places of all lines. */
+  static async of(chunks: AsyncIterable<Uint8Array>): Promise<LineIndex> {
+    const starts: number[] = [];
+    let end = 0;
+    let start = 0;
+    for await (const chunk of chunks) {
+      for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, at + 1)) {
+        starts.push(start);
+        start = end + at + 1;
+      }
+      end += chunk.length;
+    }
+    return new LineIndex(starts, end);
+  }
+
+  /** The first and the last byte of a line, without its line feed; null if there is no such line. */
+  placeOf(number: number): { readonly first: number; readonly last: number } | null {
+    const first = this.starts[number - 1];
+    return first === undefined ? null : { first, last: (this.starts[number] ?? this.end) - 2 };
   }
 }

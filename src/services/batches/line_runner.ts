@@ -1,6 +1,8 @@
 import type { Charge } from "../../money/billing/meter/meter.ts";
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
+import type { BatchedCall, BatchUpstream } from "../../vendors/upstreams/contract/batch_upstream.ts";
 
 /** One request of a batch. */
 export interface LineRequest {
@@ -9,6 +11,10 @@ export interface LineRequest {
   readonly credential: Credential;
   /** JSON. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** As in the record of the batch. */
+  readonly betas?: string | undefined;
+  /** Receives the size of the stored files that it names, before they are read. It may refuse them. */
+  readonly onFiles?: (bytes: number) => void;
 }
 
 /** The reply to a line. */
@@ -22,14 +28,46 @@ export interface LineReply {
   readonly charge: Charge | null;
 }
 
+/** Whose batches a line is sent in. */
+export interface BatchRoute {
+  /** The id of the provider, with its credential. */
+  readonly provider: string;
+  /** The vendor's name of the model. */
+  readonly model: string;
+}
+
+/** What a line needs. */
+export interface LineNeeds {
+  /** The most that it can cost. */
+  readonly part: Money;
+  /** Null for a line that the gateway runs. */
+  readonly route: BatchRoute | null;
+}
+
+/** A line at a vendor. */
+export interface RoutedLine {
+  readonly request: LineRequest;
+  readonly route: BatchRoute;
+  /** What it may cost. */
+  readonly part: Money;
+}
+
+/** What a vendor answered to a line. */
+export interface VendorReply {
+  /** The HTTP status. */
+  readonly status: number;
+  /** JSON, in the vendor's format. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
 /** Handles single requests as the endpoints do, without a connection and without a charge. */
 export interface LineRunner {
   /**
-   * Checks a request as its endpoint does, and returns the most that it can cost.
+   * Checks a request as its endpoint does, and returns what it needs.
    *
    * @throws {GatewayError} What the endpoint would answer.
    */
-  estimate(request: LineRequest): Promise<Money>;
+  estimate(request: LineRequest): Promise<LineNeeds>;
   /**
    * Answers a request. Never throws what an endpoint answers.
    *
@@ -37,6 +75,14 @@ export interface LineRunner {
    * @param signal Ends the request.
    */
   run(request: LineRequest, part: Money, signal: AbortSignal): Promise<LineReply>;
+  /** Writes a line as its vendor gets it, and sends nothing; the reply if it cannot be sent. */
+  compose(line: RoutedLine): Promise<{ readonly call: BatchedCall } | { readonly reply: LineReply }>;
+  /** Answers a line from its vendor's reply, without a further call. Never throws what an endpoint answers. */
+  answer(line: RoutedLine, reply: VendorReply): Promise<LineReply>;
+  /** The reply to a line that fails for a reason of its batch. */
+  refuse(endpoint: string, error: GatewayError): Promise<LineReply>;
+  /** The batches of a provider; null if it has none any more. */
+  batchesOf(provider: string): Promise<BatchUpstream | null>;
   /** Whether interactive requests wait for a provider, so that lines should not begin. */
   isBusy(): boolean;
 }

@@ -3,13 +3,17 @@ import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
-import { BATCH_LIMITS, type LineError } from "./batch.ts";
-import { linesOf, readInputLine, writeStoredLine } from "./input_lines.ts";
+import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
+import { BATCH_LIMITS, type BatchRecord, type LineError } from "./batch.ts";
+import { linesOf, writeStoredLine } from "./input_lines.ts";
+import type { LineFormat } from "./line_format.ts";
 import type { LineRunner } from "./line_runner.ts";
 
 /** What a file of lines has. */
 export interface ReadInput {
   readonly total: number;
+  /** The lines that vendors run in batches of their own. */
+  readonly vendorLines: number;
   readonly estimate: Money;
   /** That of all lines; null if they name several. */
   readonly model: string | null;
@@ -23,6 +27,21 @@ export class InvalidInputError extends Error {
   constructor(readonly errors: readonly LineError[]) {
     super("The lines of the batch are invalid");
   }
+
+  /** The first error, for callers who get no failed batch. */
+  refusalOf({ inputFileId }: Pick<BatchRecord, "inputFileId">): GatewayError {
+    const [first, ...others] = this.errors;
+    const { message = "", line = null, param = null } = first ?? {};
+    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+    const field = inputFileId === null ? "requests" : "input_file_id";
+    if (line === null) {
+      return new GatewayError("invalid_request", `Cannot accept the lines: ${message}${more}`, { field });
+    }
+    const where = inputFileId === null ? `requests[${line - 1}]` : `line ${line}`;
+    return new GatewayError("invalid_request", `Cannot accept ${where}: ${message}${more}`, {
+      field: inputFileId === null ? `${where}${param === null ? "" : `.${param}`}` : field,
+    });
+  }
 }
 
 /** The options of {@linkcode InputReader}. */
@@ -30,6 +49,9 @@ export interface InputReaderOptions {
   readonly endpoint: string;
   readonly credential: Credential;
   readonly runner: Pick<LineRunner, "estimate">;
+  readonly format: LineFormat;
+  /** As in the record of the batch. */
+  readonly betas?: string | undefined;
   readonly maxLineBytes: number;
 }
 
@@ -40,7 +62,10 @@ export class InputReader {
   /** Hashes of custom ids, so that long ones take little memory. */
   readonly #customIds = new Set<string>();
   #total = 0;
+  #vendorLines = 0;
   #estimate = 0n;
+  /** Of the stored files that the lines name. */
+  #fileBytes = 0;
   #model: string | null | undefined;
 
   constructor(options: InputReaderOptions) {
@@ -49,7 +74,7 @@ export class InputReader {
 
   /** What was read, after the last line. */
   get result(): ReadInput {
-    return { total: this.#total, estimate: this.#estimate, model: this.#model ?? null };
+    return { total: this.#total, vendorLines: this.#vendorLines, estimate: this.#estimate, model: this.#model ?? null };
   }
 
   /**
@@ -89,27 +114,40 @@ export class InputReader {
   }
 
   async #read(bytes: Uint8Array<ArrayBuffer>, line: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    const { endpoint, credential, runner } = this.#options;
+    const { endpoint, credential, runner, format, betas } = this.#options;
+    let within = "";
     try {
-      const { customId, body, model } = readInputLine(bytes, endpoint);
+      const { customId, body, model } = format.read(bytes, endpoint);
       const hash = createHash("sha256").update(customId).digest("base64").slice(0, 22);
-      if (this.#customIds.has(hash)) {
+      if (format.hasUniqueIds && this.#customIds.has(hash)) {
         this.#fail("duplicate_custom_id", `The custom_id "${customId}" is used twice`, line, "custom_id");
         return null;
       }
       this.#customIds.add(hash);
-      const part = await runner.estimate({ endpoint, credential, body });
+      within = format.requestField === null ? "" : `${format.requestField}.`;
+      const { part, route } = await runner.estimate({ endpoint, credential, body, betas, onFiles: this.#addFiles });
+      if (route !== null) this.#vendorLines++;
       this.#estimate += part;
       this.#model = this.#model === undefined || this.#model === model ? model : null;
-      return writeStoredLine({ part, customId, body });
+      return writeStoredLine({ part, customId, route, body });
     } catch (error) {
       if (!(error instanceof GatewayError) || !isOfLine(error)) throw error;
       const { field } = error.details;
       const code = field === "url" ? "invalid_url" : error.code === "invalid_request" ? "invalid_request" : error.code;
-      this.#fail(code, error.message, line, field);
+      this.#fail(code, error.message, line, field === undefined ? undefined : within + field);
       return null;
     }
   }
+
+  /** The check of a line reads its files, so their size is bounded as that of the lines is. */
+  readonly #addFiles = (bytes: number): void => {
+    this.#fileBytes += bytes;
+    if (this.#fileBytes <= MAX_STORED_FILE_BYTES) return;
+    throw new GatewayError(
+      "request_too_large",
+      `Cannot use the files of the line: those of all lines may have at most ${MAX_STORED_FILE_BYTES} bytes together`,
+    );
+  };
 
   #fail(code: string, message: string, line: number | null, param: string | undefined = undefined): void {
     this.#errors.push({ code, message, line, param: param ?? null });

@@ -2,17 +2,33 @@ import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import { entriesBelow } from "../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
-import { batchIdIn, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
+import type { VendorBatch } from "./vendor_batch.ts";
+import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
 
 /** The kinds of jobs; each has a batch's id as its `ref`. `batch_clean` removes what only a run needs. */
 export type BatchJobKind = "batch_run" | "batch_clean";
+
+/** Whose batches are listed. */
+export type BatchOwner = Pick<BatchRecord, "keyId" | "protocol">;
+
+/** A page of batches: those after one or those before one, of the newest first. */
+export interface OwnBatchPage {
+  readonly after: string | null;
+  /** Not together with `after`. */
+  readonly before?: string | null;
+  readonly limit: number;
+}
 
 /** A batch as read. */
 export type BatchEntry = Entry<BatchRecord>;
 
 const batchKey = (id: string): Key => ["batch", "batch", id];
 /** The batches of a key in order of creation. */
-const ownPrefix = (keyId: string): Key => ["batch", "own", keyId];
+const ownPrefix = ({ keyId, protocol = "default" }: BatchOwner): Key => [
+  "batch",
+  protocol === "default" ? "own" : `own_${protocol}`,
+  keyId,
+];
 const accountPrefix = (account: string): Key => ["batch", "account", account];
 /** Batches that have not ended, by account. */
 const openPrefix = (account: string): Key => ["batch", "open", account];
@@ -22,6 +38,9 @@ const endedKey = (at: number, id: string): Key => [...ENDED, at, id];
 /** The numbers of settled lines, apart from their replies, so that a run can read them quickly. */
 const settledPrefix = (id: string): Key => ["batch", "settled", id];
 const repliesPrefix = (id: string): Key => ["batch", "reply", id];
+
+/** The batches at vendors that a batch is cut into. */
+const vendorPrefix = (id: string): Key => ["batch", "vendor", id];
 
 /** Replies of one read: each has up to 40 KB. */
 const REPLIES_PAGE = 50;
@@ -34,12 +53,12 @@ export async function readBatch(store: Store, id: string): Promise<BatchEntry | 
 
 /** Adds a new batch to a commit, with the job that runs it unless it has ended. */
 export function addBatch(commit: Commit, batch: BatchRecord): Commit {
-  const { id, account, keyId, createdAt } = batch;
+  const { id, account, createdAt } = batch;
   return mergeCommits(commit, {
     check: [{ key: batchKey(id), version: null }],
     set: [
       { key: batchKey(id), value: batch },
-      { key: [...ownPrefix(keyId), id], value: true },
+      { key: [...ownPrefix(batch), id], value: true },
       { key: [...accountPrefix(account), id], value: true },
       isEnded(batch)
         ? { key: endedKey(batch.endedAt ?? createdAt, id), value: true }
@@ -68,13 +87,20 @@ export function endBatch(
   });
 }
 
+/** Adds to a commit that no caller finds a batch any more. Its record stays until its retention ends. */
+export function hideBatch(commit: Commit, entry: BatchEntry, change: Partial<BatchRecord>): Commit {
+  const { value } = entry;
+  return mergeCommits(changeBatch(commit, entry, change), { delete: [[...ownPrefix(value), value.id]] });
+}
+
 /** The commit that removes an ended batch. */
-export function removeBatch({ key, version, value: { id, account, keyId, endedAt } }: BatchEntry): Commit {
+export function removeBatch({ key, version, value }: BatchEntry): Commit {
+  const { id, account, endedAt } = value;
   return {
     check: [{ key, version }],
     delete: [
       key,
-      [...ownPrefix(keyId), id],
+      [...ownPrefix(value), id],
       [...accountPrefix(account), id],
       ...endedAt === null ? [] : [endedKey(endedAt, id)],
     ],
@@ -112,15 +138,38 @@ export async function removeReplies(store: Store, batchId: string): Promise<Sett
   return page.map(({ value }) => value);
 }
 
-/** Lists the ids of a key's batches, newest first, after an id; null for the first page. */
-export async function ownBatchIds(store: Store, keyId: string, after: string | null, limit: number): Promise<string[]> {
-  const prefix = ownPrefix(keyId);
+/** Adds a new or changed vendor's batch to a commit. */
+export function setVendorBatch(commit: Commit, batchId: string, vendor: VendorBatch): Commit {
+  return mergeCommits(commit, { set: [{ key: [...vendorPrefix(batchId), vendor.number], value: vendor }] });
+}
+
+/** Reads the vendors' batches of a batch, in the order of their numbers. */
+export async function vendorBatchesOf(store: Store, batchId: string): Promise<VendorBatch[]> {
+  const found: VendorBatch[] = [];
+  for await (const { value } of entriesBelow<VendorBatch>(store, vendorPrefix(batchId))) found.push(value);
+  return found;
+}
+
+/** Removes a vendor's batch. */
+export function removeVendorBatch(batchId: string, number: number): Commit {
+  return { delete: [[...vendorPrefix(batchId), number]] };
+}
+
+/** Lists the ids of a key's batches, newest first. A page before a batch has those that are next to it. */
+export async function ownBatchIds(
+  store: Store,
+  owner: BatchOwner,
+  { after, before = null, limit }: OwnBatchPage,
+): Promise<string[]> {
+  const prefix = ownPrefix(owner);
+  const from = before ?? after;
   const entries = await store.scan(prefix, {
-    after: after === null ? undefined : [...prefix, after],
+    after: from === null ? undefined : [...prefix, from],
     limit,
-    reverse: true,
+    reverse: before === null,
   });
-  return entries.map(({ key }) => String(key[key.length - 1]));
+  const ids = entries.map(({ key }) => String(key[key.length - 1]));
+  return before === null ? ids : ids.toReversed();
 }
 
 /** Reads batches in the order of their ids; missing ones are left out. */
@@ -140,6 +189,29 @@ export async function endedBatchIds(store: Store, by: number, limit: number): Pr
 export async function batchIdsOfAccount(store: Store, account: string, limit: number): Promise<string[]> {
   const entries = await store.scan(accountPrefix(account), { limit });
   return entries.map(({ key }) => String(key[key.length - 1]));
+}
+
+/** Which batches of all accounts, or of one, are read. */
+export interface BatchScan {
+  /** Null for all. */
+  readonly account: string | null;
+  /** The id to continue after, or the instant to begin at, in Unix milliseconds. */
+  readonly after: string | { readonly from: number } | { readonly before: number };
+  readonly limit: number;
+  /** Newest first. */
+  readonly reverse: boolean;
+}
+
+/** Reads batches in order of creation. */
+export async function scanBatches(
+  store: Store,
+  { account, after, limit, reverse }: BatchScan,
+): Promise<BatchRecord[]> {
+  const prefix: Key = account === null ? ["batch", "batch"] : accountPrefix(account);
+  const start = typeof after === "string" ? after : batchIdsFrom("from" in after ? after.from : after.before);
+  const page = { after: start === null ? undefined : [...prefix, start], limit, reverse };
+  if (account === null) return (await store.scan<BatchRecord>(prefix, page)).map(({ value }) => value);
+  return await readBatches(store, (await store.scan(prefix, page)).map(({ key }) => String(key[key.length - 1])));
 }
 
 /** The number of an account's batches that have not ended, at most `limit`. */

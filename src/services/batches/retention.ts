@@ -7,7 +7,16 @@ import { deleteHold } from "../../money/billing/hold.ts";
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import { isEnded, linesNameOf, replyNameOf } from "./batch.ts";
 import { deliveryIdsOf } from "./events.ts";
-import { batchIdsOfAccount, endedBatchIds, readBatch, removeBatch, removeReplies } from "./records.ts";
+import { vendorContentNameOf } from "./vendor_batch.ts";
+import {
+  batchIdsOfAccount,
+  endedBatchIds,
+  readBatch,
+  removeBatch,
+  removeReplies,
+  removeVendorBatch,
+  vendorBatchesOf,
+} from "./records.ts";
 
 const BATCH = 100;
 /** Number of concurrent removals, which leaves capacity for requests. */
@@ -35,6 +44,10 @@ async function removeRun({ store, files }: Pick<BatchRemovalParts, "store" | "fi
     const removed = await removeReplies(store, id);
     if (removed.length === 0) break;
     for (const { number, body } of removed) if (body === null) await files.remove(replyNameOf(id, number));
+  }
+  for (const { number } of await vendorBatchesOf(store, id)) {
+    await files.remove(vendorContentNameOf(id, number));
+    await store.commit(null, removeVendorBatch(id, number));
   }
   await files.remove(linesNameOf(id));
 }

@@ -1,5 +1,6 @@
 import { type Credential, readCredential } from "../../money/billing/keys/key_ring.ts";
 import { readHold } from "../../money/billing/hold.ts";
+import type { StoredFile } from "../../platform/files/files.ts";
 import { sleep } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { JobHandler } from "../../platform/store/job_runner.ts";
@@ -9,11 +10,15 @@ import { laterBy } from "../../platform/store/store_time.ts";
 import { writtenVersion } from "../../platform/store/written_version.ts";
 import { isEnded, linesNameOf } from "./batch.ts";
 import { type BatchParts, MAX_LINES_OF_BATCH } from "./batch_parts.ts";
-import { type BatchEnd, finishBatch } from "./finish.ts";
+import { finishBatch } from "./finish.ts";
 import { type StoredLine, storedLines } from "./input_lines.ts";
+import { UnfinishedCutError } from "./cut.ts";
+import type { BatchEnd, LineFormat } from "./line_format.ts";
+import { lineFormatOf } from "./line_formats.ts";
 import type { LineReply } from "./line_runner.ts";
 import { type BatchEntry, changeBatch, readBatch, settledNumbers } from "./records.ts";
 import { LostBatchError, Settler } from "./settle.ts";
+import { VendorRun } from "./vendor_run.ts";
 
 /** How long one run lasts before it lets other batches go on. */
 const MAX_RUN_MS = 300_000;
@@ -62,6 +67,7 @@ export class BatchRuns {
     this.#runs.set(job.ref, run);
     try {
       const end = await run.lines();
+      if (typeof end === "number") return await this.#later(job, Math.max(0, end - store.now()));
       if (end === "paused") return await this.#later(job);
       return await finishBatch(this.parts, { entry: run.entry, end, job }) ?? await this.#later(job);
     } catch (error) {
@@ -125,50 +131,98 @@ class BatchRun {
     this.#stopped ??= reason;
   }
 
-  /** Runs the lines. Resolves when none is under way. */
-  async lines(): Promise<StopReason> {
-    const { store, files, clock } = this.parts;
+  /**
+   * Runs the lines. Resolves when none is under way here, with when to look at the vendors' batches again in Unix
+   * milliseconds, if there are some.
+   */
+  async lines(): Promise<StopReason | number> {
+    const { store, files } = this.parts;
     const { id } = this.entry.value;
     const hold = await readHold(store, id);
     this.#settler.hold = hold?.state === "open" ? hold : null;
-    const settled = await settledNumbers(store, id);
-    const { total, status } = this.entry.value;
+    const { total, completed, failed, status, vendorLines } = this.entry.value;
     // Also if the process ended while the files were written, and the window ended meanwhile.
-    if (settled.size >= total) return status === "cancelling" ? "cancelled" : "completed";
-    if (this.#shouldStop()) return this.#stopped ?? "paused";
+    if (completed + failed >= total) return status === "cancelling" ? "cancelled" : "completed";
+    if (this.#shouldStop() && vendorLines === 0) return this.#stopped ?? "paused";
     const content = await files.find(linesNameOf(id));
     if (content === null) throw new Error("The lines of the batch are missing");
+    const stopLooking = this.#look();
+    try {
+      const [next] = await Promise.all([this.#vendors(content), this.#ownLines(content)]);
+      await this.#settler.flush();
+      // A stopped batch waits for its vendors, too: they have lines to be paid.
+      if (next !== null) return this.#stopped === "paused" ? "paused" : next;
+    } finally {
+      stopLooking();
+    }
+    if (this.#shouldStop()) return this.#stopped ?? "paused";
+    const { value: after } = this.entry;
+    // The job is tried again, and finds the lines that are not settled.
+    if (after.completed + after.failed < total) throw new Error("Not all lines of the batch are settled");
+    return "completed";
+  }
+
+  /** Looks regularly whether the batch was cancelled. Returns a function that ends that. */
+  #look(): () => void {
     let isOver = false;
     let stopLooking = () => {};
     const look = () => {
       if (isOver) return; // while the batch was read
-      stopLooking = clock.after(LOOK_EVERY_MS, () => {
+      stopLooking = this.parts.clock.after(LOOK_EVERY_MS, () => {
         this.#settler.refresh().catch(() => {}).finally(look);
       });
     };
     look();
-    try {
-      const running = new Set<Promise<void>>();
-      for await (const line of storedLines(content.read())) {
-        if (settled.has(line.number)) continue;
-        if (running.size >= MAX_LINES_OF_BATCH) await Promise.race(running);
-        await this.#untilQuiet();
-        if (this.#shouldStop()) break;
-        const answered: Promise<void> = this.#answer(line).finally(() => running.delete(answered));
-        answered.catch(() => {}); // it may fail while nothing waits for it; its line is found not settled at the end
-        running.add(answered);
-      }
-      await Promise.all(running);
-      await this.#settler.flush();
-    } finally {
+    return () => {
       isOver = true;
       stopLooking();
+    };
+  }
+
+  /** Looks at the vendors' batches; returns when to do so again, null if there are none. */
+  async #vendors(lines: StoredFile): Promise<number | null> {
+    const { value: { vendorLines } } = this.entry;
+    if (vendorLines === 0) return null;
+    const run = new VendorRun(this.parts, {
+      settler: this.#settler,
+      lines,
+      credential: () => this.#credential ??= this.#readCredential(),
+      stoppedAt: () => {
+        const { status, cancellingAt, expiresAt } = this.entry.value;
+        if (status === "cancelling") return cancellingAt;
+        return this.parts.store.now() >= expiresAt ? expiresAt : null;
+      },
+      shouldPause: () => this.#stopped === "paused" || this.#left.signal.aborted || this.#settler.failure !== null,
+      signal: this.#left.signal,
+    });
+    try {
+      return await run.step();
+    } catch (error) {
+      if (error instanceof UnfinishedCutError) return this.parts.store.now();
+      throw error;
     }
-    if (this.#shouldStop()) return this.#stopped ?? "paused";
-    const { completed, failed } = this.entry.value;
-    // The job is tried again, and finds the lines that are not settled.
-    if (completed + failed < total) throw new Error("Not all lines of the batch are settled");
-    return "completed";
+  }
+
+  /** Runs the lines that no vendor's batch has. Resolves when none is under way. */
+  async #ownLines(content: StoredFile): Promise<void> {
+    const { id, total, vendorLines, isOwnDone } = this.entry.value;
+    if (isOwnDone || vendorLines === total || this.#shouldStop()) return;
+    const settled = await settledNumbers(this.parts.store, id);
+    const running = new Set<Promise<void>>();
+    let hasFailed = false;
+    for await (const line of storedLines(content.read())) {
+      if (line.route !== null || settled.has(line.number)) continue;
+      if (running.size >= MAX_LINES_OF_BATCH) await Promise.race(running);
+      await this.#untilQuiet();
+      if (this.#shouldStop()) break;
+      const answered: Promise<void> = this.#answer(line).finally(() => running.delete(answered));
+      answered.catch(() => hasFailed = true); // it may fail while nothing waits for it
+      running.add(answered);
+    }
+    await Promise.all(running);
+    await this.#settler.flush();
+    // The job is tried again after a failure, and finds the line that is not settled.
+    if (vendorLines > 0 && !hasFailed && !this.#shouldStop()) await this.#settler.change({ isOwnDone: true });
   }
 
   /** Lines do not begin while interactive requests wait for a provider. */
@@ -194,13 +248,13 @@ class BatchRun {
   /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */
   async #replyTo(line: StoredLine): Promise<LineReply | null> {
     const { runner, permits } = this.parts;
-    const { endpoint, account } = this.entry.value;
+    const { endpoint, account, betas } = this.entry.value;
     // Ends with a reply, with the run, or with the window of the batch.
     for (let tries = 1;; tries++) {
       if (this.#shouldStop()) return null;
       const credential = await (this.#credential ??= this.#readCredential());
-      if (credential instanceof GatewayError) return refusalOf(credential);
-      const request = { endpoint, credential, body: line.body };
+      if (credential instanceof GatewayError) return refusalOf(credential, lineFormatOf(this.entry.value));
+      const request = { endpoint, credential, body: line.body, betas };
       // A line that waits for its next try takes no permit.
       const reply = await permits.run(
         account,
@@ -235,7 +289,7 @@ class BatchRun {
 }
 
 /** The reply to a line whose key may not be used any more. */
-function refusalOf(error: GatewayError): LineReply {
-  const body = { error: { message: error.message, type: "authentication_error", code: error.code, param: null } };
-  return { requestId: "", status: error.status, body: new TextEncoder().encode(JSON.stringify(body)), charge: null };
+function refusalOf(error: GatewayError, { writeError }: LineFormat): LineReply {
+  const body = new TextEncoder().encode(JSON.stringify(writeError(error, "")));
+  return { requestId: "", status: error.status, body, charge: null };
 }

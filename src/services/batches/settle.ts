@@ -7,6 +7,7 @@ import { writtenVersion } from "../../platform/store/written_version.ts";
 import { type BatchRecord, type BatchUsage, replyNameOf, type SettledLine } from "./batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import type { StoredLine } from "./input_lines.ts";
+import { failuresAfter } from "./failures.ts";
 import type { LineReply } from "./line_runner.ts";
 import { addReply, type BatchEntry, changeBatch, readBatch } from "./records.ts";
 
@@ -40,7 +41,7 @@ export class Settler {
   #failure: unknown = null;
 
   constructor(
-    private readonly parts: Pick<BatchParts, "store" | "files" | "meter">,
+    private readonly parts: Pick<BatchParts, "store" | "files" | "meter" | "countLines">,
     /** The batch as of the last commit. */
     public entry: BatchEntry,
     /** Null if nothing was held. */
@@ -87,6 +88,43 @@ export class Settler {
     if (this.entry === before) this.entry = entry;
   }
 
+  /** Resolves when few lines wait, so that no more replies than that are in memory. */
+  async room(): Promise<void> {
+    // Ends when few wait: a write takes lines, or fails.
+    while (this.#waiting.length >= MAX_LINES * 2 && this.#writing !== null && this.#failure === null) {
+      await this.#writing;
+    }
+  }
+
+  /**
+   * Changes the batch, and writes what belongs to its run.
+   *
+   * @param extra Written only if this worker still has the job of the batch.
+   * @throws {LostBatchError} If another worker has it.
+   */
+  async change(change: Partial<BatchRecord>, extra: Commit = {}): Promise<void> {
+    const { store } = this.parts;
+    for (let race = 0; race < MAX_RACES; race++) {
+      const { entry } = this;
+      const commit = changeBatch(extra, entry, change);
+      const result = await store.commit(null, commit);
+      const version = writtenVersion(commit, result, entry.key);
+      if (version !== null) {
+        // A commit of lines may have changed it in between, and then has a later version.
+        if (this.entry === entry) this.entry = { ...entry, value: { ...entry.value, ...change }, version };
+        return;
+      }
+      await this.#reread(entry);
+    }
+    throw new Error("The batch changes all the time");
+  }
+
+  async #reread({ value: { id, epoch } }: BatchEntry): Promise<void> {
+    const entry = await readBatch(this.parts.store, id);
+    if (entry === null || entry.value.epoch !== epoch) throw new LostBatchError("The batch is lost");
+    this.entry = entry;
+  }
+
   async #write(): Promise<void> {
     // Ends when nothing waits: each step takes lines.
     while (this.#waiting.length > 0) {
@@ -107,7 +145,7 @@ export class Settler {
   }
 
   async #commit(lines: readonly AnsweredLine[], replies: readonly SettledLine[]): Promise<void> {
-    const { store, meter } = this.parts;
+    const { store, meter, countLines } = this.parts;
     for (let race = 0; race < MAX_RACES; race++) {
       const { value: batch } = this.entry;
       const now = store.now();
@@ -120,6 +158,9 @@ export class Settler {
       commit = changeBatch(commit, this.entry, change);
       const result = await store.commit(null, commit);
       if (result.ok) {
+        const failed = (change.failed ?? 0) - batch.failed;
+        countLines("failed", failed);
+        countLines("completed", lines.length - failed);
         // What a call can reserve only grows, unless a line cost more than its part.
         if (costsAbove(lines)) meter.invalidate(batch.account);
         const version = writtenVersion(commit, result, this.entry.key);
@@ -129,9 +170,7 @@ export class Settler {
         if (drawn !== null && holdVersion !== null) this.hold = { ...drawn.left, version: holdVersion };
         return;
       }
-      const entry = await readBatch(store, batch.id);
-      if (entry === null || entry.value.epoch !== batch.epoch) throw new LostBatchError("The batch is lost");
-      this.entry = entry;
+      await this.#reread(this.entry);
     }
     throw new Error("The batch changes all the time");
   }
@@ -171,14 +210,21 @@ function costsAbove(lines: readonly AnsweredLine[]): boolean {
 }
 
 function countsAfter(batch: BatchRecord, lines: readonly AnsweredLine[]): Partial<BatchRecord> {
-  const failed = lines.filter(({ reply }) => !isSuccess(reply)).length;
+  const failures = lines.map(({ reply }) => reply).filter((reply) => !isSuccess(reply));
+  const failed = failures.length;
   let { cost, usage } = batch;
   for (const { reply: { charge } } of lines) {
     if (charge === null) continue;
     cost += charge.amount;
     usage = sumOf(usage, charge.usage);
   }
-  return { cost, usage, failed: batch.failed + failed, completed: batch.completed + lines.length - failed };
+  return {
+    cost,
+    usage,
+    failed: batch.failed + failed,
+    completed: batch.completed + lines.length - failed,
+    ...failed > 0 && { failures: failuresAfter(batch, failures) },
+  };
 }
 
 /** Whether a reply belongs into the output file. */

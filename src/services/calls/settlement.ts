@@ -1,3 +1,4 @@
+import { withReservation } from "../../money/billing/meter/admission.ts";
 import type { Admission, Charge, Meter } from "../../money/billing/meter/meter.ts";
 import type { ChargeKind } from "../../money/billing/prices/tariff.ts";
 import { costOfAll, type PricedQuantities } from "../../money/billing/prices/tariff.ts";
@@ -83,12 +84,7 @@ export class Settlement {
   servedBy(model: Model, outputLimit: number | null): Settlement {
     const { admission } = this;
     if (model === this.facts.model && outputLimit === admission.reserved.outputLimit) return this;
-    const own: Admission = {
-      reserved: { ...admission.reserved, outputLimit },
-      charge: (charge) => admission.charge(charge),
-      release: (tokens) => admission.release(tokens),
-      onOverdrawn: (listener) => admission.onOverdrawn(listener),
-    };
+    const own = withReservation(admission, { ...admission.reserved, outputLimit });
     return new Settlement({ ...this.facts, model }, own, this.parts, this.#state);
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import { Holdings } from "../../platform/lib/collections/holdings.ts";
 import { MAX_TURN_BYTES, nextTurn } from "../../platform/lib/streams/loop_turns.ts";
 import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { EventSplitter } from "./event_splitter.ts";
@@ -26,7 +27,7 @@ export class KeptStreams {
   readonly #byAccount = new Map<string, Map<string, KeptStream>>();
 
   /** The streams of accounts that are admitted, and not kept yet. */
-  readonly #admitted = new Map<string, number>();
+  readonly #admitted = new Holdings();
 
   constructor(private readonly clock: Clock) {}
 
@@ -45,16 +46,13 @@ export class KeptStreams {
    */
   admit(accountId: string, { accountStreams }: StreamLimits): () => void {
     const own = this.#byAccount.get(accountId);
-    const admitted = this.#admitted.get(accountId) ?? 0;
-    if ((own?.size ?? 0) + admitted >= accountStreams) this.#removeEnded(accountId, accountStreams);
-    this.#admitted.set(accountId, admitted + 1);
+    const count = (own?.size ?? 0) + this.#admitted.of(accountId);
+    if (count >= accountStreams) this.#removeEnded(accountId, accountStreams);
+    this.#admitted.add(accountId, 1);
     let isGivenBack = false;
     return () => {
-      if (isGivenBack) return;
+      if (!isGivenBack) this.#admitted.add(accountId, -1);
       isGivenBack = true;
-      const left = (this.#admitted.get(accountId) ?? 1) - 1;
-      if (left > 0) this.#admitted.set(accountId, left);
-      else this.#admitted.delete(accountId);
     };
   }
 

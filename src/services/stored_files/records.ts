@@ -9,8 +9,9 @@ const uploadKey = (id: string): Key => ["stored_file", "upload", id];
 /** The files of a key in order of creation, all of them or those of one purpose. Each entry has the whole record. */
 const ownPrefix = (keyId: string, purpose: FilePurpose | null): Key =>
   purpose === null ? ["stored_file", "own", keyId] : ["stored_file", "own_by", keyId, purpose];
-/** The files and uploads of an account, with the bytes that each takes of the account's room. */
-const accountPrefix = (account: string): Key => ["stored_file", "account", account];
+/** The files and uploads of all accounts, with the bytes that each takes of its account's room. */
+export const ACCOUNT_FILES: Key = ["stored_file", "account"];
+const accountPrefix = (account: string): Key => [...ACCOUNT_FILES, account];
 /** Files and uploads by the time of their end. */
 const ENDS: Key = ["stored_file", "end"];
 const endKey = (at: number, id: string): Key => [...ENDS, at, id];

@@ -70,6 +70,7 @@ export interface UploadRecord {
 const DIGITS = "[0-9a-f]{28}";
 const FILE_ID = new RegExp(`^file-${DIGITS}$`);
 const UPLOAD_ID = new RegExp(`^upload_${DIGITS}$`);
+const FILE_ADDRESS = new RegExp(`^(?:https?://[^?#]*/)?files/(file-${DIGITS})$`);
 const CONTENT_NAME = new RegExp(`^(file-${DIGITS})\\.bin$`);
 const PART_NAME = new RegExp(`^upload-(${DIGITS})-(${DIGITS})\\.bin$`);
 
@@ -91,6 +92,14 @@ export function newPartId(nowMs: number): string {
 /** Whether a text can be the id of a file. */
 export function isFileId(text: string): boolean {
   return FILE_ID.test(text);
+}
+
+/**
+ * The id of the file that a request names: by its id, or by an address of the content format, `files/<id>` with or
+ * without what a client has before it. Null for other texts, such as ids of vendors.
+ */
+export function namedFileId(text: string): string | null {
+  return isFileId(text) ? text : FILE_ADDRESS.exec(text)?.[1] ?? null;
 }
 
 /** Whether a text can be the id of an upload. */

@@ -132,6 +132,11 @@ export class StoredFiles {
     return (await this.#entry(keyId, id)).value;
   }
 
+  /** The file of a key; null as {@linkcode StoredFiles.read} throws. */
+  async find(keyId: string, id: string): Promise<StoredFileRecord | null> {
+    return (await this.#find(keyId, id))?.value ?? null;
+  }
+
   /** Lists a key's files, and whether there are more. */
   async list(
     keyId: string,
@@ -181,9 +186,14 @@ export class StoredFiles {
   }
 
   async #entry(keyId: string, id: string): Promise<Entry<StoredFileRecord>> {
-    const entry = isFileId(id) ? await readFileRecord(this.parts.store, id) : null;
-    if (entry === null || entry.value.keyId !== keyId || this.#isExpired(entry.value)) throw notFound();
+    const entry = await this.#find(keyId, id);
+    if (entry === null) throw notFound();
     return entry;
+  }
+
+  async #find(keyId: string, id: string): Promise<Entry<StoredFileRecord> | null> {
+    const entry = isFileId(id) ? await readFileRecord(this.parts.store, id) : null;
+    return entry === null || entry.value.keyId !== keyId || this.#isExpired(entry.value) ? null : entry;
   }
 
   #isExpired({ expiresAt }: StoredFileRecord): boolean {

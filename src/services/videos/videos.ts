@@ -1,12 +1,13 @@
+import { Late } from "../../platform/lib/process/late.ts";
 import type { Model } from "../../vendors/catalog/model.ts";
 import { permittedCatalog } from "../../vendors/catalog/permitted_catalog.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { type CountedRequest, type RateTerms, RequestRate } from "../../money/limits/request_rate.ts";
 import type { JobHandler } from "../../platform/store/job_runner.ts";
-import { cancelVideo } from "./submit/cancel.ts";
 import { type ContentChoice, locationsOf } from "./results/content.ts";
 import { type CreateKey, createVideo } from "./create/create.ts";
-import { type DryRunResult, dryRunVideo } from "./create/dry_run.ts";
+import { cancelVideo } from "./submit/cancel.ts";
+import type { DryRunResult } from "./create/dry_run.ts";
 import { IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
 import { MAX_COPIES } from "./results/copy_limiter.ts";
 import { forgetHandler } from "./results/remove_files.ts";
@@ -19,12 +20,11 @@ import { taskNotFound } from "./tasks/video_errors.ts";
 import { purgeVideo } from "./upkeep/remove_task.ts";
 import { AddressRenewal } from "./results/renew_addresses.ts";
 import { originalsExpireAt } from "./results/result_source.ts";
-import { stopHandler } from "./submit/stop.ts";
-import { StreamLimit } from "./events/stream_limit.ts";
+import { Holdings } from "../../platform/lib/collections/holdings.ts";
 import { ResultStreamer, type StreamedResult, type StreamRequest } from "./results/result_streamer.ts";
 import { submitHandler } from "./submit/submit.ts";
 import { createSubmitLimits, stopConcurrency, submitConcurrency } from "./submit/submit_limits.ts";
-import { eventIdOf, type TaskEventReader, taskEvents } from "./events/task_events.ts";
+import { eventIdOf, takeStream, type TaskEventReader, taskEvents } from "./events/task_events.ts";
 import { isTaskId, taskIdIn } from "./tasks/task_id.ts";
 import {
   estimateOf,
@@ -65,7 +65,7 @@ export interface TaskPage {
 /** The functions of videos that the endpoints and the job runner use. */
 export interface Videos {
   create(call: VideoCreate): Promise<CreatedVideo>;
-  /** Dry run of a create request, see {@linkcode dryRunVideo}. */
+  /** Dry run of a create request, see `dryRunVideo`. */
   dryRun(call: VideoCall): Promise<DryRunResult>;
   /** Counts a poll of a task, see {@linkcode RequestRate}. */
   countPoll(keyId: string): Promise<CountedRequest>;
@@ -131,11 +131,14 @@ export interface CallerLimits {
 
 const POLLING = "video-polling";
 
+const dryRunModule = new Late(() => import("./create/dry_run.ts"));
+const stopModule = new Late(() => import("./submit/stop.ts"));
+
 /** Creates the video service. */
 export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   const watch = new TaskWatch(given.store, given.clock);
   const parts = { ...given, store: watch.observedStore() };
-  const streams = new StreamLimit(limits.eventStreams);
+  const streams = new Holdings();
   let polling = limits.polling;
   let limit = new RequestRate(parts.store, POLLING, polling);
   const submitLimits = createSubmitLimits(parts);
@@ -166,7 +169,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       const task = tasks.at(0) ?? (await readTask(parts.store, created.taskId))?.value;
       return { ...created, estimate: task ? estimateOf(task.price) : null, dropped: task?.dropped ?? [] };
     },
-    dryRun: (call) => dryRunVideo(parts, call),
+    async dryRun(call) {
+      const { dryRunVideo } = await dryRunModule.load();
+      return await dryRunVideo(parts, call);
+    },
     countPoll(keyId) {
       if (limits.polling !== polling) limit = new RequestRate(parts.store, POLLING, polling = limits.polling);
       return limit.take(keyId);
@@ -183,8 +189,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     async events(keyId, id, lastEventId, reader) {
       const task = await own(keyId, id);
       if (task.status !== "pending" && eventIdOf(objectOf(task)) === lastEventId) return null;
-      streams.limit = limits.eventStreams;
-      const onEnd = streams.take(keyId);
+      const onEnd = takeStream(streams, keyId, limits.eventStreams);
       return taskEvents(id, lastEventId, { watch, reader, objectOf, onEnd });
     },
     endEvents: () => watch.close(),
@@ -218,7 +223,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     handlers: {
       video_submit: onSubmit,
       video_submit_retry: onSubmit,
-      video_stop: stopHandler(parts, submitLimits),
+      async video_stop(...job) {
+        const { stopHandler } = await stopModule.load();
+        return await stopHandler(parts, submitLimits)(...job);
+      },
       video_mirror: mirrorHandler(parts, renewal),
       video_forget: forgetHandler(parts),
     },

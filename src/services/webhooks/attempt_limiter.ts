@@ -1,3 +1,4 @@
+import { shareOfRest } from "../../platform/lib/collections/holdings.ts";
 import {
   type Account,
   AttemptGroups,
@@ -49,12 +50,9 @@ export interface AttemptLimiterOptions {
   readonly inAll?: number;
 }
 
-/** Maximum number of jobs that hold a place, wait in a queue or are being postponed. */
-export const MAX_ADMITTED = 2_048;
-
 const MAX_PER_HOST = 20;
 const MAX_RUNNING = 768;
-/** Maximum length of all queues together; the rest of {@linkcode MAX_ADMITTED} is for jobs being postponed. */
+/** Maximum length of all queues together; the rest of the jobs that run are being postponed. */
 const MAX_WAITING = 1_024;
 /**
  * Maximum part of the places others leave free: for one account of all places, and for one group of a host's places or
@@ -268,7 +266,7 @@ class Limiter implements AttemptLimiter {
 
 /** Returns how many of the places that other groups leave free one group may hold. */
 function shareOf(places: number, ofOthers: number, share = SHARE): number {
-  return Math.ceil((places - ofOthers) * share);
+  return Math.ceil(shareOfRest(places, ofOthers, share));
 }
 
 /** Returns how many attempts may wait behind a window; unlimited unless its last attempts hung. */

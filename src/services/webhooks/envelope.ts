@@ -61,3 +61,17 @@ export function renderEvent({ id, status, at, data }: RenderedEvent): Uint8Array
   const envelope = { event: eventOf(status), id, created_at: Math.floor(at / 1_000), data };
   return new TextEncoder().encode(JSON.stringify(envelope));
 }
+
+/** The end of a batch as OpenAI sends it. Source: OpenAI API reference, "Webhook events". */
+export function renderOpenAiEvent(
+  { id, status, at }: Omit<RenderedEvent, "data"> & { readonly status: BatchEvent },
+): Uint8Array<ArrayBuffer> {
+  const event = {
+    id: `evt_${id.replace(/^[a-z]+_/, "")}`,
+    object: "event",
+    created_at: Math.floor(at / 1_000),
+    type: status,
+    data: { id },
+  };
+  return new TextEncoder().encode(JSON.stringify(event));
+}

@@ -1,15 +1,6 @@
-import type { Clock } from "../../platform/lib/basics/clock.ts";
-import type { Late } from "../../platform/lib/process/late.ts";
-import type { Log } from "../../platform/lib/basics/log.ts";
-import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import { EgressError } from "../../platform/net/egress_error.ts";
-import { createPinnedPoster, type PostResponse } from "../../platform/net/pinned_post.ts";
-import type { EgressPolicy } from "../../platform/net/target.ts";
-import { createJobRunner, type JobRunner } from "../../platform/store/job_runner.ts";
-import type { Commit, JobStore } from "../../platform/store/store.ts";
-import { keptBytesOf, type PostEvent } from "./attempt.ts";
-import { createAttemptLimiter, MAX_ADMITTED } from "./attempt_limiter.ts";
-import { deliverHandler } from "./deliver.ts";
+import { Late } from "../../platform/lib/process/late.ts";
+import { createJobRunner, type JobHandler, type JobRunner } from "../../platform/store/job_runner.ts";
+import type { Commit } from "../../platform/store/store.ts";
 import { newDelivery } from "./delivery.ts";
 import { type DeliveryAdmin, openDeliveryAdmin } from "./delivery_admin.ts";
 import type { EndedTask } from "./ended_task.ts";
@@ -17,25 +8,7 @@ import { renderEnvelope } from "./envelope.ts";
 import { type EventFeed, openEventFeed } from "./event_feed.ts";
 import { addDelivery, readDelivery, WEBHOOK_JOB } from "./records.ts";
 import { removeDeliveryOf } from "./retention.ts";
-import type { SentEvent, TestReceivers } from "./test_receivers.ts";
-
-/** Dependencies of the webhooks. */
-export interface WebhookParts {
-  readonly store: JobStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Policy for the callers' addresses. */
-  /** Can change; it is read for each delivery. */
-  readonly egress: EgressPolicy;
-  /** Receivers inside the gateway. Default: none. */
-  readonly receivers?: Pick<Late<TestReceivers>, "loaded">;
-  /** Timeout of one attempt, from the name lookup to the response headers. */
-  readonly timeoutMs: number;
-  /** Returns a uniform random number in [0, 1). */
-  readonly random: () => number;
-  /** Default: a guarded POST over kept-alive connections; tests replace it. */
-  readonly post?: PostEvent;
-}
+import type { WebhookParts } from "./webhook_parts.ts";
 
 /** The functions of webhooks that the rest of the gateway uses. */
 export interface Webhooks {
@@ -55,12 +28,12 @@ export interface Webhooks {
   startJobs(): JobRunner;
 }
 
-/** Maximum number of response bytes read before the connection is closed. */
-const MAX_RESPONSE_BYTES = 16_384;
+/** Maximum number of jobs that hold a place, wait in a queue or are being postponed. */
+const MAX_ADMITTED = 2_048;
 
 /** Creates webhook delivery. */
 export function createWebhooks(parts: WebhookParts): Webhooks {
-  const { store, clock, log, egress, timeoutMs, random, receivers } = parts;
+  const { store, clock, log } = parts;
   const feed = openEventFeed(store, clock);
   return {
     onTerminal: (commit, ended) => feed.addEvent(addEvent(commit, ended), ended),
@@ -69,28 +42,11 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     deliveries: openDeliveryAdmin(store),
     feed,
     startJobs() {
-      let trusted = egress.caCertificates;
-      let poster = createPinnedPoster(egress);
-      const post: PostEvent = parts.post ?? ((url, { headers, body, signal }) => {
-        const opened = receivers?.loaded ?? null;
-        const receiver = opened?.idAt(url) ?? null;
-        if (opened !== null && receiver !== null) return handOver(opened, receiver, { headers, body, via: "gateway" });
-        if (egress.caCertificates !== trusted) {
-          poster.close();
-          trusted = egress.caCertificates;
-          poster = createPinnedPoster(egress);
-        }
-        return poster.post(url, {
-          headers,
-          body,
-          signal,
-          timeoutMs,
-          capBytes: MAX_RESPONSE_BYTES,
-          keptBytes: keptBytesOf,
-        });
+      const sender = new Late(async () => {
+        const { openSender } = await import("./sender.ts");
+        return openSender(parts);
       });
-      const limiter = createAttemptLimiter({ monotonicMs: () => clock.monotonicMs(), random, hungMs: timeoutMs / 2 });
-      const handler = deliverHandler({ store, clock, log, post, limiter, random });
+      const handler: JobHandler = async (...call) => await (await sender.load()).handler(...call);
       const runner = createJobRunner({
         store,
         clock,
@@ -103,28 +59,13 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
           return runner.running;
         },
         async drain(graceMs) {
-          limiter.close();
+          sender.loaded?.stop();
           await runner.drain(graceMs);
-          poster.close();
+          sender.loaded?.close();
         },
       };
     },
   };
-}
-
-const RECEIVED: PostResponse = { status: 200, header: () => null, bytes: 0 };
-
-/** Gives an event to a receiver inside the gateway without a connection, which `egress` would refuse. */
-async function handOver(
-  receivers: Pick<TestReceivers, "receive">,
-  id: string,
-  event: SentEvent,
-): Promise<PostResponse> {
-  await receivers.receive(id, event).catch((error) => {
-    if (!(error instanceof GatewayError)) throw error;
-    throw new EgressError("broken", error.message);
-  });
-  return RECEIVED;
 }
 
 function addEvent(commit: Commit, ended: EndedTask): Commit {

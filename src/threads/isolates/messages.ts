@@ -121,6 +121,8 @@ export interface RecordedOutcome {
   readonly code: string | null;
   readonly message: string | null;
   readonly refusal: RecordedRefusal | null;
+  /** Whether it is neither logged nor counted: another thread has answered it. */
+  readonly isProbe: boolean;
   readonly respondedAt: number;
 }
 

@@ -4,13 +4,13 @@ import type { RecordMessage } from "./messages.ts";
 
 /** Writes the record of a request for the main thread. */
 export function recordMessageOf(record: RequestRecord, bodies: CapturedBodies | null): RecordMessage {
-  const { arrival, trace, endpoint, status, code, message, refusal, respondedAt } = record;
+  const { arrival, trace, endpoint, isProbe, status, code, message, refusal, respondedAt } = record;
   const { requestId, receivedAt, method, sentPath, path, remote } = arrival;
   return {
     type: "record",
     arrival: { requestId, receivedAt, method, sentPath, path, remote },
     facts: record.facts(),
-    outcome: { trace, endpoint, status, code, message, refusal, respondedAt },
+    outcome: { trace, endpoint, isProbe, status, code, message, refusal, respondedAt },
     bodies,
   };
 }

@@ -52,7 +52,10 @@ export class ThreadRelay {
    * @throws {ConnectionError} If the main thread cannot be reached, or the caller has left.
    * @throws {GatewayError} If the body is refused.
    */
-  async send(request: Request, { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
+  async send(
+    request: Request,
+    { remoteAddr }: Pick<Deno.ServeHandlerInfo<Deno.NetAddr>, "remoteAddr">,
+  ): Promise<Response> {
     const { hostname, port } = remoteAddr;
     const { body, headers, url } = request;
     const sent = body === null ? null : new CallerBody(body, headers);

@@ -1,17 +1,16 @@
+import { CallAdmission } from "../../money/billing/meter/admission.ts";
 import {
   type Admission,
-  type Charge,
-  fixedReservation,
   type Meter,
   type Reservation,
   reservedWithin,
+  ruleOf,
 } from "../../money/billing/meter/meter.ts";
-import { allTokensOf } from "../../conversation/neutral/usage.ts";
 import type { Clock } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Log } from "../../platform/lib/basics/log.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
-import type { RatesLeft } from "../../money/limits/account_limiter.ts";
+import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { JournaledCharges } from "./journaled_charges.ts";
 import { limitsIdOf } from "./limits_id.ts";
@@ -57,7 +56,7 @@ export class LeasedMeter implements Meter {
     const lease = this.#byKey.get(caller.keyId);
     if (lease !== undefined && this.options.isWritable()) {
       if (lease.caller.limitsId !== limitsIdOf(caller.limits)) this.#end(lease); // they have changed
-      const rule = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
+      const rule = ruleOf(reservation);
       const reserved = reservedBy(() => reservedWithin(rule, { spendable: lease.spendable, budget: null }));
       if (reserved !== null && lease.covers(reserved)) return this.#admission(lease, reserved);
     }
@@ -72,11 +71,6 @@ export class LeasedMeter implements Meter {
   /** See {@linkcode Meter.probe}. */
   probe(...request: Parameters<Meter["probe"]>): Promise<Reservation> {
     return this.options.remote.probe(...request);
-  }
-
-  /** See {@linkcode Meter.reserve}. */
-  reserve(...request: Parameters<Meter["reserve"]>): MaybePromise<Admission> {
-    return this.options.remote.reserve(...request);
   }
 
   /** See {@linkcode Meter.allowance}. */
@@ -163,35 +157,19 @@ export class LeasedMeter implements Meter {
   #admission(lease: ThreadLease, reserved: Reservation): Admission {
     const call = lease.open(reserved);
     const { now, log, charges } = this.options;
-    const { caller: { accountId } } = lease;
-    let isEnded = false;
-    let charged: MaybePromise<void>;
+    const { accountId } = lease.caller;
     this.onCharged(true);
-    return {
-      reserved,
-      charge: (charge: Charge) => {
-        const { amount, requestId, usage } = charge;
-        if (amount < 0n) return Promise.reject(new RangeError(`Cannot charge an amount below zero: got ${amount}`));
-        if (isEnded) {
-          log.error("charge_ignored", { accountId, requestId, reason: "the call had ended" });
-          return charged;
-        }
-        isEnded = true;
-        lease.close(call, amount, allTokensOf(usage));
-        if (amount > 0n) charged = charges.add(accountId, { ...charge, at: now() });
+    return new CallAdmission(reserved, {
+      accountId,
+      end: (charge, tokens) => {
+        const amount = charge?.amount ?? 0n;
+        lease.close(call, amount, tokens);
+        const charged = charge === null || amount === 0n ? undefined : charges.add(accountId, { ...charge, at: now() });
         this.onCharged(true);
         return charged;
       },
-      release: (tokens = 0) => {
-        if (isEnded) return;
-        isEnded = true;
-        lease.close(call, 0n, tokens);
-        this.onCharged(true);
-      },
-      onOverdrawn: (listener) => {
-        if (!isEnded) call.onOverdrawn = listener;
-      },
-    };
+      whenOverdrawn: (listener) => call.onOverdrawn = listener,
+    }, log);
   }
 
   #end(lease: ThreadLease): void {

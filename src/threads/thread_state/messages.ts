@@ -4,7 +4,7 @@ import type { Charge, Reservation } from "../../money/billing/meter/meter.ts";
 import type { OtherAnswer } from "../../conversation/models/answering_models.ts";
 import type { ErrorCode, ErrorDetails } from "../../platform/lib/basics/gateway_error.ts";
 import type { LogFields, LogLevel } from "../../platform/lib/basics/log.ts";
-import type { RatesLeft } from "../../money/limits/account_limiter.ts";
+import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { IdempotencyUse } from "../../money/limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { AttemptTarget, Availability } from "../../vendors/routing/circuit_breaker.ts";
@@ -67,8 +67,8 @@ export type Call =
     /** Names the limits of a lease for further calls; null if the thread wants none. */
     readonly wantsLease: number | null;
   }
-  /** Checks an admission without admitting anything. */
-  | { readonly name: "probe"; readonly caller: LimitedCaller; readonly reserved: Reservation }
+  /** Checks an admission without admitting anything. Nothing is reserved for a request that costs nothing: null. */
+  | { readonly name: "probe"; readonly caller: LimitedCaller; readonly reserved: Reservation | null }
   /** Returns the number of the admission of a request that costs nothing. */
   | { readonly name: "admit-free"; readonly caller: LimitedCaller }
   | { readonly name: "charge"; readonly admission: number; readonly charge: Charge }

@@ -1,14 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { CallAdmission } from "../../money/billing/meter/admission.ts";
 import {
   type Admission,
   type Allowance,
-  fixedReservation,
+  type Charge,
   insufficientCredits,
   type Meter,
+  NO_RESERVATION,
   type Reservation,
   type ReservationRule,
   reservedWithin,
+  ruleOf,
 } from "../../money/billing/meter/meter.ts";
 import type { WrongKeys } from "../../platform/http/wrong_keys.ts";
 import { ShortLivedMap } from "../../platform/lib/collections/short_lived_map.ts";
@@ -18,7 +21,7 @@ import { providerNameOf } from "../../platform/names/provider_name.ts";
 import { HeldMemory, UNLIMITED_MEMORY } from "../../platform/lib/process/memory_budget.ts";
 import type { AttemptSlots, LimitsByProvider } from "../../vendors/routing/attempt_slots.ts";
 import type { Slot, SlotRequest } from "../../vendors/routing/slot_queue.ts";
-import type { RatesLeft } from "../../money/limits/account_limiter.ts";
+import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { IdempotencyCounts } from "../../money/limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { CircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
@@ -130,7 +133,7 @@ export class RemoteState {
   /** Money is reserved and charged on the main thread. */
   readonly meter: Meter = {
     admit: async (request, reservation) => {
-      const rule = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
+      const rule = ruleOf(reservation);
       const caller = plainCaller(request);
       for (let tries = 1;; tries++) {
         const reserved = tries === 1 ? await this.#reserved(rule, caller) : await this.#reservedNow(rule, caller);
@@ -141,27 +144,23 @@ export class RemoteState {
           wantsLease: this.onGrant === null ? null : limitsIdOf(request.limits),
         });
         this.#rememberRates(caller, rates);
-        if (admission !== null) return this.#admission(admission, reserved);
+        if (admission !== null) return this.#admission(admission, reserved, caller);
         // Other calls of the account were admitted in the meantime.
         if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other requests have reserved the balance", 0n);
       }
     },
     probe: async (request, reservation) => {
-      if (reservation === null) throw new Error("Threads check requests that cost money only");
-      const rule = typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
       const caller = plainCaller(request);
-      const reserved = await this.#reservedNow(rule, caller);
+      const reserved = reservation === null ? null : await this.#reservedNow(ruleOf(reservation), caller);
       await this.#call({ name: "probe", caller, reserved });
-      return reserved;
+      return reserved ?? NO_RESERVATION;
     },
     admitFree: async (caller) => {
       const admission = await this.#call({ name: "admit-free", caller: plainCaller(caller) }) as number;
-      return this.#admission(admission, { amount: 0n, outputLimit: null });
+      return this.#admission(admission, NO_RESERVATION, caller);
     },
-    reserve: () => Promise.reject(new Error("Threads reserve money for requests only")),
     allowance: async (caller) => await this.#call({ name: "allowance", caller: plainCaller(caller) }) as Allowance,
     invalidate: (accountId) => this.link.post({ type: "invalidate", accountId }),
-    flush: () => Promise.resolve(),
   };
 
   /** What a caller's limits of rate had left after its last request of this thread; null if that is not known. */
@@ -299,26 +298,20 @@ export class RemoteState {
     return (event, fields = {}) => this.link.post({ type: "log", level, event, fields });
   }
 
-  #admission(admission: number, reserved: Reservation): Admission {
-    let isOver = false;
-    const end = () => {
-      const isFirst = !isOver;
-      isOver = true;
-      this.#onOverdrawn.take(admission);
-      return isFirst;
-    };
-    return {
-      reserved,
-      charge: async (charge) => {
-        if (end()) await this.#call({ name: "charge", admission, charge });
+  #admission(admission: number, reserved: Reservation, { accountId }: LimitedCaller): Admission {
+    return new CallAdmission(reserved, {
+      accountId,
+      end: (charge, tokens) => {
+        this.#onOverdrawn.take(admission);
+        if (charge === null) this.link.post({ type: "release", admission, tokens });
+        else return this.#charged(admission, charge);
       },
-      release: (tokens = 0) => {
-        if (end()) this.link.post({ type: "release", admission, tokens });
-      },
-      onOverdrawn: (listener) => {
-        if (!isOver) this.#onOverdrawn.set(admission, listener);
-      },
-    };
+      whenOverdrawn: (listener) => this.#onOverdrawn.set(admission, listener),
+    }, this.log);
+  }
+
+  async #charged(admission: number, charge: Charge): Promise<void> {
+    await this.#call({ name: "charge", admission, charge });
   }
 
   /**

@@ -23,7 +23,7 @@ import { providerNameOf } from "../../platform/names/provider_name.ts";
 import type { AttemptSlots } from "../../vendors/routing/attempt_slots.ts";
 import type { AttemptReport, AttemptTarget, CircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
 import type { Slot } from "../../vendors/routing/slot_queue.ts";
-import type { RatesLeft } from "../../money/limits/account_limiter.ts";
+import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { IdempotencyCounts } from "../../money/limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { Store } from "../../platform/store/store.ts";
@@ -228,8 +228,10 @@ export class SharedState {
           : null;
         return { admission, rates: this.#ratesLeft(caller), lease } satisfies Admitted;
       }
-      case "probe":
-        return void await this.parts.meter.probe(what.caller, () => what.reserved);
+      case "probe": {
+        const { caller, reserved } = what;
+        return void await this.parts.meter.probe(caller, reserved === null ? null : () => reserved);
+      }
       case "admit-free":
         return this.#noted(await this.parts.meter.admitFree(what.caller), what.caller, { request, isFree: true });
       case "allowance":

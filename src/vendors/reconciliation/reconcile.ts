@@ -2,7 +2,7 @@ import { DAY_MS } from "../../money/billing/usage/usage_records.ts";
 import type { UsageReports } from "../../money/billing/usage/usage_report.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import { PermitsByKey } from "../../platform/lib/collections/permits.ts";
+import { FairPermits } from "../../platform/lib/collections/permits.ts";
 import type { EgressPolicy } from "../../platform/net/target.ts";
 import type { RequestLog } from "../../observers/request_log/request_log.ts";
 import type { Store } from "../../platform/store/store.ts";
@@ -56,7 +56,7 @@ const ALL = "";
 
 /** Compares bills with the ledger, one at a time. */
 export class Reconciler {
-  readonly #permits = new PermitsByKey(1);
+  readonly #permits = new FairPermits({ inAll: 1 });
 
   constructor(private readonly parts: ReconciliationParts) {}
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/lib/basics/clock.ts";
 import { FairQueue } from "../../platform/lib/collections/fair_queue.ts";
+import { Holdings } from "../../platform/lib/collections/holdings.ts";
 import { holdState } from "../../platform/lib/basics/held.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { providerNameOf } from "../../platform/names/provider_name.ts";
@@ -81,11 +82,10 @@ interface Waiter {
  */
 export class SlotQueue {
   readonly #waiting = new FairQueue<Waiter>();
-  #open = 0;
   /** The attempts that may not wait but for a share. */
   #awaitingLease = 0;
-  /** The slots that each account has, for accounts that have any. */
-  readonly #openByAccount = new Map<string, number>();
+  /** The slots that each account has. */
+  readonly #held = new Holdings();
   /** When the bucket of requests is full, in monotonic milliseconds. */
   #requestsFullAt = 0;
   /** When the bucket of tokens is full. Further ahead than a minute while the tokens used exceed the bucket. */
@@ -113,7 +113,7 @@ export class SlotQueue {
 
   /** The number of slots that are taken. */
   get open(): number {
-    return this.#open;
+    return this.#held.total;
   }
 
   /** The number of attempts that wait. */
@@ -205,16 +205,17 @@ export class SlotQueue {
   /** Returns whether an account has fewer slots than its share, as of now. Without `concurrency`, all are equal. */
   #belowShare(): ((account: string) => boolean) | undefined {
     const { concurrency } = this.limits;
-    if (concurrency === undefined || this.#openByAccount.size === 0) return undefined;
-    const waitingOnly = this.#waiting.countAccounts((account) => !this.#openByAccount.has(account));
-    const share = Math.max(1, Math.floor(concurrency / (this.#openByAccount.size + waitingOnly)));
-    return (account) => (this.#openByAccount.get(account) ?? 0) < share;
+    const held = this.#held;
+    if (concurrency === undefined || held.holders === 0) return undefined;
+    const waitingOnly = this.#waiting.countAccounts((account) => held.of(account) === 0);
+    const share = Math.max(1, Math.floor(concurrency / (held.holders + waitingOnly)));
+    return (account) => held.of(account) < share;
   }
 
   /** Whether as many slots are open as may be. */
   get #isFull(): boolean {
     const { concurrency } = this.limits;
-    return concurrency !== undefined && this.#open >= concurrency;
+    return concurrency !== undefined && this.open >= concurrency;
   }
 
   #blockageOfNext(): Blockage | null {
@@ -253,8 +254,7 @@ export class SlotQueue {
     const now = this.clock.monotonicMs();
     const taken = tpm === undefined ? 0 : tokenRate(tpm, tokens).cost;
     this.#shares?.begin(limits, taken);
-    this.#open++;
-    this.#openByAccount.set(accountId, (this.#openByAccount.get(accountId) ?? 0) + 1);
+    this.#held.add(accountId, 1);
     if (rpm !== undefined) this.#requestsFullAt = gcra(this.#requestsFullAt, now, requestRate(rpm)).fullAt;
     if (tpm !== undefined) this.#tokensFullAt = gcra(this.#tokensFullAt, now, tokenRate(tpm, tokens)).fullAt;
     let isOpen = true;
@@ -262,19 +262,12 @@ export class SlotQueue {
       end: (usedTokens) => {
         if (!isOpen) return;
         isOpen = false;
-        this.#open--;
-        this.#onReturned(accountId);
+        this.#held.add(accountId, -1);
         if (tpm !== undefined) this.#correctTokens(tpm, usedTokens - taken, now);
-        this.#shares?.end(limits, usedTokens - taken, this.#open);
+        this.#shares?.end(limits, usedTokens - taken, this.open);
         this.#serve();
       },
     };
-  }
-
-  #onReturned(accountId: string): void {
-    const left = (this.#openByAccount.get(accountId) ?? 1) - 1;
-    if (left === 0) this.#openByAccount.delete(accountId);
-    else this.#openByAccount.set(accountId, left);
   }
 
   /** Takes more tokens, or gives back those that the bucket has not earned since they were taken. */

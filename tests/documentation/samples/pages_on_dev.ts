@@ -48,7 +48,11 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   { page: "docs/batches.md" },
   {
     page: "docs/files.md",
-    before: { "v1/files": ({ stage }) => Deno.writeTextFile(`${stage.folder}/report.pdf`, "%PDF-1.7") },
+    before: {
+      "v1/files": ({ stage }) => Deno.writeTextFile(`${stage.folder}/report.pdf`, "%PDF-1.7"),
+      "input_file": ({ ids, printed }) =>
+        void ids.set("file-0123456789abcdef0123456789ab", JSON.parse(printed.at(-1)?.text ?? "{}").id),
+    },
   },
   {
     page: "docs/api/health.md",

@@ -1,4 +1,5 @@
 import { type Money, readMoney } from "../../../src/platform/lib/basics/money.ts";
+import { withPatience } from "../../support/patience.ts";
 
 /** Prices of the catalog under load. A text call costs the request and its output; the prompt is free. */
 export const PRICES = {
@@ -67,7 +68,7 @@ export class Load {
   /** A call interrupted by the kill fails here and is not counted. */
   async #attempt(call: () => Promise<void>): Promise<void> {
     try {
-      await call();
+      await withPatience("a call for a text, an image or a cache", call());
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
     }

@@ -4,11 +4,12 @@ import { silentLog } from "../../../src/platform/lib/basics/log.ts";
 import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_process.ts";
 import { itemAt } from "../../support/items.ts";
+import { withPatience } from "../../support/patience.ts";
 import { SeededRandom } from "../money_walk/random.ts";
 import { configOf } from "./config.ts";
 import { KILL_POINTS } from "./kill_points.ts";
-import { assertMoneyExact, startKillStage } from "./kill_stage.ts";
-import { type Acknowledged, Load } from "./load.ts";
+import { assertMoneyExact, type KillStage, startKillStage } from "./kill_stage.ts";
+import { type Acknowledged, Load, type LoadTarget } from "./load.ts";
 import { createOldVideos } from "./old_videos.ts";
 import type { ReportedTask, VideoFacts } from "./video_facts.ts";
 import {
@@ -27,6 +28,8 @@ const KILLS = Number(Deno.env.get("SWITCHYARD_TEST_KILLS") ?? "7");
 const SEED = Number(Deno.env.get("SWITCHYARD_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const OLD_VIDEOS = 12;
 const MAX_MOMENTS = 25;
+/** How many characters of the log are shown with an error. */
+const SHOWN_LOG = 30_000;
 /** Maximum duration of a run: not every event occurs in every run. */
 const MAX_LIFE_MS = 2_000;
 
@@ -73,16 +76,12 @@ longTest(
 
     const child = start();
     const target = { address: await addressOf(child), key, adminKey, callbackUrl: receiver.url };
-    const load = new Load(target, acknowledged);
-    const videoLoad = new VideoLoad(target, facts, random, () => {});
-    const running = load.run();
-    await videoLoad.createAgain();
-    load.stop();
-    await running;
-    const tasks = await settledTasks(target, facts);
-    await assertMirrorsOpen(tasks, facts);
+    const tasks = await lastRun(target, { facts, random, acknowledged }).catch((error) => {
+      child.kill("SIGKILL");
+      throw new Error(`the last run, whose log ends with: ${child.log().slice(-SHOWN_LOG)}`, { cause: error });
+    });
     child.kill("SIGTERM");
-    assertEquals((await child.ended).code, 0, child.log());
+    assertEquals((await withPatience("the stop of the gateway", child.ended)).code, 0, child.log());
 
     assertNothingLost(tasks, facts);
     assertMadeOnce(tasks, facts, seen);
@@ -97,6 +96,21 @@ longTest(
     await stage.stop();
   },
 );
+
+/** Repeats what got no response, waits until all tasks are settled, and returns them. */
+async function lastRun(
+  target: LoadTarget,
+  { facts, random, acknowledged }: Pick<KillStage, "facts" | "acknowledged"> & { readonly random: SeededRandom },
+): Promise<ReportedTask[]> {
+  const load = new Load(target, acknowledged);
+  const running = load.run();
+  await new VideoLoad(target, facts, random, () => {}).createAgain();
+  load.stop();
+  await running;
+  const tasks = await settledTasks(target, facts);
+  await assertMirrorsOpen(tasks, facts);
+  return tasks;
+}
 
 async function addressOf(child: GatewayProcess): Promise<string> {
   return itemAt(await child.until(/is ready at (\S+)/), 1);

@@ -6,6 +6,7 @@ import { callerOf } from "../../support/gateway_call.ts";
 import { itemAt } from "../../support/items.ts";
 import type { VideoFacts } from "./video_facts.ts";
 import { MODELS } from "./video_orders.ts";
+import { stateOf } from "../../support/patience.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -56,10 +57,11 @@ async function makeVideos(
     return (await call("POST", "/v1/videos", order.body)).json.id;
   }));
   for (const id of ids) {
-    for (;;) {
+    const read = async () => {
       const { json: task } = await call("GET", `/v1/videos/${id}`);
-      if (task.status === "completed" && await hasCopy(task.mirror_urls[0])) break;
-    }
+      return { task, isCopied: task.status === "completed" && await hasCopy(task.mirror_urls[0]) };
+    };
+    await stateOf(`${id} is copied`, read, ({ isCopied }) => isCopied);
   }
   await app.stop();
   return ids;

@@ -5,33 +5,29 @@ import { type Money, readMoney, writeMoney } from "../../../src/platform/lib/bas
 import type { StoreEngine } from "../../../src/platform/store/engine.ts";
 import { callerOf, type GatewayCall } from "../../support/gateway_call.ts";
 import { atLeast } from "../../support/items.ts";
+import { stateOf, withPatience } from "../../support/patience.ts";
 import type { LoadTarget } from "./load.ts";
 import type { ReportedTask, VideoFacts } from "./video_facts.ts";
 import { SECOND_PRICE } from "./video_orders.ts";
 import type { SeenVideos } from "./video_vendors.ts";
 
-/** Interval between checks of an expected state. */
-const LOOK_EVERY_MS = 50;
 /** The gateway limits reads, which many pages exceed on a fast machine. */
 const RATE_PAUSE_MS = 1_000;
 
 /** Waits until all tasks have ended, their events were acknowledged and their results copied. Returns all tasks. */
 export async function settledTasks(target: LoadTarget, facts: VideoFacts): Promise<ReportedTask[]> {
   const call = callerOf(target.address, { authorization: `Bearer ${target.key}` });
-  const tasks = await until(
-    () => allTasks(call),
-    (all) => all.every(({ id, status }) => status !== "pending" && !facts.outdated.has(id)),
-  );
+  const isUnsettled = ({ id, status }: ReportedTask) => status === "pending" || facts.outdated.has(id);
+  await stateOf("every task has ended", async () => (await allTasks(call)).filter(isUnsettled), isEmpty);
+  const tasks = await allTasks(call);
   for (const task of tasks) facts.recordTask(task, facts.knownOf(task.id));
   const expected = tasks.filter((task) => hasCallback(facts, task)).map(({ id, status }) => `${id}-${status}`);
-  await until(
-    () => Promise.resolve(expected.filter((key) => !facts.taken.has(key))),
-    (missing) => missing.length === 0,
-  );
+  await stateOf("every event was delivered", () => expected.filter((key) => !facts.taken.has(key)), isEmpty);
   // Files past their retention are removed in the same passes.
   const admin = callerOf(target.address, { authorization: `Bearer ${target.adminKey}` });
   for (const { id } of tasks) {
-    await until(() => admin("GET", `/admin/v1/tasks/${id}`), ({ json }) => json.is_copying === false);
+    const read = () => admin("GET", `/admin/v1/tasks/${id}`);
+    await stateOf(`${id} is copied`, read, ({ json }) => json.is_copying === false);
   }
   return await allTasks(call);
 }
@@ -43,7 +39,7 @@ export async function assertMirrorsOpen(tasks: readonly ReportedTask[], { withou
     const isCopied = status === "completed" && !withoutFiles.has(id);
     assertEquals(urls.length > 0, isCopied, `${id} is ${status} and has ${urls.length} copies`);
     for (const url of copiesOf(task)) {
-      const answer = await fetch(url);
+      const answer = await withPatience(url, fetch(url));
       assertEquals([answer.status, (await answer.bytes()).length > 0], [200, true], url);
     }
   }
@@ -128,6 +124,10 @@ function hasCallback({ orders }: VideoFacts, { metadata }: ReportedTask): boolea
   return orders.get(Number(metadata.number))?.body.includes("callback_url") ?? false;
 }
 
+function isEmpty(values: readonly unknown[]): boolean {
+  return values.length === 0;
+}
+
 async function allTasks(call: GatewayCall): Promise<ReportedTask[]> {
   const tasks: ReportedTask[] = [];
   for (let after = "";;) {
@@ -139,14 +139,6 @@ async function allTasks(call: GatewayCall): Promise<ReportedTask[]> {
     tasks.push(...json.data);
     if (json.next === null) return tasks;
     after = `&after=${json.next}`;
-  }
-}
-
-async function until<T>(look: () => Promise<T>, isReached: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await look();
-    if (isReached(value)) return value;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 

@@ -1,4 +1,5 @@
 import { createParser } from "eventsource-parser";
+import { withPatience } from "../../support/patience.ts";
 import type { SeededRandom } from "../money_walk/random.ts";
 import type { LoadTarget } from "./load.ts";
 import type { ReportedTask, VideoFacts } from "./video_facts.ts";
@@ -161,7 +162,7 @@ export class VideoLoad {
   /** A call interrupted by the kill fails here and is not counted. */
   async #attempt(call: () => Promise<void>): Promise<void> {
     try {
-      await call();
+      await withPatience("a call about videos", call());
       this.onAnswer();
     } catch (error) {
       const isLeft = error instanceof DOMException && error.name === "AbortError";

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { itemAt } from "../../support/items.ts";
 import { ALL_MODES, startVideoGateway } from "../../support/video_gateway.ts";
+import { stateOf } from "../../support/patience.ts";
 
 const vendor = await startVideoGateway();
 const gateway = await startVideoGateway({
@@ -41,12 +42,10 @@ Deno.test("Wan: a video from a frame ends with its result, its price and the dur
 
 Deno.test("Wan: a waiting task can be cancelled, and a rejection costs nothing", async () => {
   const waiting = await create({ model: "alibaba/wan2.6", prompt: "A lighthouse [[queue 600000]]" });
-  for (;;) {
-    const { status, json } = await call("DELETE", `/v1/videos/${waiting}`);
-    if (status !== 200) continue; // it is being submitted
-    assertEquals(json.status, "cancelled");
-    break;
-  }
+  // It may be being submitted.
+  const cancel = () => call("DELETE", `/v1/videos/${waiting}`);
+  const { json } = await stateOf("the cancel is accepted", cancel, ({ status }) => status === 200);
+  assertEquals(json.status, "cancelled");
   const before = await gateway.money();
   const refused = await until(await create({ model: "alibaba/wan2.6", prompt: `${QUICK} [[refuse]]` }), "failed");
   assertEquals((refused.error as { code: string }).code, "content_policy_violation");

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
+import { untilSo } from "../../support/patience.ts";
 
 let setBackMs = 0;
 const gateway = await startVideoGateway({
@@ -10,9 +11,9 @@ const gateway = await startVideoGateway({
 
 Deno.test("after the clock moves back by an hour waiting and new tasks end without delay", async () => {
   const running = await gateway.create();
-  while (gateway.created().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await untilSo(() => gateway.created().length !== 0);
   const refused = await gateway.create({ prompt: "A lighthouse [[fail 429 1]] [[queue 0]] [[run 0]]" });
-  while (gateway.created().length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await untilSo(() => gateway.created().length !== 1);
   setBackMs = 3_600_000;
   const fresh = await gateway.create();
   for (const id of [running, fresh, refused]) {

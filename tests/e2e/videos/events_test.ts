@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { itemAt } from "../../support/items.ts";
+import { stateOf } from "../../support/patience.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
 const gateway = await startVideoGateway({ limits: { video_event_streams: 2 } });
@@ -58,13 +59,13 @@ Deno.test("a stream above the maximum is 429 with Retry-After, and a reader that
   const head = await open(id, {}, "HEAD");
   assertEquals(head.status, 429);
   await itemAt(streams, 0).body!.cancel();
-  for (;;) { // the gateway learns of it later
+  // The gateway learns of it later.
+  const opens = async () => {
     const next = await open(id);
-    await (next.ok ? Promise.resolve() : next.body!.cancel());
-    if (!next.ok) continue;
     await next.body!.cancel();
-    break;
-  }
+    return next.ok;
+  };
+  await stateOf("another stream is opened", opens, (isOpened) => isOpened);
   assertEquals((await call("DELETE", `/v1/videos/${id}`)).json.status, "cancelled");
   const events = await eventsOf(itemAt(streams, 1));
   assertEquals(events[events.length - 1]?.event, "video.generation.cancelled");

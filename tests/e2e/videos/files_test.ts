@@ -3,6 +3,7 @@ import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 import { rawAnswer } from "../../support/raw_http.ts";
+import { stateOf } from "../../support/patience.ts";
 
 const gateway = await startVideoGateway();
 const task = await gateway.until(await gateway.create(), "completed");
@@ -16,11 +17,8 @@ const etag = await whenCopied();
 const LENGTH = SAMPLE_VIDEO.length;
 
 async function whenCopied(): Promise<string> {
-  for (;;) {
-    const tag = (await get(url)).headers.get("etag");
-    if (tag !== null) return tag;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const read = async () => (await get(url)).headers.get("etag") ?? "";
+  return await stateOf("the result is copied", read, (tag) => tag !== "");
 }
 
 Deno.test("a file is served at its signed address with its type, its ETag and nosniff", async () => {

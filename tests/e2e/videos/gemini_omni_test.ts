@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { SAMPLE_VIDEO } from "../../../src/sandbox/families/sample_video.ts";
 import { ALL_MODES, startVideoGateway } from "../../support/video_gateway.ts";
+import { stateOf } from "../../support/patience.ts";
 
 const vendor = await startVideoGateway();
 const gateway = await startVideoGateway({
@@ -49,12 +50,10 @@ Deno.test("Gemini Omni: a rejection reported as success is a failure and costs n
 
 Deno.test("Gemini Omni: a running task can be cancelled", async () => {
   const id = await create({ model: "google/omni", prompt: "A lighthouse [[queue 0]] [[never]]" });
-  for (;;) {
-    const { status, json } = await call("DELETE", `/v1/videos/${id}`);
-    if (status !== 200) continue; // it is being submitted
-    assertEquals(json.status, "cancelled");
-    break;
-  }
+  // It may be being submitted.
+  const cancel = () => call("DELETE", `/v1/videos/${id}`);
+  const { json } = await stateOf("the cancel is accepted", cancel, ({ status }) => status === 200);
+  assertEquals(json.status, "cancelled");
 });
 
 Deno.test({

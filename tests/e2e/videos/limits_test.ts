@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { newApiKey } from "../../../src/money/billing/keys/api_key.ts";
 import { startVideoGateway, VALID_BODY } from "../../support/video_gateway.ts";
+import { untilSo } from "../../support/patience.ts";
 
 const BUDGETED = newApiKey();
 const RATED = newApiKey();
@@ -22,7 +23,7 @@ Deno.test("a budget holds the estimates of videos, counts what is captured, and 
   const create = (prompt: string) => gateway.call("POST", "/v1/videos", { ...VALID_BODY, prompt }, own);
   const ended = async (id: string) => {
     const read = async () => (await gateway.call("GET", `/v1/videos/${id}`, undefined, own)).json.status;
-    while (await read() === "pending") await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilSo(async () => await read() !== "pending");
     return await read();
   };
 

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 import { UNUSUAL_IMAGES } from "../../support/unusual_images.ts";
 import { assertVideoMade } from "./made_video.ts";
+import { untilSo } from "../../support/patience.ts";
 
 const vendor = await startVideoGateway();
 const providers = { pika: { kind: "pika", base_url: vendor.sandbox.baseUrls.pika, api_key: "sandbox-key-pika" } };
@@ -45,7 +46,7 @@ Deno.test("Pika: a settled charge above the price is the operator's, who is warn
   assertEquals([video_seconds, video_cost], [5, "0.2000000000"]);
   const warned = () => gateway.logLines.filter((line) => line.includes('"underpriced"') && line.includes(id));
   // Ends when the warning is logged.
-  while (warned().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await untilSo(() => warned().length !== 0);
   assertEquals(warned().map((line) => JSON.parse(line).cost), ["0.0400000000"]);
 });
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { startVideoGateway } from "../../support/video_gateway.ts";
+import { untilSo } from "../../support/patience.ts";
 
 /** A vendor like Ark that accepts each job, and asks for a pause at each poll. */
 function startPausingVendor(retryAfter: string) {
@@ -37,7 +38,7 @@ Deno.test("provider health shows the budget of polls, and the pause that a vendo
     await gateway.create({ model: "acme/paused-1", prompt: "A lighthouse", duration: 5, resolution: "720p" });
     await vendor.paused;
     // Ends when the answer to the poll was read.
-    while ((await providers()).paused_until === null) await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilSo(async () => (await providers()).paused_until !== null);
     const { paused_until: until, ...polls } = await providers();
     assertEquals(polls, { per_second: 7, tasks: 1, open: 0 });
     assert(until >= before + 600 - 2, `the pause ends ${until - before} s after the create`);

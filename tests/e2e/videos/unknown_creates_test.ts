@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { itemAt } from "../../support/items.ts";
 import { startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
+import { untilSo } from "../../support/patience.ts";
 
 /** Responses of each vendor that leave the outcome of a create unknown. */
 const DOUBTS = {
@@ -58,7 +59,7 @@ for (const [name, doubt] of Object.entries(DOUBTS)) {
   Deno.test(`DELETE ends a create with the response ${name} and releases its hold`, () =>
     withVendor(doubt, [doubt], { video_doubt: 3_600 }, async (gateway, creates) => {
       const id = await gateway.create({ duration: 6 });
-      while (creates() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await untilSo(() => creates() !== 0);
       const { status, json } = await gateway.call("DELETE", `/v1/videos/${id}`);
       assertEquals([status, json.status], [200, "cancelled"]);
       assertEquals([await gateway.money(), creates()], [{ balance: "25.0000000000", held: "0.0000000000" }, 1]);
@@ -73,7 +74,7 @@ for (const status of [429, 502, 503, 504]) {
       {},
       async (gateway, creates) => {
         const id = await gateway.create({ duration: 6 });
-        while (creates() < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+        await untilSo(() => creates() >= 2);
         const { json } = await gateway.call("GET", `/v1/videos/${id}`);
         assertEquals(json.status, "pending");
       },

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { atLeast, itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
+import { untilSo } from "../../support/patience.ts";
 
 const gateway = await startVideoGateway({
   config: {
@@ -9,7 +10,7 @@ const gateway = await startVideoGateway({
   limits: { vendor_polling: { first: 3_600, least: 3_600, most: 3_600 } },
 });
 const id = await gateway.create();
-while (gateway.created().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+await untilSo(() => gateway.created().length !== 0);
 const { callback_url } = itemAt(gateway.created(), 0).body as { callback_url: string };
 const address = callback_url.replace("https://gate.example", gateway.address);
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { itemAt } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
+import { stateOf } from "../../support/patience.ts";
 
 const gateway = await startVideoGateway();
 const { call, create, until } = gateway;
@@ -28,11 +29,8 @@ interface Received {
 
 /** Waits until a receiver has got a number of events. */
 async function eventsOf(id: string, count: number): Promise<readonly Received[]> {
-  for (;;) {
-    const { body } = await admin("GET", `/${id}`);
-    if (body.data.length >= count) return body.data;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const read = async () => (await admin("GET", `/${id}`)).body.data;
+  return await stateOf(`${count} events have arrived`, read, ({ length }) => length >= count);
 }
 
 Deno.test("an event whose callback_url is an open receiver arrives there, signed, without a connection", async () => {

@@ -14,6 +14,7 @@ import { NO_PROXIES } from "../../../src/platform/net/proxy.ts";
 import { startVideoGateway, type VideoGateway } from "../../support/video_gateway.ts";
 import { fileStoreLaws } from "../file_store_laws.ts";
 import { installS3Server, type S3Server, startS3Server } from "./s3_server.ts";
+import { untilSo } from "../../support/patience.ts";
 
 /** Set by `deno task test:s3`, because the test installs a program. */
 const isWanted = Deno.env.has("SWITCHYARD_TEST_S3");
@@ -211,7 +212,7 @@ async function mirrored(gateway: VideoGateway, id: string): Promise<string> {
 }
 
 async function logged({ logLines }: VideoGateway, pattern: RegExp): Promise<void> {
-  while (!logLines.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await untilSo(() => logLines.some((line) => pattern.test(line)));
 }
 
 /** The signature of a presigned address by the client of AWS, for the same time. */

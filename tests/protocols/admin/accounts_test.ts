@@ -18,6 +18,7 @@ Deno.test("POST /admin/v1/accounts answers 201 with the balance and, only this t
     balance: "25.0000000000",
     held: "0.0000000000",
     notification_url: null,
+    webhook_format: "service",
     overdraft: "0.0000000000",
     unlimited: false,
     expires_at: null,

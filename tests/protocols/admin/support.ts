@@ -1,7 +1,8 @@
 import { AdminKeys } from "../../../src/observers/audit/admin_keys.ts";
 import { AuditLog } from "../../../src/observers/audit/audit_log.ts";
 import { createKeyRing, type KeyRing } from "../../../src/money/billing/keys/key_ring.ts";
-import { createMeter, type LedgerMeter } from "../../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../../src/money/billing/meter/create_meter.ts";
+import type { LedgerMeter } from "../../../src/money/billing/meter/meter.ts";
 import type { Route } from "../../../src/platform/http/request/inbound.ts";
 import { systemClock } from "../../../src/platform/lib/basics/clock.ts";
 import { guarded } from "../../../src/protocols/admin/admin_access.ts";

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { atLeast } from "../../support/items.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
+import { stateOf } from "../../support/patience.ts";
 
 const gateway = await startVideoGateway();
 const { call, create, until } = gateway;
@@ -27,11 +28,11 @@ await until(completed, "completed");
 await until(failed, "failed");
 
 async function submitted(id: string) {
-  for (;;) {
-    const { json } = await get(`/${id}`);
-    if (json.step === "submitted") return json;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  return await stateOf(
+    `${id} is submitted`,
+    async () => (await get(`/${id}`)).json,
+    ({ step }) => step === "submitted",
+  );
 }
 
 Deno.test("GET /admin/v1/tasks lists the tasks of all accounts, newest first, page by page", async () => {

@@ -8,6 +8,7 @@ import { installedPrograms } from "../../support/postgres_programs.ts";
 import { isPostgresWanted, startPostgres } from "../../support/postgres_server.ts";
 import { chargedRequests, untilCharged } from "./charged_replies.ts";
 import { openStream, startHeldVendor } from "./held_streams.ts";
+import { untilSo } from "../../support/patience.ts";
 
 const ADMIN_KEY = "admin-key-of-the-operator-1";
 const KEY = "sk-anna-0123456789abcdef";
@@ -86,7 +87,7 @@ async function backupAndRestore(programs: string): Promise<void> {
   for (let n = 0; n < 3; n++) assertEquals((await lost.call("POST", "/v1/chat/completions", CHAT)).status, 200);
   await untilCharged(lost, 3);
   // The log of requests is written later than charges, and what a killed gateway has not written of it is lost.
-  while (await loggedRequests(lost.address) < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+  await untilSo(async () => await loggedRequests(lost.address) >= 3);
   let replies = 3;
   const stream = await openStream(lost.address, KEY);
   await server.whileDown(async () => {

@@ -1,5 +1,6 @@
 import { callerOf } from "../../support/gateway_call.ts";
 import { REPLY_COST } from "./held_streams.ts";
+import { stateOf } from "../../support/patience.ts";
 
 /** A gateway with its admin key. */
 interface Operated {
@@ -25,9 +26,6 @@ export async function chargedRequests({ address, adminKey }: Operated): Promise<
 export async function untilCharged({ address, adminKey }: Operated, replies: number): Promise<void> {
   const call = callerOf(address, { authorization: `Bearer ${adminKey}` });
   const balance = Number((25 - replies * REPLY_COST).toFixed(10));
-  for (;;) {
-    const { json } = await call("GET", "/admin/v1/accounts/demo");
-    if (Number(json?.balance) === balance) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const read = () => call("GET", "/admin/v1/accounts/demo");
+  await stateOf(`the balance is ${balance}`, read, ({ json }) => Number(json?.balance) === balance);
 }

@@ -6,6 +6,7 @@ import { isPostgresWanted } from "../../support/postgres_server.ts";
 import { startReplicatedPostgres } from "../../support/replicated_postgres.ts";
 import { chargedRequests, untilCharged } from "./charged_replies.ts";
 import { openStream, startHeldVendor } from "./held_streams.ts";
+import { untilSo } from "../../support/patience.ts";
 
 /** Calls a gateway, and keeps what it acknowledged. */
 class Caller {
@@ -50,10 +51,6 @@ class Caller {
   }
 }
 
-async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  while (!await isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 if (isPostgresWanted) {
   Deno.test("failover: when a standby replaces the primary, streams end and are charged once, paid calls are 503 until then, and nothing acknowledged is lost", async () => {
     const database = await startReplicatedPostgres();
@@ -69,13 +66,13 @@ if (isPostgresWanted) {
     const streams = await Promise.all(gateways.map(({ address, key }) => openStream(address, key)));
     const callers = gateways.map((gateway) => new Caller(gateway));
     const secrets = () => callers.flatMap((caller) => caller.secrets);
-    await until(() => secrets().length >= 20);
+    await untilSo(() => secrets().length >= 20);
 
     await database.losePrimary();
     database.leadToStandby();
     for (const caller of callers) {
-      await until(async () => await caller.chat() === 503);
-      await until(async () => await caller.readiness() === 503);
+      await untilSo(async () => await caller.chat() === 503);
+      await untilSo(async () => await caller.readiness() === 503);
     }
     vendor.release();
     for (const { text } of streams) assertMatch(await text, /"content":"lo"[^]*data: \[DONE\]/);
@@ -83,10 +80,10 @@ if (isPostgresWanted) {
 
     await database.promote();
     for (const caller of callers) {
-      await until(async () => await caller.readiness() === 200);
-      await until(async () => await caller.chat() === 200);
+      await untilSo(async () => await caller.readiness() === 200);
+      await untilSo(async () => await caller.chat() === 200);
     }
-    await until(() => secrets().length > acknowledged);
+    await untilSo(() => secrets().length > acknowledged);
     for (const caller of callers) await caller.stop();
     const replies = callers.reduce((sum, caller) => sum + caller.replies, streams.length);
     await untilCharged(itemAt(gateways, 0), replies);
@@ -117,14 +114,14 @@ if (isPostgresWanted) {
     };
     await database.losePrimary();
     database.leadToStandby();
-    await until(async () => (await readiness()).text.includes("is a standby"));
+    await untilSo(async () => (await readiness()).text.includes("is a standby"));
     await database.promote();
-    await until(async () => (await readiness()).status === 200);
+    await untilSo(async () => (await readiness()).status === 200);
     await database.leadToFormerPrimary();
-    await until(async () => (await readiness()).text.includes("former primary"));
+    await untilSo(async () => (await readiness()).text.includes("former primary"));
     assertEquals((await readiness()).status, 503);
     database.leadToStandby();
-    await until(async () => (await readiness()).status === 200);
+    await untilSo(async () => (await readiness()).status === 200);
     const events = gateway.logLines.map((line) => JSON.parse(line).event);
     assertEquals(events.filter((event) => event.startsWith("store_primary") || event === "store_not_primary"), [
       "store_not_primary",

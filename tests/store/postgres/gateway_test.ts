@@ -17,6 +17,7 @@ import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } 
 import { ROOT } from "../../webhooks/certificates.ts";
 import { respondWith, startReceiver } from "../../webhooks/receiver.ts";
 import { quickClock } from "./quick_clock.ts";
+import { untilSo } from "../../support/patience.ts";
 
 const ADMIN_KEY = "admin-key-of-the-operator-1";
 const START_KEY = "sk-anna-0123456789abcdef";
@@ -243,7 +244,7 @@ function registerTests(server: PostgresServer): void {
     const first = await openPostgresStore({ ...options, onLost });
     await withConnection(url, async (other) => {
       const taking = other`select pg_advisory_lock(${DATABASE_LOCK}::bigint)`.execute();
-      while (await sessionsAt(url, false) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await untilSo(async () => await sessionsAt(url, false) !== 0);
       await server.run(
         "select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database " +
           `where locktype = 'advisory' and granted and objid = ${DATABASE_LOCK} and datname = 'lost'`,
@@ -275,7 +276,7 @@ function registerTests(server: PostgresServer): void {
           // A call that was admitted before the gateway noticed is charged from the journal.
           assertEquals([...statuses.difference(new Set([200]))], [503]);
         });
-        while (await chat(gateway) !== 200) await new Promise((resolve) => setTimeout(resolve, 5));
+        await untilSo(async () => await chat(gateway) === 200);
         await gateway.stop();
       });
     }
@@ -302,7 +303,7 @@ function registerTests(server: PostgresServer): void {
     const receiver = startReceiver(respondWith(204));
     const id = await gateway.create({ callback_url: `https://127.0.0.1:${receiver.port}/hook` });
     await gateway.until(id, "completed");
-    while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await untilSo(() => receiver.received.length !== 0);
     const { balance, held } = await gateway.money();
     assert(Number(balance) < 25);
     assertEquals(Number(held), 0);

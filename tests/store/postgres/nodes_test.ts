@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createAccount } from "../../../src/money/billing/accounts/account.ts";
-import { createMeter } from "../../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../../src/money/billing/meter/create_meter.ts";
 import { UsageRollup } from "../../../src/money/billing/usage/usage_rollup.ts";
 import { usageCursorKey } from "../../../src/money/billing/usage/usage_records.ts";
 import { systemClock } from "../../../src/platform/lib/basics/clock.ts";

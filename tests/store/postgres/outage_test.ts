@@ -7,6 +7,7 @@ import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } 
 import { chargedRequests, untilCharged } from "./charged_replies.ts";
 import { type HeldVendor, openStream, startHeldVendor } from "./held_streams.ts";
 import { quickClock } from "./quick_clock.ts";
+import { untilSo } from "../../support/patience.ts";
 
 if (isPostgresWanted) {
   const server = await startPostgres();
@@ -163,8 +164,8 @@ function registerTests(server: PostgresServer): void {
           assertMatch(await stream.text, /"content":"lo"[^]*data: \[DONE\]/);
           acknowledged++;
         });
-        while (await readiness() !== 200) await new Promise((resolve) => setTimeout(resolve, 10));
-        while ((await ask()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 10));
+        await untilSo(async () => await readiness() === 200);
+        await untilSo(async () => (await ask()).status === 200);
         await untilCharged(gateway, ++acknowledged);
         const charged = await chargedRequests(gateway);
         assertEquals(charged.filter((id) => id === stream.requestId).length, 1);
@@ -186,7 +187,7 @@ function registerTests(server: PostgresServer): void {
           assertEquals((await call("GET", "/readyz")).status, 200);
           assertEquals(gateway.logLines.filter((line) => line.includes("store_unwritable")), []);
         }));
-      while (await ask() !== 200) await new Promise((resolve) => setTimeout(resolve, 10));
+      await untilSo(async () => await ask() === 200);
       await untilCharged(gateway, replies + 1);
     });
   });

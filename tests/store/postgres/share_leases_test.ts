@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { createAccount } from "../../../src/money/billing/accounts/account.ts";
-import { createMeter, fixedReservation } from "../../../src/money/billing/meter/meter.ts";
+import { createMeter } from "../../../src/money/billing/meter/create_meter.ts";
+import { fixedReservation } from "../../../src/money/billing/meter/meter.ts";
 import { UsageRollup } from "../../../src/money/billing/usage/usage_rollup.ts";
 import { GatewayError } from "../../../src/platform/lib/basics/gateway_error.ts";
 import { silentLog } from "../../../src/platform/lib/basics/log.ts";
@@ -12,6 +13,7 @@ import { itemAt } from "../../support/items.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres, withConnection } from "../../support/postgres_server.ts";
 import { SharedLimits } from "../../support/share_leases.ts";
+import { untilSo } from "../../support/patience.ts";
 
 if (isPostgresWanted) {
   const server = await startPostgres();
@@ -129,7 +131,7 @@ function registerTests(server: PostgresServer): void {
       clock.advance(1);
       await withConnection(url, async (sql) => {
         const left = async () => (await sql`select name from switchyard.share`).length;
-        while (await left() > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+        await untilSo(async () => await left() <= 1);
       });
       assertEquals((await one.lease(["limit"], { ...demand, wanted: 100n, since }))?.leased, 60n);
       assertEquals((await one.lease(["limit"], { ...demand, wanted: 100n }))?.leased, 100n);

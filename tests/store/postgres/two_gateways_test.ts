@@ -8,6 +8,7 @@ import { type GatewayProcess, startGatewayProcess } from "../../support/gateway_
 import { itemAt } from "../../support/items.ts";
 import { LOOPBACK_ROOT } from "../../support/loopback_certificate.ts";
 import { isPostgresWanted, type PostgresServer, startPostgres } from "../../support/postgres_server.ts";
+import { stateOf, untilSo } from "../../support/patience.ts";
 
 const ADMIN_KEY = "admin-key-of-the-operator-1";
 const KEY = "sk-anna-0123456789abcdef";
@@ -123,11 +124,7 @@ function videoBody(number: number, callbackUrl: string, runMs: number): unknown 
 
 /** Repeats a call until its answer is accepted. */
 async function until(call: () => Promise<Answer>, isAccepted: (answer: Answer) => boolean): Promise<Answer> {
-  for (;;) {
-    const answer = await call();
-    if (isAccepted(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  return await stateOf("the answer is accepted", call, isAccepted);
 }
 
 function countsOf(answers: readonly Answer[]): Record<string, number> {
@@ -213,7 +210,7 @@ function registerTests(server: PostgresServer): void {
       assertEquals((await working.call("GET", "/readyz")).status, 200);
       const { json } = await serving.call("POST", "/v1/videos", videoBody(1, callbackUrl, 0));
       await until(() => serving.call("GET", `/v1/videos/${json.id}`), (task) => task.json.status === "completed");
-      while (facts.taken.size < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilSo(() => facts.taken.size >= 1);
       assertEquals((await working.admin("GET", `/admin/v1/tasks/${json.id}`)).json.status, "completed");
     }, ["serve", "work"]);
   });
@@ -231,7 +228,7 @@ function registerTests(server: PostgresServer): void {
         await until(() => b.call("GET", `/v1/videos/${id}`), ({ json }) => json.status === "completed");
       }
       const tookMs = performance.now() - killedAt;
-      while (facts.taken.size < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilSo(() => facts.taken.size >= ids.length);
       for (const bodies of facts.events.values()) assertEquals(bodies.size, 1);
       const { json } = await b.admin("GET", "/admin/v1/accounts/demo");
       assertEquals([Number(json.held), Number(json.balance)], [0, 10_000 - 12 * 2 * 0.1]);
@@ -252,7 +249,7 @@ function registerTests(server: PostgresServer): void {
         messages: [{ role: "user", content: "[[words 20]] [[gap 100]]" }],
       };
       const streaming = a.call("POST", "/v1/chat/completions", body);
-      while (open.now === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await untilSo(() => open.now !== 0);
       a.process.kill("SIGTERM");
       const { status, text } = await streaming;
       assertEquals(status, 200);
@@ -261,7 +258,7 @@ function registerTests(server: PostgresServer): void {
       for (const id of ids) {
         await until(() => b.call("GET", `/v1/videos/${id}`), ({ json }) => json.status === "completed");
       }
-      while (facts.taken.size < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilSo(() => facts.taken.size >= ids.length);
       for (const bodies of facts.events.values()) assertEquals(bodies.size, 1);
       assertEquals((await b.call("POST", "/v1/chat/completions", textBody())).status, 200);
       const balance = Number((10_000 - 6 * 2 * 0.1 - 2 * 0.001 - 21 * 0.00001).toFixed(10));
@@ -279,7 +276,7 @@ function registerTests(server: PostgresServer): void {
       for (const id of ids) {
         await until(() => b.call("GET", `/v1/videos/${id}`), ({ json }) => json.status === "completed");
       }
-      while (facts.taken.size < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilSo(() => facts.taken.size >= ids.length);
       const before = (await b.admin("GET", "/admin/v1/accounts/demo")).text;
       a.process.kill("SIGCONT");
       for (const id of ids) {

@@ -5,6 +5,7 @@ import { openProviders } from "../../../src/vendors/upstreams/opening/providers.
 import { configOf, problemsOf } from "../../config/support.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { always, answer, type ScriptedUpstream, startScriptedUpstream } from "../../support/scripted_upstream.ts";
+import { untilSo } from "../../support/patience.ts";
 
 const SECRET = "the~client+secret/of-acme";
 const ENTRA = { tenant: "acme.example", client_id: "app-1", client_secret: SECRET };
@@ -142,7 +143,7 @@ Deno.test("a token address that sends slowly is given up after 30 seconds", asyn
   });
   await withAzure(inTurn(answer(200, "{}")), issuer, async ({ issuer, clock, send }) => {
     const failing = assertRejects(send, UpstreamFailure, `${NONE}did not respond in time`);
-    while (issuer.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await untilSo(() => issuer.seen.length !== 0);
     clock.advance(30_000);
     assertEquals((await failing).kind, "timeout");
   });

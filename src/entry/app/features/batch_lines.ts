@@ -1,27 +1,28 @@
-import {
-  type Admission,
-  type Allowance,
-  type Charge,
-  fixedReservation,
-  type LedgerMeter,
-  type Meter,
-  type Reservation,
-  type ReservationRule,
-} from "../../../money/billing/meter/meter.ts";
-import { LINE_ENDPOINTS } from "../../../services/batches/batch.ts";
-import type { LineReply, LineRequest, LineRunner } from "../../../services/batches/line_runner.ts";
+import type { Meter } from "../../../money/billing/meter/meter.ts";
+import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/batch.ts";
+import type {
+  LineNeeds,
+  LineReply,
+  LineRequest,
+  LineRunner,
+  RoutedLine,
+  VendorReply,
+} from "../../../services/batches/line_runner.ts";
+import type { TextParts } from "../../../services/texts/plan/attempt.ts";
+import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
+import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
+import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
+import type { Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { newRequestId } from "../../../platform/lib/basics/ids.ts";
-import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
-import type { Money } from "../../../platform/lib/basics/money.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
-import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
-import { allTokensOf } from "../../../conversation/neutral/usage.ts";
-import { renderDefaultError } from "../../../protocols/default/error.ts";
+import { errorRendererOf } from "../../../protocols/route_at.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
-import { createTextRoutes } from "./text_routes.ts";
+import { createRequestFiles, createTextRoutes } from "./text_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
@@ -39,16 +40,6 @@ export interface LineRunnerOptions {
   readonly observer: RequestObserver | null;
 }
 
-/** More than any request costs, so that a rule reserves its highest cost. */
-const UNLIMITED: Money = 10n ** 30n;
-
-/** The highest cost of a request whose check has ended. It is thrown so that nothing is sent. */
-class LineEstimate extends Error {
-  constructor(readonly amount: Money) {
-    super("The request was checked");
-  }
-}
-
 /** Aborts nothing: a check sends nothing. */
 const NEVER = new AbortController().signal;
 
@@ -60,12 +51,14 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
   return {
     async estimate(line) {
       const { services } = current();
+      const routed = await vendorNeeds(line, current());
+      if (routed !== null) return routed;
       const record = recordOf(line, services, null);
       try {
         await answer(line, { ...current(), meter: new EstimatingMeter(), record, signal: NEVER });
-        return 0n; // an answer without a call costs nothing
+        return { part: 0n, route: null }; // an answer without a call costs nothing
       } catch (error) {
-        if (error instanceof LineEstimate) return error.amount;
+        if (error instanceof LineEstimate) return { part: error.amount, route: null };
         throw toCallerError(error);
       } finally {
         record.release();
@@ -73,28 +66,104 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
     },
     async run(line, part, signal) {
       const { services } = current();
-      const meter = new LineMeter(services.meter, part);
-      const record = recordOf(line, services, observer);
-      const { requestId } = record.arrival;
-      try {
-        const { status, body } = await answer(line, { ...current(), meter, record, signal });
-        record.status = status;
-        return { requestId, status, body, charge: meter.charged };
-      } catch (thrown) {
-        const error = toCallerError(thrown);
-        record.status = error.status;
-        record.code = error.code;
-        record.message = error.details.loggedMessage ?? error.message;
-        record.provider ??= error.details.provider ?? null;
-        const body = new Uint8Array(await renderDefaultError(error, requestId).arrayBuffer());
-        return { requestId, status: error.status, body, charge: meter.charged };
-      } finally {
-        record.respondedAt = services.clock.now();
-        record.release();
-      }
+      const meter = new LineMeter(services.meter, part, services.log);
+      return await settled(line, { ...current(), meter, record: recordOf(line, services, observer), signal });
+    },
+    compose: (line) => composed(line, current()),
+    answer: (line, reply) => answered(line, reply, { ...current(), observer }),
+    refuse: (endpoint, error) => refusal(endpoint, error, newRequestId(current().services.clock.now())),
+    async batchesOf(provider) {
+      const { batches } = current().services.providers.get(provider)?.capabilities ?? {};
+      return batches === undefined ? null : await batches.load();
     },
     isBusy: () => current().services.slots.waitingByProvider().values().some((waiting) => waiting > 0),
   };
+}
+
+/** Answers a line, and observes it as a request. */
+async function settled(
+  line: LineRequest,
+  call: LineCall & { readonly meter: LineMeter | VendorLineMeter },
+): Promise<LineReply> {
+  const { services, record, meter } = call;
+  const { requestId } = record.arrival;
+  try {
+    const { status, body } = await answer(line, call);
+    record.status = status;
+    return { requestId, status, body, charge: meter.charged };
+  } catch (thrown) {
+    const error = toCallerError(thrown);
+    record.status = error.status;
+    record.code = error.code;
+    record.message = error.details.loggedMessage ?? error.message;
+    record.provider ??= error.details.provider ?? null;
+    return { ...await refusal(line.endpoint, error, requestId), charge: meter.charged };
+  } finally {
+    record.respondedAt = services.clock.now();
+    record.release();
+  }
+}
+
+/** The reply to a line that fails. It costs nothing. */
+async function refusal(endpoint: string, error: GatewayError, requestId: string): Promise<LineReply> {
+  const render = errorRendererOf(rowOf(endpoint));
+  const body = new Uint8Array(await render(error, requestId).arrayBuffer());
+  return { requestId, status: error.status, body, charge: null };
+}
+
+/** What a line needs in a batch of its vendor; null if no vendor of it has batches, or it is invalid. */
+async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<LineNeeds | null> {
+  const { services, features } = current;
+  const { providers } = features.texts.parts;
+  if (!isTextLine(line) || !hasBatches(providers)) return null;
+  const batch = new BatchChoice(providers);
+  const record = recordOf(line, services, null);
+  try {
+    await answer(line, { ...current, meter: new EstimatingMeter(), record, signal: NEVER, textParts: { batch } });
+    return null;
+  } catch (error) {
+    const { route } = batch;
+    // What is wrong with the line is found when it is checked for a request by itself.
+    return error instanceof LineEstimate && route !== null ? { part: error.amount, route } : null;
+  } finally {
+    record.release();
+  }
+}
+
+async function composed(
+  { request, route }: RoutedLine,
+  current: LineGateway,
+): Promise<{ readonly call: BatchedCall } | { readonly reply: LineReply }> {
+  const { services, features } = current;
+  const record = recordOf(request, services, null);
+  const { textParts, sent } = capturing(route, features.texts.parts);
+  try {
+    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: NEVER, textParts });
+    throw new Error("The line was answered without its vendor");
+  } catch (thrown) {
+    const call = sent();
+    if (call !== null) return { call };
+    return { reply: await refusal(request.endpoint, toCallerError(thrown), record.arrival.requestId) };
+  } finally {
+    record.release();
+  }
+}
+
+async function answered(
+  { request, route }: RoutedLine,
+  reply: VendorReply,
+  current: LineGateway & Pick<LineRunnerOptions, "observer">,
+): Promise<LineReply> {
+  const { services, features, observer } = current;
+  const meter = new VendorLineMeter(services.log);
+  const textParts = replaying(route, reply, features.texts.parts);
+  return await settled(request, {
+    ...current,
+    meter,
+    record: recordOf(request, services, observer),
+    signal: NEVER,
+    textParts,
+  });
 }
 
 function recordOf(
@@ -112,10 +181,15 @@ function recordOf(
   return record;
 }
 
-interface LineCall extends ReturnType<LineRunnerOptions["current"]> {
+/** The gateway that a line meets. */
+type LineGateway = ReturnType<LineRunnerOptions["current"]>;
+
+interface LineCall extends LineGateway {
   readonly meter: Meter;
   readonly record: RequestRecord;
   readonly signal: AbortSignal;
+  /** What differs for a line of a vendor's batch. */
+  readonly textParts?: Partial<TextParts>;
 }
 
 async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply, "status" | "body">> {
@@ -123,7 +197,12 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
   const { endpoint: path, credential: { accountId }, body } = line;
   const route = await routeOf(line, call);
   const { requestId, receivedAt } = record.arrival;
-  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const headers = {
+    "content-type": "application/json",
+    "content-length": String(body.length),
+    ...rowOf(path).errors === "message" && { "msg-version": MESSAGE_VERSION },
+    ...line.betas !== undefined && { "anthropic-beta": line.betas },
+  };
   const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
   const memory = services.memory.lease(accountId);
   const facts = { request, method: "POST", path, endpoint: route, query: "", params: {}, remote: "", memory };
@@ -137,104 +216,33 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
   }
 }
 
+function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {
+  return rowOf(endpoint).format !== undefined;
+}
+
 async function routeOf(
-  { endpoint: path, credential }: LineRequest,
-  { services, features, meter }: LineCall,
+  { endpoint: path, credential, onFiles }: LineRequest,
+  { services, features, meter, textParts }: LineCall,
 ): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
-  const routes = LINE_ENDPOINTS.get(path)?.format === undefined
+  const routes = !isTextLine({ endpoint: path })
     ? (await wholeCallRoutesModule.load()).buildWholeCallRoutes({ ...services, authenticate, meter })
     : createTextRoutes({
-      turns: new TextService({ ...features.texts.parts, meter }),
+      turns: new TextService({ ...features.texts.parts, meter, ...textParts }),
       caches: features.caches.caches,
       authenticate,
       bodyLimits: { capBytes: textBodyBytes, idleMs },
+      files: createRequestFiles(services, { maxBytes: BATCH_LIMITS.lineBytes, ...onFiles && { onFiles } }),
     });
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);
   return route;
 }
 
-/** Ends a request where it would be admitted, with its highest cost. */
-class EstimatingMeter implements Meter {
-  admit(_caller: LimitedCaller, reservation: Money | ReservationRule): never {
-    throw new LineEstimate(ruleOf(reservation)(UNLIMITED).amount);
-  }
-
-  admitFree(): never {
-    throw new LineEstimate(0n);
-  }
-
-  probe(_caller: LimitedCaller, reservation: Money | ReservationRule | null): Promise<never> {
-    return Promise.reject(new LineEstimate(reservation === null ? 0n : ruleOf(reservation)(UNLIMITED).amount));
-  }
-
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): never {
-    return this.admit(caller, reservation);
-  }
-
-  allowance(): Allowance {
-    return { spendable: UNLIMITED, budget: null };
-  }
-
-  invalidate(): void {}
-
-  flush(): Promise<void> {
-    return Promise.resolve();
-  }
-}
-
-/** Admits one line within its part of the hold of its batch, and keeps its charge for the commit of its reply. */
-class LineMeter implements Meter {
-  /** Null for nothing. */
-  charged: Charge | null = null;
-
-  constructor(private readonly meter: LedgerMeter, private readonly part: Money) {}
-
-  /** The limits of rate, tokens and concurrency hold as for any request. */
-  admit(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission> {
-    const reserved = ruleOf(reservation)(this.part);
-    return chain(this.meter.admitHeld(caller, reserved), (admission) => this.#admission(admission, reserved));
-  }
-
-  admitFree(caller: LimitedCaller): MaybePromise<Admission> {
-    return this.meter.admitFree(caller);
-  }
-
-  probe(caller: LimitedCaller, reservation: Money | ReservationRule | null): Promise<Reservation> {
-    return this.meter.probe(caller, reservation);
-  }
-
-  reserve(caller: LimitedCaller, reservation: Money | ReservationRule): MaybePromise<Admission> {
-    return this.admit(caller, reservation);
-  }
-
-  allowance(): Allowance {
-    return { spendable: this.part, budget: null };
-  }
-
-  invalidate(accountId: string): void {
-    this.meter.invalidate(accountId);
-  }
-
-  flush(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  #admission(admission: Admission, reserved: Reservation): Admission {
-    return {
-      reserved,
-      charge: (charge) => {
-        this.charged ??= charge;
-        admission.release(allTokensOf(charge.usage));
-      },
-      release: (tokens) => admission.release(tokens),
-      onOverdrawn: () => {},
-    };
-  }
-}
-
-function ruleOf(reservation: Money | ReservationRule): ReservationRule {
-  return typeof reservation === "bigint" ? fixedReservation(reservation) : reservation;
+/** @throws {Error} If no batch has lines of the endpoint. */
+function rowOf(path: string): Endpoint {
+  const row = ALL_LINE_ENDPOINTS.get(path);
+  if (row === undefined) throw new Error(`No route answers the lines of ${path}`);
+  return row;
 }

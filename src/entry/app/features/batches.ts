@@ -8,15 +8,18 @@ import { observeAll, type RequestObserver } from "../../../platform/http/request
 import { FairPermits } from "../../../platform/lib/collections/permits.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
 import { writeBatch } from "../../../protocols/default/batches.ts";
+import { writeMessageBatch } from "../../../protocols/message/batches.ts";
 import { createJobRunner, type JobRunner } from "../../../platform/store/job_runner.ts";
 import type { Webhooks } from "../../../services/webhooks/webhooks.ts";
 import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
-import { createStoredFiles } from "../opening/stored_file_routes.ts";
+import { createStoredFiles } from "../opening/stored_files.ts";
 
 /** What {@linkcode createBatchFeature} needs beside the services. */
 export interface BatchFeatureOptions extends Pick<LineRunnerOptions, "current"> {
+  /** Gives the gateway's own address without a final slash. */
+  readonly baseUrl: () => string;
   readonly egress: EgressPolicy;
   readonly isTestReceiver: (url: string) => boolean;
   readonly webhooks: Pick<Webhooks, "onRemoval">;
@@ -49,9 +52,11 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     egress,
     isTestReceiver,
     runner: createLineRunner({ current, observer: observerOf(services) }),
-    write: (batch: BatchRecord) => writeBatch(batch),
+    write: (batch: BatchRecord) =>
+      batch.protocol === "message" ? writeMessageBatch(batch, options.baseUrl()) : writeBatch(batch),
+    countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
-    permits: new FairPermits(MAX_LINES_AT_ONCE),
+    permits: new FairPermits({ inAll: MAX_LINES_AT_ONCE }),
   };
   const runs = new BatchRuns(parts);
   const removal = { store, files: files.results, onRemoval: webhooks.onRemoval, log };

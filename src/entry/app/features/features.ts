@@ -125,7 +125,13 @@ export function createLastingFeatures(
   };
   const batches = new Late(async () => {
     const { createBatchFeature } = await import("./batches.ts");
-    return createBatchFeature(services, { current: inForce, egress, isTestReceiver, webhooks });
+    return createBatchFeature(services, {
+      current: inForce,
+      baseUrl: () => state.baseUrl,
+      egress,
+      isTestReceiver,
+      webhooks,
+    });
   });
   const { store, log } = services;
   const client = createHttpClient({ clock, caCerts: egress.caCertificates });

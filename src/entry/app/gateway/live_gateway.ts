@@ -208,19 +208,21 @@ export class LiveGateway {
    */
   #notify(services: OwnedServices, current: () => OwnedServices): JobRunner {
     const { serves, works } = services.roles;
-    return startedRunner(
-      notificationsModule.load().then(({ startNotifications, watchProviders }) =>
+    return startedRunner({
+      name: "notifications",
+      load: notificationsModule.load,
+      start: ({ startNotifications, watchProviders }) =>
         joinRunners([
           ...serves ? [watchProviders(services, current)] : [],
           ...works ? [startNotifications(services, current)] : [],
-        ])
-      ),
-    );
+        ]),
+    }, services);
   }
 
   /** Their code is loaded after the start, as an earlier process may have left open batches. */
   #startBatches(): JobRunner {
-    return startedRunner(this.#current.features.batches.load().then((batches) => batches.startJobs()));
+    const { features: { batches }, services } = this.#current;
+    return startedRunner({ name: "batches", load: batches.load, start: (code) => code.startJobs() }, services);
   }
 
   /** Loaded only with a store that other gateways change. */
@@ -229,7 +231,11 @@ export class LiveGateway {
     const forgetReplies = (account: string) => void this.#current.features.forgetReplies(account);
     const followPrices = async () => await this.prices?.feed.follow();
     const parts = { store, clock, log, signingKeys, forgetReplies, configChanges: this.configChanges, followPrices };
-    return startedRunner(followedChangesModule.load().then(({ followChanges }) => followChanges(parts)));
+    return startedRunner({
+      name: "followed_changes",
+      load: followedChangesModule.load,
+      start: ({ followChanges }) => followChanges(parts),
+    }, parts);
   }
 
   #swap(before: Generation, next: Generation): void {

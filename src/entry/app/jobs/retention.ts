@@ -21,7 +21,7 @@ const PASS_EVERY_MS = 600_000;
 /** Time between two steps of a pass, so that a long pass leaves room for requests. */
 const STEP_EVERY_MS = 50;
 
-/** Starts the removal of expired records: at once, every ten minutes, and after a restart. */
+/** Starts the removal of expired records: at once in the life of the store, and every ten minutes after that. */
 export function startRetention(parts: RetentionOptions): JobRunner {
   return startPeriodicJob(parts, { kind: "retention", firstAfterMs: 0, handler: retentionHandler(parts) });
 }

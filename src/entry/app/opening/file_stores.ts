@@ -48,6 +48,17 @@ export function openUploads({ files }: Pick<Config, "files">): Spool {
   return createSpool(join(files, "uploads"));
 }
 
+/** The files of callers alone, for a thread, which reads them. */
+export function openReadFiles(
+  { files, bucket }: Pick<Config, "files" | "bucket">,
+  log: Log,
+  network: BucketNetwork,
+): FileStore {
+  return bucket === null
+    ? openFileDirectory(files)
+    : bucketFiles(bucket, { network, quota: new DiskQuota({ quotaBytes: null, log }), log });
+}
+
 /** Loads the code of buckets with the first use, since most deployments have none. */
 function bucketFiles(
   bucket: BucketConfig,

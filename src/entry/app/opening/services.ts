@@ -1,10 +1,10 @@
 import { adminKeyTest } from "./admin_access.ts";
 import { type Authenticate, createAuthenticate } from "../../../money/billing/authenticate.ts";
 import { createKeyRing, type KeyRing } from "../../../money/billing/keys/key_ring.ts";
-import { createMeter, type LedgerMeter } from "../../../money/billing/meter/meter.ts";
-import { recallingMeter } from "../../../money/billing/meter/recalling_meter.ts";
+import { createMeter } from "../../../money/billing/meter/create_meter.ts";
+import type { LedgerMeter } from "../../../money/billing/meter/meter.ts";
 import { settledStore } from "../../../money/billing/meter/settled_store.ts";
-import { createUsageReports, type UsageReports } from "../../../money/billing/usage/usage_report.ts";
+import type { UsageReports } from "../../../money/billing/usage/usage_report.ts";
 import { markedLedger, UsageRollup } from "../../../money/billing/usage/usage_rollup.ts";
 import { OpenStreams } from "../../../services/calls/stream_relay.ts";
 import type { Config, LoadedConfig } from "../../../config/config.ts";
@@ -25,7 +25,6 @@ import { createAttemptSlots, type ProcessAttemptSlots } from "../../../vendors/r
 import { createCircuitBreaker, type ProcessCircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts";
 import { createCredentialMonitor, type ProcessCredentialMonitor } from "../../../vendors/routing/credential_monitor.ts";
 import type { StoreEngine } from "../../../platform/store/engine.ts";
-import { ShareRecall } from "../../../platform/store/share_recall.ts";
 import { Journal } from "../../../platform/store/journal/journal.ts";
 import type { ReplyWork } from "../../../services/texts/large_replies/reply_work.ts";
 import { useReplyRunner } from "../../../services/texts/large_replies/reply_runner.ts";
@@ -48,6 +47,8 @@ import { openStore, type OpenStoreOptions } from "./store.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 
 const lendingModule = new Late(() => import("./lending.ts"));
+const recallingModule = new Late(() => import("./recalling.ts"));
+const usageReportModule = new Late(() => import("../../../money/billing/usage/usage_report.ts"));
 const replyWorkModule = new Late(() => import("../../../services/texts/large_replies/reply_work.ts"));
 
 /** Options of {@linkcode openServices}. */
@@ -184,8 +185,9 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
     };
     // Code is loaded only for what is on.
     const lending = config.server.isolates === 1 ? null : await lendingModule.load();
+    const recalling = engine.gateways === undefined ? null : await recallingModule.load();
     const maxLedgerLagMs = maxLedgerLagMsOf(config, options.sharing?.patience?.ledgerMs);
-    return buildServices(shared, { engine, configured, ownAddresses, lending, maxLedgerLagMs });
+    return buildServices(shared, { engine, configured, ownAddresses, lending, recalling, maxLedgerLagMs });
   } catch (error) {
     await engine.close();
     throw error;
@@ -198,13 +200,15 @@ interface OpenedParts {
   readonly ownAddresses: OwnAddress[];
   /** Null without isolates. */
   readonly lending: Pick<typeof import("./lending.ts"), "lend"> | null;
+  /** Null without other gateways on the store. */
+  readonly recalling: Pick<typeof import("./recalling.ts"), "recalled"> | null;
   /** Null if charges may wait in the journal as long as it has room. */
   readonly maxLedgerLagMs: number | null;
 }
 
 function buildServices(
   options: Required<Omit<ServiceOptions, OpeningOptions>> & Pick<Services, "counts" | "started" | "otherAnswers">,
-  { engine: plainEngine, configured, ownAddresses, lending, maxLedgerLagMs }: OpenedParts,
+  { engine: plainEngine, configured, ownAddresses, lending, recalling, maxLedgerLagMs }: OpenedParts,
 ): Services {
   const { config, clock, log } = options;
   const { chargedAccounts } = plainEngine;
@@ -233,7 +237,7 @@ function buildServices(
   const { meter: lentMeter, lessors } = lending === null
     ? { meter: ownMeter, lessors: null }
     : lending.lend(ownMeter, clock);
-  const meter = recalled(lentMeter, plainEngine, clock);
+  const meter = recalling === null ? lentMeter : recalling.recalled(lentMeter, plainEngine, clock);
   const store = settledStore(engine, meter);
   const onRecordsRead: Services["onRecordsRead"] = [];
   const cacheHits = countHits({ store, clock, log }, onRecordsRead);
@@ -259,6 +263,7 @@ function buildServices(
   const threadUse = isolates === 1 ? null : new ThreadUse(ThreadUse.bufferFor(isolates + 1), 0);
   const memoryBytes = config.limits.memoryBytes ?? defaultMemoryLimit();
   const restoreCounter = useTokenCounter((text) => tokens.count(text));
+  let usage: UsageReports | null = null;
   let replies: ReplyWork | null = null;
   const restoreRunner = useReplyRunner(async (job, accountId) => {
     const { createReplyWork } = await replyWorkModule.load();
@@ -287,7 +292,13 @@ function buildServices(
     lessors,
     openCallLimit,
     usageRollup,
-    usage: createUsageReports({ store, rollup: usageRollup, meter }),
+    usage: {
+      async report(query) {
+        const { createUsageReports } = await usageReportModule.load();
+        usage ??= createUsageReports({ store, rollup: usageRollup, meter });
+        return await usage.report(query);
+      },
+    },
     cacheHits,
     breaker,
     onAttemptFailed,
@@ -325,12 +336,6 @@ const MAX_LAST_COUNTS_MS = 2_000;
 
 /** Announces to other gateways on the store that a provider cannot be reached. */
 const CIRCUIT_PREFIX = "circuit_open ";
-
-/** A meter that recalls what other gateways lease and do not use; the same meter for an engine of one process. */
-function recalled(meter: LedgerMeter, store: StoreEngine, clock: Clock): LedgerMeter {
-  const { gateways } = store;
-  return gateways === undefined ? meter : recallingMeter(meter, new ShareRecall({ store, clock, gateways }));
-}
 
 /** How other gateways on the store have the limits of providers too; null for an engine of one process. */
 function sharedLimitsOf({ shareLeases: leases, gateways }: StoreEngine): Parameters<typeof createAttemptSlots>[2] {

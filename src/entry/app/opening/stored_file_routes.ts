@@ -3,15 +3,8 @@ import { RequestRate } from "../../../money/limits/request_rate.ts";
 import { storedFileRoutes } from "../../../protocols/default/stored_files.ts";
 import { uploadRoutes } from "../../../protocols/default/uploads.ts";
 import { AccountRoom } from "../../../services/stored_files/account_room.ts";
-import { StoredFiles } from "../../../services/stored_files/stored_files.ts";
 import type { Services } from "./services.ts";
-
-/** The files of callers, with the settings of one configuration. */
-export function createStoredFiles(
-  { config: { retention }, store, files, log }: Pick<Services, "config" | "store" | "files" | "log">,
-): StoredFiles {
-  return new StoredFiles({ store, files: files.results, log, retentionMs: () => retention.filesMs });
-}
+import { createStoredFiles } from "./stored_files.ts";
 
 /** Builds the endpoints of files that callers store. */
 export function buildStoredFileRoutes(services: Services): Route[] {

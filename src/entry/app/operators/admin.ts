@@ -11,6 +11,8 @@ import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
 import type { ReadJson } from "../../../protocols/admin/accounts.ts";
 import { openCacheAdmin } from "../../../services/caches/cache_admin.ts";
+import { openBatchAdmin } from "../../../services/batches/batch_admin.ts";
+import { type AdminBatchOptions, adminBatchRoutes } from "../../../protocols/admin/batches.ts";
 import { adminCacheRoutes } from "../../../protocols/admin/caches.ts";
 import { adminDeliveryRoutes } from "../../../protocols/admin/deliveries.ts";
 import { adminModelRoutes } from "../../../protocols/admin/models.ts";
@@ -99,6 +101,8 @@ export interface AdminRouteOptions {
   readonly receivers: (() => Promise<TestReceivers>) | null;
   /** Null for a gateway that does not run. */
   readonly videos: RunningVideos & { readonly poller: Pick<Poller, "loadOf"> } | null;
+  /** Null for a gateway that does not run. */
+  readonly batches: AdminBatchOptions["running"];
   readonly usage: UsageReports;
   /** Null for a gateway that does not run. */
   readonly cacheHits: Pick<CountedHits, "writeAll"> | null;
@@ -181,6 +185,7 @@ export function createAdminRoutes(options: AdminRouteOptions): Route[] {
       now: () => store.now(),
     }),
     ...adminCacheRoutes({ admin: openCacheAdmin(store, log, async () => await cacheHits?.writeAll()) }),
+    ...adminBatchRoutes({ admin: openBatchAdmin({ store, files: files.results, log }), running: options.batches }),
     ...adminTaskRoutes({ admin: openTaskAdmin(store), videos: options.videos }),
     ...adminProviderRoutes(ofProviders),
     ...adminModelRoutes({

@@ -1,10 +1,20 @@
 import type { Batches } from "../../../services/batches/batches.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
 import { batchRoutes } from "../../../protocols/default/batches.ts";
+import { messageBatchRoutes } from "../../../protocols/message/batches.ts";
 import type { OwnedServices } from "../opening/own.ts";
 
-/** Builds the endpoints of batches with the body limits of one configuration. */
-export function buildBatchRoutes({ authenticate, config: { limits } }: OwnedServices, batches: Batches): Route[] {
+/**
+ * Builds the endpoints of batches of every protocol with the body limits of one configuration.
+ *
+ * @param baseUrl Gives the gateway's own address without a final slash.
+ */
+export function buildBatchRoutes(
+  { authenticate, config: { limits } }: OwnedServices,
+  batches: Batches,
+  baseUrl: () => string,
+): Route[] {
   const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs };
-  return batchRoutes({ batches, authenticate, bodyLimits });
+  const parts = { batches, authenticate, bodyLimits, baseUrl };
+  return [...batchRoutes(parts), ...messageBatchRoutes(parts)];
 }

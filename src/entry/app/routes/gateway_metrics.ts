@@ -11,6 +11,7 @@ import type { LargeRequests } from "../../../threads/large_requests/large_reques
 import type { OwnedServices } from "../opening/own.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 
+const storedFileModule = new Late(() => import("../../../services/stored_files/stored_file_metrics.ts"));
 const summaryModule = new Late(() => import("../../../services/notifications/summary.ts"));
 
 /** The parts whose state is measured when metrics are read. */
@@ -20,7 +21,7 @@ export interface MeasuredParts
     Pick<OwnedServices, "onRecordsRead"> {
   readonly config: Pick<OwnedServices["config"], "providers">;
   readonly slots: Pick<OwnedServices["slots"], "waitingByProvider">;
-  readonly store: Pick<OwnedServices["store"], "isReady" | "metrics" | "get">;
+  readonly store: Pick<OwnedServices["store"], "isReady" | "metrics" | "get" | "scan">;
   readonly requestLog: Pick<RequestLog, "stats"> | null;
   readonly tracing: Pick<Tracing, "exported" | "dropped"> | null;
   readonly large: Pick<LargeRequests, "threads">;
@@ -28,25 +29,30 @@ export interface MeasuredParts
 
 /** Reading the index of jobs costs time, so its numbers are used again for this long. */
 const STORE_READ_MS = 10_000;
+/** Each file of a caller is read for their sum. */
+const FILES_READ_MS = 300_000;
 
 /** Creates the function that returns all metrics of the gateway. */
 export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily[]> {
-  const { clock, counts, store } = parts;
-  let last: { readonly at: number; readonly families: Promise<readonly MetricFamily[]> } | null = null;
-  const storeFamilies = (): Promise<readonly MetricFamily[]> => {
-    const now = clock.monotonicMs();
-    if (last === null || now - last.at >= STORE_READ_MS) {
-      last = { at: now, families: store.metrics().catch(() => []) }; // a failing store is shown by switchyard_ready
-    }
-    return last.families;
-  };
+  const { counts, store } = parts;
+  const storeFamilies = usedAgain(parts, STORE_READ_MS, async () => {
+    const families = await store.metrics();
+    return [...families, openBatchFamily(families)];
+  });
+  const fileFamilies = usedAgain(
+    parts,
+    FILES_READ_MS,
+    async () => await (await storedFileModule.load()).storedFileFamilies(store),
+  );
   return async () => [
     ...await requestFamilies(parts),
     ...circuitFamilies(parts),
     haltFamily(parts),
     waitingFamily(parts),
     ...webhookFamilies(counts.log),
+    counts.lines.family(),
     ...await storeFamilies(),
+    ...await fileFamilies(),
     ...await (await summaryModule.load()).notificationFamilies(store),
     single("gauge", "switchyard_ready", "1 if the store takes reads and writes.", await store.isReady() ? 1 : 0),
     ...processFamilies(parts),
@@ -55,6 +61,27 @@ export function gatewayMetrics(parts: MeasuredParts): () => Promise<MetricFamily
     counts.loopLag.family(),
     counts.log.family(),
   ];
+}
+
+/** Reads metrics again after some time only. Those that cannot be read are left out: `switchyard_ready` says why. */
+function usedAgain(
+  { clock }: Pick<MeasuredParts, "clock">,
+  maxAgeMs: number,
+  read: () => Promise<readonly MetricFamily[]>,
+): () => Promise<readonly MetricFamily[]> {
+  let last: { readonly at: number; readonly families: Promise<readonly MetricFamily[]> } | null = null;
+  return () => {
+    const now = clock.monotonicMs();
+    if (last === null || now - last.at >= maxAgeMs) last = { at: now, families: read().catch(() => []) };
+    return last.families;
+  };
+}
+
+/** Each open batch has one job that runs it. */
+function openBatchFamily(families: readonly MetricFamily[]): MetricFamily {
+  const jobs = families.find(({ name }) => name === "switchyard_jobs")?.samples ?? [];
+  const runs = jobs.find(({ labels }) => labels.kind === "batch_run")?.value ?? 0;
+  return single("gauge", "switchyard_open_batches", "Batches that have not ended.", runs);
 }
 
 const STATES: readonly CircuitState[] = ["closed", "half_open", "open"];

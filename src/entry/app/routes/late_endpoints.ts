@@ -49,7 +49,19 @@ const STORED_FILES = [
   ENDPOINTS.cancelUpload,
 ];
 
-const BATCHES = [ENDPOINTS.createBatch, ENDPOINTS.listBatches, ENDPOINTS.readBatch, ENDPOINTS.cancelBatch];
+/** The endpoints of batches of every protocol. */
+const BATCHES = [
+  ENDPOINTS.createBatch,
+  ENDPOINTS.listBatches,
+  ENDPOINTS.readBatch,
+  ENDPOINTS.cancelBatch,
+  ENDPOINTS.createMessageBatch,
+  ENDPOINTS.listMessageBatches,
+  ENDPOINTS.readMessageBatch,
+  ENDPOINTS.readMessageBatchResults,
+  ENDPOINTS.cancelMessageBatch,
+  ENDPOINTS.deleteMessageBatch,
+];
 
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */
 const GROUPS = [
@@ -77,8 +89,8 @@ const GROUPS = [
   group(
     BATCHES,
     new Late(() => import("./batch_routes.ts")),
-    async ({ buildBatchRoutes }, { services, features }) =>
-      buildBatchRoutes(services, (await features.batches.load()).batches),
+    async ({ buildBatchRoutes }, { services, features, baseUrl }) =>
+      buildBatchRoutes(services, (await features.batches.load()).batches, baseUrl),
   ),
   group(
     [ENDPOINTS.readOwnUsage],

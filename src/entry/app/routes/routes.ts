@@ -22,7 +22,7 @@ import { otherGatewaysOn } from "../opening/other_gateways.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { needsAdminKey, readinessHandler, readinessOf, type ReadinessOptions } from "./readiness.ts";
 import { lateCallerRoutes } from "./late_endpoints.ts";
-import { createTextRoutes } from "../features/text_routes.ts";
+import { answerInLargeThread, createRequestFiles, createTextRoutes } from "../features/text_routes.ts";
 import { createVideoRoutes } from "../features/videos.ts";
 import { replayOptions } from "../opening/replays.ts";
 import type { PriceFeed } from "../../../vendors/prices/price_feed.ts";
@@ -98,7 +98,10 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
   const { authenticate, config: { limits } } = services;
   const { texts, caches, webhooks, videos } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
-  const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits };
+  const files = createRequestFiles(services, {
+    elsewhere: answerInLargeThread(features.large, limits.largeBodyBytes),
+  });
+  const textOptions = { turns: texts, caches: caches.caches, authenticate, bodyLimits, files };
   return [
     ...createTextRoutes(textOptions),
     ...caches.routes,
@@ -150,6 +153,7 @@ function adminRoutesOf({ services, features, state, configChanges, prices, acces
       feed: webhooks.feed,
       receivers: features.receivers.load,
       videos: features.videos.videos,
+      batches: async () => (await features.batches.load()).batches,
       forgetReplies: features.forgetReplies,
       traffic: {
         history: features.console.history.load,

@@ -1,5 +1,5 @@
 import { createKeyRing } from "../../../money/billing/keys/key_ring.ts";
-import { createMeter } from "../../../money/billing/meter/meter.ts";
+import { createMeter } from "../../../money/billing/meter/create_meter.ts";
 import { createUsageReports } from "../../../money/billing/usage/usage_report.ts";
 import { UsageRollup } from "../../../money/billing/usage/usage_rollup.ts";
 import { COMMAND_LINE } from "../../../observers/audit/records.ts";
@@ -56,6 +56,7 @@ export function createStoppedAdmin(
     traffic: null,
     cacheHits: null,
     videos: null,
+    batches: null,
     receivers: null,
     catalog: createCatalog(config.models),
     log,

@@ -1,18 +1,17 @@
-import type { Credential } from "../../../money/billing/keys/key_ring.ts";
 import type { Inbound } from "../../../platform/http/request/inbound.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
 import { mainThreadUnreachable } from "./isolate_handler.ts";
 
 /** Hands a request on whose body was read. */
-export type HandOn = (inbound: Inbound, credential: Credential, body: Uint8Array) => Promise<Response>;
+export type HandOn = (inbound: Inbound, body: Uint8Array) => Promise<Response>;
 
 /**
  * Hands requests on to the main thread, which gives them to a thread for large requests, and records them. Until the
  * response begins, this thread holds the bytes and no more.
  */
-export function handOn(relay: ThreadRelay): HandOn {
-  return async (inbound, _credential, body) => {
+export function handOn(relay: Pick<ThreadRelay, "sendRead">): HandOn {
+  return async (inbound, body) => {
     const { record, memory } = inbound;
     memory.releaseTo(body.length);
     record.isHandedOn = true;

@@ -1,14 +1,16 @@
 import { type AuthenticateParts, createAuthenticate } from "../../../money/billing/authenticate.ts";
-import type { KeyRing } from "../../../money/billing/keys/key_ring.ts";
+import type { Credential, KeyRing } from "../../../money/billing/keys/key_ring.ts";
 import type { OpenStreams } from "../../../services/calls/stream_relay.ts";
 import type { ListedStep } from "../../../vendors/catalog/listed_step.ts";
 import type { Config } from "../../../config/config.ts";
 import { capturedBodyBytes } from "../../../config/sections/captured_bodies.ts";
 import type { OtherAnswer } from "../../../conversation/models/answering_models.ts";
+import type { Inbound } from "../../../platform/http/request/inbound.ts";
 import type { RequestRouter } from "../../../platform/http/request_handler.ts";
 import type { IsolateData } from "../../../threads/isolates/messages.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
+import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
 import type { OwnAddress } from "../../../platform/net/target.ts";
 import { withReplays } from "../../../services/replays/replay_route.ts";
 import type { CircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts";
@@ -27,7 +29,6 @@ import { createRouter, currentRouter } from "../routing/router.ts";
 import { routerOptions } from "../routing/router_options.ts";
 import { handOn } from "./hand_on.ts";
 import { threadTexts } from "./thread_routes.ts";
-import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
 import { withLargeBodies } from "../../../threads/large_requests/large_route.ts";
 import { errorName } from "../../../platform/lib/basics/log.ts";
 
@@ -42,7 +43,7 @@ export interface LiveIsolateParts {
   readonly replies: IsolateReplies;
   readonly openStreams: OpenStreams;
   /** Sends what this thread does not parse to the main thread. */
-  readonly relay: ThreadRelay;
+  readonly relay: Pick<ThreadRelay, "sendRead">;
   /** The gateway's own addresses, which grow. */
   readonly ownAddresses: readonly OwnAddress[];
   /** The public address of the gateway, without a final slash. */
@@ -141,6 +142,7 @@ async function openGeneration(
     clock,
     captureBytes: capturedBodyBytes(requestLog),
   });
+  const toMainThread = handOn(relay);
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const { texts, routes } = threadTexts({
     parts,
@@ -151,6 +153,8 @@ async function openGeneration(
     openStreams,
     authenticate,
     bodyLimits,
+    // The main thread reads stored files, or a thread for large requests.
+    elsewhere: { aboveBytes: -1, answer: ({ inbound, json: { bytes } }) => toMainThread(inbound, bytes) },
   });
   const calls = {
     ...parts,
@@ -166,7 +170,7 @@ async function openGeneration(
     files: { uploads: openUploads(config) },
   };
   const large = {
-    large: { handle: handOn(relay) },
+    large: { handle: (inbound: Inbound, _credential: Credential, body: Uint8Array) => toMainThread(inbound, body) },
     authenticate,
     limits: bodyLimits,
     largeBytes: limits.largeBodyBytes,

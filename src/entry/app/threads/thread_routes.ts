@@ -10,9 +10,10 @@ import type { TextService } from "../../../services/texts/request/text_service.t
 import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
 import { createCacheFeature } from "../opening/caches.ts";
 import type { ConfiguredParts } from "../opening/configured_parts.ts";
-import { openCacheFiles } from "../opening/file_stores.ts";
+import type { InlinedFilesParts } from "../../../services/texts/request/inlined_files.ts";
+import { openCacheFiles, openReadFiles } from "../opening/file_stores.ts";
 import { createTextService } from "../features/text.ts";
-import { createTextRoutes } from "../features/text_routes.ts";
+import { createRequestFiles, createTextRoutes } from "../features/text_routes.ts";
 
 /** The parts of {@linkcode threadTexts}. */
 export interface ThreadRoutesParts {
@@ -27,6 +28,8 @@ export interface ThreadRoutesParts {
   readonly openStreams: OpenStreams;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
+  /** Answers requests that are too large for the thread with their files. Default: none is. */
+  readonly elsewhere?: InlinedFilesParts["elsewhere"];
 }
 
 /** What a thread has of texts. */
@@ -38,7 +41,8 @@ export interface ThreadTexts {
 
 /** Builds the text endpoints in a thread. */
 export function threadTexts(
-  { parts, state, breaker, reasoning, items, openStreams, authenticate, bodyLimits }: ThreadRoutesParts,
+  { parts, state, breaker, reasoning, items, openStreams, authenticate, bodyLimits, elsewhere = null }:
+    ThreadRoutesParts,
 ): ThreadTexts {
   const { config, catalog, providers, egress } = parts;
   const { meter, slots, store, log } = state;
@@ -58,7 +62,8 @@ export function threadTexts(
     log,
     random: Math.random,
   });
-  const files = openCacheFiles(config, log, { clock, caCerts: egress.caCertificates, proxies: config.proxies });
+  const network = { clock, caCerts: egress.caCertificates, proxies: config.proxies };
+  const files = openCacheFiles(config, log, network);
   const { caches, routes } = createCacheFeature({
     config,
     store,
@@ -69,6 +74,8 @@ export function threadTexts(
     files,
     texts: texts.parts,
   });
-  const options = { turns: texts, caches, authenticate, bodyLimits };
+  const readFiles = { results: openReadFiles(config, log, network) };
+  const requestFiles = createRequestFiles({ config, store, clock, log, files: readFiles }, { elsewhere });
+  const options = { turns: texts, caches, authenticate, bodyLimits, files: requestFiles };
   return { texts, routes: [...createTextRoutes(options), ...routes] };
 }

@@ -43,7 +43,7 @@ export async function adminCommand(command: string, args: readonly string[]): Pr
     printError(inTypedNames(errorTextOf({ status, body }), rest));
     return 1;
   }
-  print(JSON.stringify(body, null, 2));
+  print(typeof body === "string" ? body.trimEnd() : JSON.stringify(body, null, 2));
   return call.tests !== undefined && (body as { ok?: unknown }).ok !== true ? 1 : 0;
 }
 

@@ -186,10 +186,15 @@ function bodyOf({ method, body }: AdminCall): string | null {
   return method === "GET" || method === "DELETE" ? null : JSON.stringify(body ?? {});
 }
 
-/** JSON is parsed, CSV is not. Another program can listen at the address, so the body can also be anything else. */
+/**
+ * JSON is parsed, CSV and files are not. Another program can listen at the address, so the body can also be anything
+ * else.
+ */
 async function readResponse(response: Response): Promise<AdminResponse> {
   const text = await response.text();
-  if (response.headers.get("content-type")?.startsWith("text/csv")) return { status: response.status, body: text };
+  if (/^(?:text\/csv|application\/octet-stream)/.test(response.headers.get("content-type") ?? "")) {
+    return { status: response.status, body: text };
+  }
   try {
     return { status: response.status, body: JSON.parse(text) };
   } catch {

@@ -32,6 +32,7 @@ const OPTIONS = [
   "order",
   "overdraft",
   "notification-url",
+  "webhook-format",
   "overlap",
   "provider",
   "providers",

@@ -112,6 +112,20 @@ const COMMANDS: Readonly<Record<string, (args: AdminArguments) => AdminCall>> = 
     const needsRunning = "the addresses of results are available only from a running gateway";
     return { method: "POST", path: `${taskPath(args)}/results`, needsRunning };
   },
+  "batches list": (args) => {
+    const query = args.query("limit", "after", "order", "account", "status", "from", "to");
+    return { method: "GET", path: `${ADMIN_ROOT}/batches${query}` };
+  },
+  "batches show": (args) => ({ method: "GET", path: batchPath(args) }),
+  "batches output": (args) => ({ method: "GET", path: `${batchPath(args)}/output` }),
+  "batches errors": (args) => ({ method: "GET", path: `${batchPath(args)}/errors` }),
+  "batches cancel": (args) => {
+    return {
+      method: "POST",
+      path: `${batchPath(args)}/cancel`,
+      needsRunning: "only a running gateway cancels batches",
+    };
+  },
   "deliveries list": (args) => {
     const query = args.query("limit", "after", "order", "state", "from", "to");
     return { method: "GET", path: `${ADMIN_ROOT}/deliveries${query}` };
@@ -216,6 +230,10 @@ function keyIn(args: AdminArguments): { readonly path: string; readonly ofKey: N
 
 function taskPath(args: AdminArguments): string {
   return `${ADMIN_ROOT}/tasks/${segment(args, "task ID")}`;
+}
+
+function batchPath(args: AdminArguments): string {
+  return `${ADMIN_ROOT}/batches/${segment(args, "batch ID")}`;
 }
 
 function deliveryPath(args: AdminArguments): string {

@@ -15,7 +15,11 @@ export type BodyFields = Readonly<Record<string, unknown>>;
 export function accountSettingsIn(args: AdminArguments): BodyFields {
   return {
     ...keySettingsIn(args),
-    ...definedIn({ overdraft: valueOf(args, "overdraft"), notification_url: valueOf(args, "notification-url") }),
+    ...definedIn({
+      overdraft: valueOf(args, "overdraft"),
+      notification_url: valueOf(args, "notification-url"),
+      webhook_format: valueOf(args, "webhook-format"),
+    }),
   };
 }
 

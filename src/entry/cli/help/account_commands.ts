@@ -18,6 +18,7 @@ const ACCOUNT_SETTINGS: readonly OptionHelp[] = [
   option("name", "NAME", "a name for people"),
   option("overdraft", "USD", "how far the balance may go below zero"),
   option("notification-url", "URL", "gets the notifications about the account"),
+  option("webhook-format", "FORMAT", "the body of events about batches", ["service", "openai"]),
   option("expires", "TIME", "when all keys of the account end: 90d or 2027-01-01"),
   option("metadata", "JSON", "an object to keep with the account"),
   ...LIMITS,

@@ -120,6 +120,33 @@ export const TRAFFIC_COMMANDS: readonly CommandHelp[] = [
     options: ADMIN,
     examples: ["tasks mirror task_1"],
   }),
+  command("batches list", "", "list batches, newest first", {
+    options: [
+      ...ADMIN,
+      OF_ACCOUNT,
+      option("status", "STATUS", "only those with this status"),
+      ...TIMES,
+      ORDER,
+      ...PAGES,
+    ],
+    examples: ["batches list --status in_progress", "batches list --account acme --from 7d"],
+  }),
+  command("batches show", "ID", "show a batch with its counts, its failures and its money", {
+    options: ADMIN,
+    examples: ["batches show batch_1"],
+  }),
+  command("batches output", "ID", "print the results of a batch as JSONL; needs the role owner", {
+    options: ADMIN,
+    examples: ["batches output batch_1 > results.jsonl"],
+  }),
+  command("batches errors", "ID", "print the failed lines of a batch as JSONL; needs the role owner", {
+    options: ADMIN,
+    examples: ["batches errors batch_1"],
+  }),
+  command("batches cancel", "ID", "cancel a batch, as its caller could", {
+    options: ADMIN,
+    examples: ["batches cancel batch_1"],
+  }),
   command("deliveries list", "", "list webhook deliveries", {
     options: [...ADMIN, option("state", "STATE", "only those in this state"), ...TIMES, ORDER, ...PAGES],
     examples: ["deliveries list --state exhausted"],

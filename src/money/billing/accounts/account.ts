@@ -175,7 +175,7 @@ export async function changeAccountSettings(store: Store, id: string, changes: A
   return await changeAccount(store, id, (account) => {
     refuseErased(account);
     const { name: _name, expiresAt: _at, metadata: _metadata, limits: _limits, capture: _capture, ...rest } = account;
-    const { notificationUrl: _url, promptCaching: _caching, ...facts } = rest;
+    const { notificationUrl: _url, webhookFormat: _format, promptCaching: _caching, ...facts } = rest;
     const after = { ...facts, ...changedAccountSettings(account, changes) };
     return isDeepStrictEqual(account, after) ? account : after;
   }, change);

@@ -1,4 +1,4 @@
-import type { AccessLimits, CaptureSetting, PromptCachingSetting } from "../../limits/access_limits.ts";
+import type { AccessLimits, CaptureSetting, PromptCachingSetting, WebhookFormat } from "../../limits/access_limits.ts";
 import { changed, changedLimits, type LimitChanges } from "../../limits/limit_changes.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
 
@@ -22,6 +22,8 @@ export interface KeySettings {
 export interface AccountSettings extends KeySettings {
   /** The https address that gets the notifications about the account. Default: none. */
   readonly notificationUrl?: string;
+  /** The body of events about batches. Default: `service`. */
+  readonly webhookFormat?: WebhookFormat;
 }
 
 /** Settings of a key as {@linkcode KEY_FIELDS} reads them. Undefined: kept. Null: removed. */
@@ -43,12 +45,18 @@ export interface AccountChanges extends KeyChanges {
   readonly balance?: BalanceKind | undefined;
   readonly overdraft?: Money | null | undefined;
   readonly notification_url?: string | null | undefined;
+  readonly webhook_format?: WebhookFormat | null | undefined;
 }
 
 /** Changes the settings of an account by the fields that are given. */
 export function changedAccountSettings(before: AccountSettings, given: AccountChanges): AccountSettings {
   const notificationUrl = changed(before.notificationUrl, given.notification_url);
-  return { ...changedSettings(before, given), ...notificationUrl !== undefined && { notificationUrl } };
+  const webhookFormat = changed(before.webhookFormat, given.webhook_format);
+  return {
+    ...changedSettings(before, given),
+    ...notificationUrl !== undefined && { notificationUrl },
+    ...webhookFormat !== undefined && { webhookFormat },
+  };
 }
 
 /** Changes settings by the fields that are given. */

@@ -7,6 +7,7 @@ import {
   NAME_FIELD,
   OVERDRAFT_FIELD,
   PROMPT_CACHING_FIELD,
+  WEBHOOK_FORMAT_FIELD,
 } from "../../limits/access_settings.ts";
 import { setting } from "../../../platform/lib/settings/setting.ts";
 import { receiverAddress } from "../../../platform/lib/settings/settings.ts";
@@ -70,6 +71,11 @@ export const ACCOUNT_FIELDS = {
   notification_url: setting(receiverAddress().nullish(), {
     text: "Gets the [notifications](webhooks.md#notifications) about the account",
     example: "https://example.com/hook",
+    otherwise: KEPT,
+  }),
+  webhook_format: setting(WEBHOOK_FORMAT_FIELD.nullish(), {
+    text: "The [body of events about batches](api/webhooks.md#format-of-openai)",
+    example: "openai",
     otherwise: KEPT,
   }),
 };

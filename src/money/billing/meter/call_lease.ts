@@ -1,6 +1,6 @@
 import { NO_SLOT } from "../../../platform/lib/collections/slot_set.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
-import type { LeasedBuckets, LimitUnits } from "../../limits/account_limiter.ts";
+import type { LeasedBuckets, LimitUnits } from "../../limits/lent_limits.ts";
 import type { LimitedCall, LimitedCaller, TokenEstimate } from "../../limits/limited_caller.ts";
 import type { ChargeGroup } from "../ledger/charge_group.ts";
 

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import { PermitsByKey } from "../../../platform/lib/collections/permits.ts";
+import { FairPermits } from "../../../platform/lib/collections/permits.ts";
 import type { Store } from "../../../platform/store/store.ts";
 import type { LedgerMeter } from "../meter/meter.ts";
 import type { ChosenGroups } from "./group_sums.ts";
@@ -74,7 +74,7 @@ const ALL = "";
 
 /** Reports usage, one report at a time for each account and for the operator. */
 export function createUsageReports({ store, rollup, meter }: UsageReportParts): UsageReports {
-  const permits = new PermitsByKey(1);
+  const permits = new FairPermits({ each: 1 });
   return {
     report(query) {
       const { account = ALL } = query.only;

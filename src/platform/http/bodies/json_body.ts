@@ -24,6 +24,8 @@ export interface JsonBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The byte ranges of the top-level members in `bytes`; see `spliceJson`. */
   readonly scan: JsonScan;
+  /** The bytes as the caller sent them, if the gateway has changed them since. */
+  readonly sent?: Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -103,6 +105,15 @@ export function jsonObjectOf(sent: Uint8Array<ArrayBuffer>, memory?: HeldMemory,
     throw new GatewayError("invalid_request", "Cannot read the body: an object contains a repeated name");
   }
   return new ReadBody(outline as JsonObject, outlineText, bytes, scan, abbreviated !== null);
+}
+
+/**
+ * A body in the place of one that was received.
+ *
+ * @throws {GatewayError} As {@linkcode jsonObjectOf}.
+ */
+export function changedBody(json: JsonBody, bytes: Uint8Array<ArrayBuffer>, memory: HeldMemory): JsonBody {
+  return Object.assign(jsonObjectOf(bytes, memory), { sent: json.sent ?? json.bytes });
 }
 
 class ReadBody implements JsonBody {

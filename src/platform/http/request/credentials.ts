@@ -61,7 +61,7 @@ function missingKey(headers: HeaderReader, carriers: readonly KeyLocation[]): st
 }
 
 /** The only version of the message protocol. Source: docs/api/README.md#versions. */
-const MESSAGE_VERSION = "2023-06-01";
+export const MESSAGE_VERSION = "2023-06-01";
 
 /**
  * Checks the version header of the message protocol. `msg-version` has one valid value. The vendor's own name

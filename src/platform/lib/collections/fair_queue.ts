@@ -2,7 +2,7 @@
  * A queue with one sub-queue per account, served round-robin. An account with many items delays another account's item
  * by at most one of its own.
  */
-export class FairQueue<T> {
+export class FairQueue<T extends NonNullable<unknown>> {
   /** In round-robin order. No sub-queue is empty. */
   readonly #queues = new Map<string, T[]>();
   #size = 0;
@@ -44,9 +44,14 @@ export class FairQueue<T> {
   /** Removes and returns the item that {@linkcode FairQueue.peek} returns. */
   shift(isPreferred?: (account: string) => boolean): T | null {
     const next = this.#next(isPreferred);
-    if (next === null) return null;
-    const [account, queue] = next;
-    const item = queue.shift()!;
+    return next === null ? null : this.shiftOf(next[0]);
+  }
+
+  /** Removes and returns the first item of an account. Returns null if it has none. */
+  shiftOf(account: string): T | null {
+    const queue = this.#queues.get(account);
+    const item = queue?.shift();
+    if (queue === undefined || item === undefined) return null;
     this.#queues.delete(account);
     // Move the account to the end of the round.
     if (queue.length > 0) this.#queues.set(account, queue);

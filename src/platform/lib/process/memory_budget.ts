@@ -1,4 +1,5 @@
 import { GatewayError } from "../basics/gateway_error.ts";
+import { Holdings, shareOfRest } from "../collections/holdings.ts";
 import type { ThreadUse } from "./thread_use.ts";
 
 /**
@@ -9,8 +10,7 @@ import type { ThreadUse } from "./thread_use.ts";
  *
  * 1. All accounts together never hold more than the limit.
  * 2. An account holds at most a third of the memory that it leaves free: a quarter of the limit while it is alone, less
- *   as others hold more. This is the dynamic threshold of shared-memory switches (Choudhury and Hahne, IEEE/ACM
- *   Transactions on Networking 6(2), 1998).
+ *   as others hold more. See {@linkcode shareOfRest}.
  * 3. An eighth of the limit is for accounts that hold at most {@linkcode SMALL_HOLDING_BYTES}; rule 2 does not apply to
  *   them. One account's memory can therefore never cause another account's small request to be refused.
  *
@@ -21,13 +21,8 @@ import type { ThreadUse } from "./thread_use.ts";
  * what the others hold, so that two that reserve at the same moment never exceed the limit; both may be refused.
  */
 export class MemoryBudget {
-  /**
-   * By account. One that holds nothing stays until the next clean-up. Source:
-   * docs/decisions/0104-short-lived-objects.md.
-   */
-  readonly #heldBy = new Map<string, number>();
-  #cleanupSize = MIN_CLEANUP_SIZE;
-  #inUse = 0;
+  /** By account. */
+  readonly #held = new Holdings();
 
   /**
    * Creates an unused budget.
@@ -43,22 +38,22 @@ export class MemoryBudget {
 
   /** The bytes that the leases of all threads hold. */
   get inUse(): number {
-    return this.#inUse + (this.threads?.use.othersMemory ?? 0);
+    return this.#held.total + (this.threads?.use.othersMemory ?? 0);
   }
 
   /** The maximum number of bytes that one account can hold. */
   get accountLimitBytes(): number {
-    return this.limitBytes / 4;
+    return this.limitBytes * ACCOUNT_SHARE;
   }
 
   /** The number of accounts in memory. It is bounded by those that hold something. */
   get accountCount(): number {
-    return this.#heldBy.size;
+    return this.#held.size;
   }
 
   /** The bytes that an account holds; null for requests without a valid key. */
   inUseBy(account: string | null): number {
-    return this.#heldBy.get(account ?? UNKNOWN_CALLERS) ?? 0;
+    return this.#held.of(account ?? UNKNOWN_CALLERS);
   }
 
   /**
@@ -73,16 +68,20 @@ export class MemoryBudget {
   /** Whether the account may reserve `bytes` more. For {@linkcode HeldMemory}. */
   hasRoomFor(account: string, bytes: number): boolean {
     const { threads, limitBytes } = this;
-    const free = limitBytes - this.#inUse - bytes;
+    const free = limitBytes - this.#held.total - bytes;
     const allFree = threads === null ? free : threads.limitBytes - this.inUse - bytes;
     if (free < 0 || allFree < 0) return false;
-    const held = (this.#heldBy.get(account) ?? 0) + bytes;
+    const own = this.#held.of(account);
+    const held = own + bytes;
     if (account === UNKNOWN_CALLERS) {
       return held + this.#othersHeldBy(account) <= (threads?.limitBytes ?? limitBytes) * UNKNOWN_CALLERS_SHARE;
     }
     if (held <= Math.min(SMALL_HOLDING_BYTES, this.accountLimitBytes)) return true;
-    if (held > free / 3 || Math.min(free, allFree) < limitBytes * SMALL_HOLDINGS_SHARE) return false;
-    return threads === null || held + this.#othersHeldBy(account) <= allFree / 3;
+    if (held > shareOfRest(limitBytes, this.#held.total - own, ACCOUNT_SHARE)) return false;
+    if (Math.min(free, allFree) < limitBytes * SMALL_HOLDINGS_SHARE) return false;
+    if (threads === null) return true;
+    const inOthers = this.#othersHeldBy(account);
+    return held + inOthers <= shareOfRest(threads.limitBytes, this.inUse - own - inOthers, ACCOUNT_SHARE);
   }
 
   /** Whether the leases of all threads hold more than the limit. For {@linkcode HeldMemory}. */
@@ -99,25 +98,16 @@ export class MemoryBudget {
   /** Adds to the bytes of an account; a negative number releases. For {@linkcode HeldMemory}. */
   count(account: string, bytes: number): void {
     if (bytes === 0) return;
-    this.#inUse += bytes;
-    if (this.threads !== null) {
-      const { use } = this.threads;
-      use.setMemory(this.#inUse);
-      use.addToGroup(use.groupOf(account), bytes);
-    }
-    this.#heldBy.set(account, (this.#heldBy.get(account) ?? 0) + bytes);
-    if (this.#heldBy.size > this.#cleanupSize) this.#removeIdle();
-  }
-
-  // Runs only when the number of accounts has doubled, so that the average cost per request stays constant.
-  #removeIdle(): void {
-    for (const [account, held] of this.#heldBy) if (held === 0) this.#heldBy.delete(account);
-    this.#cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * this.#heldBy.size);
+    this.#held.add(account, bytes);
+    if (this.threads === null) return;
+    const { use } = this.threads;
+    use.setMemory(this.#held.total);
+    use.addToGroup(use.groupOf(account), bytes);
   }
 }
 
-/** The number of accounts from which on those that hold nothing are removed. */
-const MIN_CLEANUP_SIZE = 1_024;
+/** The part of what others leave that one account may hold: a third of what it leaves free itself. */
+const ACCOUNT_SHARE = 1 / 4;
 
 /** The bytes that every account may hold regardless of the others, as long as the limit is not reached. */
 export const SMALL_HOLDING_BYTES = 1_048_576;

@@ -15,7 +15,8 @@ export async function shownAccount(store: Store, id: string): Promise<JsonObject
 /** An account as the admin API shows it. */
 export function writeAccount(account: Account): JsonObject {
   const { id, name, createdAt, allowBuckets = [], available, held, limits, erasure } = account;
-  const { expiresAt, metadata = {}, capture = "none", promptCaching = "auto", notificationUrl = null } = account;
+  const { expiresAt, metadata = {}, capture = "none", promptCaching = "auto" } = account;
+  const { notificationUrl = null, webhookFormat = "service" } = account;
   return {
     id,
     name: name ?? null,
@@ -33,6 +34,7 @@ export function writeAccount(account: Account): JsonObject {
     capture,
     prompt_caching: promptCaching,
     notification_url: notificationUrl,
+    webhook_format: webhookFormat,
   };
 }
 

@@ -15,8 +15,10 @@ import { SimulatedError } from "../../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../../tokens.ts";
 import { openaiCosts, openaiUsage } from "./openai_reports.ts";
 import { withChatReasoning, withResponsesReasoning } from "../default_reasoning.ts";
+import { answerBatch } from "./openai_batches.ts";
 import { chatEndpoint } from "./openai_chat.ts";
 import { makeEmbeddings } from "./openai_embeddings.ts";
+import { answerFile } from "./openai_files.ts";
 import { moderate } from "./openai_moderations.ts";
 import { rankDocuments } from "./openai_rerank.ts";
 import { speak } from "./openai_speech.ts";
@@ -31,6 +33,8 @@ export const openai: VendorApi = {
   prefix: "/openai",
   handle(call) {
     checkKey(call.headers.get("authorization"));
+    const stored = answerFile(call) ?? answerBatch(call, openai);
+    if (stored !== null) return stored;
     switch (`${call.method} ${call.path}`) {
       case "POST /v1/chat/completions":
         return generateCompletion(call);

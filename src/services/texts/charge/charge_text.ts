@@ -3,6 +3,7 @@ import { textQuantitiesOf } from "../../../money/billing/prices/text_quantities.
 import type { EndState } from "../../calls/settlement.ts";
 import { unpricedKeysOf } from "../../calls/unpriced_usage.ts";
 import type { Model } from "../../../vendors/catalog/model.ts";
+import { BATCH_TIER } from "../../../vendors/catalog/prices/price_conditions.ts";
 import { type AppliedPrices, isTierPriced, pricesIn } from "../../../vendors/catalog/prices/price_list.ts";
 import { promptTokensOf, type Usage, withoutCache, withoutModels } from "../../../conversation/neutral/usage.ts";
 import { isObject } from "../../../conversation/neutral/wire_value.ts";
@@ -15,7 +16,9 @@ import { regionOf } from "../plan/price_reach.ts";
 /** Charges a request for text by its usage, see `Settlement.charge`. A second call does nothing. */
 export function chargeText(attempt: TextAttempt, reported: Usage, state: EndState): Promise<void> | void {
   const { settlement, provider, request } = attempt;
-  const usage = withRequestedLifetime(reported, request.body);
+  const requested = withRequestedLifetime(reported, request.body);
+  // Not all vendors name the tier in the replies of batches.
+  const usage = attempt.isBatched === true ? { ...requested, serviceTier: BATCH_TIER } : requested;
   const { parts, reasons, unpriced } = partsOf(attempt, usage);
   const limit = attempt.answeredBy === undefined ? {} : limitOf(attempt, usage, parts);
   const cacheSaved = cacheSavedOf(attempt, usage, parts);

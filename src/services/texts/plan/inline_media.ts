@@ -9,7 +9,7 @@ import type {
 } from "../../../conversation/neutral/conversation.ts";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
-import { PermitsByKey } from "../../../platform/lib/collections/permits.ts";
+import { FairPermits } from "../../../platform/lib/collections/permits.ts";
 import type { MediaFetch } from "../../../platform/net/media_inliner.ts";
 
 /** Downloads media that a vendor accepts only inside the request and not as an address. */
@@ -33,7 +33,7 @@ const MAX_PARALLEL_PER_ACCOUNT = 16;
 /** Bytes of memory per downloaded byte: base64 as a value, JSON text, and the bytes to send. */
 const MEDIA_MEMORY_FACTOR = 4;
 
-const permitsOfAccounts = new PermitsByKey(MAX_PARALLEL_PER_ACCOUNT);
+const permitsOfAccounts = new FairPermits({ each: MAX_PARALLEL_PER_ACCOUNT });
 
 /**
  * Returns the conversation with every medium downloaded that the vendor would not download itself. The maximum is 20
@@ -88,7 +88,7 @@ export function isTextOnly({ turns }: Conversation): boolean {
 
 /** The downloads of one request. Their concurrency, their total bytes and the account's memory are limited. */
 class Downloads {
-  readonly #permits = new PermitsByKey(MAX_PARALLEL_PER_REQUEST);
+  readonly #permits = new FairPermits({ inAll: MAX_PARALLEL_PER_REQUEST });
   readonly #end = new AbortController();
   readonly #signal: AbortSignal;
   readonly #heldBefore: number;

@@ -2,6 +2,7 @@ import { highestTariff } from "../../../money/billing/prices/tariff.ts";
 import { type CallOption, type CallOptions, joinOptions, makeOptions } from "../../calls/options.ts";
 import { routeOf } from "../../calls/paid_call.ts";
 import type { Model } from "../../../vendors/catalog/model.ts";
+import { BATCH_TIER } from "../../../vendors/catalog/prices/price_conditions.ts";
 import { permittedCatalog } from "../../../vendors/catalog/permitted_catalog.ts";
 import { chain, type MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 import { type Candidate, openCircuitsLast, recordWarm, usableCandidates } from "../../../vendors/routing/candidates.ts";
@@ -10,7 +11,7 @@ import type { TextParts, TextRequest } from "../plan/attempt.ts";
 import { possibleAnswers } from "../relay/answering_model.ts";
 import { candidatesOfCache } from "../plan/cached_request.ts";
 import { candidatesPermittedFor } from "../plan/pass_through_endpoint.ts";
-import { tariffUpTo } from "../plan/price_reach.ts";
+import { tariffUpTo, type TextReach } from "../plan/price_reach.ts";
 import { warmProvider } from "../prompt_caching/prompt_caching.ts";
 import { makerFirst } from "../plan/reasoning_maker.ts";
 import { factsAt } from "../plan/served_endpoints.ts";
@@ -43,7 +44,7 @@ export function textOptionsOf(
 ): MaybePromise<CallOptions<TextOption>> {
   const catalog = permittedCatalog(parts.catalog.at(request.receivedAt), request.limits);
   const { model, fallbacks } = namedTextModel(catalog, request.model, request.format);
-  const models = request.cache ? [model] : [model, ...fallbacks];
+  const models = request.cache || parts.batch !== undefined ? [model] : [model, ...fallbacks];
   const options = makeOptions(models, (each) => optionOf(request, each, parts));
   const context = { breaker: parts.breaker, accountId: request.accountId };
   return chain(options, (made) => joinOptions(made, context));
@@ -51,21 +52,13 @@ export function textOptionsOf(
 
 function optionOf(original: TextRequest, model: Model, parts: TextParts): MaybePromise<TextOption> {
   const request = withClampedLimit(original, model);
+  const { batch } = parts;
+  if (batch?.fixed) return measuredOption({ request, model, candidates: [batch.fixed], tiers: [BATCH_TIER] }, parts);
   const routed = routeTo(request, model, parts);
   const served = () => routed.map((to) => ({ provider: parts.providers.get(to.provider)!, model, name: to.model }));
   const tiers = reachableTiers(request, model, (tier) => isTierSupported(tier, served(), request));
-  const optionFor = (candidates: readonly Candidate[]) => {
-    const others = possibleAnswers(model, candidates, parts);
-    const tariffOf = (each: Model, tokens: number) =>
-      tariffUpTo(tokens, { request, model: each, candidates, tiers }, parts);
-    const { measure, rates } = measureOf(request, model, {
-      takesAnyFile: takesAnyFile(candidates, parts),
-      hopTokens: hopTokensOf(model, { stream: request.stream, candidates }, parts),
-      tariffUpTo: (tokens) =>
-        others.reduce((all, other) => highestTariff(all, tariffOf(other, tokens)), tariffOf(model, tokens)),
-    });
-    return { model, others, request, candidates, measure, rates };
-  };
+  const optionFor = (candidates: readonly Candidate[]) =>
+    measuredOption({ request, model, candidates, tiers: batch === undefined ? tiers : [BATCH_TIER] }, parts);
   const permitted = candidatesPermittedFor(request, model, routed, parts);
   // A maker whose circuit is open is not waited for: its reasoning is then left out and named.
   const ordered = (each: readonly Candidate[]) =>
@@ -73,7 +66,30 @@ function optionOf(original: TextRequest, model: Model, parts: TextParts): MaybeP
       breaker: parts.breaker,
       accountId: request.accountId,
     });
-  return chain(permitted, (each) => optionFor(ordered(each)));
+  return chain(permitted, (each) => {
+    const candidates = ordered(each);
+    // A tier that the request names is none of batches.
+    const isPlain = tiers.every((tier) => tier === null);
+    return optionFor(batch === undefined ? candidates : [batch.pick(model, isPlain ? candidates : [])]);
+  });
+}
+
+/** Returns the option of a request at one model, with the most that it can consume at these providers and tiers. */
+function measuredOption(
+  { request, model, candidates, tiers }: TextReach & Pick<TextOption, "request">,
+  parts: TextParts,
+): TextOption {
+  const others = possibleAnswers(model, candidates, parts);
+  const tariffOf = (each: Model, tokens: number) =>
+    tariffUpTo(tokens, { request, model: each, candidates, tiers }, parts);
+  const { measure, rates } = measureOf(request, model, {
+    takesAnyFile: takesAnyFile(candidates, parts),
+    // A line of a batch is one request.
+    hopTokens: parts.batch ? null : hopTokensOf(model, { stream: request.stream, candidates }, parts),
+    tariffUpTo: (tokens) =>
+      others.reduce((all, other) => highestTariff(all, tariffOf(other, tokens)), tariffOf(model, tokens)),
+  });
+  return { model, others, request, candidates, measure, rates };
 }
 
 /** The candidates with the one first whose vendor may still have the conversation in its cache, which is recorded. */

@@ -44,8 +44,9 @@ export function textRequestOf(
   record.model = model;
   const session = sessionOf(headers, json.outline);
   if (session !== null) record.session = session;
-  record.requestBytes = json.bytes.length;
-  record.capture?.takeRequest(json.bytes);
+  const { sent = json.bytes } = json;
+  record.requestBytes = sent.length;
+  record.capture?.takeRequest(sent);
   return {
     requestId: inbound.requestId,
     accountId: credential.accountId,
@@ -84,4 +85,41 @@ function withExactValues(body: JsonObject, json: JsonBody): JsonObject {
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, isReceived(name) ? exact[name] : value]),
   );
+}
+
+/** A request that may name files of the gateway. */
+export interface NamingRequest {
+  readonly inbound: Inbound;
+  readonly credential: Credential;
+  readonly format: CallerFormat;
+  readonly json: JsonBody;
+}
+
+/** Answers requests that name files of the gateway. */
+export interface RequestFiles {
+  /**
+   * Puts the contents of the files into a request.
+   *
+   * @param answer Answers the request with the contents.
+   * @returns What `answer` returns, or the response of another thread.
+   * @throws {GatewayError} `not_found` naming the field; `request_too_large`; `invalid_request`; what `answer` throws.
+   */
+  answer(request: NamingRequest, answer: (json: JsonBody) => Promise<Response>): Promise<Response>;
+}
+
+/** The members that name files, in any format. Most requests have none of them. */
+const FILE_MEMBER = /file(?:_id|Uri|_uri)/;
+
+/**
+ * Answers a request, with the contents of the files that it names. Throws as {@linkcode RequestFiles.answer}.
+ *
+ * @param answer Answers the request with the contents.
+ */
+export function withNamedFiles(
+  request: NamingRequest,
+  files: RequestFiles,
+  answer: (json: JsonBody) => Promise<Response>,
+): Promise<Response> {
+  const { json } = request;
+  return FILE_MEMBER.test(json.outlineText) ? files.answer(request, answer) : answer(json);
 }

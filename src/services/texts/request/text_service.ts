@@ -62,7 +62,8 @@ export class TextService {
         const { request, model, others, measure } = option;
         const settlement = admitted.servedBy(model, limitFor(option, admitted.admission.reserved)!.outputLimit);
         const begunAt = this.parts.clock.now();
-        return this.#attempt({ request, measure, model, others, catalog, candidate, settlement, begunAt });
+        const isBatched = this.parts.batch !== undefined;
+        return this.#attempt({ request, measure, model, others, catalog, candidate, settlement, begunAt, isBatched });
       },
     }, this.parts);
   }

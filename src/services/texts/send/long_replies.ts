@@ -22,10 +22,10 @@ export function hasHops(attempt: TextAttempt): attempt is LongAttempt {
  * that, or the caller does it by itself.
  */
 export function continuationOf(
-  { request, model, provider, candidate, endpoint }: TextAttempt,
+  { request, model, provider, candidate, endpoint, isBatched }: TextAttempt,
 ): LateContinuation | null {
   const { continuation } = endpoint.format;
-  if (continuation === undefined || request.body[continuation.member] !== undefined) return null;
+  if (isBatched === true || continuation === undefined || request.body[continuation.member] !== undefined) return null;
   return factsAt({ provider, model, name: candidate.model }).hopTokens === null ? null : continuation;
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import { Holdings, shareOfRest } from "../../../platform/lib/collections/holdings.ts";
 import type { HeldMemory, MemoryBudget } from "../../../platform/lib/process/memory_budget.ts";
 
 /** Memory for the media of one create request until the vendor has responded. */
@@ -10,7 +11,8 @@ export interface HeldCreateMemory extends Pick<HeldMemory, "reserve">, Disposabl
  * memory always stays free for other requests and providers.
  */
 export class CreateMemory {
-  readonly #heldBy = new Map<string, number>();
+  /** By provider. */
+  readonly #held = new Holdings();
 
   /** @param budget Memory shared by all requests and creates. */
   constructor(readonly budget: MemoryBudget) {}
@@ -21,12 +23,12 @@ export class CreateMemory {
     return {
       reserve: (bytes) => {
         lease.reserve(bytes);
-        if (this.#hasRoomFor(provider, bytes)) return this.#count(provider, bytes);
+        if (this.#hasRoomFor(provider, bytes)) return this.#held.add(provider, bytes);
         lease.release(bytes);
         throw new GatewayError("overloaded", `Not enough memory for another create at provider "${provider}" now`);
       },
       [Symbol.dispose]: () => {
-        this.#count(provider, -lease.held);
+        this.#held.add(provider, -lease.held);
         lease.end();
       },
     };
@@ -35,12 +37,10 @@ export class CreateMemory {
   /** Called after the bytes were taken from the budget. */
   #hasRoomFor(provider: string, bytes: number): boolean {
     const { limitBytes, inUse } = this.budget;
-    return (this.#heldBy.get(provider) ?? 0) + bytes <= (limitBytes - inUse) / 3;
-  }
-
-  #count(provider: string, bytes: number): void {
-    const held = (this.#heldBy.get(provider) ?? 0) + bytes;
-    if (held > 0) this.#heldBy.set(provider, held);
-    else this.#heldBy.delete(provider);
+    const held = this.#held.of(provider) + bytes;
+    return held <= shareOfRest(limitBytes, inUse - held, PROVIDER_SHARE);
   }
 }
+
+/** The part of the memory that the others leave for one provider: a third of what it leaves free itself. */
+const PROVIDER_SHARE = 1 / 4;

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { Holdings } from "../../../platform/lib/collections/holdings.ts";
 import { type OutputSource, outputStream, type StreamOutput } from "../../../platform/lib/streams/output_stream.ts";
 import type { VideoStatus, VideoTask } from "../tasks/task.ts";
 import type { TaskObject } from "../tasks/task_object.ts";
@@ -35,6 +37,22 @@ export interface TaskEventParts {
 
 /** Number of ticks without a read after which the reader counts as disconnected. */
 const MAX_STALLED_TICKS = 4;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Counts a new event stream of a credential.
+ *
+ * @param open The open streams of each credential.
+ * @param limit Maximum per credential.
+ * @returns A function to call when the stream ends.
+ * @throws {GatewayError} `rate_limited` if the credential has the maximum number of streams.
+ */
+export function takeStream(open: Holdings, keyId: string, limit: number): () => void {
+  const giveBack = open.take([[keyId, limit]]);
+  if (giveBack !== null) return giveBack;
+  const message = `Cannot open another event stream: this API key has ${open.of(keyId)} open, which is the maximum`;
+  throw new GatewayError("rate_limited", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
 
 /** Returns the id of a state. Addresses are not part of it, because they are signed again for each response. */
 export function eventIdOf({ status, provider, progress, queue_position, started_at }: TaskObject): string {

@@ -1,3 +1,4 @@
+import { Holdings } from "../../../platform/lib/collections/holdings.ts";
 import { laterBy, type StoreTime } from "../../../platform/store/store_time.ts";
 
 /** The account and provider of a copy. */
@@ -36,24 +37,26 @@ const RETRY = { minMs: 1_000, maxMs: 60_000, spacingMs: 5 };
  * return later, at consecutive instants.
  */
 export class CopyLimiter {
-  readonly #taken = { short: new Map<string, number>(), long: new Map<string, number>() };
+  readonly #taken = { short: new Holdings(), long: new Holdings() };
   #lastRetryAt = 0;
 
   /** Returns a permit; null if there is no room now. */
   acquire(source: CopySource): CopyPermit | null {
-    if (!this.#hasRoom("short", source)) return null;
-    let kind: "short" | "long" | null = "short";
-    this.#count("short", source, 1);
+    let giveBack = this.#take("short", source);
+    if (giveBack === null) return null;
+    let isLong = false;
     return {
       markLong: () => {
-        if (kind !== "short" || !this.#hasRoom("long", source)) return;
-        this.#count("short", source, -1);
-        this.#count("long", source, 1);
-        kind = "long";
+        if (giveBack === null || isLong) return;
+        const long = this.#take("long", source);
+        if (long === null) return;
+        giveBack();
+        giveBack = long;
+        isLong = true;
       },
       release: () => {
-        if (kind !== null) this.#count(kind, source, -1);
-        kind = null;
+        giveBack?.();
+        giveBack = null;
       },
     };
   }
@@ -67,23 +70,12 @@ export class CopyLimiter {
     return laterBy(now, waitMs);
   }
 
-  #hasRoom(kind: "short" | "long", source: CopySource): boolean {
-    const taken = (name: string) => this.#taken[kind].get(name) ?? 0;
-    const [account, provider, all] = namesOf(source);
+  #take(kind: "short" | "long", { account, provider }: CopySource): (() => void) | null {
     const limits = LIMITS[kind];
-    return taken(account) < limits.account && taken(provider) < limits.provider && taken(all) < limits.all;
+    return this.#taken[kind].take([
+      [`account ${account}`, limits.account],
+      [`provider ${provider}`, limits.provider],
+      ["all", limits.all],
+    ]);
   }
-
-  #count(kind: "short" | "long", source: CopySource, by: number): void {
-    const taken = this.#taken[kind];
-    for (const name of namesOf(source)) {
-      const count = (taken.get(name) ?? 0) + by;
-      if (count > 0) taken.set(name, count);
-      else taken.delete(name);
-    }
-  }
-}
-
-function namesOf({ account, provider }: CopySource): readonly [account: string, provider: string, all: string] {
-  return [`account ${account}`, `provider ${provider}`, "all"];
 }

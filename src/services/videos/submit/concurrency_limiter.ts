@@ -1,4 +1,5 @@
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
+import { Holdings, shareOfRest } from "../../../platform/lib/collections/holdings.ts";
 
 /** The right to make one call; disposing of it frees the place. */
 export type Permit = Disposable;
@@ -9,14 +10,16 @@ const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 120_000;
 /** Minimum interval between two attempts at one provider, which bounds the store load of a long queue. */
 const RETRY_SPACING_MS = 20;
+/** The part of the permits that others leave for one account. */
+const ACCOUNT_SHARE = 1 / 2;
 
 /**
  * Limits the concurrent calls to each provider and shares them among accounts. A provider that does not respond delays
  * no other provider, and an account delays no other account.
  *
  * An account gets another permit of a provider while it holds fewer than are free. A single account gets half of them.
- * With n accounts, each gets one part in n + 1, and one part stays free for the next account. This is the dynamic
- * threshold described at {@linkcode MemoryBudget}.
+ * With n accounts, each gets one part in n + 1, and one part stays free for the next account. See
+ * {@linkcode shareOfRest}.
  */
 export class ConcurrencyLimiter {
   readonly #providers = new Map<string, ProviderPermits>();
@@ -50,27 +53,16 @@ export class ConcurrencyLimiter {
 
 /** The permits of one provider. */
 class ProviderPermits {
-  readonly #heldBy = new Map<string, number>();
+  readonly #held = new Holdings();
   /** Latest scheduled retry of each account, in monotonic milliseconds. */
   readonly #lastRetryAt = new Map<string, number>();
-  #free: number;
 
-  constructor(max: number) {
-    this.#free = max;
-  }
+  constructor(private readonly max: number) {}
 
   acquire(account: string): Permit | null {
-    const held = this.#heldBy.get(account) ?? 0;
-    if (held >= this.#free) return null;
-    this.#free--;
-    this.#heldBy.set(account, held + 1);
-    let isHeld = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (isHeld) this.#giveBack(account);
-        isHeld = false;
-      },
-    };
+    const ofOthers = this.#held.total - this.#held.of(account);
+    const giveBack = this.#held.take([[account, shareOfRest(this.max, ofOthers, ACCOUNT_SHARE)]]);
+    return giveBack && { [Symbol.dispose]: giveBack };
   }
 
   retryAt(account: string, now: number): number {
@@ -80,12 +72,5 @@ class ProviderPermits {
     const at = Math.min(Math.max(last + spacing, now + MIN_RETRY_MS), now + MAX_RETRY_MS);
     this.#lastRetryAt.set(account, at);
     return at;
-  }
-
-  #giveBack(account: string): void {
-    const held = this.#heldBy.get(account)! - 1;
-    if (held > 0) this.#heldBy.set(account, held);
-    else this.#heldBy.delete(account);
-    this.#free++;
   }
 }

@@ -1,4 +1,4 @@
-import type { Meter } from "../../../money/billing/meter/meter.ts";
+import type { LedgerMeter, Meter } from "../../../money/billing/meter/meter.ts";
 import type { EndedTask } from "../../webhooks/ended_task.ts";
 import type { DatedCatalog } from "../../../vendors/catalog/catalog.ts";
 import type { FileStore } from "../../../platform/files/files.ts";
@@ -48,7 +48,7 @@ export interface VideoParts {
   /** Checked before a create. Default: no check. */
   readonly writeGuard?: WriteGuard;
   /** Reservations of open requests in memory; a hold must fit beside them. */
-  readonly meter: Pick<Meter, "admit" | "admitFree" | "probe" | "reserve" | "allowance" | "invalidate">;
+  readonly meter: Meter & Pick<LedgerMeter, "reserve">;
   readonly clock: Clock;
   readonly log: Log;
   readonly catalog: DatedCatalog;

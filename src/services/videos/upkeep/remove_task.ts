@@ -19,7 +19,7 @@ export interface TaskRemovalParts extends Pick<VideoParts, "files" | "onRemoval"
 /**
  * Maximum number of conflicting commits. An ended task changes when its copies are complete, and rarely after that.
  */
-const MAX_RACES = 8;
+export const MAX_RACES = 8;
 
 /**
  * Removes an ended task with all its data: copies of results, its delivery once that has ended, its hold and its index

@@ -7,7 +7,7 @@ import {
   scanCopiedTasks,
   scanTaskIndex,
 } from "../tasks/records.ts";
-import { removeEndedTask } from "./remove_task.ts";
+import { MAX_RACES, removeEndedTask } from "./remove_task.ts";
 import { removeCopies } from "../results/task_files.ts";
 import { TERMINAL_STATUSES, type TerminalStatus } from "../../webhooks/ended_task.ts";
 import type { VideoTask } from "../tasks/task.ts";
@@ -94,8 +94,13 @@ function isDue({ updatedAt, mirroring }: VideoTask, endedBy: number): boolean {
   return updatedAt <= endedBy && !mirroring;
 }
 
+/** The sweep of files may change the task meanwhile. */
 async function removeIfDue(parts: VideoParts, id: string, endedBy: number): Promise<void> {
-  const entry = await readTask(parts.store, id);
-  if (entry === null || !isDue(entry.value, endedBy)) return;
-  if (await removeEndedTask(parts, entry) === "removed") parts.log.info("video_expired", { ref: id });
+  for (let race = 0; race < MAX_RACES; race++) {
+    const entry = await readTask(parts.store, id);
+    if (entry === null || !isDue(entry.value, endedBy)) return;
+    const removal = await removeEndedTask(parts, entry);
+    if (removal === "removed") parts.log.info("video_expired", { ref: id });
+    if (removal !== "changed") return;
+  }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import type { Late } from "../../../platform/lib/process/late.ts";
+import type { BatchUpstream } from "./batch_upstream.ts";
 import type { CacheUpstream } from "./cache_upstream.ts";
 import type { EmbeddingUpstream } from "./embedding_upstream.ts";
 import type { ImageUpstream } from "./image_upstream.ts";
@@ -32,6 +33,8 @@ export interface Capabilities {
   readonly speech?: Late<SpeechUpstream>;
   /** Transcriptions and translations. */
   readonly transcripts?: Late<TranscriptUpstream>;
+  /** Batches of requests for text. Absent also if the operator has switched them off. */
+  readonly batches?: Late<BatchUpstream>;
 }
 
 /** What capabilities are made from, for one provider. */

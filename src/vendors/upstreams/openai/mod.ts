@@ -30,6 +30,7 @@ export const openai = {
     ranks: new Late(async () => (await import("./ranks.ts")).openaiRanks(outbound, quirks)),
     speech: new Late(async () => (await import("./speech.ts")).openaiSpeech(outbound, documentedPath)),
     transcripts: new Late(async () => (await import("./transcripts.ts")).openaiTranscripts(outbound, documentedPath)),
+    batches: new Late(async () => (await import("./batches.ts")).openaiBatches(outbound)),
   }),
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,

@@ -12,6 +12,7 @@ import type { CredentialConfig } from "../settings/credential_config.ts";
 import { loadDeployments, loadKind } from "../adapters.ts";
 import { listModels } from "../contract/model_listing.ts";
 import { createOutbound, type OutboundOptions } from "../call/outbound.ts";
+import type { Capabilities } from "../contract/capabilities.ts";
 import type { UpstreamKind } from "../contract/upstream.ts";
 import { idOf, type Provider } from "../contract/provider.ts";
 import type { ProviderConfig } from "../settings/provider_config.ts";
@@ -188,13 +189,14 @@ function openProvider(
   const { probe, check, models } = kind;
   const { speaks, quirks, vertex } = config;
   const settings = { speaks, quirks, ...(vertex && { vertex }) };
+  const capabilities: Capabilities = kind.capabilities({ outbound, settings, clock });
   const provider: Provider = {
     name,
     ...(config.credential !== undefined && { credential: config.credential }),
     outbound,
     redact,
     text: kind.text(settings),
-    capabilities: kind.capabilities({ outbound, settings, clock }),
+    capabilities: config.hasBatches === true ? capabilities : without(capabilities, "batches"),
     ...(probe && { probe: (signal) => probe(outbound, signal) }),
     ...(check && { check: (signal) => check(outbound, signal) }),
     ...(models && { listModels: (signal) => listModels(outbound, models, signal) }),
@@ -209,6 +211,11 @@ function openProvider(
     wholeFirstByteMs: firstByteMs,
   };
   return { provider, close: () => client.close() };
+}
+
+function without(capabilities: Capabilities, name: keyof Capabilities): Capabilities {
+  const { [name]: _left, ...others } = capabilities;
+  return others;
 }
 
 /** How the requests of a provider are authorized; without functions if they need no authorization. */

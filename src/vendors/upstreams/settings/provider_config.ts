@@ -70,6 +70,8 @@ export interface ProviderConfig extends CloudConfig {
   readonly facts?: ProviderFacts;
   /** Whether the gateway makes use of the vendor's prompt cache by itself. Default: `auto`. */
   readonly promptCaching?: PromptCachingSetting;
+  /** Whether lines of batches are sent in the vendor's own batches, if it has them. Default: false. */
+  readonly hasBatches?: boolean;
   /** The names of the models in its list that are served if they have a price, with stars. Default: none. */
   readonly discover?: readonly string[];
   /** Limits on its use by all callers together. Default: none. */
@@ -220,6 +222,7 @@ function providerOf(provider: Input): ProviderConfig {
     quirks: provider.quirks ? new Set(provider.quirks) : defaultQuirks(provider.kind, new URL(baseUrl)),
     ...(provider.facts && { facts: provider.facts }),
     ...(provider.prompt_caching && { promptCaching: provider.prompt_caching }),
+    ...(hasBatches(provider, baseUrl) && { hasBatches: true }),
     ...(provider.discover && { discover: provider.discover.allow }),
     ...(provider.state !== "on" && { halt: { state: provider.state, by: null, since: null } }),
     ...(limits && { limits: { ...limits, maxWaitMs: provider.max_wait } }),
@@ -228,6 +231,16 @@ function providerOf(provider: Input): ProviderConfig {
     }),
   };
 }
+
+/** Another vendor with the same interface may not have its batches, so that the operator must switch them on. */
+function hasBatches({ batches, kind }: Input, baseUrl: string): boolean {
+  if (batches !== "auto" || !VENDORS_WITH_BATCHES.has(kind)) return batches === "on";
+  const [own, used] = [new URL(vendorBaseUrl(kind)).hostname, new URL(baseUrl).hostname];
+  return used === own || used.endsWith(`.${own}`);
+}
+
+/** The kinds whose adapters have batches. */
+const VENDORS_WITH_BATCHES: ReadonlySet<ProviderKind> = new Set(["openai", "anthropic", "google"]);
 
 const OPENAI_HOST = new URL(vendorBaseUrl("openai")).hostname;
 

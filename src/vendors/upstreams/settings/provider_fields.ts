@@ -98,6 +98,12 @@ export const writtenProvider = z.strictObject({
     example: "off",
     otherwise: "auto",
   }),
+  batches: setting(z.enum(["auto", "on", "off"]), {
+    default: "auto",
+    text: "Whether lines of batches are sent in [the vendor's own batches](batches.md#batches-of-the-vendor); " +
+      "`auto`: at the vendor's own address",
+    example: "off",
+  }),
   discover: z.strictObject({
     allow: setting(
       distinct(text(1, 256), 1).refine((names) => names.length <= MAX_ALLOWED, `at most ${MAX_ALLOWED} names`),

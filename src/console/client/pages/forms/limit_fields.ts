@@ -16,13 +16,16 @@ export type KnownSettings = Limits & {
   readonly unlimited?: boolean;
   /** Of accounts. */
   readonly notification_url?: string | null;
+  /** Of accounts. */
+  readonly webhook_format?: string;
 };
 
 const MS = 1_000;
 
 /** The texts with which a form shows settings; empty ones without a setting. */
 export function textsOf(settings: KnownSettings): LimitTexts {
-  const { name, budget, capture, expires_at, metadata, overdraft, unlimited, notification_url } = settings;
+  const { name, budget, capture, expires_at, metadata, overdraft, unlimited, notification_url, webhook_format } =
+    settings;
   return {
     name: name ?? "",
     ...Object.fromEntries(LIST_FIELDS.map((field) => [field, settings[field]?.join(", ") ?? ""])),
@@ -35,6 +38,7 @@ export function textsOf(settings: KnownSettings): LimitTexts {
     ...unlimited !== undefined && { balance: unlimited ? "unlimited" : "prepaid" },
     overdraft: overdraft === undefined || Number(overdraft) === 0 ? "" : plainAmount(overdraft),
     notification_url: notification_url ?? "",
+    ...webhook_format !== undefined && { webhook_format },
   };
 }
 
@@ -63,6 +67,7 @@ export function changedFields(before: LimitTexts, after: LimitTexts): Record<str
   set("balance", (text) => text);
   set("overdraft", (text) => text);
   set("notification_url", (text) => text);
+  set("webhook_format", (text) => text);
   if (isChanged("budget") || isChanged("per") && textOf("budget") !== "") {
     changes.budget = textOf("budget") === "" ? null : { amount: textOf("budget"), per: textOf("per") };
   }

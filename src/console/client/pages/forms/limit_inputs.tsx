@@ -4,6 +4,7 @@ import type { LimitTexts } from "./limit_fields.ts";
 
 const PERIODS = ["day", "week", "month", "total"] as const;
 const BALANCES = ["prepaid", "unlimited"] as const;
+const WEBHOOK_FORMATS = ["service", "openai"] as const;
 const CAPTURES = ["", "none", "errors", "all"] as const;
 
 /** The fields for the settings of a key or an account. */
@@ -61,6 +62,17 @@ export function LimitInputs({ holder, texts = {}, isOpen = false }: {
           )}
           {holder === "account" && input("overdraft", names.overdraft)}
           {holder === "account" && input("notification_url", names.notificationUrl, "https://example.com/hook")}
+          {holder === "account" && (
+            <Field name={names.webhookFormat}>
+              <select name="webhook_format">
+                {WEBHOOK_FORMATS.map((each) => (
+                  <option key={each} value={each} selected={each === (texts.webhook_format ?? "service")}>
+                    {names.webhookFormats[each]}
+                  </option>
+                ))}
+              </select>
+            </Field>
+          )}
           {input("expires_at", names.expiresAt, "2027-01-31")}
           <Field name={names.metadata}>
             <textarea

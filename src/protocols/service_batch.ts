@@ -1,0 +1,15 @@
+import { writeMoney } from "../platform/lib/basics/money.ts";
+import type { BatchRecord } from "../services/batches/batch.ts";
+
+/**
+ * `service_batch` of a batch in every protocol. It says before anything is paid who runs the lines: those that the
+ * gateway runs have the price of single requests.
+ */
+export function writeServiceBatch(batch: BatchRecord): Record<string, string> {
+  return { mode: modeOf(batch), estimate: writeMoney(batch.estimate), cost: writeMoney(batch.cost) };
+}
+
+function modeOf({ total, vendorLines }: BatchRecord): "vendor" | "emulated" | "mixed" {
+  if (vendorLines === 0) return "emulated";
+  return vendorLines === total ? "vendor" : "mixed";
+}

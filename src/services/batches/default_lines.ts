@@ -1,0 +1,12 @@
+import { defaultErrorFields } from "../../conversation/parts/reply/default_error.ts";
+import { readInputLine } from "./input_lines.ts";
+import type { LineFormat } from "./line_format.ts";
+
+/** `{custom_id, method, url, body}`. Source: OpenAI API reference, "Batch". */
+export const DEFAULT_LINES: LineFormat = {
+  read: readInputLine,
+  hasUniqueIds: true,
+  requestField: null,
+  writeError: (error) => ({ error: defaultErrorFields(error) }),
+  results: null,
+};

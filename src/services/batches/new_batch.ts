@@ -1,0 +1,67 @@
+import type { StoreTime } from "../../platform/store/store_time.ts";
+import { type BatchRecord, COMPLETION_WINDOWS, NO_BATCH_USAGE } from "./batch.ts";
+import type { FileOwner } from "../stored_files/stored_files.ts";
+import type { ReadInput } from "./read_input.ts";
+
+/** A batch to be created. */
+export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas"> {
+  readonly endpoint: string;
+  /** The file of the lines; null if `lines` has them. */
+  readonly inputFileId: string | null;
+  /** The lines of the create, one after the other; null if a file has them. */
+  readonly lines: AsyncIterable<Uint8Array> | null;
+  readonly completionWindow: string;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly callbackUrl: string | null;
+  readonly outputSeconds: number | null;
+}
+
+/** What a create adds to what its caller asks for. */
+export interface NewRecordFacts {
+  readonly id: string;
+  readonly owner: FileOwner;
+  readonly createdAt: StoreTime;
+  /** What its lines have. */
+  readonly input: ReadInput;
+}
+
+/** The record of a batch whose lines can be run. */
+export function newRecordOf(
+  batch: NewBatch,
+  { id, owner, createdAt, input }: NewRecordFacts,
+): BatchRecord {
+  const { protocol, betas, endpoint, inputFileId, completionWindow, metadata, callbackUrl, outputSeconds } = batch;
+  return {
+    id,
+    account: owner.accountId,
+    keyId: owner.keyId,
+    ...protocol !== undefined && { protocol },
+    ...betas !== undefined && { betas },
+    endpoint,
+    inputFileId,
+    completionWindow,
+    metadata,
+    callbackUrl,
+    outputSeconds,
+    status: "in_progress",
+    createdAt,
+    expiresAt: createdAt + (COMPLETION_WINDOWS[completionWindow] ?? 0),
+    finalizingAt: null,
+    cancellingAt: null,
+    endedAt: null,
+    total: input.total,
+    vendorLines: input.vendorLines,
+    isCut: false,
+    isOwnDone: false,
+    completed: 0,
+    failed: 0,
+    estimate: input.estimate,
+    cost: 0n,
+    usage: NO_BATCH_USAGE,
+    model: input.model,
+    errors: [],
+    outputFileId: null,
+    errorFileId: null,
+    epoch: 0,
+  };
+}

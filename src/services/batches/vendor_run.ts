@@ -1,0 +1,285 @@
+import { errorName } from "../../platform/lib/basics/log.ts";
+import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { StoredFile } from "../../platform/files/files.ts";
+import { UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
+import type { BatchOrder, BatchUpstream, EndedBatch } from "../../vendors/upstreams/contract/batch_upstream.ts";
+import type { BatchParts } from "./batch_parts.ts";
+import { BatchCutter } from "./cut.ts";
+import { settledNumbers, setVendorBatch, vendorBatchesOf } from "./records.ts";
+import { LostBatchError, type Settler } from "./settle.ts";
+import { markOf, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
+import { VendorResults } from "./vendor_results.ts";
+
+/** A vendor that was asked is asked again after this part of the time since then, within these limits. */
+const POLL_SHARE = 0.1;
+const MIN_POLL_MS = 1_000;
+const MAX_POLL_MS = 60_000;
+/** Pauses after failures: they double. */
+const MIN_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 300_000;
+/**
+ * A create whose outcome is unknown is searched for this long before it is sent again. Its connection is closed by
+ * then, and the vendor lists what it has.
+ */
+const DOUBT_MS = 120_000;
+/** Tolerance for a vendor's clock that is behind. */
+const CLOCK_SKEW_MS = 60_000;
+/** Results that are cut, or lack lines, are read so often. */
+const MAX_RESULT_READS = 3;
+/** A batch that ends waits so long for its vendors, which finish the lines that they run. */
+const MAX_STOP_MS = 3_600_000;
+
+/** What {@linkcode VendorRun} works on. */
+export interface VendorRunOptions {
+  readonly settler: Settler;
+  readonly lines: StoredFile;
+  /** The credential for lines that are sent; the error of a key that may not be used any more. */
+  readonly credential: () => Promise<Credential | GatewayError>;
+  /** Since when no further line may begin, as the batch is cancelled or expired, in Unix milliseconds; null if not. */
+  readonly stoppedAt: () => number | null;
+  /** Whether this run ends, and a later one goes on. */
+  readonly shouldPause: () => boolean;
+  /** Ends calls to vendors. */
+  readonly signal: AbortSignal;
+}
+
+/** One look at all batches of vendors that a batch was cut into. Each step is durable before the next one. */
+export class VendorRun {
+  #results: VendorResults | null = null;
+
+  constructor(private readonly parts: BatchParts, private readonly options: VendorRunOptions) {}
+
+  /**
+   * Does what is due. Resolves to when there is more to do, in Unix milliseconds; null if all batches have ended.
+   *
+   * @throws {UnfinishedCutError} If the run ends before the lines are cut.
+   */
+  async step(): Promise<number | null> {
+    const { store } = this.parts;
+    const { settler, stoppedAt, shouldPause } = this.options;
+    const { id } = settler.entry.value;
+    if (!settler.entry.value.isCut && stoppedAt() === null) await this.#cut();
+    let next: number | null = null;
+    for (const vendor of await vendorBatchesOf(store, id)) {
+      if (shouldPause()) return store.now();
+      const after = await this.#advance(vendor);
+      if (after.state !== "ended") next = Math.min(next ?? Infinity, after.dueAt);
+    }
+    return next;
+  }
+
+  async #cut(): Promise<void> {
+    const { settler, lines, shouldPause, stoppedAt } = this.options;
+    const settled = await settledNumbers(this.parts.store, settler.entry.value.id);
+    const credential = await this.options.credential();
+    const shouldStop = () => shouldPause() || stoppedAt() !== null;
+    await new BatchCutter(this.parts, { settler, lines, settled, credential, shouldStop }).cut();
+  }
+
+  /** Does what is due for one batch of a vendor, and returns it as it is then. */
+  async #advance(vendor: VendorBatch): Promise<VendorBatch> {
+    const { store, log } = this.parts;
+    const { settler } = this.options;
+    const stoppedAt = this.options.stoppedAt();
+    const mustStop = stoppedAt !== null && vendor.cancelledAt === null;
+    if (vendor.state === "ended" || (vendor.dueAt > store.now() && !mustStop)) return vendor;
+    if (stoppedAt !== null && vendor.state === "cut") return await this.#end(vendor, null);
+    if (stoppedAt !== null && store.now() >= stoppedAt + MAX_STOP_MS) {
+      log.error("vendor_batch_lost", { ref: settler.entry.value.id, provider: vendor.provider, state: vendor.state });
+      return await this.#end(vendor, null);
+    }
+    const upstream = await this.parts.runner.batchesOf(vendor.provider);
+    if (upstream === null) {
+      // An operator can bring the provider back while the batch lasts.
+      return await this.#later(vendor, `provider "${vendor.provider}" has no batches any more`);
+    }
+    try {
+      if (vendor.state === "cut") return await this.#create(vendor, upstream);
+      if (vendor.state === "creating") return await this.#find(vendor, upstream);
+      return await this.#poll(vendor, upstream);
+    } catch (error) {
+      if (error instanceof LostBatchError || !(error instanceof UpstreamFailure)) throw error;
+      return await this.#later(vendor, error.loggedMessage);
+    }
+  }
+
+  /** Uploads the lines and creates the batch. The record says that it may exist before it is sent. */
+  async #create(vendor: VendorBatch, upstream: BatchUpstream): Promise<VendorBatch> {
+    const { store, files } = this.parts;
+    const { id } = this.options.settler.entry.value;
+    const { signal } = this.options;
+    if (await files.find(vendorContentNameOf(id, vendor.number)) === null) {
+      throw new Error("The lines of a vendor's batch are missing");
+    }
+    try {
+      const { content } = this.#orderOf(vendor);
+      const file = vendor.file ?? await upstream.upload?.(content, signal) ?? null;
+      const now = store.now();
+      const creating = await this.#set({ ...vendor, state: "creating", file, sent: vendor.sent + 1, sentAt: now });
+      return await this.#send(creating, upstream);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure) || !isRefusal(error)) throw error;
+      return await this.#refuse(vendor, error.message);
+    }
+  }
+
+  async #send(creating: VendorBatch, upstream: BatchUpstream): Promise<VendorBatch> {
+    const { store } = this.parts;
+    try {
+      const vendorId = await upstream.create(this.#orderOf(creating), this.options.signal);
+      return await this.#open(creating, vendorId);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      const now = store.now();
+      this.#log(creating, error.loggedMessage);
+      if (error.facts.accepted !== "no") return await this.#set({ ...creating, sentAt: now, dueAt: now });
+      if (isRefusal(error)) throw error;
+      const failures = creating.failures + 1;
+      return await this.#set({ ...creating, state: "cut", failures, dueAt: now + retryMs(failures) });
+    }
+  }
+
+  /** Searches for a batch whose create has an unknown outcome. It is sent again only if the vendor does not have it. */
+  async #find(vendor: VendorBatch, upstream: BatchUpstream): Promise<VendorBatch> {
+    const { store } = this.parts;
+    const sentAt = vendor.sentAt ?? 0;
+    const found = await upstream.find(this.#orderOf(vendor), sentAt - DOUBT_MS - CLOCK_SKEW_MS);
+    if (typeof found === "object") return await this.#open(vendor, found.id);
+    const now = store.now();
+    if (found === "unclear" || now < sentAt + DOUBT_MS) {
+      return await this.#set({ ...vendor, dueAt: now + pollMs(now - sentAt) });
+    }
+    return await this.#set({ ...vendor, state: "cut", dueAt: now });
+  }
+
+  async #open(vendor: VendorBatch, vendorId: string): Promise<VendorBatch> {
+    const { store, log } = this.parts;
+    const { id } = this.options.settler.entry.value;
+    const now = store.now();
+    const dueAt = now + MIN_POLL_MS;
+    const open = await this.#set({ ...vendor, state: "open", vendorId, sentAt: now, failures: 0, dueAt });
+    log.info("vendor_batch_created", { ref: id, provider: vendor.provider, model: vendor.model, count: vendor.count });
+    return open;
+  }
+
+  async #poll(vendor: VendorBatch, upstream: BatchUpstream): Promise<VendorBatch> {
+    const { store } = this.parts;
+    const vendorId = vendor.vendorId ?? "";
+    const progress = await upstream.read(vendorId);
+    if (progress.state === "gone") return await this.#missing(vendor, "the vendor has the batch no more");
+    if (progress.state === "ended") return await this.#settle(vendor, progress, upstream);
+    const now = store.now();
+    const dueAt = now + pollMs(now - (vendor.cancelledAt ?? vendor.sentAt ?? now));
+    if (this.options.stoppedAt() === null || vendor.cancelledAt !== null) {
+      return await this.#set({ ...vendor, failures: 0, dueAt });
+    }
+    await upstream.cancel(vendorId);
+    return await this.#set({ ...vendor, failures: 0, cancelledAt: now, dueAt: now + MIN_POLL_MS });
+  }
+
+  async #settle(vendor: VendorBatch, ended: EndedBatch, upstream: BatchUpstream): Promise<VendorBatch> {
+    const { store } = this.parts;
+    const { failure } = ended;
+    if (failure !== null) {
+      if (!failure.isTemporary) return await this.#refuse(vendor, failure.message);
+      this.#log(vendor, failure.message);
+      const failures = vendor.failures + 1;
+      const again = { state: "cut", vendorId: null, failures } as const;
+      return await this.#set({ ...vendor, ...again, dueAt: store.now() + retryMs(failures) });
+    }
+    const results = await this.#resultsOf();
+    const isLastRead = vendor.reads + 1 >= MAX_RESULT_READS;
+    try {
+      if (!await results.settle(vendor, ended, upstream)) return { ...vendor, dueAt: store.now() };
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (!isLastRead) return await this.#later({ ...vendor, reads: vendor.reads + 1 }, error.loggedMessage);
+      this.#log(vendor, error.loggedMessage);
+    }
+    // A vendor that cancelled or expired a batch lists no result for the lines that it did not run.
+    const isWhole = this.options.stoppedAt() !== null || results.hasAll(vendor);
+    if (!isWhole && !isLastRead) {
+      return await this.#later({ ...vendor, reads: vendor.reads + 1 }, "the results lack lines");
+    }
+    const done = await this.#missing(vendor, "the vendor returned no result");
+    await upstream.remove(vendor.vendorId ?? "", ended).catch((error) => this.#log(vendor, errorName(error)));
+    return done;
+  }
+
+  /** Ends a vendor's batch. Its lines without a result fail; those of a stopped batch end with it. */
+  async #missing(vendor: VendorBatch, why: string): Promise<VendorBatch> {
+    const message = `Cannot return the reply of provider "${vendor.provider}": ${why}; the line is not charged`;
+    return await this.#end(vendor, new GatewayError("upstream_error", message, { provider: vendor.provider }));
+  }
+
+  /** Ends a vendor's batch that the vendor refuses. */
+  async #refuse(vendor: VendorBatch, message: string): Promise<VendorBatch> {
+    this.#log(vendor, message);
+    const text = `Provider "${vendor.provider}" refused the batch of this line: ${message}`;
+    const loggedMessage = `Provider "${vendor.provider}" refused a batch`;
+    return await this.#end(vendor, new GatewayError("upstream_error", text, { loggedMessage }));
+  }
+
+  async #end(vendor: VendorBatch, error: GatewayError | null): Promise<VendorBatch> {
+    if (error !== null && this.options.stoppedAt() === null) {
+      await (await this.#resultsOf()).refuseOthers(vendor, error);
+    }
+    const ended = await this.#set({ ...vendor, state: "ended" });
+    const { id } = this.options.settler.entry.value;
+    await this.parts.files.remove(vendorContentNameOf(id, vendor.number)).catch(() => {}); // removed with the batch
+    return ended;
+  }
+
+  async #resultsOf(): Promise<VendorResults> {
+    if (this.#results !== null) return this.#results;
+    const { settler, lines, shouldPause } = this.options;
+    const { id, account: accountId, keyId } = settler.entry.value;
+    const settled = await settledNumbers(this.parts.store, id);
+    // What the vendor has done is paid, whatever the key may do by now.
+    const credential = { accountId, keyId, limits: null, capture: null };
+    return this.#results = new VendorResults(this.parts, { settler, lines, settled, credential, shouldPause });
+  }
+
+  async #later(vendor: VendorBatch, reason: string): Promise<VendorBatch> {
+    this.#log(vendor, reason);
+    const failures = vendor.failures + 1;
+    return await this.#set({ ...vendor, failures, dueAt: this.parts.store.now() + retryMs(failures) });
+  }
+
+  #log({ provider, model, state, failures }: VendorBatch, reason: string): void {
+    const { id } = this.options.settler.entry.value;
+    this.parts.log.warn("vendor_batch_failed", { ref: id, provider, model, state, attempt: failures + 1, reason });
+  }
+
+  async #set(vendor: VendorBatch): Promise<VendorBatch> {
+    const { settler } = this.options;
+    await settler.change({}, setVendorBatch({}, settler.entry.value.id, vendor));
+    return vendor;
+  }
+
+  #orderOf(vendor: VendorBatch): BatchOrder {
+    const { files } = this.parts;
+    const { id } = this.options.settler.entry.value;
+    const { path, headers, model, count, bytes: lengthBytes, file } = vendor;
+    async function* open(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+      const content = await files.find(vendorContentNameOf(id, vendor.number));
+      if (content === null) throw new Error("The lines of a vendor's batch are missing");
+      yield* content.read();
+    }
+    return { mark: markOf(id, vendor), path, headers, model, count, content: { lengthBytes, open }, file };
+  }
+}
+
+/** Whether a vendor would refuse the same batch again. */
+function isRefusal({ kind }: UpstreamFailure): boolean {
+  return kind === "invalid" || kind === "forbidden";
+}
+
+function pollMs(sinceMs: number): number {
+  return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, Math.round(sinceMs * POLL_SHARE)));
+}
+
+function retryMs(failures: number): number {
+  return Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(failures - 1, 10));
+}

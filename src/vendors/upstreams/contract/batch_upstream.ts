@@ -1,0 +1,96 @@
+import type { OutboundCall } from "../call/outbound_call.ts";
+
+/** The interface of a vendor for batches of requests. Failures are those of the provider's outbound client. */
+export interface BatchUpstream {
+  /** The most that one batch may have. */
+  readonly limits: BatchLimits;
+  /**
+   * Writes a request as a line of a batch, without a line feed. The body stays as it is.
+   *
+   * @param id Unique in the batch: letters, digits and hyphens, at most 64.
+   */
+  writeLine(id: string, call: BatchedCall): Uint8Array<ArrayBuffer>;
+  /** Uploads the lines as a file and returns its name, for vendors whose batches refer to one. */
+  readonly upload?: (content: BatchContent, signal: AbortSignal) => Promise<string>;
+  /** Creates a batch and returns its id. It is sent over a new connection, at most once. */
+  create(order: BatchOrder, signal: AbortSignal): Promise<string>;
+  /**
+   * Searches for the batch of an order.
+   *
+   * @param sinceMs No batch of the order was created before, in Unix milliseconds.
+   * @returns Its id; `absent` if the vendor does not list it; `unclear` if the vendor cannot tell yet.
+   */
+  find(order: BatchOrder, sinceMs: number): Promise<{ readonly id: string } | "absent" | "unclear">;
+  /** Reads the state of a batch. */
+  read(id: string): Promise<BatchProgress>;
+  /** Asks the vendor to cancel a batch. One that has ended stays as it is. */
+  cancel(id: string): Promise<void>;
+  /** Returns the results of an ended batch, line by line in any order, in chunks of any size. */
+  results(ended: EndedBatch): AsyncIterable<Uint8Array>;
+  /** Reads a line of the results; null if it is none. */
+  readResult(line: Uint8Array<ArrayBuffer>): BatchResult | null;
+  /** Removes a batch and its files at the vendor, as far as the vendor has a way. */
+  remove(id: string, ended: EndedBatch | null): Promise<void>;
+}
+
+/** The limits of one batch at a vendor. */
+export interface BatchLimits {
+  readonly lines: number;
+  /** Of all lines with their line feeds. */
+  readonly bytes: number;
+}
+
+/** A request as it would be sent by itself. */
+export interface BatchedCall extends Pick<OutboundCall, "path" | "headers"> {
+  /** JSON. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** The lines of a batch, each with a line feed at its end. */
+export interface BatchContent {
+  readonly lengthBytes: number;
+  /** The bytes from the start, on every call. */
+  open(): AsyncIterable<Uint8Array<ArrayBuffer>>;
+}
+
+/** A batch to be created. */
+export interface BatchOrder extends Pick<BatchedCall, "path" | "headers"> {
+  /** The gateway's own name for it, by which it is found again. Part of it begins the id of each line. */
+  readonly mark: string;
+  /** The vendor's name of the model of all lines. */
+  readonly model: string;
+  /** The number of lines. */
+  readonly count: number;
+  readonly content: BatchContent;
+  /** The name of the uploaded file; null for vendors without {@linkcode BatchUpstream.upload}. */
+  readonly file: string | null;
+}
+
+/** The state of a batch at its vendor. `gone`: the vendor has it no more. */
+export type BatchProgress = { readonly state: "open" } | { readonly state: "gone" } | EndedBatch;
+
+/** A batch that has ended at its vendor. */
+export interface EndedBatch {
+  readonly state: "ended";
+  /** Why no line was run; null if lines were, or may have been. */
+  readonly failure: BatchFailure | null;
+  /** What has the results, for {@linkcode BatchUpstream.results}. */
+  readonly results: readonly string[];
+  /** What the vendor stores for it besides. */
+  readonly files: readonly string[];
+}
+
+/** Why a vendor ran no line of a batch. */
+export interface BatchFailure {
+  /** The vendor's code; empty if there is none. */
+  readonly code: string;
+  /** The vendor's message, redacted. */
+  readonly message: string;
+  /** Whether the same batch can be accepted later. */
+  readonly isTemporary: boolean;
+}
+
+/** The result of one line: an HTTP reply, or why there is none. */
+export type BatchResult =
+  | { readonly id: string; readonly status: number; readonly body: Uint8Array<ArrayBuffer> }
+  | { readonly id: string; readonly unrun: string };

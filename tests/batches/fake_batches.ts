@@ -1,0 +1,97 @@
+import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
+import type {
+  BatchedCall,
+  BatchOrder,
+  BatchProgress,
+  BatchUpstream,
+  EndedBatch,
+} from "../../src/vendors/upstreams/contract/batch_upstream.ts";
+import type { Clock } from "../../src/platform/lib/basics/clock.ts";
+
+interface FakeBatch {
+  readonly id: string;
+  readonly mark: string;
+  readonly ids: readonly string[];
+  state: "open" | "ended";
+}
+
+/** A vendor of batches in memory. A test says how it behaves. */
+export class FakeBatches implements BatchUpstream {
+  limits = { lines: 50_000, bytes: 1_000_000 };
+  readonly made: FakeBatch[] = [];
+  readonly cancelled: string[] = [];
+  /** What the next create does after the vendor has the batch. Default: it answers. */
+  onCreated: (() => void) | null = null;
+  /** What a create does before the vendor has the batch. Default: nothing. */
+  onCreate: (() => void) | null = null;
+  /** The lines of a batch that have a result. Default: all of them. */
+  answered: (ids: readonly string[]) => readonly string[] = (ids) => ids;
+  isListed = true;
+  /** Called for each result that is read. */
+  onResult: () => void = () => {};
+
+  constructor(private readonly clock: Clock) {}
+
+  writeLine(id: string, { body }: BatchedCall): Uint8Array<ArrayBuffer> {
+    return new TextEncoder().encode(JSON.stringify({ id, body: new TextDecoder().decode(body) }));
+  }
+
+  async create({ mark, content }: BatchOrder): Promise<string> {
+    this.onCreate?.();
+    const batch: FakeBatch = { id: `v${this.made.length + 1}`, mark, ids: await idsIn(content), state: "open" };
+    this.made.push(batch);
+    const then = this.onCreated;
+    this.onCreated = null;
+    then?.();
+    return batch.id;
+  }
+
+  find({ mark }: BatchOrder): ReturnType<BatchUpstream["find"]> {
+    const found = this.isListed ? this.made.find((each) => each.mark === mark) : undefined;
+    return Promise.resolve(found === undefined ? "absent" : { id: found.id });
+  }
+
+  read(id: string): Promise<BatchProgress> {
+    const batch = this.made.find((each) => each.id === id);
+    if (batch === undefined) return Promise.resolve({ state: "gone" });
+    if (batch.state === "open") return Promise.resolve({ state: "open" });
+    return Promise.resolve({ state: "ended", failure: null, results: [id], files: [] });
+  }
+
+  cancel(id: string): Promise<void> {
+    this.cancelled.push(id);
+    return Promise.resolve();
+  }
+
+  async *results({ results: [id] }: EndedBatch): AsyncGenerator<Uint8Array> {
+    const { ids = [] } = this.made.find((each) => each.id === id) ?? {};
+    for (const line of this.answered(ids)) {
+      this.onResult();
+      yield await Promise.resolve(new TextEncoder().encode(`${JSON.stringify({ id: line })}\n`));
+    }
+  }
+
+  readResult(line: Uint8Array<ArrayBuffer>): ReturnType<BatchUpstream["readResult"]> {
+    const { id } = JSON.parse(new TextDecoder().decode(line));
+    return { id, status: 200, body: new TextEncoder().encode('{"reply":"vendor"}') };
+  }
+
+  remove(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Ends all batches. */
+  end(): void {
+    for (const batch of this.made) batch.state = "ended";
+  }
+
+  /** The failure of a call. */
+  failure(accepted: "no" | "unknown"): UpstreamFailure {
+    return new UpstreamFailure("vendor", "unavailable", `failed at ${this.clock.now()}`, { status: 503, accepted });
+  }
+}
+
+async function idsIn({ open }: BatchOrder["content"]): Promise<string[]> {
+  const text = await new Response(ReadableStream.from(open())).text();
+  return text.trimEnd().split("\n").map((line) => JSON.parse(line).id);
+}

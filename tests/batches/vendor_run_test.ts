@@ -1,0 +1,166 @@
+import { assertEquals } from "@std/assert";
+import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
+import { until } from "../support/manual_clock.ts";
+import { openBatchStage, VENDOR_COST } from "./stage.ts";
+
+const HOUR_MS = 3_600_000;
+const texts = (count: number) => Array.from({ length: count }, (_, n) => `line ${n}`);
+
+Deno.test("vendors' batches: lines are cut to the vendor's limits, and each is sent and charged once", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.limits = { lines: 7, bytes: 1_000_000 };
+  const id = await at.create(texts(20), true);
+  await at.run();
+  assertEquals(at.vendor.made.map(({ ids }) => ids.length), [7, 7, 6]);
+  at.vendor.limits = { lines: 50_000, bytes: 1_000_000 };
+  at.vendor.end();
+  await at.runToEnd(id);
+  const { status, completed, cost } = await at.read(id);
+  assertEquals([status, completed, cost, at.stage.ran], ["completed", 20, 20n * VENDOR_COST, []]);
+  assertEquals(new Set(at.vendor.made.flatMap(({ ids }) => ids)).size, 20);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n - 20n * VENDOR_COST, held: 0n });
+  assertEquals((await verifyLedger(at.store)).differences, []);
+  await at.clean();
+  assertEquals(at.names().filter((name) => name.startsWith("batch-")), []);
+});
+
+Deno.test("vendors' batches: bytes are a limit, too, and a line that no batch can have fails", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.limits = { lines: 50, bytes: 200 };
+  const id = await at.create(["a", "b", "c", "x".repeat(400)], true);
+  await at.run();
+  assertEquals(at.vendor.made.map(({ ids }) => ids.length), [2, 1]);
+  at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, (await at.read(id)).failed], [3, 1]);
+});
+
+Deno.test("vendors' batches: a create with an unknown outcome is sent again only if the vendor never lists it", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.onCreate = () => {
+    at.vendor.onCreate = null;
+    throw at.vendor.failure("unknown");
+  };
+  const id = await at.create(["one"], true);
+  const startedAt = at.clock.now();
+  await at.run();
+  assertEquals(at.vendor.made.length, 0);
+  for (let turn = 0; turn < 500 && at.vendor.made.length === 0; turn++) {
+    const [due = 0] = await at.store.jobDueTimes("batch_run", [id]);
+    at.clock.advance(Math.max(0, (due ?? 0) - at.clock.now()));
+    await at.run();
+  }
+  assertEquals(at.clock.now() - startedAt >= 120_000, true, "it was sent again while the vendor may have it");
+  at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, at.vendor.made.length], [1, 1]);
+});
+
+Deno.test("vendors' batches: a create that the vendor has is found by its name after a lost answer", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.onCreated = () => {
+    throw at.vendor.failure("unknown");
+  };
+  const id = await at.create(["one"], true);
+  await at.run();
+  at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, at.vendor.made.length], [1, 1]);
+});
+
+Deno.test("vendors' batches: a worker that was stopped in its create does not settle, and the next one finds it", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const gate = Promise.withResolvers<void>();
+  const create = at.vendor.create.bind(at.vendor);
+  let isFirst = true;
+  at.vendor.create = async (order) => {
+    const id = await create(order);
+    if (isFirst) {
+      isFirst = false;
+      await gate.promise;
+    }
+    return id;
+  };
+  const id = await at.create(["one", "two"], true);
+  const late = at.run();
+  await until(() => at.vendor.made.length === 1);
+  at.clock.stall(31_000); // the lease ends, as if the process were stopped
+  await at.runElsewhere();
+  gate.resolve();
+  await late;
+  at.vendor.end();
+  await at.runToEnd(id, true);
+  assertEquals([(await at.read(id)).completed, at.vendor.made.length], [2, 1]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n - 2n * VENDOR_COST, held: 0n });
+});
+
+Deno.test("vendors' batches: a process that ends among the results goes on with the others, and charges none twice", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(texts(50), true);
+  await at.run();
+  at.vendor.end();
+  let read = 0;
+  at.vendor.onResult = () => {
+    if (++read === 20) at.runs.stop();
+  };
+  const [due = 0] = await at.store.jobDueTimes("batch_run", [id]);
+  at.clock.advance(Math.max(0, (due ?? 0) - at.clock.now()));
+  await at.run();
+  const { status, completed } = await at.read(id);
+  assertEquals([status, completed > 0 && completed < 50], ["in_progress", true], String(completed));
+  await at.runToEnd(id, true);
+  assertEquals([(await at.read(id)).completed, at.vendor.made.length], [50, 1]);
+  const entries = await at.store.ledger("demo", { limit: 200 });
+  assertEquals(entries.filter(({ operation }) => operation === "charge").length, 50);
+  assertEquals((await verifyLedger(at.store)).differences, []);
+});
+
+Deno.test("vendors' batches: the end of the window reaches the vendor, and what it had answered is charged", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(texts(10), true);
+  await at.run();
+  at.clock.advance(24 * HOUR_MS);
+  await at.run();
+  assertEquals([(await at.read(id)).status, at.vendor.cancelled], ["in_progress", ["v1"]]);
+  at.vendor.answered = (ids) => ids.slice(0, 4);
+  at.vendor.end();
+  await at.runToEnd(id);
+  const { status, completed, failed, outputFileId, errorFileId } = await at.read(id);
+  assertEquals([status, completed, failed], ["expired", 4, 0]);
+  assertEquals((await at.linesOf(outputFileId)).length, 4);
+  assertEquals((await at.linesOf(errorFileId)).map(({ error }) => error.code), Array(6).fill("batch_expired"));
+  assertEquals(await at.store.balance("demo"), { available: 1_000n - 4n * VENDOR_COST, held: 0n });
+});
+
+Deno.test("vendors' batches: a cancelled batch waits for its vendor, but not forever", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(texts(3), true);
+  await at.run();
+  await at.batches.cancel(at.keyId, id);
+  const cancelledAt = at.clock.now();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).status, at.vendor.cancelled], ["cancelled", ["v1"]]);
+  const waitedMs = at.clock.now() - cancelledAt;
+  assertEquals(waitedMs >= HOUR_MS && waitedMs < 1.1 * HOUR_MS, true, String(waitedMs));
+  assertEquals(await at.store.balance("demo"), { available: 1_000n, held: 0n });
+});
+
+Deno.test("vendors' batches: a batch that is cancelled before it was sent is not sent", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(texts(3), true);
+  await at.batches.cancel(at.keyId, id);
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).status, at.vendor.made.length], ["cancelled", 0]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n, held: 0n });
+});
+
+Deno.test("vendors' batches: lines without a result fail after further looks, and cost nothing", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.answered = (ids) => [...ids.slice(1), ...ids.slice(1), "another-1"];
+  const id = await at.create(texts(3), true);
+  await at.run();
+  at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, (await at.read(id)).failed], [2, 1]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n - 2n * VENDOR_COST, held: 0n });
+});
