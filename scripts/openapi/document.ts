@@ -8,8 +8,11 @@ import { HEADERS } from "./headers.ts";
 import type { Operation } from "./operation.ts";
 import { ACCOUNT_OPERATIONS } from "./paths/admin.ts";
 import { BATCH_OPERATIONS } from "./paths/batches.ts";
+import { CONTENT_BATCH_OPERATIONS } from "./paths/content_batches.ts";
 import { MESSAGE_BATCH_OPERATIONS } from "./paths/message_batches.ts";
+import { CONTENT_FILE_OPERATIONS } from "./paths/content_files.ts";
 import { FILE_OPERATIONS } from "./paths/files.ts";
+import { MESSAGE_FILE_OPERATIONS } from "./paths/message_files.ts";
 import { MEDIA_OPERATIONS } from "./paths/media.ts";
 import { MODEL_OPERATIONS } from "./paths/models.ts";
 import { OVERVIEW_OPERATIONS } from "./paths/operations.ts";
@@ -64,7 +67,10 @@ export async function openapiDocument(): Promise<JsonSchema> {
     ...VIDEO_OPERATIONS,
     ...BATCH_OPERATIONS,
     ...MESSAGE_BATCH_OPERATIONS,
+    ...CONTENT_BATCH_OPERATIONS,
     ...FILE_OPERATIONS,
+    ...MESSAGE_FILE_OPERATIONS,
+    ...CONTENT_FILE_OPERATIONS,
     ...CACHE_OPERATIONS,
     ...MODEL_OPERATIONS,
     ...OWN_OPERATIONS,

@@ -14,6 +14,9 @@ export const HEADERS = {
     description: "The id of the request.",
     schema: { ...TEXT, pattern: "^req_[0-9a-f]{24}$" },
   },
+  "X-Goog-Upload-Status": { description: "`active`, `final` or `cancelled`.", schema: TEXT },
+  "X-Goog-Upload-URL": { description: "The address of the upload, after `start`.", schema: TEXT },
+  "X-Goog-Upload-Size-Received": { description: "The bytes that have arrived.", schema: WHOLE },
   "X-Service-Provider": { description: "The provider that served, by its configured name.", schema: TEXT },
   "X-Service-Model": {
     description: "The model that served. With a fallback it is not the requested one.",

@@ -268,15 +268,6 @@ export const BatchCreate = z.looseObject({
   callback_url: about(z.string(), "Gets the event of the end.").nullish(),
 }).meta({ id: "BatchCreate" });
 
-/** `POST /msgcompat/v1/messages/batches`. */
-export const MessageBatchCreate = z.looseObject({
-  requests: about(
-    z.array(z.looseObject({ custom_id: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/), params: z.looseObject({}) }))
-      .min(1).max(BATCH_LIMITS.lines),
-    "`params` is a request to `/msgcompat/v1/messages` without `stream`.",
-  ),
-}).meta({ id: "MessageBatchCreate" });
-
 /** `POST /v1/files`. */
 export const FileCreate = z.looseObject({
   file: file("The content."),

@@ -55,7 +55,7 @@ export class FakeBatches implements BatchUpstream {
     const batch = this.made.find((each) => each.id === id);
     if (batch === undefined) return Promise.resolve({ state: "gone" });
     if (batch.state === "open") return Promise.resolve({ state: "open" });
-    return Promise.resolve({ state: "ended", failure: null, results: [id], files: [] });
+    return Promise.resolve({ state: "ended", failure: null, results: [id] });
   }
 
   cancel(id: string): Promise<void> {

@@ -153,7 +153,7 @@ Deno.test("a 404 has the caller's protocol and names the path and the correct ba
   }
   const anthropic = { "anthropic-version": "2023-06-01" };
   for (
-    const [path, headers] of [["/msgcompat/v1/complete", {}], ["/v1/messages/batches", {}], [
+    const [path, headers] of [["/msgcompat/v1/complete", {}], ["/v1/messages/other", {}], [
       "/v1/complete",
       anthropic,
     ]] as const
@@ -165,7 +165,7 @@ Deno.test("a 404 has the caller's protocol and names the path and the correct ba
   }
   for (
     const [path, headers] of [
-      ["/gencompat/v1beta/files", {}],
+      ["/gencompat/v1beta/tunedModels", {}],
       ["/v1beta/models/m:predict", {}],
       ["/v2/models/m", { "x-goog-api-key": key }],
     ] as const

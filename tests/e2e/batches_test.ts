@@ -195,7 +195,7 @@ Deno.test("batches: lines that fail are in the error file, and cost nothing", as
   });
 });
 
-Deno.test("batches: embeddings, moderations and responses are lines, too", async () => {
+Deno.test("batches: embeddings, moderations, responses and images are lines, too", async () => {
   const config = {
     models: [
       textModel("sandbox/chat-1", ["sandbox-openai"]),
@@ -211,14 +211,21 @@ Deno.test("batches: embeddings, moderations and responses are lines, too", async
         moderation: {},
         serves: [{ provider: "sandbox-openai" }],
       },
+      {
+        id: "sandbox/painter-1",
+        pricing: { prompt: "0.000001", image_input: "0.000002", image_output: "0.00001" },
+        image: { series: "default" },
+        serves: [{ provider: "sandbox-openai", model: "gpt-image-1.5" }],
+      },
     ],
   };
-  await withStage({ config }, async ({ create, ended, linesOf }) => {
+  await withStage({ config }, async ({ create, ended, linesOf, call }) => {
     for (
       const [endpoint, body, object] of [
         ["/v1/responses", { model: "sandbox/chat-1", input: "Hello", max_output_tokens: 50 }, "response"],
         ["/v1/embeddings", { model: "sandbox/embedding-1", input: "Hello" }, "list"],
         ["/v1/moderations", { model: "sandbox/moderation-1", input: "Hello" }, undefined],
+        ["/v1/images/generations", { model: "sandbox/painter-1", prompt: "A fox", quality: "low" }, undefined],
       ] as const
     ) {
       const created = await create([{ custom_id: "a", method: "POST", url: endpoint, body }], { endpoint });
@@ -226,6 +233,11 @@ Deno.test("batches: embeddings, moderations and responses are lines, too", async
       const batch = await ended(created.id);
       const [line] = await linesOf(batch.output_file_id);
       assertEquals([line?.response.status_code, line?.response.body.object], [200, object], endpoint);
+      if (endpoint !== "/v1/images/generations") continue;
+      assert(line?.response.body.data[0].b64_json.length > 100, "the image is in the file");
+      const { json } = await call("GET", `/v1/batches/${batch.id}`);
+      const { cost, estimate } = json.service_batch;
+      assert(Number(cost) > 0 && Number(cost) <= Number(estimate), `${cost} of ${estimate}`);
     }
   });
 });

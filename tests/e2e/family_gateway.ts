@@ -6,9 +6,11 @@ import { PRICING, startTestGateway, type TestGateway } from "../support/gateway.
  * Starts simulated vendors, and a gateway that serves a model of each family from them.
  *
  * @param models Replaces the priced models of all families.
+ * @param more Further sections of the configuration.
  */
 export async function startFamilyGateway(
   models: readonly object[] = familyModels(PRICING),
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<{ readonly vendors: Sandbox; readonly gateway: TestGateway }> {
   const vendors = await startSandbox({ port: 0 });
   const { openai, anthropic, google } = vendors.baseUrls;
@@ -23,6 +25,7 @@ export async function startFamilyGateway(
         ...familyProviders(vendors.baseUrls, free),
       },
       models,
+      ...more,
     },
   });
   return { vendors, gateway };

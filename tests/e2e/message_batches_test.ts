@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import Anthropic from "@anthropic-ai/sdk";
-import { eventually } from "../support/account_money.ts";
 import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { PRICING, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { stateOf } from "../support/patience.ts";
 
 type Batch = Anthropic.Messages.MessageBatch;
 type Result = Anthropic.Messages.MessageBatchIndividualResponse;
@@ -19,6 +19,8 @@ interface Stage {
   held(): Promise<string>;
 }
 
+const MANY_READS = { requests: 100_000, per: 1, burst: 10_000 };
+
 function clientOf(address: string, apiKey: string): Anthropic {
   return new Anthropic({ baseURL: `${address}/msgcompat`, apiKey, maxRetries: 0 });
 }
@@ -28,7 +30,10 @@ async function withStage(
   use: (stage: Stage) => Promise<void>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
-  const gateway = await startTestGateway({ ...options, config: { files: `${folder}/files` } });
+  const gateway = await startTestGateway({
+    ...options,
+    config: { files: `${folder}/files`, limits: { reads: MANY_READS } },
+  });
   const { address, key, adminKey } = gateway;
   const client = clientOf(address, key);
   const admin = callerOf(address, { authorization: `Bearer ${adminKey}` });
@@ -40,10 +45,8 @@ async function withStage(
       call: callerOf(address, { "x-api-key": key, "anthropic-version": "2023-06-01" }),
       create: (requests) => client.messages.batches.create({ requests: [...requests] }),
       async ended(id) {
-        return await eventually(async () => {
-          const batch = await client.messages.batches.retrieve(id);
-          return batch.processing_status === "ended" && batch;
-        });
+        const look = () => client.messages.batches.retrieve(id);
+        return await stateOf("the batch has ended", look, (batch) => batch.processing_status === "ended");
       },
       async resultsOf(id) {
         const results: Result[] = [];

@@ -207,7 +207,10 @@ Deno.test("request files: tokens are counted with the file", async () => {
     assert(received().includes("word word"));
     const parts = { contents: [{ parts: [{ file_data: { file_uri: id } }] }] };
     const path = "/gencompat/v1beta/models/sandbox/content-1:countTokens";
-    for (const each of [parts, { generateContentRequest: parts }]) {
+    const digits = id.slice("file-".length);
+    const spelled = [`file_${digits}`, `files/${digits}`, `https://gateway.example/gencompat/v1beta/files/${digits}`]
+      .map((uri) => ({ contents: [{ parts: [{ fileData: { mimeType: "text/plain", fileUri: uri } }] }] }));
+    for (const each of [parts, { generateContentRequest: parts }, ...spelled]) {
       const content = await call("POST", path, each);
       assertEquals(content.status, 200);
       assert(received().includes(Buffer.from("word word").toString("base64").slice(0, 8)));

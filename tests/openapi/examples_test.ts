@@ -43,7 +43,7 @@ async function statusOf(
   command: string,
   { address, key, adminKey }: { address: string; key: string; adminKey: string },
 ) {
-  const model = /:(batchE|e)mbed/.test(command) ? "embedding-1" : "any-1";
+  const model = /:(batchE|e|asyncBatchE)mbed/.test(command) ? "embedding-1" : "any-1";
   const { stdout } = await new Deno.Command("sh", {
     args: ["-c", `${command} -s -o /dev/null -w '%{http_code}'`],
     env: { BASE: address, KEY: key, ADMIN_KEY: adminKey, ACCOUNT: "demo", MODEL: `sandbox%2F${model}` },

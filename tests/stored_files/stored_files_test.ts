@@ -121,7 +121,7 @@ Deno.test("stored files: an erased account has no files and no uploads", async (
   await at.add();
   const kept = await at.add("kept", { accountId: "other", keyId: "key-2" });
   const { id } = await at.uploads.create({ ...FILE, bytes: 4 }, OWNER);
-  await at.uploads.addPart("key-1", id, chunks("part"));
+  await at.uploads.addPart("key-1", id, { source: chunks("part") });
   assertEquals(await at.erase("demo"), 2);
   assertEquals(at.names(), [`${kept.id}.bin`]);
   assertEquals(await refusal(at.uploads.cancel("key-1", id)), "not_found");
@@ -130,7 +130,9 @@ Deno.test("stored files: an erased account has no files and no uploads", async (
 Deno.test("uploads: parts are joined in the given order, and then removed", async () => {
   await using at = await stage();
   const { id } = await at.uploads.create({ ...FILE, bytes: 6 }, OWNER);
-  const [one, two] = await Promise.all(["one", "two"].map((text) => at.uploads.addPart("key-1", id, chunks(text))));
+  const [one, two] = await Promise.all(
+    ["one", "two"].map((text) => at.uploads.addPart("key-1", id, { source: chunks(text) })),
+  );
   assert(one !== undefined && two !== undefined);
   const partNames = at.names();
   for (const name of partNames) assertEquals(await at.isKept(name), true);
@@ -148,26 +150,26 @@ Deno.test("uploads: parts are joined in the given order, and then removed", asyn
 Deno.test("uploads: parts that are missing, foreign, repeated or too large are refused", async () => {
   await using at = await stage();
   const { id } = await at.uploads.create({ ...FILE, bytes: 6 }, OWNER);
-  const one = await at.uploads.addPart("key-1", id, chunks("one"));
+  const one = await at.uploads.addPart("key-1", id, { source: chunks("one") });
   const complete = (...partIds: string[]) => refusal(at.uploads.complete("key-1", id, { partIds, md5: null }));
   assertEquals(await complete(one.id), "invalid_request");
   assertEquals(await complete(one.id, one.id), "invalid_request");
   assertEquals(await complete(one.id, "part_0"), "invalid_request");
-  assertEquals(await refusal(at.uploads.addPart("key-1", id, chunks("four"))), "invalid_request");
-  assertEquals(await refusal(at.uploads.addPart("key-2", id, chunks("two"))), "not_found");
+  assertEquals(await refusal(at.uploads.addPart("key-1", id, { source: chunks("four") })), "invalid_request");
+  assertEquals(await refusal(at.uploads.addPart("key-2", id, { source: chunks("two") })), "not_found");
   assertEquals(at.names().length, 1);
 });
 
 Deno.test("uploads: one that is cancelled or past its end takes no parts, and leaves no content", async () => {
   await using at = await stage();
   const first = await at.uploads.create({ ...FILE, bytes: 6 }, OWNER);
-  await at.uploads.addPart("key-1", first.id, chunks("one"));
+  await at.uploads.addPart("key-1", first.id, { source: chunks("one") });
   assertEquals((await at.uploads.cancel("key-1", first.id)).status, "cancelled");
   assertEquals(at.names(), []);
   const second = await at.uploads.create({ ...FILE, bytes: 6 }, OWNER);
-  await at.uploads.addPart("key-1", second.id, chunks("one"));
+  await at.uploads.addPart("key-1", second.id, { source: chunks("one") });
   at.clock.advance(3_600_000);
-  assertEquals(await refusal(at.uploads.addPart("key-1", second.id, chunks("two"))), "invalid_request");
+  assertEquals(await refusal(at.uploads.addPart("key-1", second.id, { source: chunks("two") })), "invalid_request");
   await at.sweep();
   assertEquals(at.names(), []);
   assertEquals(await refusal(at.uploads.cancel("key-1", second.id)), "not_found");

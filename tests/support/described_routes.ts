@@ -32,7 +32,10 @@ function routePathOf(path: string): string {
 }
 
 function variantsOf(path: string): string[] {
-  if (!path.startsWith("/gencompat/v1beta/")) return [path];
-  const short = /:\w+\*:/.test(path) ? [path.replace("/models/", "/")] : [];
-  return [path, ...short].flatMap((each) => [each, each.replace("/v1beta/", "/v1/")]);
+  if (!/^\/gencompat\/(?:upload\/)?v1beta\//.test(path)) return [path];
+  const others = [
+    ...(/:\w+\*:/.test(path) ? [path.replace("/models/", "/")] : []),
+    ...(path.endsWith(":download") ? [path.replace("/v1beta/", "/download/v1beta/")] : []),
+  ];
+  return [path, ...others].flatMap((each) => [each, each.replace("/v1beta/", "/v1/")]);
 }

@@ -4,7 +4,7 @@ import { inPath, inQuery, type Operation } from "../operation.ts";
 import { DRY_RUN, IDEMPOTENCY_KEY, MESSAGE_VERSIONS } from "../parameters.ts";
 import { orDryRun } from "../replies/dry_run.ts";
 import { DeletedMessageBatch, MessageBatch, MessageBatchList } from "../replies/message_batches.ts";
-import { MessageBatchCreate } from "../requests.ts";
+import { MessageBatchCreate } from "../batch_requests.ts";
 
 const shared = { tag: "Batches", face: "message" } as const;
 const ID = inPath("id", "The id of the batch.", z.string());

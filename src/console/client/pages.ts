@@ -1,6 +1,7 @@
 import type { Page } from "./page.ts";
 import { accountsPage } from "./pages/accounts/accounts_page.tsx";
 import { auditPage } from "./pages/audit/audit_page.tsx";
+import { batchesPage } from "./pages/batches/batches_page.tsx";
 import { billsPage } from "./pages/bills/bills_page.tsx";
 import { cachesPage } from "./pages/caches/caches_page.tsx";
 import { configurationPage } from "./pages/configuration/configuration_page.tsx";
@@ -23,6 +24,7 @@ const PAGES: readonly Page[] = [
   playgroundPage,
   requestsPage,
   videosPage,
+  batchesPage,
   webhooksPage,
   cachesPage,
   usagePage,

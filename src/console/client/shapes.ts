@@ -654,6 +654,28 @@ export interface Reconciliation {
   })[];
 }
 
+/** A batch as its caller reads it. */
+export interface OwnBatch {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly model: string | null;
+  readonly errors: {
+    readonly data: readonly { readonly code: string; readonly line: number | null; readonly message: string }[];
+  } | null;
+  readonly status: string;
+  readonly output_file_id: string | null;
+  readonly error_file_id: string | null;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly completed_at: number | null;
+  readonly failed_at: number | null;
+  readonly expired_at: number | null;
+  readonly cancelled_at: number | null;
+  readonly request_counts: { readonly total: number; readonly completed: number; readonly failed: number };
+  readonly service_batch: { readonly estimate: string; readonly cost: string };
+}
+
 /** A batch as the admin API lists it. */
 export interface ListedBatch {
   readonly id: string;

@@ -85,17 +85,35 @@ export const CALLER_ENDPOINTS = {
   createFile: { ...at("POST", "/files"), ...STORED },
   listFiles: { ...at("GET", "/files"), ...STORED, isRead: true },
   readStoredFile: { ...at("GET", "/files/:id"), ...STORED, isRead: true },
-  readFileContent: { ...at("GET", "/files/:id/content"), ...STORED, isRead: true },
+  readFileContent: { ...at("GET", "/files/:id/content"), ...STORED, isRead: true, isInConsole: true },
   deleteFile: { ...at("DELETE", "/files/:id"), ...STORED },
   createUpload: { ...at("POST", "/uploads"), ...STORED },
   addUploadPart: { ...at("POST", "/uploads/:id/parts"), ...STORED },
   completeUpload: { ...at("POST", "/uploads/:id/complete"), ...STORED },
   cancelUpload: { ...at("POST", "/uploads/:id/cancel"), ...STORED },
 
+  createMessageFile: message("POST", "/files", STORED),
+  listMessageFiles: message("GET", "/files", { ...STORED, isRead: true }),
+  readMessageFile: message("GET", "/files/:id", { ...STORED, isRead: true }),
+  readMessageFileContent: message("GET", "/files/:id/content", { ...STORED, isRead: true }),
+  deleteMessageFile: message("DELETE", "/files/:id", STORED),
+
+  uploadContentFile: {
+    method: "POST",
+    path: `${PROTOCOLS.content.root}/upload/v1beta/files`,
+    otherPaths: [`${PROTOCOLS.content.root}/upload/v1/files`],
+    errors: "content",
+    ...STORED,
+  },
+  listContentFiles: content("GET", "/files", { ...STORED, isRead: true }),
+  readContentFile: content("GET", "/files/:id", { ...STORED, isRead: true }),
+  downloadContentFile: downloaded("/files/:id::download", { ...STORED, isRead: true }),
+  deleteContentFile: content("DELETE", "/files/:id", STORED),
+
   createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID },
-  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true },
-  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },
-  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES },
+  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true, isInConsole: true },
+  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true, isInConsole: true },
+  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES, isInConsole: true },
 
   createMessageBatch: message("POST", "/messages/batches", { ...BATCHES, ...PAID }),
   listMessageBatches: message("GET", "/messages/batches", { ...BATCHES, isRead: true }),
@@ -103,6 +121,13 @@ export const CALLER_ENDPOINTS = {
   readMessageBatchResults: message("GET", "/messages/batches/:id/results", { ...BATCHES, isRead: true }),
   cancelMessageBatch: message("POST", "/messages/batches/:id/cancel", BATCHES),
   deleteMessageBatch: message("DELETE", "/messages/batches/:id", BATCHES),
+
+  createContentBatch: verb("batchGenerateContent", { ...BATCHES, ...PAID }),
+  createEmbedBatch: verb("asyncBatchEmbedContent", { ...BATCHES, ...PAID }),
+  listContentBatches: content("GET", "/batches", { ...BATCHES, isRead: true }),
+  readContentBatch: content("GET", "/batches/:id", { ...BATCHES, isRead: true }),
+  cancelContentBatch: content("POST", "/batches/:id::cancel", BATCHES),
+  deleteContentBatch: content("DELETE", "/batches/:id", BATCHES),
 
   listModels: { ...at("GET", "/models"), ...CATALOG, isInConsole: true },
   readModels: { ...at("GET", "/models/:model*"), ...CATALOG },
@@ -133,6 +158,13 @@ function message(method: Endpoint["method"], path: string, facts: Facts): Endpoi
 function content(method: Endpoint["method"], path: string, facts: Facts): Endpoint {
   const [first = "", ...others] = CONTENT_ROOTS.map((root) => root + path);
   return { method, path: first, otherPaths: others, errors: "content", ...facts };
+}
+
+/** What is read below `download`, too, as the vendor's addresses are. */
+function downloaded(path: string, facts: Facts): Endpoint {
+  const { otherPaths = [], ...row } = content("GET", path, facts);
+  const roots = CONTENT_ROOTS.map((root) => root.replace(PROTOCOLS.content.root, `${PROTOCOLS.content.root}/download`));
+  return { ...row, otherPaths: [...otherPaths, ...roots.map((root) => root + path)] };
 }
 
 function cached(method: Endpoint["method"], path: string, facts: Facts = {}): Endpoint {

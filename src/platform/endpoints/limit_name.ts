@@ -24,9 +24,9 @@ export const ENDPOINT_NAMES = [
   "rerank",
   /** `/v1/audio/speech`, `/v1/audio/transcriptions` and `/v1/audio/translations`. */
   "audio",
-  /** `/v1/files` and `/v1/uploads`. */
+  /** Files of callers in every protocol, and `/v1/uploads`. */
   "files",
-  /** `/v1/batches`, `/msgcompat/v1/messages/batches` and below. Its lines need the name of their endpoint, too. */
+  /** Batches of every protocol. Their lines need the name of their endpoint, too. */
   "batches",
 ] as const;
 

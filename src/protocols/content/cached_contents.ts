@@ -19,8 +19,7 @@ export interface CachedContentParts {
   readonly bodyLimits: BodyLimits;
 }
 
-const DEFAULT_PAGE_SIZE = 100;
-const MAX_PAGE_SIZE = 1_000;
+const PAGE_SIZES = { usual: 100, max: 1_000 };
 
 /**
  * `/gencompat/v1beta/cachedContents` and the paths below it, also under `v1`, the default of current clients: create,
@@ -71,9 +70,8 @@ async function read(inbound: Inbound, { caches, authenticate }: CachedContentPar
 
 async function list(inbound: Inbound, { caches, authenticate }: CachedContentParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const query = new URLSearchParams(inbound.query);
-  const after = query.get("pageToken") || query.get("page_token") || null;
-  const page = await caches.list(keyId, after, pageSizeIn(query));
+  const { after, limit } = readPageQuery(inbound.query, PAGE_SIZES);
+  const page = await caches.list(keyId, after, limit);
   const nextPageToken = page.next ?? undefined;
   return Response.json({ cachedContents: page.caches.map(writeCache), nextPageToken });
 }
@@ -97,11 +95,30 @@ function nameIn({ params }: Inbound): string {
   return cacheNameOf(pathParam(params, "id"));
 }
 
-/** As at the vendor: larger sizes are reduced to the maximum, and 0 selects the default. */
-function pageSizeIn(query: URLSearchParams): number {
-  const text = query.get("pageSize") ?? query.get("page_size") ?? "0";
-  if (!/^\d{1,9}$/.test(text)) throw invalidField("pageSize", "expected a whole number from 0");
-  return Math.min(Number(text) || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+/** The sizes of pages of a list. */
+export interface PageSizes {
+  readonly usual: number;
+  readonly max: number;
+}
+
+/**
+ * The page of a list that `pageSize` and `pageToken` select, in either spelling: the token of the page before, and the
+ * size. As at the vendor, larger sizes are reduced to the maximum, and 0 selects the default.
+ *
+ * @param text The query without its question mark.
+ * @throws {GatewayError} `invalid_request`.
+ */
+export function readPageQuery(
+  text: string,
+  { usual, max }: PageSizes,
+): { readonly after: string | null; readonly limit: number } {
+  const query = new URLSearchParams(text);
+  const size = query.get("pageSize") ?? query.get("page_size") ?? "0";
+  if (!/^\d{1,9}$/.test(size)) throw invalidField("pageSize", "expected a whole number from 0");
+  return {
+    after: query.get("pageToken") || query.get("page_token") || null,
+    limit: Math.min(Number(size) || usual, max),
+  };
 }
 
 /** The cache, who keeps it, who counted its tokens, and whether it is billed as input of each request. */

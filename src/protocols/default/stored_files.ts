@@ -1,40 +1,18 @@
-import type { Authenticate } from "../../money/billing/authenticate.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
-import type { BodyLimits } from "../../platform/http/bodies/body.ts";
 import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import type { RequestRate } from "../../money/limits/request_rate.ts";
-import { rateExceeded } from "../../money/limits/request_rate.ts";
 import {
-  EXPIRES_AFTER_SECONDS,
   FILE_PURPOSES,
   type FilePurpose,
-  MAX_STORED_FILE_BYTES,
   type StoredFileRecord,
   UPLOAD_PURPOSES,
 } from "../../services/stored_files/stored_file.ts";
-import type { AccountRoom } from "../../services/stored_files/account_room.ts";
-import type { FileOwner, StoredFiles, WrittenContent } from "../../services/stored_files/stored_files.ts";
 import { routesAt } from "../route_at.ts";
 import { storedContentResponse } from "../stored_content_response.ts";
-import { type FileForm, readFileForm } from "./file_form.ts";
+import { countChange, readSeconds, type StoredFileRouteParts, storeFormFile } from "../stored_file_parts.ts";
 
-/** The dependencies of the endpoints for stored files. */
-export interface StoredFileRouteParts {
-  readonly stored: StoredFiles;
-  readonly authenticate: Authenticate;
-  readonly bodyLimits: BodyLimits;
-  /** Limits the changes of files by one key. */
-  readonly changes: RequestRate;
-  /** Limits the bytes of an account's files. */
-  readonly room: AccountRoom;
-}
-
-/** What a form has besides its file. */
-const FORM_OVERHEAD_BYTES = 1_048_576;
 const TEXTS = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"]);
-const MAX_FILE_NAME_LENGTH = 255;
 const LIST_PARAMETERS: ReadonlySet<string> = new Set(["after", "limit", "order", "purpose"]);
 const MAX_PAGE_SIZE = 10_000;
 
@@ -64,12 +42,6 @@ export function writeFile(file: StoredFileRecord): Record<string, unknown> {
   };
 }
 
-/** Counts a change of files. @throws {GatewayError} `rate_limited`. */
-export async function countChange(changes: RequestRate, keyId: string): Promise<void> {
-  const counted = await changes.take(keyId);
-  if (!counted.ok) throw rateExceeded("changes of files", counted);
-}
-
 /** The purpose of a file that a caller stores. @throws {GatewayError} `invalid_request`. */
 export function readPurpose(value: unknown): FilePurpose {
   const purpose = UPLOAD_PURPOSES.find((each) => each === value);
@@ -81,64 +53,24 @@ export function readPurpose(value: unknown): FilePurpose {
 export function readLifetime(anchor: unknown, seconds: unknown): number | null {
   if (anchor === undefined && seconds === undefined) return null;
   if (anchor !== "created_at") throw invalidField("expires_after.anchor", 'expected "created_at"');
-  const { min, max } = EXPIRES_AFTER_SECONDS;
-  if (typeof seconds !== "number" || !Number.isInteger(seconds) || seconds < min || seconds > max) {
-    throw invalidField("expires_after.seconds", `expected ${min} to ${max}`);
-  }
-  return seconds;
-}
-
-/** The name of a file. @throws {GatewayError} `invalid_request`. */
-export function readFileName(value: unknown, field: string): string {
-  if (typeof value === "string" && value !== "" && value.length <= MAX_FILE_NAME_LENGTH) return value;
-  throw invalidField(field, `expected a file name of 1 to ${MAX_FILE_NAME_LENGTH} characters`);
+  return readSeconds(seconds, "expires_after.seconds");
 }
 
 async function create(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
-  const { stored, authenticate, bodyLimits, changes, room } = parts;
-  const owner = await authenticate(inbound);
-  await countChange(changes, owner.keyId);
-  const taken = await room.take(owner.accountId, maxBytesOf(inbound), "file");
-  try {
-    const form = await readFileForm(inbound, {
-      limits: { ...bodyLimits, capBytes: MAX_STORED_FILE_BYTES + FORM_OVERHEAD_BYTES },
-      fileField: "file",
-      texts: TEXTS,
-      store: (source) => stored.write(source, taken.bytes),
-      discard: ({ id }) => stored.discard(id),
-    });
-    const file = await addFormFile(form, stored, owner);
-    taken.end(file.bytes);
-    return Response.json(writeFile(file));
-  } finally {
-    taken.end(0);
-  }
-}
-
-/** The most bytes of the file of a form, by the length that the request declares; null if it declares none. */
-function maxBytesOf({ request }: Inbound): number | null {
-  const declared = request.headers.get("content-length");
-  return declared === null ? null : Math.min(Number(declared), MAX_STORED_FILE_BYTES);
-}
-
-async function addFormFile(
-  form: FileForm<WrittenContent>,
-  stored: StoredFiles,
-  owner: FileOwner,
-): Promise<StoredFileRecord> {
-  let file;
-  try {
-    const seconds = form.fields.get("expires_after[seconds]");
-    file = {
-      purpose: readPurpose(form.fields.get("purpose")),
-      filename: readFileName(form.fileName || "file", "file"),
-      lifetimeSeconds: readLifetime(form.fields.get("expires_after[anchor]"), seconds && Number(seconds)),
-    };
-  } catch (error) {
-    await stored.discard(form.stored.id);
-    throw error;
-  }
-  return await stored.add(form.stored, file, owner);
+  const owner = await parts.authenticate(inbound);
+  await countChange(parts.changes, owner.keyId);
+  const file = await storeFormFile(inbound, parts, {
+    owner,
+    texts: TEXTS,
+    read: (fields) => {
+      const seconds = fields.get("expires_after[seconds]");
+      return {
+        purpose: readPurpose(fields.get("purpose")),
+        lifetimeSeconds: readLifetime(fields.get("expires_after[anchor]"), seconds && Number(seconds)),
+      };
+    },
+  });
+  return Response.json(writeFile(file));
 }
 
 async function list(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {

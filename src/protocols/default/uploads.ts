@@ -10,15 +10,9 @@ import {
 } from "../../services/stored_files/stored_file.ts";
 import { MAX_PART_BYTES, Uploads, uploadStatusOf } from "../../services/stored_files/uploads.ts";
 import { routesAt } from "../route_at.ts";
-import { readFileForm } from "./file_form.ts";
-import {
-  countChange,
-  readFileName,
-  readLifetime,
-  readPurpose,
-  type StoredFileRouteParts,
-  writeFile,
-} from "./stored_files.ts";
+import { readFileForm } from "../file_form.ts";
+import { countChange, readFileName, type StoredFileRouteParts } from "../stored_file_parts.ts";
+import { readLifetime, readPurpose, writeFile } from "./stored_files.ts";
 
 const FORM_OVERHEAD_BYTES = 65_536;
 /** The maximum size of the JSON bodies, which have ids of parts at most. */
@@ -92,7 +86,7 @@ async function addPart(inbound: Inbound, uploads: Uploads, parts: StoredFileRout
     limits: { ...bodyLimits, capBytes: MAX_PART_BYTES + FORM_OVERHEAD_BYTES },
     fileField: "data",
     texts: new Set(),
-    store: (source) => uploads.addPart(keyId, id, source),
+    store: (source) => uploads.addPart(keyId, id, { source }),
     // A part of an invalid form is a part that is never used, and is removed with its upload.
     discard: () => Promise.resolve(),
   });

@@ -2,6 +2,7 @@ import { BATCH_LIMITS, type BatchRecord, isEnded, shownBatchId } from "../../ser
 import type { Batches } from "../../services/batches/batches.ts";
 import type { NewBatch } from "../../services/batches/new_batch.ts";
 import { inlineLines } from "../../services/batches/inline_lines.ts";
+import { openResults } from "../../services/batches/results.ts";
 import type { Authenticate } from "../../money/billing/authenticate.ts";
 import { addressOf } from "../../platform/endpoints/endpoint.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
@@ -148,7 +149,7 @@ async function results(inbound: Inbound, { batches, authenticate }: MessageBatch
   if (!isEnded(batch)) {
     throw new GatewayError("not_found", "Cannot find the results: the batch has not ended; see its processing_status");
   }
-  const content = await batches.openResults(batch);
+  const content = await openResults(batch, batches.parts.stored);
   const name = `${shownBatchId(batch)}_results.jsonl`;
   return await storedContentResponse(content, { method: inbound.method, name, mediaType: "application/x-jsonl" });
 }
@@ -162,7 +163,7 @@ async function cancel(inbound: Inbound, { batches, authenticate, baseUrl }: Mess
 async function remove(inbound: Inbound, { batches, authenticate }: MessageBatchParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   const id = idIn(inbound);
-  await batches.remove(keyId, id, PROTOCOL);
+  await batches.remove(keyId, id, { protocol: PROTOCOL, ends: false });
   return Response.json({ id, type: "message_batch_deleted" });
 }
 

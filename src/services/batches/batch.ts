@@ -8,14 +8,21 @@ import type { StoreTime } from "../../platform/store/store_time.ts";
 
 /** The endpoints whose requests can be lines of a batch, by their paths. */
 export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
-  [ENDPOINTS.createChatCompletion, ENDPOINTS.createResponse, ENDPOINTS.createEmbeddings, ENDPOINTS.createModeration]
-    .map((row) => [row.path, row]),
+  [
+    ENDPOINTS.createChatCompletion,
+    ENDPOINTS.createResponse,
+    ENDPOINTS.createEmbeddings,
+    ENDPOINTS.createModeration,
+    ENDPOINTS.createImages,
+  ].map((row) => [row.path, row]),
 );
 
 /** The endpoints of the lines of every protocol, by their paths. */
 export const ALL_LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
   ...LINE_ENDPOINTS,
-  ...[ENDPOINTS.createMessage].map((row) => [row.path, row] as const),
+  ...[ENDPOINTS.createMessage, ENDPOINTS.generateContent, ENDPOINTS.embedContent].map((row) =>
+    [row.path, row] as const
+  ),
 ]);
 
 /** The protocols whose callers create batches. Each finds its own batches only. */
@@ -102,6 +109,8 @@ export interface BatchRecord {
   readonly protocol?: BatchProtocol;
   /** The features that all lines ask for, as the header `anthropic-beta` names them. Absent: none. */
   readonly betas?: string;
+  /** What its caller calls it. Absent: nothing. */
+  readonly displayName?: string;
   /** When its caller deleted it. It is kept for the ledger until its retention ends, and no caller finds it. */
   readonly deletedAt?: number;
   /** The path of the endpoint of all lines, one of {@linkcode LINE_ENDPOINTS}. */
@@ -137,7 +146,7 @@ export interface BatchRecord {
   /** What the settled lines cost. */
   readonly cost: Money;
   readonly usage: BatchUsage;
-  /** The model of all lines as they name it; null if they name several. */
+  /** The model of all lines as they name it; null if they name several. In `content`: that of the create. */
   readonly model: string | null;
   /** Only of a failed batch. */
   readonly errors: readonly LineError[];

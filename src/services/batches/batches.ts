@@ -32,7 +32,6 @@ import {
   readBatches,
 } from "./records.ts";
 import type { BatchRuns } from "./run.ts";
-import type { OpenedContent } from "../stored_files/stored_files.ts";
 
 /** What a batch would cost. */
 export interface BatchTrial extends ReadInput {
@@ -64,7 +63,7 @@ export class Batches {
       await this.parts.stored.writeAs(name, reader.stored(chunks), Infinity);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
-      if ((batch.protocol ?? "default") !== "default") throw error.refusalOf(batch);
+      if ((batch.protocol ?? "default") !== "default") throw error.refusalOf(batch, lineFormatOf(batch));
       return await this.#addFailed(id, batch, credential, error.errors);
     }
     try {
@@ -92,7 +91,7 @@ export class Batches {
       for await (const _line of reader.stored(chunks)); // only checked
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
-      throw error.refusalOf(batch);
+      throw error.refusalOf(batch, lineFormatOf(batch));
     }
     const { estimate } = reader.result;
     const admission = await probedAdmission(() =>
@@ -151,39 +150,35 @@ export class Batches {
   }
 
   /**
-   * Deletes an ended batch and its files: no caller finds it any more.
+   * Deletes a batch and its files: no caller finds it any more.
    *
+   * @param ends Whether a batch that has not ended is cancelled, and gets no files.
    * @throws {GatewayError} `not_found`; `conflict` if it has not ended.
    */
-  async remove(keyId: string, id: string, protocol: BatchProtocol): Promise<void> {
+  async remove(
+    keyId: string,
+    id: string,
+    { protocol, ends }: { readonly protocol: BatchProtocol; readonly ends: boolean },
+  ): Promise<void> {
     const { store, stored } = this.parts;
     for (let race = 0; race < MAX_RACES; race++) {
       const entry = await this.#entry(keyId, id, protocol);
       const { status, outputFileId, errorFileId } = entry.value;
-      if (!isEnded(entry.value)) {
+      if (!ends && !isEnded(entry.value)) {
         throw new GatewayError("conflict", `Cannot delete the batch: it is ${status}; cancel it first`);
       }
-      if (!(await store.commit(null, hideBatch({}, entry, { deletedAt: store.now() }))).ok) continue;
+      const deletedAt = store.now();
+      const change = status === "in_progress"
+        ? { deletedAt, status: "cancelling", cancellingAt: deletedAt } as const
+        : { deletedAt };
+      if (!(await store.commit(null, hideBatch({}, entry, change))).ok) continue;
+      this.runs.cancel(entry.value.id);
       for (const file of [outputFileId, errorFileId]) {
         if (file !== null && await stored.find(keyId, file) !== null) await stored.remove(keyId, file);
       }
       return;
     }
     throw new GatewayError("conflict", "Cannot delete the batch: it changes all the time; retry");
-  }
-
-  /**
-   * Opens the results of an ended batch whose format has one file of them.
-   *
-   * @throws {GatewayError} `not_found` if their lifetime has ended, or their file was deleted.
-   */
-  async openResults({ keyId, outputFileId }: BatchRecord): Promise<OpenedContent> {
-    const { stored } = this.parts;
-    const file = outputFileId === null ? null : await stored.find(keyId, outputFileId);
-    if (file === null) {
-      throw new GatewayError("not_found", "Cannot find the results: they have expired, or their file was deleted");
-    }
-    return await stored.open(file);
   }
 
   async #entry(keyId: string, shown: string, protocol: BatchProtocol): Promise<BatchEntry> {
@@ -205,12 +200,13 @@ export class Batches {
   }
 
   async #chunksOf(
-    { inputFileId, lines }: NewBatch,
+    { inputFileId, lines, protocol = "default" }: NewBatch,
     { keyId }: Credential,
   ): Promise<AsyncIterable<Uint8Array>> {
     if (lines !== null) return lines;
     const file = await this.parts.stored.read(keyId, inputFileId ?? "");
-    if (file.purpose !== "batch") {
+    // Files of other protocols have no purpose.
+    if (protocol === "default" && file.purpose !== "batch") {
       throw new GatewayError("invalid_request", 'Cannot read "input_file_id": expected a file of the purpose "batch"', {
         field: "input_file_id",
       });

@@ -8,7 +8,7 @@ import { type StoredLine, storedLines } from "./input_lines.ts";
 import type { BatchRoute } from "./line_runner.ts";
 import { setVendorBatch, vendorBatchesOf } from "./records.ts";
 import type { Settler } from "./settle.ts";
-import { addLine, hasLine, noLines, type VendorBatch, vendorContentNameOf, vendorLineIdOf } from "./vendor_batch.ts";
+import { addLine, hasLine, idPrefixOf, noLines, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
 
 /** The run ends before the batches are cut. */
 export class UnfinishedCutError extends Error {
@@ -58,7 +58,7 @@ export class BatchCutter {
   async #cutOne(): Promise<boolean> {
     const { id, total } = this.options.settler.entry.value;
     const number = this.#next++;
-    const piece = new Piece(total);
+    const piece = new Piece(total, idPrefixOf(id, number));
     const name = vendorContentNameOf(id, number);
     const bytes = await this.parts.stored.writeAs(name, this.#linesOf(piece), Infinity);
     if (piece.count === 0 || piece.group === null) {
@@ -99,7 +99,7 @@ export class BatchCutter {
       const turn = pace.note();
       if (turn !== null) await turn;
       const batches = await this.#batchesOf(route);
-      const composed = await this.#compose(line, route, batches);
+      const composed = await this.#compose(line, { route, batches, piece });
       if ("reply" in composed) {
         await settler.room();
         settler.add({ line, reply: composed.reply });
@@ -122,9 +122,9 @@ export class BatchCutter {
     return await this.parts.runner.batchesOf(provider);
   }
 
-  async #compose(line: StoredLine, route: BatchRoute, batches: BatchUpstream | null) {
+  async #compose(line: StoredLine, { route, batches, piece }: Destination) {
     const { runner } = this.parts;
-    const { id, endpoint, betas } = this.options.settler.entry.value;
+    const { endpoint, betas } = this.options.settler.entry.value;
     const { body, part, number } = line;
     const { credential } = this.options;
     if (credential instanceof GatewayError) return { reply: await runner.refuse(endpoint, credential) };
@@ -133,10 +133,17 @@ export class BatchCutter {
     const composed = await runner.compose({ request, route, part });
     if ("reply" in composed) return composed;
     const { call } = composed;
-    const bytes = batches.writeLine(vendorLineIdOf(id, number), call);
+    const bytes = batches.writeLine(`${piece.idPrefix}${number}`, call);
     if (bytes.length >= batches.limits.bytes) return { reply: await runner.refuse(endpoint, tooLong()) };
     return { call, bytes };
   }
+}
+
+/** Where a line goes. */
+interface Destination {
+  readonly route: BatchRoute;
+  readonly batches: BatchUpstream | null;
+  readonly piece: Piece;
 }
 
 const LINE_FEED = new Uint8Array([0x0a]);
@@ -150,7 +157,7 @@ class Piece {
   hasRefused = false;
   #bytes = 0;
 
-  constructor(total: number) {
+  constructor(total: number, readonly idPrefix: string) {
     this.lines = noLines(total);
   }
 

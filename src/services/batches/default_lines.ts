@@ -6,6 +6,7 @@ import type { LineFormat } from "./line_format.ts";
 export const DEFAULT_LINES: LineFormat = {
   read: readInputLine,
   hasUniqueIds: true,
+  inputFields: { list: "requests", file: "input_file_id" },
   requestField: null,
   writeError: (error) => ({ error: defaultErrorFields(error) }),
   results: null,

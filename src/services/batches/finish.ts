@@ -43,6 +43,7 @@ export async function finishBatch(
     content && stored.record(content, {
       filename: `${batch.id}_${index === 0 ? "output" : "error"}.jsonl`,
       purpose: "batch_output",
+      mediaType: "application/jsonl",
       lifetimeSeconds: batch.outputSeconds,
     }, owner)
   );
@@ -99,17 +100,18 @@ async function writeFiles(
   ];
 }
 
-/** Writes a file of lines; null without lines. */
+/** Writes a file of lines; null without lines. Results have no maximum: the replies are paid, whatever their size. */
 async function written(
   { stored }: BatchParts,
   lines: AsyncGenerator<Uint8Array>,
 ): Promise<WrittenContent | null> {
   const first = await lines.next();
   if (first.done) return null;
-  return await stored.write(async function* () {
+  const all = async function* () {
     yield first.value;
     yield* lines;
-  }());
+  };
+  return await stored.write(all(), Infinity);
 }
 
 async function* outputLines({ store, files }: BatchParts, batch: BatchRecord): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type JsonBody, jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
+import { scanJson } from "../../platform/lib/json/json.ts";
 import { oneLine } from "./input_lines.ts";
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -12,12 +13,35 @@ const LINE_FEED = new Uint8Array([0x0a]);
  * @param model What requests without a model get; null for none.
  */
 export async function* inlineLines({ bytes, scan }: JsonBody, model: string | null): AsyncGenerator<Uint8Array> {
-  const member = scan.members.find(({ key }) => key === "requests");
-  if (member === undefined) return;
-  for (const element of elementsOf(bytes.subarray(member.valueStart, member.valueEnd))) {
+  const list = memberOf({ bytes, scan }, "requests");
+  if (list === null) return;
+  for (const element of elementsOf(list)) {
     yield await Promise.resolve(model === null ? oneLine(element) : withModel(oneLine(element), model));
     yield LINE_FEED;
   }
+}
+
+/**
+ * The elements of a list within objects as lines of a file. Their bytes stay as they were sent.
+ *
+ * @param path The names from the root to the list.
+ */
+export async function* nestedLines(json: JsonBody, path: readonly string[]): AsyncGenerator<Uint8Array> {
+  let at: Pick<JsonBody, "bytes" | "scan"> = json;
+  for (const name of path) {
+    const bytes = memberOf(at, name);
+    if (bytes === null) return;
+    at = { bytes, scan: scanJson(bytes) };
+  }
+  for (const element of elementsOf(at.bytes)) {
+    yield await Promise.resolve(oneLine(element));
+    yield LINE_FEED;
+  }
+}
+
+function memberOf({ bytes, scan }: Pick<JsonBody, "bytes" | "scan">, name: string): Uint8Array<ArrayBuffer> | null {
+  const member = scan.members.find(({ key }) => key === name);
+  return member === undefined ? null : bytes.subarray(member.valueStart, member.valueEnd);
 }
 
 /** Adds the model to a body without one. A request that cannot be read is refused later, with its number. */

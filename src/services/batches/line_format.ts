@@ -21,6 +21,8 @@ export interface LineFormat {
   readonly hasUniqueIds: boolean;
   /** The member of a line that errors of its endpoint are about; null if such errors name only the endpoint's field. */
   readonly requestField: string | null;
+  /** The fields of a create that have the lines, or name their file. */
+  readonly inputFields: { readonly list: string; readonly file: string };
   /** Writes a refusal that no endpoint wrote, as an endpoint would. */
   writeError(error: GatewayError, requestId: string): object;
   /**

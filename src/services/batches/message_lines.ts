@@ -25,6 +25,7 @@ export const MESSAGE_LINES: LineFormat = {
     return { customId, body: valueOf({ bytes, scan }, "params"), model: typeof model === "string" ? model : "" };
   },
   hasUniqueIds: true,
+  inputFields: { list: "requests", file: "input_file_id" },
   requestField: "params",
   writeError,
   results: {

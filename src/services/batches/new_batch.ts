@@ -4,7 +4,9 @@ import type { FileOwner } from "../stored_files/stored_files.ts";
 import type { ReadInput } from "./read_input.ts";
 
 /** A batch to be created. */
-export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas"> {
+export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas" | "displayName"> {
+  /** The model of the batch, where a create names one. */
+  readonly model?: string;
   readonly endpoint: string;
   /** The file of the lines; null if `lines` has them. */
   readonly inputFileId: string | null;
@@ -30,13 +32,25 @@ export function newRecordOf(
   batch: NewBatch,
   { id, owner, createdAt, input }: NewRecordFacts,
 ): BatchRecord {
-  const { protocol, betas, endpoint, inputFileId, completionWindow, metadata, callbackUrl, outputSeconds } = batch;
+  const {
+    protocol,
+    betas,
+    displayName,
+    model,
+    endpoint,
+    inputFileId,
+    completionWindow,
+    metadata,
+    callbackUrl,
+    outputSeconds,
+  } = batch;
   return {
     id,
     account: owner.accountId,
     keyId: owner.keyId,
     ...protocol !== undefined && { protocol },
     ...betas !== undefined && { betas },
+    ...displayName !== undefined && { displayName },
     endpoint,
     inputFileId,
     completionWindow,
@@ -58,7 +72,7 @@ export function newRecordOf(
     estimate: input.estimate,
     cost: 0n,
     usage: NO_BATCH_USAGE,
-    model: input.model,
+    model: model ?? input.model,
     errors: [],
     outputFileId: null,
     errorFileId: null,

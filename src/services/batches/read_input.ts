@@ -29,18 +29,16 @@ export class InvalidInputError extends Error {
   }
 
   /** The first error, for callers who get no failed batch. */
-  refusalOf({ inputFileId }: Pick<BatchRecord, "inputFileId">): GatewayError {
+  refusalOf({ inputFileId }: Pick<BatchRecord, "inputFileId">, { inputFields }: LineFormat): GatewayError {
     const [first, ...others] = this.errors;
     const { message = "", line = null, param = null } = first ?? {};
     const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-    const field = inputFileId === null ? "requests" : "input_file_id";
-    if (line === null) {
-      return new GatewayError("invalid_request", `Cannot accept the lines: ${message}${more}`, { field });
-    }
-    const where = inputFileId === null ? `requests[${line - 1}]` : `line ${line}`;
-    return new GatewayError("invalid_request", `Cannot accept ${where}: ${message}${more}`, {
-      field: inputFileId === null ? `${where}${param === null ? "" : `.${param}`}` : field,
-    });
+    const isInline = inputFileId === null;
+    const whole = isInline ? inputFields.list : inputFields.file;
+    const place = isInline ? `${whole}[${Number(line) - 1}]` : `line ${line}`;
+    const field = line === null || !isInline ? whole : param === null ? place : `${place}.${param}`;
+    const subject = line === null ? "the lines" : place;
+    return new GatewayError("invalid_request", `Cannot accept ${subject}: ${message}${more}`, { field });
   }
 }
 

@@ -109,6 +109,8 @@ type StopReason = BatchEnd | "paused";
 /** One run of the lines of a batch. */
 class BatchRun {
   #stopped: StopReason | null = null;
+  /** Whether this run ends, also if the batch ended before. */
+  #isPaused = false;
   readonly #left = new AbortController();
   #settler: Settler;
   #credential: Promise<Credential | GatewayError> | null = null;
@@ -129,6 +131,7 @@ class BatchRun {
   /** Begins no further line. The first reason counts. */
   stop(reason: StopReason): void {
     this.#stopped ??= reason;
+    this.#isPaused ||= reason === "paused";
   }
 
   /**

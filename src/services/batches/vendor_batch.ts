@@ -56,14 +56,13 @@ export function markOf(batchId: string, { number, sent }: Pick<VendorBatch, "num
   return `${batchId.slice(BATCH_PREFIX.length)}-${number}-${sent}`;
 }
 
-/** The id of a line at its vendor, which all vendors accept. */
-export function vendorLineIdOf(batchId: string, line: number): string {
-  return `${batchId.slice(BATCH_PREFIX.length)}-${line}`;
+/** What the ids of the lines of a vendor's batch begin with. All vendors accept them. */
+export function idPrefixOf(batchId: string, number: number): string {
+  return `${batchId.slice(BATCH_PREFIX.length)}-${number}-`;
 }
 
 /** The number of the line that an id of a vendor's result stands for; null for one of another batch. */
-export function lineNumberOf(batchId: string, id: string): number | null {
-  const prefix = vendorLineIdOf(batchId, 0).slice(0, -1);
+export function lineNumberOf(prefix: string, id: string): number | null {
   const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[1-9][0-9]{0,6}$/.test(digits) ? Number(digits) : null;
 }

@@ -8,7 +8,7 @@ import { LineIndex, readStoredLine, type StoredLine, storedLines } from "./input
 import type { LineReply } from "./line_runner.ts";
 import { boundedLinesOf } from "./result_lines.ts";
 import type { Settler } from "./settle.ts";
-import { hasLine, lineNumberOf, type VendorBatch } from "./vendor_batch.ts";
+import { hasLine, idPrefixOf, lineNumberOf, type VendorBatch } from "./vendor_batch.ts";
 
 /** What {@linkcode VendorResults} works on. */
 export interface ResultOptions {
@@ -38,6 +38,7 @@ export class VendorResults {
     const { settler, settled, shouldPause } = this.options;
     const { id } = settler.entry.value;
     const pace = new TurnPace();
+    const prefix = idPrefixOf(id, vendor.number);
     let ignored = 0;
     for await (const bytes of boundedLinesOf(upstream.results(ended))) {
       if (shouldPause()) return false;
@@ -45,7 +46,7 @@ export class VendorResults {
       if (turn !== null) await turn;
       const result = readQuietly(upstream, bytes);
       if (result === null) continue;
-      const number = lineNumberOf(id, result.id);
+      const number = lineNumberOf(prefix, result.id);
       if (number === null || settled.has(number) || !hasLine(vendor.lines, number)) {
         ignored++;
         continue;

@@ -8,7 +8,7 @@ import type { BatchParts } from "./batch_parts.ts";
 import { BatchCutter } from "./cut.ts";
 import { settledNumbers, setVendorBatch, vendorBatchesOf } from "./records.ts";
 import { LostBatchError, type Settler } from "./settle.ts";
-import { markOf, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
+import { idPrefixOf, markOf, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
 import { VendorResults } from "./vendor_results.ts";
 
 /** A vendor that was asked is asked again after this part of the time since then, within these limits. */
@@ -182,7 +182,11 @@ export class VendorRun {
     const { store } = this.parts;
     const { failure } = ended;
     if (failure !== null) {
-      if (!failure.isTemporary) return await this.#refuse(vendor, failure.message);
+      if (!failure.isTemporary) {
+        const refused = await this.#refuse(vendor, failure.message);
+        await this.#remove(vendor, ended, upstream);
+        return refused;
+      }
       this.#log(vendor, failure.message);
       const failures = vendor.failures + 1;
       const again = { state: "cut", vendorId: null, failures } as const;
@@ -203,8 +207,15 @@ export class VendorRun {
       return await this.#later({ ...vendor, reads: vendor.reads + 1 }, "the results lack lines");
     }
     const done = await this.#missing(vendor, "the vendor returned no result");
-    await upstream.remove(vendor.vendorId ?? "", ended).catch((error) => this.#log(vendor, errorName(error)));
+    await this.#remove(vendor, ended, upstream);
     return done;
+  }
+
+  /** What the vendor keeps expires by itself if it cannot be removed. */
+  async #remove(vendor: VendorBatch, { results }: EndedBatch, upstream: BatchUpstream): Promise<void> {
+    const { vendorId, file } = vendor;
+    const files = [...file === null ? [] : [file], ...results];
+    await upstream.remove(vendorId ?? "", files).catch((error) => this.#log(vendor, errorName(error)));
   }
 
   /** Ends a vendor's batch. Its lines without a result fail; those of a stopped batch end with it. */
@@ -267,7 +278,8 @@ export class VendorRun {
       if (content === null) throw new Error("The lines of a vendor's batch are missing");
       yield* content.read();
     }
-    return { mark: markOf(id, vendor), path, headers, model, count, content: { lengthBytes, open }, file };
+    const idPrefix = idPrefixOf(id, vendor.number);
+    return { mark: markOf(id, vendor), idPrefix, path, headers, model, count, content: { lengthBytes, open }, file };
   }
 }
 

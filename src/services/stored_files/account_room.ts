@@ -60,6 +60,7 @@ export class AccountRoom {
       throw invalidField(
         field,
         `expected at most ${Math.max(room, 0)} bytes, which is what the account can still store; delete files first`,
+        { reason: { errorCode: "storage_quota_exceeded" } },
       );
     }
     known.arriving += bytes;

@@ -1,3 +1,4 @@
+import type { ProtocolName } from "../../platform/endpoints/protocols.ts";
 import { newSortableId } from "../../platform/lib/basics/ids.ts";
 
 /** The purposes that a caller may give a file. Source: docs/api/stored-files.md#purposes. */
@@ -15,6 +16,9 @@ export const MAX_STORED_FILE_BYTES = 512 * 1_048_576;
 /** The shortest and the longest lifetime that a caller may set, in seconds. */
 export const EXPIRES_AFTER_SECONDS = { min: 3_600, max: 2_592_000 } as const;
 
+/** The protocols whose callers store files. Each shows every file of a key, with ids of its own form. */
+export type FileProtocol = Exclude<ProtocolName, "admin">;
+
 /** The record of a file that a caller stored. It never changes. */
 export interface StoredFileRecord {
   /** `file-` and 28 hexadecimal digits; sorts by the time of creation. */
@@ -25,6 +29,8 @@ export interface StoredFileRecord {
   /** As the caller sent it. For people only: it is never a path. */
   readonly filename: string;
   readonly purpose: FilePurpose;
+  /** As the caller sent it. For people and clients only: a content is served by its first bytes. Absent: unknown. */
+  readonly mediaType?: string;
   readonly bytes: number;
   /** SHA-256 of the content, hexadecimal. */
   readonly sha256: string;
@@ -54,6 +60,8 @@ export interface UploadRecord {
   readonly keyId: string;
   readonly filename: string;
   readonly purpose: FilePurpose;
+  /** As in the record of a file. */
+  readonly mediaType?: string;
   /** The size of the whole file. */
   readonly bytes: number;
   readonly createdAt: number;
@@ -70,7 +78,7 @@ export interface UploadRecord {
 const DIGITS = "[0-9a-f]{28}";
 const FILE_ID = new RegExp(`^file-${DIGITS}$`);
 const UPLOAD_ID = new RegExp(`^upload_${DIGITS}$`);
-const FILE_ADDRESS = new RegExp(`^(?:https?://[^?#]*/)?files/(file-${DIGITS})$`);
+const NAMED_FILE = new RegExp(`^(?:file[-_]|(?:https?://[^?#]*/)?files/(?:file-)?)(${DIGITS})$`);
 const CONTENT_NAME = new RegExp(`^(file-${DIGITS})\\.bin$`);
 const PART_NAME = new RegExp(`^upload-(${DIGITS})-(${DIGITS})\\.bin$`);
 
@@ -96,10 +104,30 @@ export function isFileId(text: string): boolean {
 
 /**
  * The id of the file that a request names: by its id, or by an address of the content format, `files/<id>` with or
- * without what a client has before it. Null for other texts, such as ids of vendors.
+ * without what a client has before it. Ids have the form of any protocol. Null for other texts, such as ids of vendors.
  */
 export function namedFileId(text: string): string | null {
-  return isFileId(text) ? text : FILE_ADDRESS.exec(text)?.[1] ?? null;
+  const digits = NAMED_FILE.exec(text)?.[1];
+  return digits === undefined ? null : `file-${digits}`;
+}
+
+/** What the ids begin with that callers see. In the store each begins with `file-`. */
+const SHOWN_PREFIXES: Readonly<Record<FileProtocol, string>> = {
+  default: "file-",
+  message: "file_",
+  content: "files/",
+};
+
+/** The id of a file as callers of a protocol see it. */
+export function shownFileId(id: string, protocol: FileProtocol): string {
+  return SHOWN_PREFIXES[protocol] + id.slice("file-".length);
+}
+
+/** The id in the store of an id that callers of a protocol see; null if it can be none. */
+export function storedFileId(shown: string, protocol: FileProtocol): string | null {
+  const prefix = SHOWN_PREFIXES[protocol];
+  const id = `file-${shown.slice(prefix.length)}`;
+  return shown.startsWith(prefix) && isFileId(id) ? id : null;
 }
 
 /** Whether a text can be the id of an upload. */

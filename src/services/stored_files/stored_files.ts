@@ -37,6 +37,8 @@ export interface NewFile {
   readonly purpose: FilePurpose;
   /** The lifetime that was asked for, in seconds; null for none. */
   readonly lifetimeSeconds: number | null;
+  /** As in the record. */
+  readonly mediaType?: string;
 }
 
 /** A content that was written and has no record yet. */
@@ -92,7 +94,7 @@ export class StoredFiles {
 
   /** The record of a written content, and the commit that adds it. */
   record(content: WrittenContent, file: NewFile, owner: FileOwner): { file: StoredFileRecord; commit: Commit } {
-    const { filename, purpose, lifetimeSeconds } = file;
+    const { filename, purpose, lifetimeSeconds, mediaType } = file;
     const { id, bytes, sha256 } = content;
     const createdAt = this.parts.store.now();
     const lifetimeMs = Math.min(
@@ -105,6 +107,7 @@ export class StoredFiles {
       keyId: owner.keyId,
       filename,
       purpose,
+      ...mediaType !== undefined && { mediaType },
       bytes,
       sha256,
       createdAt,

@@ -31,13 +31,24 @@ export interface NewUpload extends NewFile {
   readonly bytes: number;
 }
 
+/** A part to be added. */
+export interface NewPart {
+  readonly source: AsyncIterable<Uint8Array>;
+  /** What errors call it. Default: `data`. */
+  readonly field?: string;
+  /** Default: {@linkcode MAX_PART_BYTES}. */
+  readonly maxBytes?: number;
+  /** The bytes that the parts before must have together; null for parts in any order. */
+  readonly offset?: number | null;
+}
+
 /** Files that arrive in parts. */
 export class Uploads {
   constructor(readonly stored: StoredFiles) {}
 
   /** Opens an upload. */
   async create(
-    { filename, purpose, bytes, lifetimeSeconds: fileSeconds }: NewUpload,
+    { filename, purpose, bytes, mediaType, lifetimeSeconds: fileSeconds }: NewUpload,
     { accountId: account, keyId }: FileOwner,
   ): Promise<UploadRecord> {
     const { store } = this.stored.parts;
@@ -48,6 +59,7 @@ export class Uploads {
       keyId,
       filename,
       purpose,
+      ...mediaType !== undefined && { mediaType },
       bytes,
       createdAt,
       expiresAt: createdAt + UPLOAD_LIFETIME_MS,
@@ -61,28 +73,39 @@ export class Uploads {
     return upload;
   }
 
+  /** Reads an upload of a key, in whatever state it is. @throws {GatewayError} `not_found`. */
+  async read(keyId: string, id: string): Promise<UploadRecord> {
+    return (await this.#entry(keyId, id)).value;
+  }
+
   /**
    * Adds a part.
    *
-   * @param source Its bytes.
-   * @throws {GatewayError} `not_found`; `invalid_request` if the upload has ended or its parts exceed its size.
+   * @throws {GatewayError} `not_found`; `invalid_request` if the upload has ended or its parts exceed its size;
+   * `conflict` if the part would not follow the parts before.
    */
-  async addPart(keyId: string, id: string, source: AsyncIterable<Uint8Array>): Promise<UploadPart> {
+  async addPart(
+    keyId: string,
+    id: string,
+    { source, field = "data", maxBytes = MAX_PART_BYTES, offset = null }: NewPart,
+  ): Promise<UploadPart> {
     const { store, files } = this.stored.parts;
     const upload = (await this.#pending(keyId, id)).value;
+    refuseOtherOffset(upload, offset);
     const createdAt = store.now();
     const partId = newPartId(createdAt);
     const name = partNameOf(upload.id, partId);
-    const bytes = await this.stored.writeAs(name, source, MAX_PART_BYTES);
+    const bytes = await this.stored.writeAs(name, source, maxBytes);
     try {
       const part = { id: partId, bytes, createdAt };
       for (let race = 0; race < MAX_RACES; race++) {
         const entry = await this.#pending(keyId, id);
+        refuseOtherOffset(entry.value, offset);
         const parts = [...entry.value.parts, part];
-        if (parts.length > MAX_PARTS) throw invalidField("data", `expected at most ${MAX_PARTS} parts`);
+        if (parts.length > MAX_PARTS) throw invalidField(field, `expected at most ${MAX_PARTS} parts`);
         // Unused parts count too, so that an upload takes no more room than it announced.
-        if (sizeOf(parts) > entry.value.bytes) {
-          throw invalidField("data", `expected parts of ${entry.value.bytes} bytes together, as the upload announced`);
+        if (receivedBytesOf(parts) > entry.value.bytes) {
+          throw invalidField(field, `expected parts of ${entry.value.bytes} bytes together, as the upload announced`);
         }
         if ((await store.commit(null, changeUpload(entry, { parts }))).ok) return part;
       }
@@ -108,17 +131,18 @@ export class Uploads {
   ): Promise<{ readonly upload: UploadRecord; readonly file: StoredFileRecord }> {
     const { store, files } = this.stored.parts;
     const entry = await this.#pending(keyId, id);
-    const { account, filename, purpose, bytes, fileSeconds: lifetimeSeconds } = entry.value;
+    const { account, filename, purpose, mediaType, bytes, fileSeconds: lifetimeSeconds } = entry.value;
     const parts = partIds.map((partId, index) => partIn(entry.value, partId, index));
     if (new Set(partIds).size < partIds.length) throw invalidField("part_ids", "expected each part once");
-    if (sizeOf(parts) !== bytes) {
-      throw invalidField("part_ids", `expected parts of ${bytes} bytes together, got ${sizeOf(parts)}`);
+    if (receivedBytesOf(parts) !== bytes) {
+      throw invalidField("part_ids", `expected parts of ${bytes} bytes together, got ${receivedBytesOf(parts)}`);
     }
     const content = await this.stored.write(joined(files, id, parts));
     try {
       if (md5 !== null && md5 !== content.md5) throw invalidField("md5", "expected the hash of the received bytes");
       const owner = { accountId: account, keyId };
-      const { file, commit } = this.stored.record(content, { filename, purpose, lifetimeSeconds }, owner);
+      const asked = { filename, purpose, lifetimeSeconds, ...mediaType !== undefined && { mediaType } };
+      const { file, commit } = this.stored.record(content, asked, owner);
       const change = { status: "completed", fileId: file.id } as const;
       if (!(await store.commit(null, mergeCommits(commit, endUpload(entry, change)))).ok) throw changed();
       await this.#removeParts(entry.value);
@@ -143,13 +167,15 @@ export class Uploads {
     return { ...entry.value, ...change };
   }
 
+  async #entry(keyId: string, id: string): Promise<Entry<UploadRecord>> {
+    const entry = isUploadId(id) ? await readUpload(this.stored.parts.store, id) : null;
+    if (entry !== null && entry.value.keyId === keyId) return entry;
+    throw new GatewayError("not_found", "Cannot find the upload: it does not exist or belongs to another key");
+  }
+
   async #pending(keyId: string, id: string): Promise<Entry<UploadRecord>> {
-    const { store } = this.stored.parts;
-    const entry = isUploadId(id) ? await readUpload(store, id) : null;
-    if (entry === null || entry.value.keyId !== keyId) {
-      throw new GatewayError("not_found", "Cannot find the upload: it does not exist or belongs to another key");
-    }
-    const status = uploadStatusOf(entry.value, store.now());
+    const entry = await this.#entry(keyId, id);
+    const status = uploadStatusOf(entry.value, this.stored.parts.store.now());
     if (status === "pending") return entry;
     throw new GatewayError("invalid_request", `Cannot change the upload: it is ${status}`);
   }
@@ -176,7 +202,17 @@ function partIn({ parts }: UploadRecord, partId: string, index: number): UploadP
   return part;
 }
 
-function sizeOf(parts: readonly UploadPart[]): number {
+function refuseOtherOffset({ parts }: UploadRecord, offset: number | null): void {
+  const received = receivedBytesOf(parts);
+  if (offset === null || offset === received) return;
+  throw new GatewayError(
+    "conflict",
+    `Cannot add the bytes at ${offset}: the upload has ${received} bytes; go on there`,
+  );
+}
+
+/** The bytes of parts together. */
+export function receivedBytesOf(parts: readonly UploadPart[]): number {
   return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 

@@ -10,7 +10,6 @@ import { cancelVideo } from "./submit/cancel.ts";
 import type { DryRunResult } from "./create/dry_run.ts";
 import { IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
 import { MAX_COPIES } from "./results/copy_limiter.ts";
-import { forgetHandler } from "./results/remove_files.ts";
 import { mirrorHandler } from "./results/mirror.ts";
 import type { VideoCall } from "./create/plan.ts";
 import { createPoller, type Poller } from "./polling/poller.ts";
@@ -132,6 +131,7 @@ export interface CallerLimits {
 const POLLING = "video-polling";
 
 const dryRunModule = new Late(() => import("./create/dry_run.ts"));
+const forgetModule = new Late(() => import("./results/remove_files.ts"));
 const stopModule = new Late(() => import("./submit/stop.ts"));
 
 /** Creates the video service. */
@@ -228,7 +228,10 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
         return await stopHandler(parts, submitLimits)(...job);
       },
       video_mirror: mirrorHandler(parts, renewal),
-      video_forget: forgetHandler(parts),
+      async video_forget(...job) {
+        const { forgetHandler } = await forgetModule.load();
+        return await forgetHandler(parts)(...job);
+      },
     },
     concurrency: {
       video_submit: submitConcurrency(parts),

@@ -231,6 +231,7 @@ Deno.test("console: operators and callers have different pages, with different p
     "playground",
     "requests",
     "videos",
+    "batches",
     "webhooks",
     "caches",
     "usage",
@@ -242,6 +243,6 @@ Deno.test("console: operators and callers have different pages, with different p
     "configuration",
     "audit",
   ]);
-  assertEquals(pathsOf("caller"), ["account", "playground", "requests", "videos", "usage", "models"]);
+  assertEquals(pathsOf("caller"), ["account", "playground", "requests", "videos", "batches", "usage", "models"]);
   assertEquals(session.value, undefined);
 });

@@ -18,6 +18,7 @@ export const WEBHOOKS_PAGES: readonly OwnScenario[] = [
   {
     page: "docs/api/webhooks.md",
     answers: {
+      '"batch.completed"': eventOfOpenAi,
       '"event"': async (session) => {
         const { body } =
           (await callAdmin(session, "GET", `/admin/v1/deliveries/${await deliver(session)}/request`)).json;
@@ -26,6 +27,15 @@ export const WEBHOOKS_PAGES: readonly OwnScenario[] = [
     },
   },
 ];
+
+/** The event of a batch whose line is invalid, so that it ends immediately. */
+async function eventOfOpenAi(session: OwnSession): Promise<unknown> {
+  await callAdmin(session, "PATCH", "/admin/v1/accounts/acme", { webhook_format: "openai" });
+  const requests = [{ custom_id: "one", body: { model: "none/none", messages: [] } }];
+  const body = { endpoint: "/v1/chat/completions", requests, callback_url: "https://127.0.0.1:8443/hook" };
+  const { id } = await callGateway(session, "POST", "/v1/batches", { body }) as { id: string };
+  return JSON.parse((await callAdmin(session, "GET", `/admin/v1/deliveries/${id}/request`)).json.body);
+}
 
 /** Creates a video whose webhook a receiver acknowledges; gives its id. */
 async function deliver(session: OwnSession): Promise<string> {

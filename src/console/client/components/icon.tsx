@@ -10,6 +10,7 @@ const PATHS = {
   prices: "M4 12V4h8l8 8-8 8zM8 8h.01",
   bills: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6",
   videos: "M4 6h11v12H4zM15 10l5-3v10l-5-3",
+  batches: "M8 4h12v12H8zM4 8v12h12M11 8h6M11 12h6",
   webhooks: "M12 4a8 8 0 1 0 8 8M12 9a3 3 0 1 0 3 3M12 12l8-8m-5 0h5v5",
   audit: "M9 4h6v3H9zM9 5H6v15h12V5h-3M9 12h6M9 16h4",
   caches:

@@ -1,4 +1,7 @@
 import type { Meter } from "../../../money/billing/meter/meter.ts";
+import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
+import type { ImageServices } from "./image_routes.ts";
+import type { WholeCallServices } from "./whole_call_routes.ts";
 import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/batch.ts";
 import type {
   LineNeeds,
@@ -13,7 +16,9 @@ import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upst
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
-import type { Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
+import { spliceJson } from "../../../platform/lib/json/json.ts";
+import { addressOf, type Endpoint } from "../../../platform/endpoints/endpoint.ts";
 import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
@@ -27,6 +32,7 @@ import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
 /** Most gateways have no lines of such endpoints. */
+const imageRoutesModule = new Late(() => import("./image_routes.ts"));
 const wholeCallRoutesModule = new Late(() => import("./whole_call_routes.ts"));
 
 /** What lines need of a gateway. */
@@ -194,18 +200,19 @@ interface LineCall extends LineGateway {
 
 async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply, "status" | "body">> {
   const { services, record, signal } = call;
-  const { endpoint: path, credential: { accountId }, body } = line;
+  const { credential: { accountId } } = line;
+  const { path, params, body } = addressed(line);
   const route = await routeOf(line, call);
   const { requestId, receivedAt } = record.arrival;
   const headers = {
     "content-type": "application/json",
     "content-length": String(body.length),
-    ...rowOf(path).errors === "message" && { "msg-version": MESSAGE_VERSION },
+    ...rowOf(line.endpoint).errors === "message" && { "msg-version": MESSAGE_VERSION },
     ...line.betas !== undefined && { "anthropic-beta": line.betas },
   };
   const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
   const memory = services.memory.lease(accountId);
-  const facts = { request, method: "POST", path, endpoint: route, query: "", params: {}, remote: "", memory };
+  const facts = { request, method: "POST", path, endpoint: route, query: "", params, remote: "", memory };
   const inbound: Inbound = { ...facts, requestId, receivedAt, record };
   try {
     const response = await route.handler(inbound);
@@ -227,7 +234,7 @@ async function routeOf(
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
   const routes = !isTextLine({ endpoint: path })
-    ? (await wholeCallRoutesModule.load()).buildWholeCallRoutes({ ...services, authenticate, meter })
+    ? await mediaRoutes(path, { ...services, authenticate, meter })
     : createTextRoutes({
       turns: new TextService({ ...features.texts.parts, meter, ...textParts }),
       caches: features.caches.caches,
@@ -238,6 +245,23 @@ async function routeOf(
   const route = routes.find((each) => each.method === "POST" && each.path === path);
   if (route === undefined) throw new Error(`No route answers the lines of ${path}`);
   return route;
+}
+
+async function mediaRoutes(path: string, services: WholeCallServices & ImageServices): Promise<Route[]> {
+  return path === CALLER_ENDPOINTS.createImages.path
+    ? (await imageRoutesModule.load()).buildImageRoutes(services)
+    : (await wholeCallRoutesModule.load()).buildWholeCallRoutes(services);
+}
+
+/** The path of a line. Where a path names the model, it is moved there from the body. */
+function addressed(
+  { endpoint, body }: LineRequest,
+): { readonly path: string; readonly params: Inbound["params"]; readonly body: Uint8Array<ArrayBuffer> } {
+  const row = rowOf(endpoint);
+  if (!endpoint.includes(":model")) return { path: endpoint, params: {}, body };
+  const { outline, bytes, scan } = jsonObjectOf(body);
+  const params = { model: String(outline.model) };
+  return { path: addressOf(row, params), params, body: spliceJson(bytes, scan, { remove: ["model"] }).joined() };
 }
 
 /** @throws {Error} If no batch has lines of the endpoint. */

@@ -1,4 +1,4 @@
-import { BATCH_LIMITS, type BatchRecord } from "../../../services/batches/batch.ts";
+import { BATCH_LIMITS, type BatchProtocol, type BatchRecord } from "../../../services/batches/batch.ts";
 import { Batches } from "../../../services/batches/batches.ts";
 import { type BatchParts, MAX_LINES_AT_ONCE } from "../../../services/batches/batch_parts.ts";
 import { batchSweep, cleanHandler } from "../../../services/batches/retention.ts";
@@ -7,6 +7,7 @@ import { accessLog } from "../../../platform/http/access_log.ts";
 import { observeAll, type RequestObserver } from "../../../platform/http/request/request_record.ts";
 import { FairPermits } from "../../../platform/lib/collections/permits.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
+import { writeContentBatch } from "../../../protocols/content/batch_operation.ts";
 import { writeBatch } from "../../../protocols/default/batches.ts";
 import { writeMessageBatch } from "../../../protocols/message/batches.ts";
 import { createJobRunner, type JobRunner } from "../../../platform/store/job_runner.ts";
@@ -33,6 +34,13 @@ export interface BatchFeature {
   startJobs(): JobRunner;
 }
 
+/** How callers of each protocol read a batch. */
+const WRITERS: Readonly<Record<BatchProtocol, (batch: BatchRecord, baseUrl: string) => object>> = {
+  default: writeBatch,
+  message: writeMessageBatch,
+  content: (batch) => writeContentBatch(batch),
+};
+
 /** More than a run lasts, and the lines that it waits for at its end. */
 const RUN_TIMEOUT_MS = 3_600_000;
 /** The batches that one process runs simultaneously. */
@@ -52,8 +60,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     egress,
     isTestReceiver,
     runner: createLineRunner({ current, observer: observerOf(services) }),
-    write: (batch: BatchRecord) =>
-      batch.protocol === "message" ? writeMessageBatch(batch, options.baseUrl()) : writeBatch(batch),
+    write: (batch) => WRITERS[batch.protocol ?? "default"](batch, options.baseUrl()),
     countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
     permits: new FairPermits({ inAll: MAX_LINES_AT_ONCE }),

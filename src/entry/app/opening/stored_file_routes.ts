@@ -2,12 +2,19 @@ import type { Route } from "../../../platform/http/request/inbound.ts";
 import { RequestRate } from "../../../money/limits/request_rate.ts";
 import { storedFileRoutes } from "../../../protocols/default/stored_files.ts";
 import { uploadRoutes } from "../../../protocols/default/uploads.ts";
+import { contentFileRoutes } from "../../../protocols/content/files.ts";
+import { contentUploadRoutes } from "../../../protocols/content/uploads.ts";
+import { messageFileRoutes } from "../../../protocols/message/files.ts";
 import { AccountRoom } from "../../../services/stored_files/account_room.ts";
 import type { Services } from "./services.ts";
 import { createStoredFiles } from "./stored_files.ts";
 
-/** Builds the endpoints of files that callers store. */
-export function buildStoredFileRoutes(services: Services): Route[] {
+/**
+ * Builds the endpoints of files that callers store, in every protocol.
+ *
+ * @param baseUrl Gives the gateway's own address without a final slash.
+ */
+export function buildStoredFileRoutes(services: Services, baseUrl: () => string): Route[] {
   const { config: { limits }, store, clock, authenticate } = services;
   const parts = {
     stored: createStoredFiles(services),
@@ -16,5 +23,11 @@ export function buildStoredFileRoutes(services: Services): Route[] {
     changes: new RequestRate(store, "file-changes", limits.reads),
     room: new AccountRoom({ store, clock, maxBytes: () => limits.accountFilesBytes }),
   };
-  return [...storedFileRoutes(parts), ...uploadRoutes(parts)];
+  return [
+    ...storedFileRoutes(parts),
+    ...uploadRoutes(parts),
+    ...messageFileRoutes(parts),
+    ...contentFileRoutes({ ...parts, baseUrl }),
+    ...contentUploadRoutes({ ...parts, baseUrl }),
+  ];
 }

@@ -1,5 +1,6 @@
 import type { Batches } from "../../../services/batches/batches.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
+import { contentBatchRoutes } from "../../../protocols/content/batches.ts";
 import { batchRoutes } from "../../../protocols/default/batches.ts";
 import { messageBatchRoutes } from "../../../protocols/message/batches.ts";
 import type { OwnedServices } from "../opening/own.ts";
@@ -16,5 +17,5 @@ export function buildBatchRoutes(
 ): Route[] {
   const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs };
   const parts = { batches, authenticate, bodyLimits, baseUrl };
-  return [...batchRoutes(parts), ...messageBatchRoutes(parts)];
+  return [...batchRoutes(parts), ...messageBatchRoutes(parts), ...contentBatchRoutes(parts)];
 }

@@ -36,7 +36,7 @@ const IMAGES = [ENDPOINTS.createImages, ENDPOINTS.editImages];
 const imageModule = new Late(() => import("../features/image_routes.ts"));
 const wholeCallModule = new Late(() => import("../features/whole_call_routes.ts"));
 
-/** The endpoints of files that callers store. */
+/** The endpoints of files that callers of every protocol store. */
 const STORED_FILES = [
   ENDPOINTS.createFile,
   ENDPOINTS.listFiles,
@@ -47,6 +47,16 @@ const STORED_FILES = [
   ENDPOINTS.addUploadPart,
   ENDPOINTS.completeUpload,
   ENDPOINTS.cancelUpload,
+  ENDPOINTS.createMessageFile,
+  ENDPOINTS.listMessageFiles,
+  ENDPOINTS.readMessageFile,
+  ENDPOINTS.readMessageFileContent,
+  ENDPOINTS.deleteMessageFile,
+  ENDPOINTS.uploadContentFile,
+  ENDPOINTS.listContentFiles,
+  ENDPOINTS.readContentFile,
+  ENDPOINTS.downloadContentFile,
+  ENDPOINTS.deleteContentFile,
 ];
 
 /** The endpoints of batches of every protocol. */
@@ -61,6 +71,12 @@ const BATCHES = [
   ENDPOINTS.readMessageBatchResults,
   ENDPOINTS.cancelMessageBatch,
   ENDPOINTS.deleteMessageBatch,
+  ENDPOINTS.createContentBatch,
+  ENDPOINTS.createEmbedBatch,
+  ENDPOINTS.listContentBatches,
+  ENDPOINTS.readContentBatch,
+  ENDPOINTS.cancelContentBatch,
+  ENDPOINTS.deleteContentBatch,
 ];
 
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */
@@ -84,7 +100,7 @@ const GROUPS = [
   group(
     STORED_FILES,
     new Late(() => import("../opening/stored_file_routes.ts")),
-    ({ buildStoredFileRoutes }, { services }) => buildStoredFileRoutes(services),
+    ({ buildStoredFileRoutes }, { services, baseUrl }) => buildStoredFileRoutes(services, baseUrl),
   ),
   group(
     BATCHES,

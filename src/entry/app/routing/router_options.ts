@@ -25,10 +25,13 @@ export function routerOptions(baseUrl: () => string, { hasAdmin }: { readonly ha
       `the base address of Anthropic's clients is ${baseUrl()}${PROTOCOLS.message.root} (with ${
         below(CALLER_ENDPOINTS.createMessage)
       }, ` +
-      `${below(CALLER_ENDPOINTS.countMessageTokens)} and ${below(CALLER_ENDPOINTS.listMessageModels)} below it)`,
+      `${below(CALLER_ENDPOINTS.countMessageTokens)}, ${below(CALLER_ENDPOINTS.createMessageBatch)}, ${
+        below(CALLER_ENDPOINTS.createMessageFile)
+      } and ${below(CALLER_ENDPOINTS.listMessageModels)} below it)`,
     content: () =>
       `the base address of Google's clients is ${baseUrl()}${PROTOCOLS.content.root} (with /v1beta/models/{model}:generateContent, ` +
-      `:streamGenerateContent, :countTokens, :embedContent and :batchEmbedContents, /v1beta/models and /v1beta/cachedContents below it)`,
+      `:streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents and :batchGenerateContent, /v1beta/models, ` +
+      `/v1beta/batches, /v1beta/files and /v1beta/cachedContents below it)`,
   };
   return {
     rewriteRules: REWRITE_RULES,

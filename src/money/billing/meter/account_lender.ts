@@ -44,7 +44,7 @@ export class AccountLender implements Lender {
 
   /** See {@linkcode Lender.takeBack}. */
   takeBack(lease: CallLease, use: LeaseUse): void {
-    this.meters.of(lease.caller.accountId).takeBack(lease, use);
+    this.meters.of(lease.caller.accountId).calls.takeBack(lease, use);
   }
 
   /** See {@linkcode Lender.endLease}. */

@@ -1,14 +1,14 @@
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import { NO_SLOT, type SlotMember, SlotSet } from "../../../platform/lib/collections/slot_set.ts";
 import { AccountLimiter } from "../../limits/account_limiter.ts";
 import type { SharedDemand } from "../../limits/limit_leases.ts";
-import type { LimitedCall, LimitedCaller } from "../../limits/limited_caller.ts";
+import type { LimitedCaller } from "../../limits/limited_caller.ts";
 import type { ShareLeases } from "../../../platform/store/share_leases.ts";
+import { type OpenCall, OpenCalls } from "./open_calls.ts";
 import { BudgetReads, type BudgetReadsOptions } from "./budget_reads.ts";
 import { LeasedMoney, type LeasedMoneyOptions } from "./leased_money.ts";
-import type { CallLease, LeaseUnits, LeaseUse } from "./call_lease.ts";
+import type { CallLease, LeaseUnits } from "./call_lease.ts";
 import type { ChargeRow } from "../ledger/charge.ts";
 import type { ChargeGroup } from "../ledger/charge_group.ts";
 import { ChargeQueue, type ChargeQueueOptions } from "../ledger/charge_queue.ts";
@@ -28,12 +28,6 @@ export interface AccountMeterOptions
   readonly gateways?: () => number;
 }
 
-/** A call with a reservation. */
-export interface OpenCall extends LimitedCall, SlotMember {
-  /** Called once when the account is overdrawn too far; null if the call cannot be ended. */
-  onOverdrawn: (() => void) | null;
-}
-
 /**
  * One account's balance as this process knows it. Reads of the balance and commits of charges run one after another.
  * The balance read from the store, less the charges that are not in the ledger yet, is therefore exact but for changes
@@ -47,27 +41,25 @@ export class AccountMeter {
   readonly #charges: ChargeQueue;
   readonly #money: LeasedMoney;
   readonly #budgets: BudgetReads;
-  #reserved: Money = 0n;
-  readonly #open = new SlotSet<OpenCall>();
-  /** What threads have for calls that they admit by themselves. */
-  readonly #lent = new SlotSet<CallLease>();
-  #lentCalls = 0;
   #readAt = -Infinity;
   #generation = 0;
   #reading: PromiseWithResolvers<void> | null = null;
+  /** The calls that may still charge, with those that threads have leased. */
+  readonly calls: OpenCalls;
   /** The limits of the account and its keys. */
   readonly limiter: AccountLimiter;
 
   constructor(readonly account: string, private readonly options: AccountMeterOptions) {
     const { shareLeases = null, clock, gateways = () => 1 } = options;
     const shares = shareLeases === null ? null : { clock, leases: shareLeases, account, gateways };
+    this.calls = new OpenCalls(() => this.limiter);
     this.limiter = new AccountLimiter({
       ...options,
       now: () => options.store.now(),
-      openCalls: this.#allCalls(),
+      openCalls: this.calls,
       shares,
     });
-    this.#money = new LeasedMoney(account, () => this.#reserved + this.#charges.pending, options);
+    this.#money = new LeasedMoney(account, () => this.calls.reserved + this.#charges.pending, options);
     this.#charges = new ChargeQueue(account, { ...options, onWritten: (amount) => this.#money.onWritten(amount) });
     this.#budgets = new BudgetReads({
       ...options,
@@ -78,33 +70,9 @@ export class AccountMeter {
     });
   }
 
-  /** The number of calls that may still charge, with those that threads have leased. */
-  get openCalls(): number {
-    return this.#open.size + this.#lentCalls;
-  }
-
-  #allCalls(): Iterable<LimitedCall> & { readonly size: number } {
-    const [open, lent] = [this.#open, this.#lent];
-    const size = () => this.openCalls;
-    return {
-      get size() {
-        return size();
-      },
-      *[Symbol.iterator]() {
-        yield* open;
-        yield* lent;
-      },
-    };
-  }
-
-  /** What open calls have reserved. */
-  get reserved(): Money {
-    return this.#reserved;
-  }
-
   /** The amount that new calls can reserve: the credit less all reservations. */
   get spendable(): Money {
-    return this.credit - this.#reserved;
+    return this.credit - this.calls.reserved;
   }
 
   /**
@@ -210,19 +178,10 @@ export class AccountMeter {
     return this.userCount === 0 && this.#charges.isIdle && this.limiter.isIdle && this.#money.isIdle;
   }
 
-  /** Opens a call and reserves its money in memory, until {@linkcode AccountMeter.close}. */
+  /** Opens a call and reserves its money in memory, until {@linkcode OpenCalls.close}. */
   open(call: OpenCall): void {
-    this.limiter.onOpened(call);
-    this.#open.add(call);
-    this.#reserved += call.amount;
+    this.calls.open(call);
     this.#money.noteUse();
-  }
-
-  /** Ends a call and its reservation, with what it is charged and the tokens that it used. */
-  close(call: OpenCall, charged: Money, tokens: number): void {
-    if (!this.#open.delete(call)) return;
-    this.#reserved -= call.amount;
-    this.limiter.onClosed(call, charged, tokens);
   }
 
   /**
@@ -238,44 +197,15 @@ export class AccountMeter {
     return { money, ...this.limiter.lent.free(caller) };
   }
 
-  /** Lends units. Those of a limit that the caller does not have are infinite, and are not counted. */
-  lend(lease: CallLease, { money, calls, requests, tokens }: LeaseUnits): void {
-    if (lease.slot === NO_SLOT) {
-      this.#lent.add(lease);
-      this.userCount++;
-    }
-    this.limiter.onOpened({ keyId: lease.keyId, amount: money }, calls);
-    lease.amount += money;
-    lease.calls += calls;
-    this.#reserved += money;
-    this.#lentCalls += calls;
+  /** Lends units to a thread; see {@linkcode OpenCalls.lend}. */
+  lend(lease: CallLease, units: LeaseUnits): void {
+    if (this.calls.lend(lease, units)) this.userCount++;
     this.#money.noteUse();
-    const { buckets } = lease;
-    if (buckets.requests.length > 0) lease.requests += requests;
-    if (buckets.tokens.length > 0) lease.tokens += tokens;
-    this.limiter.lent.reserve(buckets, { requests, tokens });
-  }
-
-  /** Takes back units that a thread used, or does not need. */
-  takeBack(lease: CallLease, { money, calls, requests, tokens, charged, ...used }: LeaseUse): void {
-    lease.amount -= money;
-    lease.calls -= calls;
-    lease.largest = used.largest;
-    this.#reserved -= money;
-    this.#lentCalls -= calls;
-    this.limiter.onGivenBack({ keyId: lease.keyId, amount: money }, { charged, calls });
-    const { buckets } = lease;
-    if (buckets.requests.length > 0) lease.requests -= requests;
-    if (buckets.tokens.length > 0) lease.tokens -= tokens;
-    this.limiter.lent.settle(buckets, { requests, tokens }, { requests: used.usedRequests, tokens: used.usedTokens });
   }
 
   /** Ends a lease, with everything that it still has. */
   endLease(lease: CallLease): void {
-    if (!this.#lent.delete(lease)) return;
-    const { amount: money, calls, requests, tokens } = lease;
-    this.takeBack(lease, { money, calls, requests, tokens, charged: 0n, usedRequests: 0, usedTokens: 0, largest: 0n });
-    this.userCount--;
+    if (this.calls.endLease(lease)) this.userCount--;
   }
 
   /** Writes charges to the ledger that another thread journaled; see {@linkcode ChargeQueue.addGroup}. */
@@ -347,26 +277,8 @@ export class AccountMeter {
     }
   }
 
-  /**
-   * Ends the open calls that can be ended once the credit is below minus the largest reservation. That happens only
-   * when vendors exceed the limits that they were sent, or when others take money from the account.
-   */
+  /** See {@linkcode OpenCalls.endIfOverdrawn}. */
   #endIfOverdrawn(): void {
-    const credit = this.#ownCredit;
-    if (this.#lent.size > 0 && (credit <= 0n || credit < this.#reserved)) {
-      for (const { onShort } of this.#lent) onShort?.();
-    }
-    if (credit >= 0n || this.openCalls === 0) return;
-    let largest = 0n;
-    for (const { amount } of this.#open) if (amount > largest) largest = amount;
-    for (const { largest: amount } of this.#lent) if (amount > largest) largest = amount;
-    if (credit >= -largest) return;
-    // An ended call may charge at once, which calls this method again. So the set is copied, and each listener is
-    // called once.
-    for (const call of [...this.#open, ...this.#lent]) {
-      const { onOverdrawn } = call;
-      call.onOverdrawn = null;
-      onOverdrawn?.();
-    }
+    this.calls.endIfOverdrawn(this.#ownCredit);
   }
 }

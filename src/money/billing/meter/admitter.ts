@@ -7,7 +7,7 @@ import type { Store } from "../../../platform/store/store.ts";
 import { storageUnavailable } from "../../../platform/store/write_health.ts";
 import type { HeldTokens, LimitedCaller } from "../../limits/limited_caller.ts";
 import type { SharedDemand } from "../../limits/limit_leases.ts";
-import type { AccountMeter, OpenCall } from "./account_meter.ts";
+import type { AccountMeter } from "./account_meter.ts";
 import type { AccountMeters } from "./account_meters.ts";
 import { type AdmittedCall, CallAdmission } from "./admission.ts";
 import {
@@ -19,6 +19,7 @@ import {
   type ReservationRule,
   reservedWithin,
 } from "./meter.ts";
+import type { OpenCall } from "./open_calls.ts";
 
 /** The dependencies of an {@linkcode Admitter}. */
 export interface AdmitterOptions {
@@ -183,7 +184,7 @@ class MeteredCall implements OpenCall, AdmittedCall {
   end(charge: Charge | null, tokens: number): MaybePromise<void> {
     const meter = this.#meter;
     const row = charge === null || charge.amount === 0n ? null : { ...charge, at: this.#store.now() };
-    meter.close(this, row === null ? 0n : row.amount, tokens);
+    meter.calls.close(this, row === null ? 0n : row.amount, tokens);
     const charged = row === null ? undefined : meter.charge(row);
     meter.userCount--;
     return charged;

@@ -39,8 +39,8 @@ export function createMeter(options: MeterOptions): LedgerMeter {
       return guarded(() => admitter.admitWork(caller, rule));
     },
     allowance: (caller) => guarded(() => admitter.allowance(caller)),
-    openCalls: (accountId) => meters.known(accountId)?.openCalls ?? 0,
-    reserved: (accountId) => meters.known(accountId)?.reserved ?? 0n,
+    openCalls: (accountId) => meters.known(accountId)?.calls.size ?? 0,
+    reserved: (accountId) => meters.known(accountId)?.calls.reserved ?? 0n,
     ratesLeft: (caller) => caller.limits === null ? null : meters.of(caller.accountId).limiter.ratesLeft(caller),
     limitsLeft: (caller) => meters.useRead(caller, ({ limiter }) => limiter.limitsLeft(caller)),
     invalidate: (accountId) => meters.known(accountId)?.invalidate(),

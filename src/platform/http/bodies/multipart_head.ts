@@ -8,6 +8,17 @@ export interface PartHead {
   readonly isFile: boolean;
   /** The last segment of the file name, for people: it must never become a path. Absent without a file name. */
   readonly fileName?: string;
+  /** The type of a file as it was sent, without its parameters. Absent: none, or an invalid one. */
+  readonly mediaType?: string;
+}
+
+/** Source: RFC 6838, 4.2. */
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
+
+/** A media type in lower case without its parameters; null for anything else. */
+export function mediaTypeIn(field: string): string | null {
+  const type = field.split(";", 1).join().trim().toLowerCase();
+  return MEDIA_TYPE.test(type) ? type : null;
 }
 
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/; // RFC 2046, 5.1.1
@@ -65,7 +76,8 @@ export function readPartHead(text: string, longest = Infinity): PartHead {
   const type = (fields.get("content-type") ?? "text/plain").toLowerCase();
   const isFile = parameters.has("filename") || parameters.has("filename*") || !type.startsWith("text/plain");
   const fileName = fileNameIn(parameters);
-  return { name, isFile, ...fileName !== null && { fileName } };
+  const mediaType = fields.has("content-type") ? mediaTypeIn(type) : null;
+  return { name, isFile, ...fileName !== null && { fileName }, ...isFile && mediaType !== null && { mediaType } };
 }
 
 /** `filename*` has the name in full (RFC 5987); clients that send it also send a `filename` for others. */

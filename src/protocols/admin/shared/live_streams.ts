@@ -1,6 +1,7 @@
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { holdRequest } from "../../../platform/lib/basics/held.ts";
+import { Holdings } from "../../../platform/lib/collections/holdings.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { type OutputSource, outputStream, type StreamOutput } from "../../../platform/lib/streams/output_stream.ts";
 
@@ -37,6 +38,8 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class LiveStreams {
   readonly #open = new Set<LiveStream>();
+  /** The open streams of each operator, and of all. */
+  readonly #held = new Holdings();
   #stopTimer: (() => void) | null = null;
   #isClosed = false;
 
@@ -49,14 +52,17 @@ export class LiveStreams {
    * @throws {GatewayError} `rate_limited` if the operator, or all together, have the maximum number of streams.
    */
   open(operator: string, source: LiveSource): ReadableStream<Uint8Array<ArrayBuffer>> {
-    let own = 0;
-    for (const each of this.#open) if (each.operator === operator) own++;
-    if (own >= MAX_STREAMS_PER_OPERATOR || this.#open.size >= MAX_STREAMS) {
+    const giveBack = this.#held.take([[`operator ${operator}`, MAX_STREAMS_PER_OPERATOR], ["all", MAX_STREAMS]]);
+    if (giveBack === null) {
+      const own = this.#held.of(`operator ${operator}`);
       const holder = own >= MAX_STREAMS_PER_OPERATOR ? `this admin key has ${own}` : `${this.#open.size} are`;
       const message = `Cannot open another event stream: ${holder} open, which is the maximum`;
       throw new GatewayError("rate_limited", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    const opened = new LiveStream(operator, source, () => this.#forget(opened));
+    const opened = new LiveStream(source, () => {
+      giveBack();
+      this.#forget(opened);
+    });
     this.#open.add(opened);
     const stream = outputStream(opened);
     if (this.#isClosed) opened.end();
@@ -101,7 +107,7 @@ class LiveStream implements OutputSource<Uint8Array<ArrayBuffer>> {
   #stalledTicks = 0;
   #isBusy = false;
 
-  constructor(readonly operator: string, readonly source: LiveSource, readonly onEnd: () => void) {}
+  constructor(readonly source: LiveSource, readonly onEnd: () => void) {}
 
   start(output: StreamOutput<Uint8Array<ArrayBuffer>>): void {
     this.#output = output;

@@ -11,6 +11,7 @@ import {
 import { generate, readWith } from "../../generate.ts";
 import { SimulatedError } from "../../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../../tokens.ts";
+import { answerMessageBatch } from "./anthropic_batches.ts";
 import { headersOf } from "./anthropic_messages.ts";
 import { anthropicCosts, anthropicUsage } from "./anthropic_reports.ts";
 import { checkMessage, checkMessageCount } from "./anthropic_rules.ts";
@@ -25,6 +26,8 @@ export const anthropic: VendorApi = {
   prefix: "/anthropic",
   handle(call) {
     checkCredential(call.headers);
+    const batches = answerMessageBatch(call, anthropic);
+    if (batches !== null) return batches;
     switch (`${call.method} ${call.path}`) {
       case "POST /v1/messages":
         return generateReply(call);

@@ -5,6 +5,7 @@ import { bodyOf, type Call, isMissingModel, isRejectedKey, jsonResponse, type Ve
 import { generate, readWith } from "../../generate.ts";
 import { SimulatedError } from "../../simulated_error.ts";
 import { promptTokensIn, segmentsOf } from "../../tokens.ts";
+import { answerContentBatch } from "./google_batches.ts";
 import { cachedContents, type KeptContent, namedCache } from "./google_caches.ts";
 import { withContentReasoning } from "../default_reasoning.ts";
 import { contentEndpoint } from "./google_content.ts";
@@ -24,6 +25,8 @@ export const google: VendorApi = {
   prefix: "/google",
   handle(call) {
     checkKey(call);
+    const batches = answerContentBatch(call, google);
+    if (batches !== null) return batches;
     const [, version, rest] = /^\/(v1|v1beta|v1alpha)\/(.+)$/.exec(call.path) ?? [];
     if (version === undefined || rest === undefined) throw notFound();
     if (/^cachedContents(\/|$)/.test(rest)) return cachedContents(call, rest);

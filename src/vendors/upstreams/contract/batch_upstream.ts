@@ -29,8 +29,12 @@ export interface BatchUpstream {
   results(ended: EndedBatch): AsyncIterable<Uint8Array>;
   /** Reads a line of the results; null if it is none. */
   readResult(line: Uint8Array<ArrayBuffer>): BatchResult | null;
-  /** Removes a batch and its files at the vendor, as far as the vendor has a way. */
-  remove(id: string, ended: EndedBatch | null): Promise<void>;
+  /**
+   * Removes an ended batch and its files at the vendor, as far as the vendor has a way.
+   *
+   * @param files The uploaded file, and what {@linkcode EndedBatch.results} names.
+   */
+  remove(id: string, files: readonly string[]): Promise<void>;
 }
 
 /** The limits of one batch at a vendor. */
@@ -55,8 +59,10 @@ export interface BatchContent {
 
 /** A batch to be created. */
 export interface BatchOrder extends Pick<BatchedCall, "path" | "headers"> {
-  /** The gateway's own name for it, by which it is found again. Part of it begins the id of each line. */
+  /** The gateway's own name for it, by which it is found again. */
   readonly mark: string;
+  /** What the ids of its lines begin with, and those of no other batch, for vendors without a place for the mark. */
+  readonly idPrefix: string;
   /** The vendor's name of the model of all lines. */
   readonly model: string;
   /** The number of lines. */
@@ -76,8 +82,6 @@ export interface EndedBatch {
   readonly failure: BatchFailure | null;
   /** What has the results, for {@linkcode BatchUpstream.results}. */
   readonly results: readonly string[];
-  /** What the vendor stores for it besides. */
-  readonly files: readonly string[];
 }
 
 /** Why a vendor ran no line of a batch. */

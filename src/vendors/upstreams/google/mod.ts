@@ -22,6 +22,7 @@ export const google = {
     transcripts: new Late(async () =>
       (await import("../shared/content_transcripts.ts")).contentTranscripts(outbound, geminiPath)
     ),
+    batches: new Late(async () => (await import("./batches.ts")).googleBatches(outbound)),
   }),
   probe: probeByGet("/v1beta/models?pageSize=1"),
   models: googleListing,

@@ -23,7 +23,6 @@ const Batch = z.object({
   id: z.string().min(1),
   status: z.string(),
   created_at: z.number().nullish().catch(null),
-  input_file_id: text,
   output_file_id: text,
   error_file_id: text,
   errors: z.object({ data: z.array(z.object({ code: text, message: text })).nullish() }).nullish().catch(null),
@@ -111,8 +110,8 @@ export function openaiBatches(outbound: Outbound): BatchUpstream {
       const body = reply && readMember(reply, "body");
       return body === null ? null : { id, status: response.status_code, body };
     },
-    async remove(_id, ended) {
-      for (const file of ended === null ? [] : [...ended.files, ...ended.results]) {
+    async remove(_id, files) {
+      for (const file of files) {
         const path = `/files/${encodeURIComponent(file)}`;
         await ignoreMissing(() => outbound.json("DELETE", path, null, () => true, BATCH_CALL));
       }
@@ -140,6 +139,5 @@ function progressOf(batch: z.output<typeof Batch>, outbound: Outbound): BatchPro
       ? { code, message, isTemporary: TEMPORARY_CODES.has(code) }
       : null,
     results,
-    files: ids([batch.input_file_id]),
   };
 }

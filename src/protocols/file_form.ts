@@ -1,8 +1,8 @@
-import { type BodyLimits, type BodySource, chunksOf } from "../../platform/http/bodies/body.ts";
-import { closingError, FormText } from "../../platform/http/bodies/form_text.ts";
-import { type FormEvent, readForm } from "../../platform/http/bodies/multipart.ts";
-import { boundaryOf } from "../../platform/http/bodies/multipart_head.ts";
-import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { type BodyLimits, type BodySource, chunksOf } from "../platform/http/bodies/body.ts";
+import { closingError, FormText } from "../platform/http/bodies/form_text.ts";
+import { type FormEvent, readForm } from "../platform/http/bodies/multipart.ts";
+import { boundaryOf } from "../platform/http/bodies/multipart_head.ts";
+import { invalidField } from "../platform/lib/basics/gateway_error.ts";
 
 /** How {@linkcode readFileForm} reads a form. */
 export interface FileFormOptions<Stored> {
@@ -23,6 +23,8 @@ export interface FileForm<Stored> {
   readonly fields: ReadonlyMap<string, string>;
   /** As the caller sent it, without folders; empty if there was none. */
   readonly fileName: string;
+  /** The type of the part as it was sent, without its parameters. Absent: none, or an invalid one. */
+  readonly mediaType?: string;
   readonly stored: Stored;
 }
 
@@ -43,15 +45,15 @@ export async function readFileForm<Stored>(
   const boundary = boundaryOf(request.headers.get("content-type"));
   const events = readForm(chunksOf(request, limits), boundary);
   const fields = new Map<string, string>();
-  let found: { readonly stored: Stored; readonly fileName: string } | null = null;
+  let found: Omit<FileForm<Stored>, "fields"> | null = null;
   try {
     for (let next = await events.next(); !next.done; next = await events.next()) {
       if (next.value.type !== "head") continue; // of a part that is ignored
-      const { name, isFile, fileName = "" } = next.value.head;
+      const { name, isFile, fileName = "", mediaType } = next.value.head;
       if (name === fileField) {
         if (!isFile) throw closingError(invalidField(name, "expected a file upload, got text"));
         if (found !== null) throw closingError(invalidField(name, "expected one file"));
-        found = { stored: await store(partOf(events)), fileName };
+        found = { stored: await store(partOf(events)), fileName, ...mediaType !== undefined && { mediaType } };
       } else if (texts.has(name)) {
         if (isFile) throw closingError(invalidField(name, "expected text, got a file upload"));
         const text = new FormText(name);
