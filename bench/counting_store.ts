@@ -1,4 +1,4 @@
-import type { Key, Store } from "../src/platform/store/store.ts";
+import type { JobStore, Key } from "../src/platform/store/store.ts";
 
 /** The reads of a store. */
 export interface StoreReads {
@@ -10,9 +10,9 @@ export interface StoreReads {
 }
 
 /** Wraps a store and counts its reads. */
-export function countingStore(store: Store): { readonly store: Store; readonly reads: StoreReads } {
+export function countingStore(store: JobStore): { readonly store: JobStore; readonly reads: StoreReads } {
   const reads: StoreReads = { scans: 0, entries: 0, keys: [] };
-  const counted: Partial<Store> = {
+  const counted: Partial<JobStore> = {
     get(keys) {
       reads.keys.push(...keys);
       return store.get(keys);
@@ -25,7 +25,7 @@ export function countingStore(store: Store): { readonly store: Store; readonly r
     },
   };
   const proxy = new Proxy(store, {
-    get(target, name: keyof Store) {
+    get(target, name: keyof JobStore) {
       const member = target[name];
       return counted[name] ?? (typeof member === "function" ? member.bind(target) : member);
     },

@@ -14,7 +14,7 @@ import { createCircuitBreaker } from "../src/vendors/routing/circuit_breaker.ts"
 import { createJobRunner, type JobRunner } from "../src/platform/store/job_runner.ts";
 import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
 import type { StoreEngine } from "../src/platform/store/engine.ts";
-import type { Store } from "../src/platform/store/store.ts";
+import type { JobStore, Store } from "../src/platform/store/store.ts";
 import type { VideoProgress, VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
 import { fileSweep, taskSweep } from "../src/services/videos/upkeep/retention.ts";
 import type { VideoParts } from "../src/services/videos/tasks/video_parts.ts";
@@ -51,7 +51,7 @@ export interface FleetEngineOptions {
   /** Whether one request to the vendor polls many jobs. Default false. */
   readonly isListed?: boolean;
   /** A wrapper of the store. Default: none. */
-  readonly wrapStore?: (store: Store) => Store;
+  readonly wrapStore?: (store: JobStore) => JobStore;
 }
 
 /** An open engine. */

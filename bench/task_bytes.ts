@@ -6,7 +6,7 @@ import { MAX_MONEY } from "../src/platform/lib/basics/money.ts";
 import { createJobRunner } from "../src/platform/store/job_runner.ts";
 import { figure, table } from "./markdown.ts";
 import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
-import type { Store } from "../src/platform/store/store.ts";
+import type { JobStore } from "../src/platform/store/store.ts";
 import type { VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
 import type { Videos } from "../src/services/videos/videos.ts";
 import { createWebhooks, type Webhooks } from "../src/services/webhooks/webhooks.ts";
@@ -89,7 +89,7 @@ export async function benchTaskBytes(
 }
 
 /** Whether every task has its copy, and its event is delivered. */
-async function isDone(store: Store, tasks: number, hasEvents: boolean): Promise<boolean> {
+async function isDone(store: JobStore, tasks: number, hasEvents: boolean): Promise<boolean> {
   const delivered = hasEvents ? await store.scan(["webhook", "time", "delivered"], { limit: tasks }) : [];
   const copied = await store.scan(["video", "kept_files"], { limit: tasks });
   return delivered.length === (hasEvents ? tasks : 0) && copied.length === tasks;
@@ -132,7 +132,7 @@ function areaOf(key: Uint8Array): string {
   return texts.map((part) => part.slice(1)).join(" ");
 }
 
-function webhooksOf(store: Store): Webhooks {
+function webhooksOf(store: JobStore): Webhooks {
   return createWebhooks({
     store,
     clock: systemClock,
@@ -148,7 +148,7 @@ async function* someBytes(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   yield await Promise.resolve(new Uint8Array(16));
 }
 
-function engineOf(store: Store, { onTerminal }: Webhooks, files: string): Videos {
+function engineOf(store: JobStore, { onTerminal }: Webhooks, files: string): Videos {
   const vendor: VideoUpstream = {
     mediaForms: { image: [], audio: [], video: [] },
     create: () => Promise.resolve({ id: `cgt-20261122-${crypto.randomUUID().slice(0, 12)}`, place: null }),

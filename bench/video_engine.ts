@@ -7,7 +7,7 @@ import { systemClock } from "../src/platform/lib/basics/clock.ts";
 import { silentLog } from "../src/platform/lib/basics/log.ts";
 import type { EgressPolicy } from "../src/platform/net/target.ts";
 import { createCircuitBreaker } from "../src/vendors/routing/circuit_breaker.ts";
-import type { Store } from "../src/platform/store/store.ts";
+import type { JobStore } from "../src/platform/store/store.ts";
 import type { VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
 import type { PollSchedule } from "../src/services/videos/tasks/poll_schedule.ts";
 import type { TerminalHook } from "../src/services/videos/tasks/video_parts.ts";
@@ -19,7 +19,7 @@ export const BENCH_VIDEO_MODEL = "bench/video";
 
 /** Options of the engine. */
 export interface BenchVideosOptions {
-  readonly store: Store;
+  readonly store: JobStore;
   readonly vendor: VideoUpstream;
   /** The folder of the files. */
   readonly files: string;

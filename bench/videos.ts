@@ -3,7 +3,7 @@ import { silentLog } from "../src/platform/lib/basics/log.ts";
 import { MAX_MONEY } from "../src/platform/lib/basics/money.ts";
 import { createJobRunner } from "../src/platform/store/job_runner.ts";
 import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
-import type { Store } from "../src/platform/store/store.ts";
+import type { JobStore } from "../src/platform/store/store.ts";
 import type { VideoUpstream } from "../src/vendors/upstreams/contract/video_upstream.ts";
 import type { Videos } from "../src/services/videos/videos.ts";
 import { BENCH_VIDEO_MODEL, videoEngineFor } from "./video_engine.ts";
@@ -127,7 +127,7 @@ class PollRecorder {
   }
 }
 
-function engineOf(store: Store, vendor: VideoUpstream, files: string, intervalMs: number): Videos {
+function engineOf(store: JobStore, vendor: VideoUpstream, files: string, intervalMs: number): Videos {
   const polling = { firstMs: intervalMs, minMs: intervalMs, maxMs: intervalMs, perSecond: 1_000 };
   return videoEngineFor({ store, vendor, files, polling });
 }

@@ -17,7 +17,7 @@ import { systemClock } from "../src/platform/lib/basics/clock.ts";
 import { silentLog } from "../src/platform/lib/basics/log.ts";
 import { readCidr } from "../src/platform/net/address.ts";
 import { openKvStore } from "../src/platform/store/kv/open_kv_store.ts";
-import type { Store } from "../src/platform/store/store.ts";
+import type { JobStore } from "../src/platform/store/store.ts";
 import { newTaskId } from "../src/services/videos/tasks/task_id.ts";
 import { createWebhooks, type Webhooks } from "../src/services/webhooks/webhooks.ts";
 import { run } from "./child.ts";
@@ -102,7 +102,7 @@ export interface WebhookFigures {
 
 /** The engine under test, and its end. */
 interface Bench {
-  readonly store: Store;
+  readonly store: JobStore;
   readonly webhooks: Webhooks;
   /** The store operations of webhooks so far, by the name of the member. */
   readonly operations: ReadonlyMap<string, number>;
@@ -159,10 +159,10 @@ async function openBench(accounts: readonly string[]): Promise<Bench> {
 }
 
 /** Wraps the store and counts its operations. */
-function countOperations(store: Store): { readonly counted: Store; readonly operations: Map<string, number> } {
+function countOperations(store: JobStore): { readonly counted: JobStore; readonly operations: Map<string, number> } {
   const operations = new Map<string, number>();
   const counted = new Proxy(store, {
-    get(target, name: keyof Store) {
+    get(target, name: keyof JobStore) {
       const member = target[name];
       if (typeof member !== "function") return member;
       return (...args: never[]) => {

@@ -14,11 +14,12 @@ import {
 import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
 import type { Money } from "../../src/platform/lib/basics/money.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
+import type { StoreEngine } from "../../src/platform/store/engine.ts";
 import type { Store } from "../../src/platform/store/store.ts";
 import { itemAt } from "../support/items.ts";
 import { manualClock } from "./support.ts";
 
-async function storeWith(balance: Money): Promise<Store> {
+async function storeWith(balance: Money): Promise<StoreEngine> {
   const store = await openMemoryStore({ clock: manualClock() });
   await createAccount(store, { id: "acme", balance });
   return store;

@@ -321,7 +321,6 @@ Deno.test("charges that are not in the ledger yet count once when a budget is lo
   await Promise.all(charged);
   assertEquals([key.budget?.left, account.budget?.left], [83n, 178n]);
   assertEquals((await meter.limitsLeft(limited)).key.budget?.left, 83n);
-  await store.close();
 });
 
 Deno.test("calls that were open before a limit was set count towards it", () =>

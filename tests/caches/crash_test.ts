@@ -10,7 +10,7 @@ import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { createStateOwnership } from "../../src/services/ownership/state_ownership.ts";
 import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Store } from "../../src/platform/store/store.ts";
+import type { JobStore } from "../../src/platform/store/store.ts";
 import type { CacheUpstream } from "../../src/vendors/upstreams/contract/cache_upstream.ts";
 import type { Provider } from "../../src/vendors/upstreams/contract/provider.ts";
 import { itemAt } from "../support/items.ts";
@@ -32,7 +32,7 @@ interface CrashPoint {
 /** The state that survives a process: the store, the files, the vendor. */
 interface SurvivingState {
   readonly clock: ManualClock;
-  readonly store: Store;
+  readonly store: JobStore;
   readonly files: Map<string, number>;
   /** Marks by name. */
   readonly vendor: Map<string, string>;
@@ -69,9 +69,11 @@ function startCaches(
     return result;
   }
 
-  const store: Store = new Proxy(state.store, {
-    get(target, name: keyof Store) {
-      if (name === "commit") return (...args: Parameters<Store["commit"]>) => durableStep(() => target.commit(...args));
+  const store: JobStore = new Proxy(state.store, {
+    get(target, name: keyof JobStore) {
+      if (name === "commit") {
+        return (...args: Parameters<JobStore["commit"]>) => durableStep(() => target.commit(...args));
+      }
       const value = target[name];
       return typeof value === "function" ? value.bind(target) : value;
     },
@@ -227,10 +229,10 @@ Deno.test("a creation whose last commit was made but not answered is usable, and
   const state = await newState();
   const { store } = state;
   let commits = 0;
-  const answerLosing: Store = new Proxy(store, {
-    get(target, name: keyof Store) {
+  const answerLosing: JobStore = new Proxy(store, {
+    get(target, name: keyof JobStore) {
       if (name !== "commit") return storeMember(target, name);
-      return async (...args: Parameters<Store["commit"]>) => {
+      return async (...args: Parameters<JobStore["commit"]>) => {
         const result = await target.commit(...args);
         if (++commits === 2) throw new Error("the answer was lost");
         return result;

@@ -5,7 +5,6 @@ import { ENDPOINT_NAMES } from "../../src/platform/endpoints/limit_name.ts";
 import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../src/platform/endpoints/operators.ts";
 import { protocolAt, PROTOCOLS } from "../../src/platform/endpoints/protocols.ts";
 import { CONSOLE_ENDPOINTS, DOCUMENTATION_ENDPOINTS, SERVICE_ENDPOINTS } from "../../src/platform/endpoints/service.ts";
-import { isTextPath } from "../../src/platform/endpoints/text_paths.ts";
 
 const CALLERS = Object.entries<Endpoint>(CALLER_ENDPOINTS);
 const TABLES: readonly Readonly<Record<string, Endpoint>>[] = [
@@ -65,16 +64,4 @@ Deno.test("addressOf() encodes the parameters of a path, and misses none", () =>
     "/gencompat/v1beta/models/openai%2Fgpt:generateContent",
   );
   assertThrows(() => addressOf(CALLER_ENDPOINTS.readVideo), Error, 'needs the parameter "id"');
-});
-
-Deno.test("isTextPath() is true for text requests in all protocols, and false for all other paths", () => {
-  for (const [name, row] of CALLERS) {
-    for (const path of pathsOf(row)) {
-      if (row.method !== "POST") continue;
-      assertEquals(isTextPath(path.replace(/:\w+\*/, "openai%2Fgpt-6")), row.format !== undefined, name);
-    }
-  }
-  for (const path of ["", "/", "/v1", "/v1/chat/completions2", "/gencompat", "/v1/models/x:generateContent"]) {
-    assertEquals(isTextPath(path), false, path);
-  }
 });

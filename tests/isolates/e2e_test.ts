@@ -107,10 +107,48 @@ Deno.test("isolates: other endpoints answer through the main thread, and records
   });
 });
 
+Deno.test("isolates: a body with many values is handed on, and is charged and recorded once", async () => {
+  await withIsolates(async (gateway) => {
+    const content = Array.from({ length: 12_000 }, () => ({ type: "text", text: "a" }));
+    const response = await chat(gateway, OWN, { messages: [{ role: "user", content }] });
+    assertEquals(response.status, 200, await response.clone().text());
+    const id = response.headers.get("x-service-request-id");
+    const { body: { data } } = await admin(gateway, "GET", "/requests?account=demo");
+    assertEquals(data.map((row: { id: string; status: number }) => [row.id, row.status]), [[id, 200]]);
+    const { body: { data: entries } } = await admin(gateway, "GET", "/accounts/demo/ledger?limit=100");
+    assertEquals(entries.flatMap(({ requests = [] }: { requests?: readonly unknown[] }) => requests).length, 1);
+  });
+});
+
+Deno.test("isolates: the reply to a body that is handed on is kept for its Idempotency-Key", async () => {
+  await withIsolates(async (gateway) => {
+    const content = Array.from({ length: 12_000 }, () => ({ type: "text", text: "a" }));
+    const send = () =>
+      fetch(`${gateway.address}/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${OWN}`,
+          "content-type": "application/json",
+          "idempotency-key": "many-values",
+        },
+        body: JSON.stringify({ model: "sandbox/chat-1", max_tokens: 10, messages: [{ role: "user", content }] }),
+      });
+    const first = await send();
+    const text = await first.text();
+    assertEquals(first.status, 200, text);
+    const repeated = await send();
+    assertEquals([repeated.status, await repeated.text()], [200, text]);
+    assertEquals(repeated.headers.get("idempotent-replayed"), "true");
+    const { body: { data } } = await admin(gateway, "GET", "/requests?account=demo");
+    const ids = data.map((row: { id: string }) => row.id);
+    assert(ids.includes(first.headers.get("x-service-request-id")), String(ids));
+  });
+});
+
 Deno.test("isolates: a refusal of the main thread closes the caller's connection, and has the field once", async () => {
   await withIsolates(async (gateway) => {
     const { port } = new URL(gateway.address);
-    const head = `POST /v1/images/generations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OWN}\r\n` +
+    const head = `POST /v1/videos HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OWN}\r\n` +
       "Content-Type: application/json\r\nContent-Length: 900000000\r\n\r\n";
     const answer = await rawAnswer(Number(port), head);
     assertEquals([answer.status, answer.headers.get("connection")], [413, "close"]);

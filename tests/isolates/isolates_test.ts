@@ -3,6 +3,7 @@ import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
+import { WrongKeys } from "../../src/platform/http/wrong_keys.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
 import { Isolates, unbalancedReason } from "../../src/threads/isolates/isolates.ts";
 import type { FromIsolate, ToIsolate } from "../../src/threads/isolates/messages.ts";
@@ -78,6 +79,7 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     circuitFlag: new SharedArrayBuffer(4),
     writableFlag: new SharedArrayBuffer(4),
     lessors: new Lessors(clock),
+    publicWrongKeys: new WrongKeys(clock),
     journals: null,
     memoryBytes: 1_000_000,
     threadUse,
@@ -239,9 +241,9 @@ Deno.test("isolates: while the main thread takes no requests, others are refused
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: response.status, wait: response.headers.get("retry-after"), body: await response.json() };
   };
-  const plain = await ask("/v1/models");
+  const plain = await ask("/v1/key");
   assertEquals([plain.status, plain.wait, plain.body.error.code], [503, "1", "overloaded"]);
-  const message = await ask("/msgcompat/v1/models");
+  const message = await ask("/msgcompat/v1/files");
   assertEquals([message.status, message.body.type, message.body.error.type], [503, "error", "overloaded_error"]);
   await isolates.recordsSent();
   assertEquals(records.map(({ status }) => status), [503, 503]);

@@ -197,3 +197,32 @@ Deno.test("the memory of a thread that ended is free for the other threads", () 
   new ThreadUse(buffer, 1).clear();
   lease.reserve(20 * MB);
 });
+
+Deno.test("requests without a valid key share one small budget, however many threads there are", () => {
+  const limitBytes = 320 * MB;
+  const buffer = ThreadUse.bufferFor(2);
+  const [first, second] = [0, 1].map((thread) =>
+    new MemoryBudget(limitBytes, { use: new ThreadUse(buffer, thread), limitBytes }).lease()
+  );
+  first?.reserve(10 * MB);
+  assertEquals(refusalOf(() => second?.reserve(10_000)).code, "overloaded");
+  first?.assignTo("a");
+  second?.reserve(10_000);
+});
+
+Deno.test("threads that reserve at the same moment do not exceed the limit together", () => {
+  const limitBytes = 120 * MB;
+  const buffer = ThreadUse.bufferFor(2);
+  const other = new ThreadUse(buffer, 1);
+  const use = new ThreadUse(buffer, 0);
+  const { addToGroup } = use;
+  // The other thread reserves after this one has looked for room.
+  use.addToGroup = (group, bytes) => {
+    if (bytes > 0) other.setMemory(100 * MB);
+    addToGroup.call(use, group, bytes);
+  };
+  const budget = new MemoryBudget(limitBytes, { use, limitBytes });
+  const lease = budget.lease("a");
+  assertEquals(refusalOf(() => lease.reserve(29 * MB)).code, "overloaded");
+  assertEquals([lease.held, budget.inUseBy("a")], [0, 0]);
+});

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Log, type LogFields, silentLog } from "../../src/platform/lib/basics/log.ts";
-import { changedStore } from "../../src/platform/store/changed_store.ts";
+import { changedJobStore } from "../../src/platform/store/changed_store.ts";
 import type { StoreEngine } from "../../src/platform/store/engine.ts";
 import {
   createJobRunner,
@@ -9,7 +9,7 @@ import {
   type JobRunnerOptions,
 } from "../../src/platform/store/job_runner.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Commit, Job, Store } from "../../src/platform/store/store.ts";
+import type { Commit, Job, JobStore } from "../../src/platform/store/store.ts";
 import { itemAt } from "../support/items.ts";
 import { HOST_CLOCKS, hostClock } from "../support/host_clock.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
@@ -53,9 +53,9 @@ async function inWorld(aheadMs: number, prove: (world: World) => Promise<void>):
   }
 }
 
-const add = (store: Store, ref: string, dueAt: number = store.now()) =>
+const add = (store: JobStore, ref: string, dueAt: number = store.now()) =>
   store.commit(null, { addJobs: [{ kind: "k", ref, dueAt: storeTimeOf(dueAt) }] });
-const settle = (store: Store, job: Job) => store.commit(null, { completeJobs: [job] });
+const settle = (store: JobStore, job: Job) => store.commit(null, { completeJobs: [job] });
 /** Lets everything that is ready run. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 2));
 
@@ -81,7 +81,7 @@ test("runs what is due at its start and what falls due later", async ({ store, c
 
 test("leases jobs for as long as the store of several processes says", async ({ store, clock }) => {
   const started = Promise.withResolvers<Job>();
-  const shared = changedStore(store, { jobLeaseMs: 10_000 });
+  const shared = changedJobStore(store, { jobLeaseMs: 10_000 });
   await add(store, "t");
   const handlers = { k: (job: Job) => new Promise<void>(() => started.resolve(job)) };
   const runner = createJobRunner({ store: shared, clock, log: silentLog, handlers });
@@ -91,7 +91,7 @@ test("leases jobs for as long as the store of several processes says", async ({ 
 
 test("renews a lease of ten seconds within three, and not more often than every two", async ({ store, clock, run }) => {
   const renewedAt: number[] = [];
-  const counting = changedStore(store, {
+  const counting = changedJobStore(store, {
     renew: (jobs, leaseMs) => {
       renewedAt.push(clock.now());
       return store.renew(jobs, leaseMs);
@@ -116,7 +116,7 @@ test("renews a lease of ten seconds within three, and not more often than every 
 
 test("finds due jobs whose wake was lost", async ({ store, clock, run }) => {
   const done: string[] = [];
-  const deaf: Store = Object.create(store, { onWake: { value: () => () => {} } });
+  const deaf: JobStore = Object.create(store, { onWake: { value: () => () => {} } });
   for (const name of ["claim", "commit", "renew", "now"] as const) {
     Object.defineProperty(deaf, name, { value: store[name].bind(store) });
   }
@@ -266,7 +266,7 @@ test("looks again when it is woken in the moment after it looked", async ({ stor
       return () => {};
     };
     run({
-      store: changedStore(store, { claim, onWake }),
+      store: changedJobStore(store, { claim, onWake }),
       handlers: { k: () => Promise.resolve() },
     });
     await settled();
@@ -275,7 +275,7 @@ test("looks again when it is woken in the moment after it looked", async ({ stor
 });
 
 test("drops work before its lease ends when renewing fails", async ({ store, clock, logged, run }) => {
-  const failing: Store = Object.create(store);
+  const failing: JobStore = Object.create(store);
   for (const name of ["claim", "commit", "onWake", "now"] as const) {
     Object.defineProperty(failing, name, { value: store[name].bind(store) });
   }
@@ -359,13 +359,13 @@ test("puts off a job whose own commit was refused for another reason than its le
 });
 
 /** A store that records its commits. */
-function counting(store: Store): { readonly counted: Store; readonly commits: Commit[] } {
+function counting(store: JobStore): { readonly counted: JobStore; readonly commits: Commit[] } {
   const commits: Commit[] = [];
-  const counted: Store = Object.create(store);
+  const counted: JobStore = Object.create(store);
   for (const name of ["claim", "renew", "onWake", "now"] as const) {
     Object.defineProperty(counted, name, { value: store[name].bind(store) });
   }
-  const commit: Store["commit"] = (operation, wanted) => {
+  const commit: JobStore["commit"] = (operation, wanted) => {
     commits.push(wanted);
     return store.commit(operation, wanted);
   };
@@ -375,11 +375,11 @@ function counting(store: Store): { readonly counted: Store; readonly commits: Co
 
 test("goes on after the store failed to claim", async ({ store, clock, logged, run }) => {
   let failures = 1;
-  const flaky: Store = Object.create(store);
+  const flaky: JobStore = Object.create(store);
   for (const name of ["commit", "renew", "onWake", "now"] as const) {
     Object.defineProperty(flaky, name, { value: store[name].bind(store) });
   }
-  const claim: Store["claim"] = (...args) =>
+  const claim: JobStore["claim"] = (...args) =>
     failures-- > 0 ? Promise.reject(new Error("disk full")) : store.claim(...args);
   Object.defineProperty(flaky, "claim", { value: claim });
   const done: string[] = [];

@@ -1,7 +1,7 @@
 import { longTest } from "../support/long_test.ts";
 import { assert, assertEquals } from "@std/assert";
 import { readMoney, writeMoney } from "../../src/platform/lib/basics/money.ts";
-import type { Commit, CommitResult, Store } from "../../src/platform/store/store.ts";
+import type { Commit, CommitResult, JobStore } from "../../src/platform/store/store.ts";
 import type { VideoProgress } from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import { type StoredTask, unpackTask } from "../../src/services/videos/tasks/packed_task.ts";
 import type { VideoTask } from "../../src/services/videos/tasks/task.ts";
@@ -41,7 +41,7 @@ class ProcessRun {
   }
 }
 
-function failingStore(store: Store, run: ProcessRun): Store {
+function failingStore(store: JobStore, run: ProcessRun): JobStore {
   return new Proxy(store, {
     get(target, name) {
       const real = Reflect.get(target, name);
@@ -71,7 +71,7 @@ interface Scenario {
   readonly random: () => number;
   readonly rate: number;
   run: ProcessRun;
-  store: Store;
+  store: JobStore;
   videos: Videos;
   readonly acknowledged: Set<string>;
   readonly cancelled: Set<string>;

@@ -11,7 +11,7 @@ import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.
 import type { CredentialMonitor } from "../../src/vendors/routing/credential_monitor.ts";
 import type { StoreEngine } from "../../src/platform/store/engine.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Job, Store } from "../../src/platform/store/store.ts";
+import type { Job, JobStore } from "../../src/platform/store/store.ts";
 import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import type { VideoOrder, VideoProgress, VideoUpstream } from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import type { VideoJobKind } from "../../src/services/videos/tasks/records.ts";
@@ -88,7 +88,7 @@ export interface Stage {
   /** Runs every due job of these kinds, as a runner does. Returns the number. */
   runDue(kinds?: readonly VideoJobKind[]): Promise<number>;
   /** The same engine over another store, as in a later process. */
-  reopen(store: Store): Videos;
+  reopen(store: JobStore): Videos;
 }
 
 const noFiles: FileStore = {
@@ -120,7 +120,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     serves: [{ provider: "vendor", weight: 1 }, { provider: "second", weight: 0 }],
   });
   const meter = createMeter({ store, clock, log });
-  const partsOf = (over: Store): VideoParts => ({
+  const partsOf = (over: JobStore): VideoParts => ({
     store: over,
     meter: over === store ? meter : createMeter({ store: over, clock, log }),
     clock,
@@ -150,7 +150,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     },
     random: () => 0.5,
   });
-  const reopen = (over: Store) => createVideos(partsOf(over), LIMITS);
+  const reopen = (over: JobStore) => createVideos(partsOf(over), LIMITS);
   const parts = partsOf(store);
   const videos = createVideos(parts, LIMITS);
   return {
@@ -177,7 +177,7 @@ export async function createWith(videos: Videos, body: Record<string, unknown> =
 
 /** Runs every due job once; a failed one is rescheduled, as by the runner. */
 export async function runDue(
-  store: Store,
+  store: JobStore,
   videos: Videos,
   kinds: readonly VideoJobKind[] = ["video_submit", "video_submit_retry", "video_poll", "video_stop"],
 ): Promise<number> {
@@ -187,7 +187,7 @@ export async function runDue(
   return jobs.length + await polled;
 }
 
-async function run(store: Store, videos: Videos, job: Job): Promise<void> {
+async function run(store: JobStore, videos: Videos, job: Job): Promise<void> {
   try {
     await videos.handlers[job.kind as VideoHandlerKind](job, { signal: new AbortController().signal, renewals: 0 });
   } catch {

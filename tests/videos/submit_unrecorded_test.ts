@@ -1,17 +1,17 @@
 import { assertEquals } from "@std/assert";
-import type { Store } from "../../src/platform/store/store.ts";
+import type { JobStore } from "../../src/platform/store/store.ts";
 import type { Videos } from "../../src/services/videos/videos.ts";
 import { CALLER, createWith, DONE, openStage, runDue, type Stage } from "./stage.ts";
 
 const DOUBT_MS = 300_000;
 
 /** A stage whose vendor has no list, and whose disk is full once the vendor has a task. */
-async function stageThatFills(): Promise<{ stage: Stage; videos: Videos; store: Store; disk: { isFull: boolean } }> {
+async function stageThatFills(): Promise<{ stage: Stage; videos: Videos; store: JobStore; disk: { isFull: boolean } }> {
   const stage = await openStage();
   stage.vendor.find = stage.second.find = null;
   const disk = { isFull: false };
   stage.vendor.after = () => void (disk.isFull = true);
-  const store = new Proxy<Store>(stage.store, {
+  const store = new Proxy<JobStore>(stage.store, {
     get(target, name) {
       if (name === "commit" && disk.isFull) return () => Promise.reject(new Error("database or disk is full"));
       const value = Reflect.get(target, name);

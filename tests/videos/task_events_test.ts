@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import { changedStore } from "../../src/platform/store/changed_store.ts";
+import { changedJobStore } from "../../src/platform/store/changed_store.ts";
 import type { Store } from "../../src/platform/store/store.ts";
 import { changeTask, readTask } from "../../src/services/videos/tasks/records.ts";
 import type { TaskEventReader } from "../../src/services/videos/events/task_events.ts";
@@ -226,7 +226,7 @@ Deno.test("a change by another process is reported within two seconds if process
     return store.commit(null, { set: [{ key: ["video", "task", task.id], value: task }] });
   };
   await write("old");
-  const watch = new TaskWatch(changedStore(store, { jobLeaseMs: 10_000 }), clock);
+  const watch = new TaskWatch(changedJobStore(store, { jobLeaseMs: 10_000 }), clock);
   const reported: (string | undefined)[] = [];
   let ticks = 0;
   watch.watch(taskOf(1).id, {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { changedStore } from "../../src/platform/store/changed_store.ts";
-import type { Store } from "../../src/platform/store/store.ts";
+import { changedJobStore } from "../../src/platform/store/changed_store.ts";
+import type { JobStore } from "../../src/platform/store/store.ts";
 import type { VideoOrder, VideoProgress } from "../../src/vendors/upstreams/contract/video_upstream.ts";
 import { isCallbackToken, vendorCallbackUrl } from "../../src/services/videos/polling/vendor_callback.ts";
 import { DONE, openStage, type Stage } from "./stage.ts";
@@ -60,7 +60,7 @@ Deno.test("a callback that another process receives is announced to the one that
   stage.vendor.progress = () => DONE;
   const listeners: ((kind: string) => void)[] = [];
   const announced: string[] = [];
-  const sharing = (own: Partial<Store>) => changedStore(stage.store, { jobLeaseMs: 10_000, ...own });
+  const sharing = (own: Partial<JobStore>) => changedJobStore(stage.store, { jobLeaseMs: 10_000, ...own });
   const polling = stage.reopen(sharing({
     onWake(listener) {
       listeners.push(listener);

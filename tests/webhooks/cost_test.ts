@@ -2,16 +2,16 @@ import { assertEquals } from "@std/assert";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
-import type { Store } from "../../src/platform/store/store.ts";
+import type { JobStore } from "../../src/platform/store/store.ts";
 import { createWebhooks } from "../../src/services/webhooks/webhooks.ts";
 import { ManualClock, until } from "../support/manual_clock.ts";
 import { end, endedTask, SECRET } from "./support.ts";
 
 /** A store that counts its calls by member. */
-function counting(store: Store): { readonly counted: Store; readonly calls: Map<string, number> } {
+function counting(store: JobStore): { readonly counted: JobStore; readonly calls: Map<string, number> } {
   const calls = new Map<string, number>();
   const counted = new Proxy(store, {
-    get(target, name: keyof Store) {
+    get(target, name: keyof JobStore) {
       const member = target[name];
       if (typeof member !== "function") return member;
       return (...args: never[]) => {

@@ -2,15 +2,11 @@ import type { EnsuredAccounts } from "../../money/billing/declared/configured_ac
 import { DOCUMENTATION_ROOT } from "../../platform/endpoints/service.ts";
 import { accessLog } from "../../platform/http/access_log.ts";
 import { observeAll, type RequestObserver } from "../../platform/http/request/request_record.ts";
-import {
-  createRequestHandler,
-  type RequestHandler,
-  type RequestHandlerOptions,
-  type RequestRouter,
-} from "../../platform/http/request_handler.ts";
+import { createRequestHandler, type RequestHandler, type RequestRouter } from "../../platform/http/request_handler.ts";
 import { type AddressSettings, asListenError, SERVER_ADDRESS } from "../../platform/http/listen_error.ts";
 import { listen, type Listening, type ListenOptions, urlOf } from "../../platform/http/listen.ts";
 import type { IsolatesOptions } from "../../threads/isolates/isolates.ts";
+import type { RelayedOrigin } from "./threads/isolates.ts";
 import { systemClock } from "../../platform/lib/basics/clock.ts";
 import { holdWork } from "../../platform/lib/basics/held.ts";
 import { errorName, type Log, logWritten } from "../../platform/lib/basics/log.ts";
@@ -105,7 +101,7 @@ export function createApp(services: OwnedServices): App {
     if (counts !== null) services.counts.requests.add(counts);
     if (rows !== null) requestLog?.observeRows(rows);
   };
-  const handlerOf: HandlerOf = (router, addressOf) =>
+  const handlerOf: HandlerOf = (router, origin = {}) =>
     createRequestHandler({
       router,
       log,
@@ -117,7 +113,7 @@ export function createApp(services: OwnedServices): App {
       traceOf: tracing?.traceOf ?? null,
       docsUrl: () => config.server.docsUrl ?? state.baseUrl + DOCUMENTATION_ROOT,
       observer,
-      ...addressOf === undefined ? {} : { addressOf },
+      ...origin,
     });
   const handler = handlerOf(gateway.router);
   const adminHandler = gateway.adminRouter === null ? null : handlerOf(gateway.adminRouter);
@@ -143,7 +139,7 @@ async function start(
     ? null
     : await (await isolatesModule.load()).listenByIsolates(services, {
       gateway,
-      handlerOf: (addressOf) => changed(handlerOf(gateway.router, addressOf)),
+      handlerOf: (origin) => changed(handlerOf(gateway.router, origin)),
       observer,
       writtenObserver,
     });
@@ -223,7 +219,7 @@ async function start(
   };
 }
 
-type HandlerOf = (router: RequestRouter, addressOf?: RequestHandlerOptions["addressOf"]) => RequestHandler;
+type HandlerOf = (router: RequestRouter, origin?: RelayedOrigin) => RequestHandler;
 
 interface Handlers {
   readonly handler: RequestHandler;

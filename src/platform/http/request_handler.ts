@@ -61,6 +61,8 @@ export interface RequestHandlerOptions {
   readonly onArrival?: ((record: RequestRecord) => void) | null;
   /** Returns the address of a request as it was sent. Default: the request's own. */
   readonly addressOf?: (request: Request) => string;
+  /** Returns the id that a request was given before it was handed on; null for none. Default: requests have none. */
+  readonly requestIdOf?: ((request: Request) => string | null) | null;
   /** Returns the place of a request in a trace, from its header fields. Default: requests have none. */
   readonly traceOf?: ((headers: HeaderReader) => RequestTrace) | null;
   /** Returns the start of the addresses that describe errors, without a final slash. Default: errors have none. */
@@ -86,13 +88,20 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     onArrival = null,
     traceOf = null,
     addressOf = ({ url }) => url,
+    requestIdOf = null,
     trustedProxies = [],
     docsUrl,
   } = options;
   const { memory = UNLIMITED_MEMORY, errorOf = gatewayErrorOf } = options;
 
   return async function frontDoor(request, info) {
-    const arrival = new Arrival(request, info, clock.now(), { memory, isDraining, observer, trustedProxies });
+    const arrival = new Arrival(request, info, clock.now(), {
+      memory,
+      isDraining,
+      observer,
+      trustedProxies,
+      requestIdOf,
+    });
     markWork("request", arrival.requestId);
     onArrival?.(arrival.record);
     if (traceOf !== null) arrival.record.trace = traceOf(arrival.headers);
@@ -213,6 +222,7 @@ interface ArrivalParts {
   readonly isDraining: () => boolean;
   readonly observer: RequestObserver | null;
   readonly trustedProxies: readonly Cidr[];
+  readonly requestIdOf: ((request: Request) => string | null) | null;
 }
 
 const UNMATCHED: Endpoint = { method: "GET", path: "" };
@@ -246,7 +256,7 @@ class Arrival implements Inbound, RecordedArrival {
     readonly receivedAt: number,
     readonly parts: ArrivalParts,
   ) {
-    this.requestId = newRequestId(receivedAt);
+    this.requestId = parts.requestIdOf?.(request) ?? newRequestId(receivedAt);
     this.record = new RequestRecord(this, parts.observer);
     // Observers need the address at the end, when the platform no longer has it if the caller has disconnected.
     if (parts.observer !== null) this.#remote = this.#clientAddress();

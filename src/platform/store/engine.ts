@@ -1,7 +1,7 @@
 import type { MetricFamily } from "../lib/basics/metric_family.ts";
 import type { MoneyLeases } from "./money_leases.ts";
 import type { ShareLeases } from "./share_leases.ts";
-import type { Store } from "./store.ts";
+import type { JobStore } from "./store.ts";
 import type { WriteGuard } from "./write_health.ts";
 
 /** Accounts with new ledger entries. */
@@ -12,9 +12,12 @@ export interface ChargedAccounts {
 }
 
 /**
- * A store with the operations of the process that opened it. The other parts of the gateway only use {@linkcode Store}.
+ * A store with the operations of the process that opened it. The other parts of the gateway only use {@linkcode Store},
+ * and those that have jobs {@linkcode JobStore}.
  */
-export interface StoreEngine extends Store {
+export interface StoreEngine extends JobStore {
+  /** Finishes commits in progress, then closes the engine. Later calls reject. */
+  close(): Promise<void>;
   /**
    * Publishes the address of the running gateway to commands that find the store in use; null withdraws it. An engine
    * without such commands ignores it.

@@ -15,7 +15,7 @@ import { type Clock, waitAtMost } from "../lib/basics/clock.ts";
 import { holdState } from "../lib/basics/held.ts";
 import type { Log, LogFields } from "../lib/basics/log.ts";
 import { markWork } from "../lib/process/own_heartbeat.ts";
-import type { CommitResult, Job, Store } from "./store.ts";
+import type { CommitResult, Job, JobStore } from "./store.ts";
 import { laterBy, type StoreTime } from "./store_time.ts";
 
 /** What a handler gets in addition to its job. */
@@ -36,7 +36,7 @@ export type JobHandler = (job: Job, context: JobContext) => Promise<CommitResult
 
 /** The dependencies and settings of a runner. */
 export interface JobRunnerOptions {
-  readonly store: Store;
+  readonly store: JobStore;
   readonly clock: Clock;
   readonly log: Log;
   /** By kind of job. Other kinds are not claimed. */
@@ -133,7 +133,7 @@ class JobQueue {
 }
 
 class Runner implements JobRunner {
-  readonly #store: Store;
+  readonly #store: JobStore;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #queues: ReadonlyMap<string, JobQueue>;

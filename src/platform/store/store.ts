@@ -165,17 +165,13 @@ export const MIN_STORE_LIMITS: StoreLimits = {
 };
 
 /**
- * The port to all durable state. The contract tests in `tests/contract/store.ts` run over every engine. Values must
- * have a structured clone: plain objects, arrays, bigint, Uint8Array, Date.
+ * The port to all records: values, balances and the ledger. A commit also adds, completes and postpones jobs, so that a
+ * task and its job share one. Values must have a structured clone: plain objects, arrays, bigint, Uint8Array, Date. The
+ * contract tests in `tests/contract/store.ts` run over every engine.
  */
 export interface Store {
   /** The limits of the engine. They do not change while it is open. */
   readonly limits: StoreLimits;
-  /**
-   * The duration of the leases of jobs, in milliseconds, if processes share the store: the jobs of one that was killed
-   * are due when their leases end. Absent for an engine of one process, whose open frees all leases.
-   */
-  readonly jobLeaseMs?: number;
   /** The engine's clock in Unix milliseconds. Due times, leases and expiries are compared to it. */
   now(): StoreTime;
   /** Reads values. Linearizable; the results are in the order of the keys, null for a key without a value. */
@@ -204,6 +200,26 @@ export interface Store {
     options: { readonly after?: string | undefined; readonly limit: number; readonly reverse?: boolean },
   ): Promise<StoredLedgerEntry[]>;
   /**
+   * Takes `cost` units from a bucket that gains one unit every `perMs` and holds `burst`, by the generic cell rate
+   * algorithm. Not durable. The same request is not refused again after `waitMs`.
+   */
+  take(
+    bucket: string,
+    options: { readonly perMs: number; readonly burst: number; readonly cost: number },
+  ): Promise<{ readonly ok: boolean; readonly waitMs: number }>;
+}
+
+/**
+ * The port to records and to the work that is due. The main thread runs all jobs, so a thread that answers requests has
+ * a {@linkcode Store}.
+ */
+export interface JobStore extends Store {
+  /**
+   * The duration of the leases of jobs, in milliseconds, if processes share the store: the jobs of one that was killed
+   * are due when their leases end. Absent for an engine of one process, whose open frees all leases.
+   */
+  readonly jobLeaseMs?: number;
+  /**
    * Claims due jobs of these kinds, oldest first. Each has its `epoch` increased by one and `dueAt` = now + `leaseMs`.
    */
   claim(kinds: readonly string[], limit: number, leaseMs: number): Promise<Job[]>;
@@ -214,23 +230,13 @@ export interface Store {
   /** Extends leases to now + `leaseMs`. Returns the jobs that the caller still holds, with their new `dueAt`. */
   renew(jobs: readonly Job[], leaseMs: number): Promise<Job[]>;
   /**
-   * Takes `cost` units from a bucket that gains one unit every `perMs` and holds `burst`, by the generic cell rate
-   * algorithm. Not durable. The same request is not refused again after `waitMs`.
-   */
-  take(
-    bucket: string,
-    options: { readonly perMs: number; readonly burst: number; readonly cost: number },
-  ): Promise<{ readonly ok: boolean; readonly waitMs: number }>;
-  /**
    * Calls the listener when jobs of a kind may be due. Calls may be lost, late or without cause. Returns a function
    * that removes the listener.
    */
   onWake(listener: (kind: string) => void): () => void;
   /**
-   * Calls the listeners of {@linkcode Store.onWake} in the other processes that share the store. May be lost. Absent
+   * Calls the listeners of {@linkcode JobStore.onWake} in the other processes that share the store. May be lost. Absent
    * for an engine of one process.
    */
   announce?(kind: string): void;
-  /** Finishes commits in progress, then closes the engine. Later calls reject. */
-  close(): Promise<void>;
 }

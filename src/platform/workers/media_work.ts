@@ -36,6 +36,15 @@ export interface MediaWork {
     mediaType: string,
     accountId: string,
   ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly seconds: number | null }>;
+}
+
+/** Runs a job in a thread. The buffer of the job moves. */
+export type MediaRunner = (job: MediaJob, accountId: string) => Promise<unknown>;
+
+/** The threads for media work. */
+export interface MediaThreads extends MediaWork {
+  /** Runs a job that another thread sent. */
+  readonly run: MediaRunner;
   /** Ends the threads. */
   close(): void;
 }
@@ -50,7 +59,7 @@ const MAX_THREADS = 2;
 const RETRY_AFTER_SECONDS = 5;
 
 /** Creates the thread pool for media work. Threads start on demand. */
-export function createMediaWork({ clock, log, start }: ThreadWorkOptions): MediaWork {
+export function createMediaWork({ clock, log, start }: ThreadWorkOptions): MediaThreads {
   const pool = new WorkerPool({
     name: "media",
     start: start ?? threadStarter({
@@ -67,14 +76,19 @@ export function createMediaWork({ clock, log, start }: ThreadWorkOptions): Media
     log,
   });
 
-  async function run<R>(job: MediaJob, accountId: string): Promise<R> {
+  const run: MediaRunner = async (job, accountId) => {
     try {
-      return await pool.run(job, { accountId }, [job.buffer]) as R;
+      return await pool.run(job, { accountId }, [job.buffer]);
     } catch (error) {
       throw error instanceof WorkerFailure ? refusalOf(error) : error;
     }
-  }
+  };
+  return { ...mediaWorkBy(run), run, close: () => pool.close() };
+}
 
+/** Media work whose jobs are run by the threads for it, wherever those are started. */
+export function mediaWorkBy(runner: MediaRunner): MediaWork {
+  const run = async <R>(job: MediaJob, accountId: string) => await runner(job, accountId) as R;
   return {
     async checkPicture(bytes, accountId) {
       const job = { kind: "check-picture", buffer: ownBufferOf(bytes) } as const;
@@ -91,7 +105,6 @@ export function createMediaWork({ clock, log, start }: ThreadWorkOptions): Media
       const { buffer, seconds } = await run<{ buffer: ArrayBuffer; seconds: number | null }>(job, accountId);
       return { bytes: new Uint8Array(buffer), seconds };
     },
-    close: () => pool.close(),
   };
 }
 

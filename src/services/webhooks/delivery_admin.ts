@@ -1,5 +1,5 @@
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { Store } from "../../platform/store/store.ts";
+import type { JobStore } from "../../platform/store/store.ts";
 import { headersOf } from "./attempt.ts";
 import { type Delivery, type DeliveryAttempt, type DeliveryState, startNewRound } from "./delivery.ts";
 import {
@@ -75,7 +75,7 @@ const MAX_ATTEMPTS_SHOWN = 1_000;
 const PAGE = 100;
 
 /** Opens the delivery administration of a store. */
-export function openDeliveryAdmin(store: Store): DeliveryAdmin {
+export function openDeliveryAdmin(store: JobStore): DeliveryAdmin {
   async function found(id: string): Promise<DeliveryEntry> {
     const entry = await readDelivery(store, id);
     if (!entry) throw new GatewayError("not_found", "Cannot find a delivery: the task has none");
@@ -141,7 +141,7 @@ export function openDeliveryAdmin(store: Store): DeliveryAdmin {
 }
 
 /** Returns deliveries with the due times of their jobs, which differ after a postponement or a clock change. */
-async function withDueTimes(store: Store, deliveries: readonly Delivery[]): Promise<Delivery[]> {
+async function withDueTimes(store: JobStore, deliveries: readonly Delivery[]): Promise<Delivery[]> {
   const pending = deliveries.filter(({ state }) => state === "pending").map(({ id }) => id);
   if (pending.length === 0) return [...deliveries];
   const times = await store.jobDueTimes(WEBHOOK_JOB, pending);

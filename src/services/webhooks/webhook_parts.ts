@@ -2,13 +2,13 @@ import type { Clock } from "../../platform/lib/basics/clock.ts";
 import type { Log } from "../../platform/lib/basics/log.ts";
 import type { Late } from "../../platform/lib/process/late.ts";
 import type { EgressPolicy } from "../../platform/net/target.ts";
-import type { Store } from "../../platform/store/store.ts";
+import type { JobStore } from "../../platform/store/store.ts";
 import type { PostEvent } from "./attempt.ts";
 import type { TestReceivers } from "./test_receivers.ts";
 
 /** Dependencies of the webhooks. */
 export interface WebhookParts {
-  readonly store: Store;
+  readonly store: JobStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Policy for the callers' addresses. It can change, and is read for each delivery. */

@@ -65,6 +65,8 @@ export interface IsolateEvents {
   onUnable(reason: string): void;
   /** Its thread has ended or failed, before {@linkcode Isolate.end}. It must be ended. */
   onCrash(): void;
+  /** A client sent it a wrong key with a request for a catalog. */
+  onPublicWrongKey(address: string): void;
   /** A message with this id has taken effect. */
   onAcknowledged(id: number): void;
 }
@@ -163,6 +165,10 @@ export class Isolate {
       case "record":
         this.#open.delete(message.arrival.requestId);
         return observeMessage(message, this.options.observer);
+      case "handed-on":
+        return void this.#open.delete(message.requestId);
+      case "public-wrong-key":
+        return this.events.onPublicWrongKey(message.address);
       case "successes":
         for (const { target, accountId, count } of message.successes) {
           this.options.breaker.noteSuccesses(target, accountId, count);
@@ -214,7 +220,7 @@ function startThread(
   { slot, config, listed, own, journal }: IsolateStart,
   events: WorkerThreadEvents,
 ): StateThread {
-  const { entry, heapMegabytes, store, listen, relay, baseUrl, memoryBytes, threadUse, count } = options;
+  const { entry, heapMegabytes, store, listen, relay, baseUrl, memoryBytes, threadUse } = options;
   const { circuitFlag, writableFlag, writtenObserver, hasRows, countsRequests } = options;
   const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits" | "storeTime"> = {
     config,
@@ -229,8 +235,7 @@ function startThread(
     writesRecords: writtenObserver !== null,
     hasRows,
     countsRequests,
-    memoryBytes: Math.floor(memoryBytes / count),
-    allMemoryBytes: memoryBytes,
+    memoryBytes,
     useBuffer: threadUse.buffer,
     thread: slot,
   };

@@ -1,5 +1,6 @@
 import type { ListedStep } from "../../vendors/catalog/listed_step.ts";
 import type { Config } from "../../config/config.ts";
+import type { WrongKeys } from "../../platform/http/wrong_keys.ts";
 import type { OtherAnswer } from "../../conversation/models/answering_models.ts";
 import { waitAtMost } from "../../platform/lib/basics/clock.ts";
 import { holdState } from "../../platform/lib/basics/held.ts";
@@ -17,6 +18,8 @@ export interface IsolatesOptions extends IsolateOptions {
   readonly listed: readonly ListedStep[];
   /** The gateway's own addresses so far. */
   readonly own: readonly OwnAddress[];
+  /** Counts the wrong keys of requests for catalogs, which every isolate counts too. */
+  readonly publicWrongKeys: Pick<WrongKeys, "note">;
 }
 
 /**
@@ -166,6 +169,10 @@ export class Isolates {
       onListening: () => void (this.#restartMs = MIN_RESTART_MS),
       onUnable: (reason) => this.#onUnable(member, reason),
       onCrash: () => this.#replace(member),
+      onPublicWrongKey: (address) => {
+        this.options.publicWrongKeys.note(address);
+        this.#postAll({ type: "public-wrong-key", address });
+      },
       onAcknowledged: (id) => this.#acknowledgements.add(member, id),
     });
     this.#members.add(member);

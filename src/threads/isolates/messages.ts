@@ -42,10 +42,8 @@ export interface IsolateData extends StateThreadData {
   readonly baseUrl: string;
   /** The first number is 0 while no circuit is open. */
   readonly circuitFlag: SharedArrayBuffer;
-  /** The memory that its requests may hold, in bytes. */
-  readonly memoryBytes: number;
   /** The memory that the requests of all threads may hold together, in bytes. */
-  readonly allMemoryBytes: number;
+  readonly memoryBytes: number;
   /** What all threads hold, of `ThreadUse`. */
   readonly useBuffer: SharedArrayBuffer;
   /** Its number, from 1. No other thread has it. */
@@ -73,6 +71,13 @@ export interface ThreadJournalPlace {
   readonly step: number;
 }
 
+/** A client sent a wrong key with a request for a catalog, which is public. Every thread counts it. */
+export interface PublicWrongKey {
+  readonly type: "public-wrong-key";
+  /** Of the client. */
+  readonly address: string;
+}
+
 /** Messages to an isolate. */
 export type ToIsolate =
   | ToStateThread
@@ -89,6 +94,7 @@ export type ToIsolate =
   | { readonly type: "evict"; readonly id: number; readonly accountId: string }
   /** The kept reasoning and items of an account must be removed. Acknowledged. */
   | { readonly type: "forget-replies"; readonly id: number; readonly accountId: string }
+  | PublicWrongKey
   /** Records that are not sent yet must be sent. Acknowledged. */
   | { readonly type: "send-records"; readonly id: number }
   /** Whether descriptors are scarce, so that replies close their connections, and whether to renew the listener. */
@@ -131,6 +137,9 @@ export type FromIsolate =
   /** A message with this id has taken effect. */
   | { readonly type: "acknowledged"; readonly id: number }
   | RecordMessage
+  /** An announced request went to the main thread, which records it. */
+  | { readonly type: "handed-on"; readonly requestId: string }
+  | PublicWrongKey
   /** Attempts that succeeded while none had failed for some time. */
   | { readonly type: "successes"; readonly successes: readonly Successes[] }
   /** Requests that the isolate answered, and the ids of those that it announced. */

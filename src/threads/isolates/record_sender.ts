@@ -51,7 +51,9 @@ export class RecordSender {
     const { status, end, capture } = record;
     const bodies = capture?.take(status >= 400 || (end !== null && end !== "completed")) ?? null;
     const wasAnnounced = this.#open.delete(record);
-    if (data.writesRecords && bodies === null && this.#writer.add(record)) {
+    if (record.isHandedOn) {
+      if (wasAnnounced) outbox.postLater({ type: "handed-on", requestId: record.arrival.requestId });
+    } else if (data.writesRecords && bodies === null && this.#writer.add(record)) {
       if (wasAnnounced) this.#announcedIds.push(record.arrival.requestId);
       this.sendLater();
     } else {

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { ChunkReader } from "../../platform/http/bodies/chunk_reader.ts";
+import type { Inbound } from "../../platform/http/request/inbound.ts";
 import type { RequestHandler } from "../../platform/http/request_handler.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Clock } from "../../platform/lib/basics/clock.ts";
@@ -56,18 +57,39 @@ export class ThreadRelay {
     { remoteAddr }: Pick<Deno.ServeHandlerInfo<Deno.NetAddr>, "remoteAddr">,
   ): Promise<Response> {
     const { hostname, port } = remoteAddr;
-    const { body, headers, signal, url } = request;
+    const { body, headers, url } = request;
     const sent = body === null ? null : new CallerBody(body, headers);
     const wire = wireRequestOf(request, sent, { token: this.#token, hostname, port, url });
+    try {
+      return await responseOf(await this.#exchange(wire, request.signal), sent);
+    } catch (error) {
+      await sent?.end();
+      throw sent?.refusal ?? error;
+    }
+  }
+
+  /**
+   * Sends a request whose body was read here to the main thread, and its response back. Its `Idempotency-Key` is not
+   * sent: the reply is kept by the thread that has the connection.
+   *
+   * @throws {ConnectionError} If the main thread cannot be reached, or the caller has left.
+   */
+  async sendRead(inbound: Inbound, body: Uint8Array): Promise<Response> {
+    const { request: { method, headers, signal }, requestId, remote: hostname, peerPort: port = 0 } = inbound;
+    const url = inbound.address ?? inbound.request.url;
+    const sent = new Headers(headers);
+    sent.delete("idempotency-key");
+    const wire = wireRequestOf({ method, headers: sent }, body, { token: this.#token, hostname, port, url, requestId });
+    return await responseOf(await this.#exchange(wire, signal), null);
+  }
+
+  /** A caller who leaves before the response ends the exchange. */
+  async #exchange(wire: WireRequest, signal: AbortSignal): Promise<HttpResponse> {
     let cancel = () => {};
     const onLeft = () => cancel();
     signal.addEventListener("abort", onLeft);
     try {
-      const response = await this.#client.send(this.#origin, wire, (given) => void (cancel = given));
-      return await responseOf(response, sent);
-    } catch (error) {
-      await sent?.end();
-      throw sent?.refusal ?? error;
+      return await this.#client.send(this.#origin, wire, (given) => void (cancel = given));
     } finally {
       signal.removeEventListener("abort", onLeft);
     }
@@ -79,7 +101,11 @@ export class ThreadRelay {
   }
 }
 
-function wireRequestOf({ method, headers }: Request, body: StreamedBody | null, origin: Origin): WireRequest {
+function wireRequestOf(
+  { method, headers }: Pick<Request, "method" | "headers">,
+  body: WireRequest["body"],
+  origin: Origin,
+): WireRequest {
   const fields: Record<string, string> = {};
   const unwritable: Record<string, string> = {};
   headers.forEach((value, name) => {
@@ -185,6 +211,8 @@ interface Origin {
   readonly port: number;
   /** The address of the request as it was sent. */
   readonly url: string;
+  /** The id that the request has. Absent if it has none yet. */
+  readonly requestId?: string;
   /** Header fields whose values are not visible ASCII. Default: none. */
   readonly fields?: Readonly<Record<string, string>>;
 }
@@ -196,7 +224,16 @@ function asciiJson(value: unknown): string {
 
 /** The address of a relayed request as its caller sent it. The request must come from an isolate. */
 export function relayedAddressOf(request: Request): string {
-  return (JSON.parse(request.headers.get(RELAY_FIELD) ?? "{}") as Origin).url;
+  return sentOrigin(request).url;
+}
+
+/** The id that a relayed request has; null if it has none yet. The request must come from an isolate. */
+export function relayedRequestIdOf(request: Request): string | null {
+  return sentOrigin(request).requestId ?? null;
+}
+
+function sentOrigin(request: Request): Origin {
+  return JSON.parse(request.headers.get(RELAY_FIELD) ?? "{}") as Origin;
 }
 
 /** Returns a handler that takes requests from isolates only, and answers as if they had come from their callers. */

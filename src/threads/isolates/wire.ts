@@ -65,6 +65,8 @@ function writeMessage(message: Message): unknown {
     case "written":
     case "unwritten":
     case "successes":
+    case "handed-on":
+    case "public-wrong-key":
       return message;
     default:
       return null;

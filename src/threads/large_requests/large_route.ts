@@ -18,7 +18,7 @@ export interface LargeRouteOptions {
 }
 
 /** Whether a request is surely not large, by the length that it declares. */
-export function isSurelySmall(contentLength: string | null, largeBytes: number): boolean {
+function isSurelySmall(contentLength: string | null, largeBytes: number): boolean {
   return contentLength !== null && Number(contentLength) <= Math.min(largeBytes, MIN_COUNTED_BYTES);
 }
 

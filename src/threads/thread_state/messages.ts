@@ -9,6 +9,7 @@ import type { IdempotencyUse } from "../../money/limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { AttemptTarget, Availability } from "../../vendors/routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../../platform/store/store.ts";
+import type { MediaJob } from "../../platform/workers/media_job.ts";
 import type { ReplyJob } from "../../services/texts/large_replies/reply_jobs.ts";
 import type { FailureFacts, FailureKind } from "../../vendors/upstreams/call/failure.ts";
 
@@ -77,6 +78,8 @@ export type Call =
   | { readonly name: "count-tokens"; readonly text: string }
   /** Returns a `ReplyJobOutcome`. The buffers of the job move, and those of the result. */
   | { readonly name: "reply-job"; readonly job: ReplyJob; readonly accountId: string }
+  /** Returns the result of the job. Its buffer moves, and that of the result. */
+  | { readonly name: "media-job"; readonly job: MediaJob; readonly accountId: string }
   /** Counts the use of idempotency keys, or gives it back. Returns whether it was counted. */
   | {
     readonly name: "count-keys";
@@ -177,7 +180,7 @@ export interface LeaseReport {
 }
 
 /** The store methods that threads may call. */
-export type StoreMethod = Extract<keyof Store, "get" | "scan" | "commit" | "balance" | "ledger" | "take">;
+export type StoreMethod = Exclude<keyof Store, "limits" | "now">;
 
 /** A {@linkcode Call} of a request. The request is null for work outside any request. */
 export interface CallMessage {

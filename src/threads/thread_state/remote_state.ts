@@ -27,6 +27,7 @@ import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { CircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../../platform/store/store.ts";
 import type { KeptValues } from "../../services/texts/memory/bounded_memory.ts";
+import { type MediaWork, mediaWorkBy } from "../../platform/workers/media_work.ts";
 import type { ReplyJobOutcome } from "../../services/texts/large_replies/reply_jobs.ts";
 import type { ReplyRunner } from "../../services/texts/large_replies/reply_runner.ts";
 import type {
@@ -182,6 +183,11 @@ export class RemoteState {
   readonly runReplyJob: ReplyRunner = async (job, accountId) =>
     await this.#send({ name: "reply-job", job, accountId }, job.pieces).result as ReplyJobOutcome;
 
+  /** Media work is done in the main thread's threads for that. */
+  readonly media: MediaWork = mediaWorkBy((job, accountId) =>
+    this.#send({ name: "media-job", job, accountId }, [job.buffer]).result
+  );
+
   /** Delays the error of a wrong key. Failures are counted on the main thread, for all threads together. */
   readonly wrongKeys: Pick<WrongKeys, "refuse"> = {
     refuse: async (address, error) => {
@@ -250,7 +256,7 @@ export class RemoteState {
 
   readonly #storeNow: Store["now"];
 
-  /** The store, without the methods that only the main thread's jobs need. */
+  /** The records. The main thread has the jobs. */
   readonly store: Store;
 
   #storeOf(limits: StoreLimits): Store {
@@ -263,11 +269,6 @@ export class RemoteState {
       balance: (account) => this.#store("balance", account),
       ledger: (account, options) => this.#store("ledger", account, options),
       take: (bucket, options) => this.#store("take", bucket, options),
-      claim: () => Promise.resolve([]),
-      jobDueTimes: (_, refs) => Promise.resolve(refs.map(() => null)),
-      renew: () => Promise.resolve([]),
-      onWake: () => () => {},
-      close: () => Promise.resolve(),
     };
   }
 

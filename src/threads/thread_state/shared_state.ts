@@ -30,6 +30,7 @@ import type { Store } from "../../platform/store/store.ts";
 import type { KeptValues } from "../../services/texts/memory/bounded_memory.ts";
 import type { KeptReasoning } from "../../services/texts/memory/reasoning_memory.ts";
 import type { ReplyJobOutcome } from "../../services/texts/large_replies/reply_jobs.ts";
+import type { MediaThreads } from "../../platform/workers/media_work.ts";
 import { runJob } from "../../services/texts/large_replies/reply_runner.ts";
 import { countTextTokens, estimatedUsage } from "../../services/texts/plan/token_estimate.ts";
 import type {
@@ -52,6 +53,8 @@ export interface SharedParts {
   readonly wrongKeys?: Pick<WrongKeys, "refuse">;
   /** Counts the use of idempotency keys. Default: threads accept none. */
   readonly idempotencyCounts?: IdempotencyCounts;
+  /** Runs media jobs. Default: threads have none. */
+  readonly media?: Pick<MediaThreads, "run">;
   readonly store: Store;
   readonly breaker: CircuitBreaker;
   /** Limits the attempts at providers. Default: no limits. */
@@ -209,7 +212,7 @@ export class SharedState {
   async #carryOut({ call, request, what }: CallMessage): Promise<void> {
     try {
       const value = await this.#valueOf(call, what, request === null ? null : this.links.requestOf(request));
-      this.links.result({ type: "result", call, value }, what.name === "reply-job" ? buffersIn(value) : []);
+      this.links.result({ type: "result", call, value }, buffersIn(what.name, value));
     } catch (error) {
       this.links.result({ type: "result", call, failure: plainErrorOf(error) });
     }
@@ -252,6 +255,8 @@ export class SharedState {
       }
       case "reply-job":
         return await runJob(what.job, what.accountId);
+      case "media-job":
+        return await this.parts.media?.run(what.job, what.accountId);
       case "wrong-key":
         return await this.parts.wrongKeys?.refuse(what.address, errorOf(what.error) as GatewayError);
       case "slot":
@@ -355,7 +360,13 @@ export class SharedState {
   }
 }
 
-function buffersIn(value: unknown): readonly ArrayBuffer[] {
-  const outcome = value as ReplyJobOutcome;
-  return "result" in outcome ? outcome.result.pieces : [];
+/** The buffers that move with the result of a call. */
+function buffersIn(name: Call["name"], value: unknown): readonly ArrayBuffer[] {
+  if (name === "reply-job") {
+    const outcome = value as ReplyJobOutcome;
+    return "result" in outcome ? outcome.result.pieces : [];
+  }
+  if (name !== "media-job" || typeof value !== "object" || value === null) return [];
+  const buffer = "buffer" in value ? value.buffer : value;
+  return buffer instanceof ArrayBuffer ? [buffer] : [];
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Commit, Job, Store } from "../../../src/platform/store/store.ts";
+import type { Commit, Job, JobStore } from "../../../src/platform/store/store.ts";
 import { atLeast, itemAt } from "../../support/items.ts";
 import { until } from "../../support/manual_clock.ts";
 import type { Law } from "./law.ts";
@@ -327,7 +327,7 @@ export function jobLaws(law: Law): void {
   });
 }
 
-async function add(store: Store, kind: string, ref: string, dueAt: number): Promise<void> {
+async function add(store: JobStore, kind: string, ref: string, dueAt: number): Promise<void> {
   const result = await store.commit(null, { addJobs: [{ kind, ref, dueAt: storeTimeOf(dueAt) }] });
   assertEquals(result, { ok: true, replayed: false, versions: [] });
 }

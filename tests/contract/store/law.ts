@@ -1,11 +1,11 @@
 import type { Clock } from "../../../src/platform/lib/basics/clock.ts";
-import type { Store } from "../../../src/platform/store/store.ts";
+import type { StoreEngine } from "../../../src/platform/store/engine.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
 /** An engine under test. `reopen` closes it as after a crash or a stop, and opens it again. */
 export interface Opened {
-  readonly store: Store;
-  readonly reopen?: () => Promise<Store>;
+  readonly store: StoreEngine;
+  readonly reopen?: () => Promise<StoreEngine>;
   /** Removes the engine's files after it was closed. */
   readonly dispose?: () => Promise<void>;
 }
@@ -15,10 +15,10 @@ export type OpenStore = (clock: Clock) => Promise<Opened>;
 
 /** What a contract test gets. */
 export interface LawContext {
-  readonly store: Store;
+  readonly store: StoreEngine;
   readonly clock: ManualClock;
   /** Restarts the store; the same store if the engine stores nothing. */
-  readonly restarted: () => Promise<Store>;
+  readonly restarted: () => Promise<StoreEngine>;
 }
 
 /** Registers one contract test. */

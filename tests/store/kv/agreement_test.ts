@@ -4,7 +4,8 @@ import { silentLog } from "../../../src/platform/lib/basics/log.ts";
 import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { itemAt } from "../../support/items.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
-import type { Commit, Job, Key, Store, Version } from "../../../src/platform/store/store.ts";
+import type { StoreEngine } from "../../../src/platform/store/engine.ts";
+import type { Commit, Job, Key, Version } from "../../../src/platform/store/store.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { storeTimeOf } from "../../../src/platform/store/store_time.ts";
 
@@ -70,7 +71,7 @@ class Player {
   readonly #firstVersions = new Map<number, Version>();
   readonly #jobs: Job[] = [];
 
-  constructor(readonly store: Store) {}
+  constructor(readonly store: StoreEngine) {}
 
   async play(step: Step): Promise<unknown> {
     if ("commits" in step) return await this.#commitAll(step.commits);

@@ -13,7 +13,7 @@ import { openKvStore } from "../../../src/platform/store/kv/open_kv_store.ts";
 import { StoreInUseError } from "../../../src/platform/store/kv/process_lock.ts";
 import { openPostgresStore } from "../../../src/platform/store/postgres/open_postgres_store.ts";
 import { StoreUnusableError } from "../../../src/platform/store/store_unusable_error.ts";
-import type { Store } from "../../../src/platform/store/store.ts";
+import type { JobStore } from "../../../src/platform/store/store.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
 import { itemAt, present } from "../../support/items.ts";
@@ -56,7 +56,7 @@ function overStores(server: PostgresServer, promise: string, work: (stage: Stage
   });
 }
 
-async function withFile<T>({ path }: Stage, work: (store: Store) => Promise<T>): Promise<T> {
+async function withFile<T>({ path }: Stage, work: (store: JobStore) => Promise<T>): Promise<T> {
   const store = await openKvStore({ path, clock: systemClock, log: silentLog });
   try {
     return await work(store);
@@ -65,7 +65,7 @@ async function withFile<T>({ path }: Stage, work: (store: Store) => Promise<T>):
   }
 }
 
-async function withDatabase<T>({ to }: Stage, work: (store: Store) => Promise<T>): Promise<T> {
+async function withDatabase<T>({ to }: Stage, work: (store: JobStore) => Promise<T>): Promise<T> {
   const store = await openPostgresStore({ url: to, clock: systemClock, log: silentLog, lock: "alone" });
   try {
     return await work(store);
@@ -75,7 +75,7 @@ async function withDatabase<T>({ to }: Stage, work: (store: Store) => Promise<T>
 }
 
 /** Accounts with money, values of all kinds, names of operations and jobs. */
-async function fill(store: Store): Promise<void> {
+async function fill(store: JobStore): Promise<void> {
   await createAccount(store, { id: "acme", balance: BALANCE });
   const credit = { account: "größe", available: BALANCE, held: 0n };
   await store.commit(null, {
@@ -114,7 +114,7 @@ async function copied(...args: string[]): Promise<string> {
   return lines.join("\n");
 }
 
-async function contentOf(store: Store) {
+async function contentOf(store: JobStore) {
   const values = [];
   for (const prefix of ["t", "many"]) {
     for (const { key, value } of await store.scan([prefix], { limit: 1_000 })) values.push({ key, value });

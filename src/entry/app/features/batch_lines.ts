@@ -1,5 +1,6 @@
 import type { Meter } from "../../../money/billing/meter/meter.ts";
 import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
+import type { ImageServices } from "./image_routes.ts";
 import type { WholeCallServices } from "./whole_call_routes.ts";
 import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/batch.ts";
 import type {
@@ -246,7 +247,7 @@ async function routeOf(
   return route;
 }
 
-async function mediaRoutes(path: string, services: WholeCallServices): Promise<Route[]> {
+async function mediaRoutes(path: string, services: WholeCallServices & ImageServices): Promise<Route[]> {
   return path === CALLER_ENDPOINTS.createImages.path
     ? (await imageRoutesModule.load()).buildImageRoutes(services)
     : (await wholeCallRoutesModule.load()).buildWholeCallRoutes(services);

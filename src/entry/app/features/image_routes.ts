@@ -4,10 +4,21 @@ import { createImageFinisher } from "../../../services/images/finished_image.ts"
 import { ImageCalls } from "../../../services/images/image_call.ts";
 import { createReferenceReader } from "../../../services/images/request/reference_image.ts";
 import { defaultImageRoutes } from "../../../protocols/default/images.ts";
-import type { WholeCallServices } from "./whole_call_routes.ts";
+import type { CallParts } from "../../../services/calls/paid_call.ts";
+import type { RelayParts } from "../../../services/calls/stream_relay.ts";
+import type { MediaWork } from "../../../platform/workers/media_work.ts";
+import type { Services } from "../opening/services.ts";
+
+/** What the image endpoints need. */
+export interface ImageServices
+  extends Omit<CallParts, "openStreams">, RelayParts, Pick<Services, "catalog" | "authenticate" | "egress"> {
+  readonly config: Pick<Services["config"], "limits">;
+  readonly files: Pick<Services["files"], "uploads">;
+  readonly media: MediaWork;
+}
 
 /** Builds the image endpoints with all that they need. */
-export function buildImageRoutes(services: WholeCallServices): Route[] {
+export function buildImageRoutes(services: ImageServices): Route[] {
   const { config, files, authenticate, egress, media, openStreams, ...shared } = services;
   const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
   const images = new ImageCalls({

@@ -2,12 +2,12 @@ import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { holdWork } from "../../../platform/lib/basics/held.ts";
 import { errorName, type Log } from "../../../platform/lib/basics/log.ts";
 import { createJobRunner, type JobHandler, type JobRunner } from "../../../platform/store/job_runner.ts";
-import type { Store } from "../../../platform/store/store.ts";
+import type { JobStore } from "../../../platform/store/store.ts";
 import { laterBy } from "../../../platform/store/store_time.ts";
 
 /** The dependencies of {@linkcode startPeriodicJob}. */
 export interface PeriodicJobParts {
-  readonly store: Store;
+  readonly store: JobStore;
   readonly clock: Clock;
   readonly log: Log;
 }

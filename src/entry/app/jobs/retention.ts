@@ -1,7 +1,7 @@
 import type { Log } from "../../../platform/lib/basics/log.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import type { JobHandler, JobRunner } from "../../../platform/store/job_runner.ts";
-import type { Store } from "../../../platform/store/store.ts";
+import type { JobStore } from "../../../platform/store/store.ts";
 import { laterBy } from "../../../platform/store/store_time.ts";
 import { startPeriodicJob } from "./periodic_job.ts";
 
@@ -10,7 +10,7 @@ export type Sweep = () => Promise<boolean>;
 
 /** Options of {@linkcode startRetention}. */
 export interface RetentionOptions {
-  readonly store: Store;
+  readonly store: JobStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly sweeps: readonly Sweep[];

@@ -14,7 +14,7 @@ import { holdWork } from "../../../platform/lib/basics/held.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
 import { cachedContentRoutes } from "../../../protocols/content/cached_contents.ts";
 import { createJobRunner, type JobRunner } from "../../../platform/store/job_runner.ts";
-import type { Store } from "../../../platform/store/store.ts";
+import type { JobStore, Store } from "../../../platform/store/store.ts";
 import type { TextParts } from "../../../services/texts/plan/attempt.ts";
 import { countAt } from "../../../services/texts/request/count_tokens.ts";
 import { inlineMedia } from "../../../services/texts/plan/inline_media.ts";
@@ -115,7 +115,7 @@ export function countHits(
  * @param current Gives the caches of the configuration in force.
  */
 export function startCacheJobs(
-  { store, clock, log }: Pick<CacheFeatureOptions, "store" | "clock" | "log">,
+  { store, clock, log }: Pick<CacheFeatureOptions, "clock" | "log"> & { readonly store: JobStore },
   current: () => Caches,
 ): JobRunner {
   const handlers: Caches["handlers"] = {

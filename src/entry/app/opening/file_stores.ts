@@ -39,8 +39,13 @@ export function openFileStores(
     quota,
     caches: openCacheFiles({ files, bucket }, log, network),
     modelLists: openFileDirectory(join(files, "model-lists")),
-    uploads: createSpool(join(files, "uploads")),
+    uploads: openUploads({ files }),
   };
+}
+
+/** The uploads of requests under way. Threads may have one folder, as file names are generated. */
+export function openUploads({ files }: Pick<Config, "files">): Spool {
+  return createSpool(join(files, "uploads"));
 }
 
 /** The files of callers alone, for a thread, which reads them. */

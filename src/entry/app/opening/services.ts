@@ -33,7 +33,7 @@ import type { IdempotencyCounts } from "../../../money/limits/idempotency_counts
 import { idempotencyCounts } from "./replays.ts";
 import type { Lessors } from "../../../threads/thread_state/lessors.ts";
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
-import { createMediaWork, type MediaWork } from "../../../platform/workers/media_work.ts";
+import { createMediaWork, type MediaThreads } from "../../../platform/workers/media_work.ts";
 import { createTokenWork } from "../../../platform/workers/token_work.ts";
 import type { LogThreadData } from "../../../observers/request_log/messages.ts";
 import type { StartThread } from "../../../platform/workers/worker_thread.ts";
@@ -138,7 +138,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   /** The gateway's own addresses, which `egress` refuses. An address is added when the gateway listens. */
   readonly ownAddresses: OwnAddress[];
   /** Decodes and measures media, in threads. */
-  readonly media: MediaWork;
+  readonly media: MediaThreads;
   /** The response streams that are open. */
   readonly openStreams: OpenStreams;
   /** Flushes all charges to the store, then closes everything but the providers of a later configuration. */

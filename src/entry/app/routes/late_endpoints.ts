@@ -6,6 +6,8 @@ import { Late } from "../../../platform/lib/process/late.ts";
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 import { lazyRoutesAt, routesAt } from "../../../protocols/route_at.ts";
 import type { Features } from "../features/features.ts";
+import type { ImageServices } from "../features/image_routes.ts";
+import type { JsonCallServices } from "../features/whole_call_routes.ts";
 import type { OwnedServices } from "../opening/own.ts";
 
 /** What the code of endpoints for callers is given. */
@@ -16,17 +18,23 @@ export interface LateEndpointParts {
   readonly baseUrl: () => string;
 }
 
-/** The endpoints that are answered in one piece, but for images. */
-const WHOLE_CALLS = [
+/** The endpoints that answer a body of JSON in one piece, but for images. Every thread that serves has them. */
+const JSON_CALLS = [
   ENDPOINTS.createEmbeddings,
   ENDPOINTS.embedContent,
   ENDPOINTS.batchEmbedContents,
   ENDPOINTS.createModeration,
   ENDPOINTS.rerank,
   ENDPOINTS.createSpeech,
-  ENDPOINTS.createTranscription,
-  ENDPOINTS.createTranslation,
 ];
+
+/** All endpoints that are answered in one piece, but for images. */
+const WHOLE_CALLS = [...JSON_CALLS, ENDPOINTS.createTranscription, ENDPOINTS.createTranslation];
+
+const IMAGES = [ENDPOINTS.createImages, ENDPOINTS.editImages];
+
+const imageModule = new Late(() => import("../features/image_routes.ts"));
+const wholeCallModule = new Late(() => import("../features/whole_call_routes.ts"));
 
 /** The endpoints of files that callers of every protocol store. */
 const STORED_FILES = [
@@ -74,13 +82,13 @@ const BATCHES = [
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */
 const GROUPS = [
   group(
-    [ENDPOINTS.createImages, ENDPOINTS.editImages],
-    new Late(() => import("../features/image_routes.ts")),
+    IMAGES,
+    imageModule,
     ({ buildImageRoutes }, { services }) => buildImageRoutes(services),
   ),
   group(
     WHOLE_CALLS,
-    new Late(() => import("../features/whole_call_routes.ts")),
+    wholeCallModule,
     ({ buildWholeCallRoutes }, { services }) => buildWholeCallRoutes(services),
   ),
   group(
@@ -134,6 +142,17 @@ const GROUPS = [
 /** The routes of endpoints for callers whose code few gateways need. */
 export function lateCallerRoutes(parts: LateEndpointParts): Route[] {
   return GROUPS.flatMap((routesOf) => routesOf(parts));
+}
+
+/**
+ * The routes that every thread that serves has besides those of texts and catalogs: images, and calls with a body of
+ * JSON that are answered in one piece. The first request loads their code.
+ */
+export function lateThreadRoutes(services: JsonCallServices & ImageServices): Route[] {
+  return [
+    ...lazyRoutesAt(IMAGES, async () => (await imageModule.load()).buildImageRoutes(services)),
+    ...lazyRoutesAt(JSON_CALLS, async () => (await wholeCallModule.load()).buildJsonCallRoutes(services)),
+  ];
 }
 
 function group<Code>(

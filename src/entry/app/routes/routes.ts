@@ -1,32 +1,22 @@
-import type { Model } from "../../../vendors/catalog/model.ts";
-import { MESSAGE_FORMAT } from "../../../conversation/codecs/messages/shared/format_name.ts";
 import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../../platform/endpoints/operators.ts";
 import { SERVICE_ENDPOINTS } from "../../../platform/endpoints/service.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
 import { withLargeBodies } from "../../../threads/large_requests/large_route.ts";
-import { contentModelRoutes } from "../../../protocols/content/models.ts";
 import { guarded } from "../../../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../../../protocols/admin/shared/answer.ts";
 import { adminMetricsRoutes } from "../../../protocols/admin/metrics.ts";
 import { deliveryRoutes } from "../../../protocols/default/deliveries.ts";
-import { defaultModelRoutes } from "../../../protocols/default/models.ts";
-import { videoModelRoutes } from "../../../protocols/default/videos/video_models.ts";
 import { withCallerRates } from "../../../protocols/limited_routes.ts";
-import type { MessageService } from "../../../protocols/message/capabilities.ts";
-import { messageModelRoutes } from "../../../protocols/message/models.ts";
 import { lazyRoutesAt, routesAt } from "../../../protocols/route_at.ts";
 import { withResume } from "../../../services/replays/resume_route.ts";
 import { withReplays } from "../../../services/replays/replay_route.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import { providerIdOf } from "../../../platform/names/provider_name.ts";
-import { canSearch } from "../../../services/texts/plan/hosted_search.ts";
-import { textEndpointsOf } from "../../../vendors/upstreams/contract/provider.ts";
-import type { TextService } from "../../../services/texts/request/text_service.ts";
-import { callerCatalog } from "../opening/caller_catalog.ts";
 import type { ConfigChanges } from "../operators/config_changes.ts";
 import { type AdminAccess, openAdminAccess } from "../opening/admin_access.ts";
 import { createConsoleRoutes, hasConsole } from "../features/console.ts";
 import type { Features, GatewayState } from "../features/features.ts";
+import { catalogRoutes } from "./catalog_routes.ts";
 import { gatewayMetrics } from "./gateway_metrics.ts";
 import { otherGatewaysOn } from "../opening/other_gateways.ts";
 import type { OwnedServices } from "../opening/own.ts";
@@ -105,7 +95,7 @@ export function createGatewayRouters(
 
 /** The endpoints for callers. */
 function callerRoutes(services: OwnedServices, features: Features, baseUrl: () => string): Route[] {
-  const { catalog, authenticate, config: { limits } } = services;
+  const { authenticate, config: { limits } } = services;
   const { texts, caches, webhooks, videos } = features;
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const files = createRequestFiles(services, {
@@ -116,12 +106,9 @@ function callerRoutes(services: OwnedServices, features: Features, baseUrl: () =
     ...createTextRoutes(textOptions),
     ...caches.routes,
     ...lateCallerRoutes({ services, features, baseUrl }),
-    ...videoModelRoutes(catalog, callerCatalog(services)),
     ...createVideoRoutes(services, videos.videos),
     ...deliveryRoutes({ videos: videos.videos, admin: webhooks.deliveries, authenticate }),
-    ...defaultModelRoutes(catalog, callerCatalog(services)),
-    ...messageModelRoutes(catalog, (model) => messageServiceOf(model, texts), callerCatalog(services)),
-    ...contentModelRoutes(catalog, callerCatalog(services)),
+    ...catalogRoutes(services, texts),
   ];
 }
 
@@ -217,28 +204,4 @@ function healthRoutes(
     ...routesAt(SERVICE_ENDPOINTS.readHealth, () => new Response("ok\n")),
     ...routesAt(SERVICE_ENDPOINTS.readReadiness, readiness),
   ];
-}
-
-/** What the message protocol says about how a model is served. */
-function messageServiceOf(model: Model, turns: TextService): MessageService {
-  return { passes: passesMessages(model, turns), searches: searchesFor(model, turns) };
-}
-
-/** Whether a provider of the model may search the web for requests that are translated. */
-function searchesFor(model: Model, { parts }: TextService): boolean {
-  if (!model.architecture.outputModalities.includes("text")) return false;
-  return model.serves.some(({ provider: id, model: name }) => {
-    const provider = parts.providers.get(id);
-    return provider !== undefined &&
-      textEndpointsOf(provider, name).some((endpoint) => canSearch({ model, provider, endpoint, name }));
-  });
-}
-
-/** Whether every provider of the model speaks the message protocol. */
-function passesMessages({ serves }: Model, { parts }: TextService): boolean {
-  return serves.every(({ provider: id, model }) => {
-    const provider = parts.providers.get(id);
-    return provider !== undefined &&
-      textEndpointsOf(provider, model).some(({ format }) => format.name === MESSAGE_FORMAT);
-  });
 }

@@ -1,12 +1,13 @@
 /**
- * The entry module of an isolate: a thread that accepts connections. It answers small text requests, and sends all
- * other requests to the main thread, which has the store, the money and the other endpoints.
+ * The entry module of an isolate: a thread that accepts connections. It answers requests for texts, images, vectors and
+ * the like, and for catalogs. It sends all others to the main thread, which has the store and the jobs.
  */
 import { DOCUMENTATION_ROOT } from "../../../platform/endpoints/service.ts";
 import { adminKeyTest } from "../opening/admin_access.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { createKeyRing } from "../../../money/billing/keys/key_ring.ts";
 import { OpenStreams } from "../../../services/calls/stream_relay.ts";
+import { WrongKeys } from "../../../platform/http/wrong_keys.ts";
 import { listen } from "../../../platform/http/listen.ts";
 import { type FlaggedBreaker, flaggedBreaker } from "../../../threads/isolates/flagged_breaker.ts";
 import type { FromIsolate, IsolateData, ToIsolate } from "../../../threads/isolates/messages.ts";
@@ -63,26 +64,33 @@ const replies = await openIsolateReplies({ config: data.config, state, clock });
 useTokenCounter((text) => state.countTokens(text));
 useReplyRunner(state.runReplyJob);
 const relay = new ThreadRelay(data.relay, clock);
+const publicWrongKeys = new WrongKeys(clock);
 const live = await LiveIsolate.open(data, {
   state,
   meter,
   keys,
   breaker,
+  publicWrongKeys: {
+    // The main thread sends it to all threads, with this one.
+    note: (address) => post({ type: "public-wrong-key", address }),
+    isSlowed: (address) => publicWrongKeys.isSlowed(address),
+  },
   replies,
   openStreams,
+  relay,
   ownAddresses,
   baseUrl: data.baseUrl,
-  relay,
   clock,
 });
 const lifecycle = new IsolateLifecycle({ openStreams, records, meter, journal, clock, log, post });
 const handler = createIsolateHandler({
   router: live.router,
   relay,
+  serves: (...request) => live.router.match(...request).route,
   limits: () => live.config.limits,
   log,
   clock,
-  memory: new MemoryBudget(data.memoryBytes, { use, limitBytes: data.allMemoryBytes }),
+  memory: new MemoryBudget(data.memoryBytes, { use, limitBytes: data.memoryBytes }),
   errorOf: toCallerError,
   isDraining: () => lifecycle.isDraining,
   trustedProxies: data.config.server.trustedProxies.map(readCidr),
@@ -121,6 +129,8 @@ function take(message: ToIsolate): void {
       return live.setListed(message.listed);
     case "other-answer":
       return live.noteOtherAnswer(message.answer);
+    case "public-wrong-key":
+      return publicWrongKeys.note(message.address);
     case "config":
       return holdState(live.setConfig(message).then(() => acknowledge(message)), "a configuration");
     case "evict":

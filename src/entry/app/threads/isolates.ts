@@ -1,22 +1,25 @@
 import { CircuitFlag } from "../../../threads/isolates/circuit_flag.ts";
 import { Isolates, type IsolatesOptions, unbalancedReason } from "../../../threads/isolates/isolates.ts";
-import { relayedAddressOf, relayedHandler } from "../../../threads/isolates/relay.ts";
+import { relayedAddressOf, relayedHandler, relayedRequestIdOf } from "../../../threads/isolates/relay.ts";
 import { WritableFlag } from "../../../threads/isolates/writable_flag.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
 import { asListenError, SERVER_ADDRESS } from "../../../platform/http/listen_error.ts";
 import { listen, type Listening, urlOf } from "../../../platform/http/listen.ts";
-import type { RequestHandler } from "../../../platform/http/request_handler.ts";
+import type { RequestHandler, RequestHandlerOptions } from "../../../platform/http/request_handler.ts";
 import type { RequestObserver } from "../../../platform/http/request/request_record.ts";
 import { noteOtherAnswer } from "../../../services/texts/relay/answering_model.ts";
 import { replayThread, threadJournalPlace } from "../journal/charge_journal.ts";
 import type { LiveGateway } from "../gateway/live_gateway.ts";
 import type { OwnedServices } from "../opening/own.ts";
 
+/** Reads what an isolate sends along with a request. */
+export type RelayedOrigin = Pick<RequestHandlerOptions, "addressOf" | "requestIdOf">;
+
 /** What {@linkcode listenByIsolates} needs besides the services. */
 export interface IsolateParts extends Pick<IsolatesOptions, "writtenObserver"> {
   readonly gateway: LiveGateway;
-  /** Returns a handler of the requests that isolates do not answer, for a reader of their addresses. */
-  readonly handlerOf: (addressOf: (request: Request) => string) => RequestHandler;
+  /** Returns a handler of the requests that isolates do not answer. */
+  readonly handlerOf: (origin: RelayedOrigin) => RequestHandler;
   /** Receives the records of the requests that isolates answer. */
   readonly observer: RequestObserver;
 }
@@ -43,7 +46,7 @@ export async function listenByIsolates(
   const token = crypto.randomUUID();
   const circuits = new CircuitFlag(services.breaker, services.clock);
   const writable = new WritableFlag(services.store.writeGuard, services.clock);
-  const handler = relayedHandler(handlerOf(relayedAddressOf), token);
+  const handler = relayedHandler(handlerOf({ addressOf: relayedAddressOf, requestIdOf: relayedRequestIdOf }), token);
   const relay = await listen({ host: "127.0.0.1", port: 0, handler, log });
   const isolates = new Isolates({
     ...services,

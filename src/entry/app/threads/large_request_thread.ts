@@ -25,7 +25,7 @@ import { type ConfiguredParts, openConfiguredParts } from "../opening/configured
 import { logStreamFailures } from "../opening/log_stream_failures.ts";
 import { createRouter, type Router } from "../routing/router.ts";
 import { withStoredReplies } from "./thread_replies.ts";
-import { threadRoutes } from "./thread_routes.ts";
+import { threadTexts } from "./thread_routes.ts";
 
 /** A request under way. */
 interface OpenRequest {
@@ -106,7 +106,7 @@ async function openEndpoints(
 async function createThreadRouter(parts: ConfiguredParts): Promise<Router> {
   const { store } = state;
   const shared = { config: parts.config, store, clock: systemClock };
-  const routes = threadRoutes({
+  const { routes } = threadTexts({
     parts,
     state,
     breaker: state.breaker,

@@ -1,10 +1,11 @@
-import { createAuthenticate } from "../../../money/billing/authenticate.ts";
-import type { KeyRing } from "../../../money/billing/keys/key_ring.ts";
+import { type AuthenticateParts, createAuthenticate } from "../../../money/billing/authenticate.ts";
+import type { Credential, KeyRing } from "../../../money/billing/keys/key_ring.ts";
 import type { OpenStreams } from "../../../services/calls/stream_relay.ts";
 import type { ListedStep } from "../../../vendors/catalog/listed_step.ts";
 import type { Config } from "../../../config/config.ts";
 import { capturedBodyBytes } from "../../../config/sections/captured_bodies.ts";
 import type { OtherAnswer } from "../../../conversation/models/answering_models.ts";
+import type { Inbound } from "../../../platform/http/request/inbound.ts";
 import type { RequestRouter } from "../../../platform/http/request_handler.ts";
 import type { IsolateData } from "../../../threads/isolates/messages.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
@@ -19,11 +20,16 @@ import type { RemoteState } from "../../../threads/thread_state/remote_state.ts"
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
 import { type ConfiguredParts, openConfiguredParts } from "../opening/configured_parts.ts";
 import type { IsolateReplies } from "./isolate_replies.ts";
+import { openUploads } from "../opening/file_stores.ts";
 import { replayOptions } from "../opening/replays.ts";
+import { catalogRoutes } from "../routes/catalog_routes.ts";
+import { lateThreadRoutes } from "../routes/late_endpoints.ts";
+import type { WrongKeys } from "../../../platform/http/wrong_keys.ts";
 import { createRouter, currentRouter } from "../routing/router.ts";
 import { routerOptions } from "../routing/router_options.ts";
-import { answerOnMainThread } from "./relayed_files.ts";
-import { threadRoutes } from "./thread_routes.ts";
+import { handOn } from "./hand_on.ts";
+import { threadTexts } from "./thread_routes.ts";
+import { withLargeBodies } from "../../../threads/large_requests/large_route.ts";
 import { errorName } from "../../../platform/lib/basics/log.ts";
 
 /** What the endpoints of an isolate have in common under all configurations. */
@@ -32,14 +38,16 @@ export interface LiveIsolateParts {
   readonly meter: LeasedMeter;
   readonly keys: KeyRing;
   readonly breaker: CircuitBreaker;
+  /** Counts the wrong keys of requests for catalogs, with those of other threads. */
+  readonly publicWrongKeys: Pick<WrongKeys, "note" | "isSlowed">;
   readonly replies: IsolateReplies;
   readonly openStreams: OpenStreams;
+  /** Sends what this thread does not parse to the main thread. */
+  readonly relay: Pick<ThreadRelay, "sendRead">;
   /** The gateway's own addresses, which grow. */
   readonly ownAddresses: readonly OwnAddress[];
   /** The public address of the gateway, without a final slash. */
   readonly baseUrl: string;
-  /** Sends requests to the main thread. */
-  readonly relay: Pick<ThreadRelay, "send">;
   readonly clock: Clock;
 }
 
@@ -108,7 +116,8 @@ export class LiveIsolate {
 async function openGeneration(
   { config, listed }: Configured,
   previous: ConfiguredParts | null,
-  { state, meter, keys, breaker, replies, openStreams, ownAddresses, baseUrl, relay, clock }: LiveIsolateParts,
+  { state, meter, keys, breaker, publicWrongKeys, replies, openStreams, relay, ownAddresses, baseUrl, clock }:
+    LiveIsolateParts,
 ): Promise<Generation> {
   const { store, slots, log } = state;
   const parts = await openConfiguredParts(config, {
@@ -120,19 +129,22 @@ async function openGeneration(
   parts.catalog.replaceListed(listed);
   state.setLimits(limitsByProvider(config.providers));
   const { limits, requestLog } = config;
+  const ratesMeter: NonNullable<AuthenticateParts["meter"]> = {
+    ratesLeft(caller) {
+      const left = meter.ratesLeft(caller);
+      return left === undefined ? state.ratesLeft(caller) : left;
+    },
+  };
   const authenticate = createAuthenticate({
     ring: keys,
     wrongKeys: state.wrongKeys,
-    meter: {
-      ratesLeft(caller) {
-        const left = meter.ratesLeft(caller);
-        return left === undefined ? state.ratesLeft(caller) : left;
-      },
-    },
+    meter: ratesMeter,
     clock,
     captureBytes: capturedBodyBytes(requestLog),
   });
-  const routes = threadRoutes({
+  const toMainThread = handOn(relay);
+  const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
+  const { texts, routes } = threadTexts({
     parts,
     state: { meter, slots, store, log },
     breaker,
@@ -140,12 +152,38 @@ async function openGeneration(
     items: replies.items,
     openStreams,
     authenticate,
-    bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
-    elsewhere: answerOnMainThread(relay),
+    bodyLimits,
+    // The main thread reads stored files, or a thread for large requests.
+    elsewhere: { aboveBytes: -1, answer: ({ inbound, json: { bytes } }) => toMainThread(inbound, bytes) },
   });
+  const calls = {
+    ...parts,
+    meter,
+    breaker,
+    slots,
+    openStreams,
+    authenticate,
+    clock,
+    log,
+    random: Math.random,
+    media: state.media,
+    files: { uploads: openUploads(config) },
+  };
+  const large = {
+    large: { handle: (inbound: Inbound, _credential: Credential, body: Uint8Array) => toMainThread(inbound, body) },
+    authenticate,
+    limits: bodyLimits,
+    largeBytes: limits.largeBodyBytes,
+  };
   const hasAdmin = config.server.adminListen === null; // as on the main thread
+  const answered = [
+    // Reads of cached contents count in a rate of the main thread.
+    ...routes.filter(({ format }) => format !== undefined).map((route) => withLargeBodies(route, large)),
+    ...lateThreadRoutes(calls),
+    ...catalogRoutes({ ...parts, keys, meter: ratesMeter, clock, publicWrongKeys }, texts),
+  ];
   const replayed = withReplays(
-    routes,
+    answered,
     replayOptions({
       config,
       store,

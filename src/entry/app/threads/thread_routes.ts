@@ -6,6 +6,7 @@ import { systemClock } from "../../../platform/lib/basics/clock.ts";
 import type { CircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts";
 import type { KeptValues } from "../../../services/texts/memory/bounded_memory.ts";
 import type { KeptReasoning } from "../../../services/texts/memory/reasoning_memory.ts";
+import type { TextService } from "../../../services/texts/request/text_service.ts";
 import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
 import { createCacheFeature } from "../opening/caches.ts";
 import type { ConfiguredParts } from "../opening/configured_parts.ts";
@@ -14,7 +15,7 @@ import { openCacheFiles, openReadFiles } from "../opening/file_stores.ts";
 import { createTextService } from "../features/text.ts";
 import { createRequestFiles, createTextRoutes } from "../features/text_routes.ts";
 
-/** The parts of {@linkcode threadRoutes}. */
+/** The parts of {@linkcode threadTexts}. */
 export interface ThreadRoutesParts {
   readonly parts: ConfiguredParts;
   /** Money, store and limits of the main thread. */
@@ -31,11 +32,18 @@ export interface ThreadRoutesParts {
   readonly elsewhere?: InlinedFilesParts["elsewhere"];
 }
 
+/** What a thread has of texts. */
+export interface ThreadTexts {
+  readonly texts: TextService;
+  /** Their endpoints, and those of cached contents, whose bodies are texts. */
+  readonly routes: Route[];
+}
+
 /** Builds the text endpoints in a thread. */
-export function threadRoutes(
+export function threadTexts(
   { parts, state, breaker, reasoning, items, openStreams, authenticate, bodyLimits, elsewhere = null }:
     ThreadRoutesParts,
-): Route[] {
+): ThreadTexts {
   const { config, catalog, providers, egress } = parts;
   const { meter, slots, store, log } = state;
   const clock = systemClock;
@@ -69,5 +77,5 @@ export function threadRoutes(
   const readFiles = { results: openReadFiles(config, log, network) };
   const requestFiles = createRequestFiles({ config, store, clock, log, files: readFiles }, { elsewhere });
   const options = { turns: texts, caches, authenticate, bodyLimits, files: requestFiles };
-  return [...createTextRoutes(options), ...routes];
+  return { texts, routes: [...createTextRoutes(options), ...routes] };
 }

@@ -16,9 +16,9 @@ import type { ThreadUse } from "./thread_use.ts";
  *
  * Requests without a valid key share at most {@linkcode UNKNOWN_CALLERS_SHARE} of the limit.
  *
- * Threads have a budget each and one limit for all. What others hold counts in rules 1 and 2: for all accounts exactly,
- * for one account together with the few others that share its hash. Two threads that reserve at the same moment can
- * exceed the limit by what one of them reserved.
+ * Threads have a budget each and one limit for all. What others hold counts in all rules: for all accounts exactly, for
+ * one account together with the few others that share its hash. Each thread counts what it reserves before it reads
+ * what the others hold, so that two that reserve at the same moment never exceed the limit; both may be refused.
  */
 export class MemoryBudget {
   /** By account. */
@@ -73,13 +73,26 @@ export class MemoryBudget {
     if (free < 0 || allFree < 0) return false;
     const own = this.#held.of(account);
     const held = own + bytes;
-    if (account === UNKNOWN_CALLERS) return held <= limitBytes * UNKNOWN_CALLERS_SHARE;
+    if (account === UNKNOWN_CALLERS) {
+      return held + this.#othersHeldBy(account) <= (threads?.limitBytes ?? limitBytes) * UNKNOWN_CALLERS_SHARE;
+    }
     if (held <= Math.min(SMALL_HOLDING_BYTES, this.accountLimitBytes)) return true;
     if (held > shareOfRest(limitBytes, this.#held.total - own, ACCOUNT_SHARE)) return false;
     if (Math.min(free, allFree) < limitBytes * SMALL_HOLDINGS_SHARE) return false;
     if (threads === null) return true;
-    const inOthers = threads.use.othersMemoryOf(threads.use.groupOf(account));
+    const inOthers = this.#othersHeldBy(account);
     return held + inOthers <= shareOfRest(threads.limitBytes, this.inUse - own - inOthers, ACCOUNT_SHARE);
+  }
+
+  /** Whether the leases of all threads hold more than the limit. For {@linkcode HeldMemory}. */
+  get isExceeded(): boolean {
+    return this.threads !== null && this.inUse > this.threads.limitBytes;
+  }
+
+  /** The bytes that the group of an account holds in other threads. */
+  #othersHeldBy(account: string): number {
+    const { threads } = this;
+    return threads === null ? 0 : threads.use.othersMemoryOf(threads.use.groupOf(account));
   }
 
   /** Adds to the bytes of an account; a negative number releases. For {@linkcode HeldMemory}. */
@@ -108,6 +121,7 @@ const UNKNOWN_CALLERS_SHARE = 1 / 32;
 /** No account has this id: see `isAccountId`. */
 const UNKNOWN_CALLERS = "";
 const RETRY_AFTER_SECONDS = 5;
+const TOO_MANY = "too many requests are in progress";
 
 /**
  * The memory that one request holds of a {@linkcode MemoryBudget}, or work that outlives the request. The code that
@@ -151,9 +165,12 @@ export class HeldMemory implements Disposable {
     const wanted = Math.ceil(bytes);
     if (this.#isEnded) throw overloaded("the request has ended");
     if (this.#held + wanted > this.budget.accountLimitBytes) throw tooLarge(this.budget.accountLimitBytes);
-    if (!this.budget.hasRoomFor(this.#account, wanted)) throw overloaded("too many requests are in progress");
+    if (!this.budget.hasRoomFor(this.#account, wanted)) throw overloaded(TOO_MANY);
     this.#held += wanted;
     this.budget.count(this.#account, wanted);
+    if (!this.budget.isExceeded) return;
+    this.release(wanted); // another thread has reserved since
+    throw overloaded(TOO_MANY);
   }
 
   /** Releases bytes before the lease ends. A number above the bytes held releases all of them. */

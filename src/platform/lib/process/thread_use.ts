@@ -5,7 +5,9 @@ const TOTALS = 2;
  * accounts.
  */
 const GROUPS = 4_096;
-const CELLS = TOTALS + GROUPS;
+/** The group of requests without an account. No account is in it. */
+const NO_ACCOUNT_GROUP = GROUPS;
+const CELLS = TOTALS + GROUPS + 1;
 const UNIT_BYTES = 1_024;
 /** Before the cells of all threads: the seed of the hash, so that nobody can choose accounts of one group. */
 const SEED_CELLS = 1;
@@ -21,7 +23,7 @@ export class ThreadUse {
   readonly #first: number;
   readonly #seed: number;
   /** The bytes of the groups of this thread. */
-  readonly #groups = new Float64Array(GROUPS);
+  readonly #groups = new Float64Array(GROUPS + 1);
 
   /**
    * Reads and writes the numbers in shared memory.
@@ -42,8 +44,13 @@ export class ThreadUse {
     return buffer;
   }
 
-  /** The group of an account, the same in all threads of a process. */
+  /**
+   * The group of an account, the same in all threads of a process.
+   *
+   * @param account Empty for requests without an account.
+   */
   groupOf(account: string): number {
+    if (account === "") return NO_ACCOUNT_GROUP;
     let hash = this.#seed;
     for (let at = 0; at < account.length; at++) hash = Math.imul(hash ^ account.charCodeAt(at), FNV_PRIME);
     return ((hash ^ (hash >>> 15)) >>> 0) % GROUPS;

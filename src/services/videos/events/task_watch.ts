@@ -1,7 +1,7 @@
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { holdWork } from "../../../platform/lib/basics/held.ts";
-import { changedStore } from "../../../platform/store/changed_store.ts";
-import type { Commit, Store } from "../../../platform/store/store.ts";
+import { changedJobStore } from "../../../platform/store/changed_store.ts";
+import type { Commit, JobStore } from "../../../platform/store/store.ts";
 import { readTask, readTasks, tasksWrittenBy } from "../tasks/records.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
@@ -40,7 +40,7 @@ export class TaskWatch {
   /** Since the last tick. */
   #sinceTickMs = 0;
 
-  constructor(readonly store: Store, readonly clock: Clock) {
+  constructor(readonly store: JobStore, readonly clock: Clock) {
     this.#readEveryMs = store.jobLeaseMs === undefined ? TICK_MS : SHARED_READ_MS;
   }
 
@@ -62,9 +62,9 @@ export class TaskWatch {
   }
 
   /** Returns the store with observed commits: a task written through it is reported immediately. */
-  observedStore(): Store {
+  observedStore(): JobStore {
     const { store } = this;
-    return changedStore(store, {
+    return changedJobStore(store, {
       commit: async (operation, commit) => {
         const result = await store.commit(operation, commit);
         if (result.ok && this.#watchers.size > 0) this.#announce(commit);

@@ -9,7 +9,7 @@ import type { MemoryBudget } from "../../../platform/lib/process/memory_budget.t
 import type { EgressPolicy } from "../../../platform/net/target.ts";
 import type { AttemptSlots } from "../../../vendors/routing/attempt_slots.ts";
 import type { CircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts";
-import type { Commit, Store } from "../../../platform/store/store.ts";
+import type { Commit, JobStore } from "../../../platform/store/store.ts";
 import type { WriteGuard } from "../../../platform/store/write_health.ts";
 import type { Allowances } from "../../../vendors/upstreams/contract/allowances.ts";
 import type { VideoUpstream } from "../../../vendors/upstreams/contract/video_upstream.ts";
@@ -44,7 +44,7 @@ export interface VideoSettings {
 
 /** Dependencies of the videos. */
 export interface VideoParts {
-  readonly store: Store;
+  readonly store: JobStore;
   /** Checked before a create. Default: no check. */
   readonly writeGuard?: WriteGuard;
   /** Reservations of open requests in memory; a hold must fit beside them. */

@@ -2,9 +2,8 @@ import { TERMINAL_STATUSES } from "../../webhooks/ended_task.ts";
 import { forEachConcurrent } from "../../../platform/lib/collections/for_each_concurrent.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { Store } from "../../../platform/store/store.ts";
-import type { VideoParts } from "../tasks/video_parts.ts";
 import { readTask, removeIdempotencyKeys, scanTaskIndex, type TaskIndexEntry } from "../tasks/records.ts";
-import { removeEndedTask } from "./remove_task.ts";
+import { removeEndedTask, type TaskRemovalParts } from "./remove_task.ts";
 import type { VideoStatus, VideoTask } from "../tasks/task.ts";
 
 /** The number of records that one read lists. */
@@ -22,9 +21,6 @@ export interface ErasedTasks {
   readonly files: number;
 }
 
-/** The parts that {@linkcode eraseTasks} uses. `onRemoval` removes the webhook of a task, also a pending one. */
-export type EraseTaskParts = Pick<VideoParts, "store" | "files" | "onRemoval">;
-
 /** The number of an account's tasks that are not terminal. */
 export async function countPendingTasks(store: Store, account: string): Promise<number> {
   let count = 0;
@@ -38,7 +34,7 @@ export async function countPendingTasks(store: Store, account: string): Promise<
  *
  * @throws {GatewayError} `conflict` if a task changes all the time.
  */
-export async function eraseTasks(parts: EraseTaskParts, account: string): Promise<ErasedTasks> {
+export async function eraseTasks(parts: TaskRemovalParts, account: string): Promise<ErasedTasks> {
   const removed = { tasks: 0, files: 0 };
   for (const status of TERMINAL_STATUSES) {
     for await (const page of pagesOf(parts.store, account, status)) {
@@ -80,7 +76,7 @@ async function* pagesOf(
 }
 
 /** Returns the removed task; null if it was removed already. */
-async function eraseTask(parts: EraseTaskParts, id: string): Promise<VideoTask | null> {
+async function eraseTask(parts: TaskRemovalParts, id: string): Promise<VideoTask | null> {
   for (let race = 0; race < MAX_RACES; race++) {
     const entry = await readTask(parts.store, id);
     if (entry === null) return null;

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { Store } from "../../../platform/store/store.ts";
 import { readTask, removeTask, type TaskEntry } from "../tasks/records.ts";
 import { taskNotFound } from "../tasks/video_errors.ts";
 import { removeCopies } from "../results/task_files.ts";
@@ -9,6 +10,11 @@ import type { VideoParts } from "../tasks/video_parts.ts";
  * read.
  */
 export type RemovalResult = "removed" | "pending" | "changed";
+
+/** What the removal of a task uses. `onRemoval` removes its webhook. */
+export interface TaskRemovalParts extends Pick<VideoParts, "files" | "onRemoval"> {
+  readonly store: Store;
+}
 
 /**
  * Maximum number of conflicting commits. An ended task changes when its copies are complete, and rarely after that.
@@ -21,7 +27,7 @@ export const MAX_RACES = 8;
  * `Idempotency-Key` stays valid for the rest of its 24 hours, so a late repeat creates no second task.
  */
 export async function removeEndedTask(
-  parts: Pick<VideoParts, "store" | "files" | "onRemoval">,
+  parts: TaskRemovalParts,
   entry: TaskEntry,
 ): Promise<RemovalResult> {
   const { store, files, onRemoval } = parts;

@@ -1,0 +1,6 @@
+/** An isolate that cannot reach the main thread with a request: what it relays is refused. */
+import { ThreadRelay } from "../../src/threads/isolates/relay.ts";
+
+ThreadRelay.prototype.send = () => Promise.reject(new Error("relayed"));
+ThreadRelay.prototype.sendRead = () => Promise.reject(new Error("relayed"));
+await import("../../src/entry/app/threads/isolate_thread.ts");
