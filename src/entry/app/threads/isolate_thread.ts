@@ -27,6 +27,7 @@ import { useReplyRunner } from "../../../services/texts/large_replies/reply_runn
 import { useTokenCounter } from "../../../services/texts/plan/token_estimate.ts";
 import { RemoteState } from "../../../threads/thread_state/remote_state.ts";
 import { traceBySampling } from "../../../observers/tracing/sampling.ts";
+import { holdEarlyMessages } from "../../../platform/workers/early_messages.ts";
 import { guardThread } from "../../../platform/workers/thread_guard.ts";
 import { createIsolateHandler } from "./isolate_handler.ts";
 import { IsolateLifecycle } from "./isolate_lifecycle.ts";
@@ -37,6 +38,7 @@ import { logStreamFailures } from "../opening/log_stream_failures.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 
 startThreadHeartbeat();
+const takeMessages = holdEarlyMessages(); // a reload can come while the endpoints open
 const data = workerData as IsolateData;
 const clock = systemClock;
 const outbox = new Outbox<FromIsolate>((messages, transfer) => parentPort!.postMessage(messages, transfer));
@@ -105,7 +107,7 @@ guardThread({
   onFatal: (error) => holdState(lifecycle.fail(error), "the end of a thread"),
   onOutOfMemory: () => lifecycle.endStreams(),
 });
-parentPort!.on("message", (posted: unknown) => {
+takeMessages((posted) => {
   for (const message of readMessages<ToIsolate>(posted)) take(message);
 });
 logStreamFailures(log);
