@@ -14,6 +14,7 @@ import { unobservedRecord } from "../support/unobserved_record.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
+import type { BlockingResult } from "../../src/threads/thread_state/messages.ts";
 import { LargeRequests } from "../../src/threads/large_requests/large_requests.ts";
 import type { StateThread } from "../../src/threads/thread_state/state_thread.ts";
 import type { FromThread, ToThread } from "../../src/threads/large_requests/messages.ts";
@@ -38,7 +39,7 @@ class ScriptedThread implements StateThread {
     this.got.push(message as ToThread);
   }
 
-  sendResult(value: unknown): void {
+  sendResult({ value }: BlockingResult): void {
     this.answers.push(value);
   }
 

@@ -185,7 +185,7 @@ export class Isolate {
       case "stopped":
         return this.#stopped.resolve();
       case "question":
-        return this.#thread.sendResult(this.#state.resultOf(message.question));
+        return this.#thread.sendResult({ id: message.id, value: this.#state.resultOf(message.question) });
       case "lease-report":
         return this.#lessor.onReport(message);
       default:

@@ -283,7 +283,7 @@ export class LargeRequests {
       case "record":
         return endRecord(member, message.id, message.facts);
       case "question":
-        return member.thread.sendResult(member.state.resultOf(message.question));
+        return member.thread.sendResult({ id: message.id, value: member.state.resultOf(message.question) });
       default:
         return member.state.onMessage(message);
     }

@@ -201,6 +201,13 @@ export type BlockingCall =
   /** Reserves memory for a request. The result is the error, if there is one. */
   | { readonly name: "memory"; readonly request: number; readonly bytes: number };
 
+/** The result of a {@linkcode BlockingCall} as it is sent. */
+export interface BlockingResult {
+  /** Of its question: the thread may have given up an earlier one, whose result comes late. */
+  readonly id: number;
+  readonly value: unknown;
+}
+
 /** The results of {@linkcode BlockingCall}s. */
 export interface BlockingCallResults {
   readonly availability: Availability;
@@ -212,7 +219,7 @@ export interface BlockingCallResults {
 /** Messages about the state to the main thread. */
 export type FromStateThread =
   | CallMessage
-  | { readonly type: "question"; readonly question: BlockingCall }
+  | { readonly type: "question"; readonly id: number; readonly question: BlockingCall }
   | { readonly type: "release"; readonly admission: number; readonly tokens: number }
   /** The caller of a call of name `slot` disconnected. */
   | { readonly type: "cancel-slot"; readonly call: number }

@@ -34,6 +34,7 @@ import type {
   Admitted,
   BlockingCall,
   BlockingCallResults,
+  BlockingResult,
   Call,
   FromStateThread,
   LeaseGrant,
@@ -91,8 +92,11 @@ export class RemoteState {
   #limits: LimitsByProvider = new Map();
   #nextId = 1;
 
-  /** @param data The data that the thread was started with. */
-  constructor(readonly link: StateLink, data: StateThreadData) {
+  /**
+   * @param data The data that the thread was started with.
+   * @param answerMs The longest wait for the result of a question. Default 30 s.
+   */
+  constructor(readonly link: StateLink, data: StateThreadData, private readonly answerMs = ANSWER_MS) {
     this.answers = data.results;
     this.#flag = new Int32Array(data.resultFlag);
     this.#storeNow = sharedStoreClock(data.storeTime);
@@ -372,15 +376,26 @@ export class RemoteState {
     return { call, result: pending.promise };
   }
 
-  /** Sends a question to the main thread and blocks this thread until the result arrives. */
+  /**
+   * Sends a question to the main thread and blocks this thread until the result arrives. The result of an earlier
+   * question that was given up may arrive first: it belongs to another request.
+   */
   #ask<Q extends BlockingCall>(question: Q): BlockingCallResults[Q["name"]] {
+    const id = this.#nextId++;
+    const until = performance.now() + this.answerMs;
     Atomics.store(this.#flag, 0, 0);
-    this.link.post({ type: "question", question });
+    this.link.post({ type: "question", id, question });
     this.link.flush();
-    const waited = Atomics.wait(this.#flag, 0, 0, ANSWER_MS);
-    const got = receiveMessageOnPort(this.answers);
-    if (waited === "timed-out" || got === undefined) throw new Error("The main thread did not respond");
-    return got.message as BlockingCallResults[Q["name"]];
+    // Ends with the result, or at its latest time: each round has received at least one earlier result.
+    for (;;) {
+      const waited = Atomics.wait(this.#flag, 0, 0, Math.max(0, until - performance.now()));
+      Atomics.store(this.#flag, 0, 0); // before the port is read, so that a result after that is noticed
+      for (let got = receiveMessageOnPort(this.answers); got !== undefined; got = receiveMessageOnPort(this.answers)) {
+        const result = got.message as BlockingResult;
+        if (result.id === id) return result.value as BlockingCallResults[Q["name"]];
+      }
+      if (waited === "timed-out") throw new Error("The main thread did not respond");
+    }
   }
 
   #request(): number | null {

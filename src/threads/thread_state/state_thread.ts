@@ -3,13 +3,13 @@ import { systemClock } from "../../platform/lib/basics/clock.ts";
 import type { ThreadKind } from "../../platform/lib/process/heartbeats.ts";
 import type { Store } from "../../platform/store/store.ts";
 import { threadStarter, type WorkerThread, type WorkerThreadEvents } from "../../platform/workers/worker_thread.ts";
-import type { StateThreadData } from "./messages.ts";
+import type { BlockingResult, StateThreadData } from "./messages.ts";
 import { SharedStoreTime } from "./shared_store_time.ts";
 
 /** A thread with access to the state on the main thread. */
 export interface StateThread extends WorkerThread {
   /** Sends the result of a question that blocks the thread. */
-  sendResult(value: unknown): void;
+  sendResult(result: BlockingResult): void;
 }
 
 /** How a {@linkcode StateThread} is started. */
@@ -38,8 +38,8 @@ export function startStateThread(
   port1.unref();
   return {
     ...thread,
-    sendResult(value) {
-      port1.postMessage(value);
+    sendResult(result) {
+      port1.postMessage(result);
       Atomics.store(flag, 0, 1);
       Atomics.notify(flag, 0);
     },
