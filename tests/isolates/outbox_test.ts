@@ -14,6 +14,8 @@ function stage() {
     const messages = readMessages<ToIsolate & { readonly admission: number }>(posted);
     sent.push(messages.map(({ admission }) => admission));
     onSent();
+  }, (_, error) => {
+    throw error;
   });
   const nextSent = () => new Promise<void>((resolve) => onSent = resolve);
   return { sent, outbox, nextSent };
@@ -29,6 +31,24 @@ Deno.test("outbox: messages of a turn are sent as one, in order, with those that
   assertEquals(sent, []);
   await isSent;
   assertEquals(sent, [[1, 2, 3]]);
+});
+
+Deno.test("outbox: a message that cannot be sent keeps no other from being sent, and its sender learns of it", () => {
+  const sent: unknown[] = [];
+  const unsent: ToIsolate[] = [];
+  const outbox = new Outbox<ToIsolate>(
+    (posted, transfer) => void sent.push(...readMessages<ToIsolate>(structuredClone(posted, { transfer }))),
+    (message) => void unsent.push(message),
+  );
+  const result = (call: number, value: ArrayBuffer): ToIsolate => ({ type: "result", call, value });
+  const [whole, moved] = [new ArrayBuffer(3), new ArrayBuffer(4)];
+  moved.transfer();
+  outbox.post(overdrawn(1));
+  outbox.post(result(2, moved), [moved]);
+  outbox.post(result(3, whole), [whole]);
+  outbox.flush();
+  assertEquals(sent, [overdrawn(1), result(3, new ArrayBuffer(3))]);
+  assertEquals(unsent, [result(2, moved)]);
 });
 
 Deno.test("outbox: a message that can wait is sent without another one too", async () => {

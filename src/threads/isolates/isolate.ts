@@ -4,6 +4,7 @@ import { ThreadUse } from "../../platform/lib/process/thread_use.ts";
 import type { ProcessCircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
 import { Lessor } from "../thread_state/lessor.ts";
 import type { Lessors } from "../thread_state/lessors.ts";
+import { plainErrorOf } from "../thread_state/plain_error.ts";
 import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
 import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
 import type { WorkerThreadEvents } from "../../platform/workers/worker_thread.ts";
@@ -102,7 +103,10 @@ export class Isolate {
     };
     const thread = options.start?.(threadEvents) ?? startThread(options, start, threadEvents);
     this.#thread = thread;
-    this.#outbox = new Outbox((messages, transfer) => thread.post(messages, transfer));
+    this.#outbox = new Outbox(
+      (messages, transfer) => thread.post(messages, transfer),
+      (message, error) => this.#onUnsent(message, error),
+    );
     const lessor = new Lessor({ meter, lessors, clock, post: (message) => this.post(message) });
     lessors.add(lessor);
     this.#lessor = lessor;
@@ -191,6 +195,12 @@ export class Isolate {
       default:
         return this.#state.onMessage(message);
     }
+  }
+
+  /** A result that cannot be sent is a failure for the call that waits for it. */
+  #onUnsent(message: ToIsolate, error: unknown): void {
+    if (message.type !== "result" || message.failure !== undefined) return reportError(error);
+    this.#outbox.post({ type: "result", call: message.call, failure: plainErrorOf(error) });
   }
 
   #unable(reason: string): void {

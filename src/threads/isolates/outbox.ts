@@ -1,4 +1,3 @@
-import { appendAll } from "../../platform/lib/collections/append_all.ts";
 import { setImmediate } from "node:timers";
 import type { Posted } from "./wire.ts";
 import { writeMessages } from "./wire.ts";
@@ -13,12 +12,20 @@ const LATER_MS = 20;
  */
 export class Outbox<M extends FromIsolate | ToIsolate> {
   #messages: M[] = [];
-  #transfer: ArrayBuffer[] = [];
+  /** The buffers of each message that has any. */
+  #transfer: { readonly message: M; readonly buffers: readonly ArrayBuffer[] }[] = [];
   #isDue = false;
   #isTimed = false;
 
-  /** @param send Sends messages, and moves buffers. */
-  constructor(readonly send: (messages: Posted, transfer: ArrayBuffer[]) => void) {}
+  /**
+   * @param send Sends messages, and moves buffers.
+   * @param onUnsent Receives a message that cannot be sent, such as one with a buffer that has moved before, and why.
+   * Whoever waits for its answer must learn of it. Default: it is reported.
+   */
+  constructor(
+    readonly send: (messages: Posted, transfer: ArrayBuffer[]) => void,
+    readonly onUnsent: (message: M, error: unknown) => void = (_message, error) => reportError(error),
+  ) {}
 
   /** Sends a message at the end of the turn, after those that were posted before. */
   post(message: M, transfer: readonly ArrayBuffer[] = []): void {
@@ -42,12 +49,27 @@ export class Outbox<M extends FromIsolate | ToIsolate> {
     const [messages, transfer] = [this.#messages, this.#transfer];
     this.#messages = [];
     this.#transfer = [];
-    this.send(writeMessages(messages), transfer);
+    try {
+      this.send(writeMessages(messages), transfer.flatMap(({ buffers }) => buffers));
+    } catch (error) {
+      if (messages.length === 1 && messages[0] !== undefined) return this.onUnsent(messages[0], error);
+      for (const message of messages) this.#sendAlone(message, transfer);
+    }
+  }
+
+  /** Sends a message by itself after all of them could not be sent: the others are of other requests. */
+  #sendAlone(message: M, transfer: readonly { readonly message: M; readonly buffers: readonly ArrayBuffer[] }[]): void {
+    try {
+      const own = transfer.filter((each) => each.message === message);
+      this.send(writeMessages([message]), own.flatMap(({ buffers }) => buffers));
+    } catch (error) {
+      this.onUnsent(message, error);
+    }
   }
 
   #add(message: M, transfer: readonly ArrayBuffer[]): void {
     this.#messages.push(message);
-    appendAll(this.#transfer, transfer);
+    if (transfer.length > 0) this.#transfer.push({ message, buffers: transfer });
   }
 
   readonly #flushDue = (): void => {

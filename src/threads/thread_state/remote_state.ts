@@ -36,6 +36,7 @@ import type {
   BlockingCallResults,
   BlockingResult,
   Call,
+  CallMessage,
   FromStateThread,
   LeaseGrant,
   StateThreadData,
@@ -111,6 +112,11 @@ export class RemoteState {
     if (lease !== null) this.onGrant?.(lease);
     if (failure === undefined) pending?.resolve(value);
     else pending?.reject(errorOf(failure));
+  }
+
+  /** A call could not be sent. */
+  onUnsent({ call }: CallMessage, error: unknown): void {
+    this.#pending.take(call)?.reject(error);
   }
 
   /** Handles an overdrawn account of an admitted call. */

@@ -41,8 +41,11 @@ startThreadHeartbeat();
 const takeMessages = holdEarlyMessages(); // a reload can come while the endpoints open
 const data = workerData as IsolateData;
 const clock = systemClock;
-const outbox = new Outbox<FromIsolate>((messages, transfer) => parentPort!.postMessage(messages, transfer));
-const state = new RemoteState({ post, flush: () => outbox.flush(), onWaiting() {} }, data);
+const outbox: Outbox<FromIsolate> = new Outbox<FromIsolate>(
+  (messages, transfer) => parentPort!.postMessage(messages, transfer),
+  (message, error) => message.type === "call" ? state.onUnsent(message, error) : reportError(error),
+);
+const state: RemoteState = new RemoteState({ post, flush: () => outbox.flush(), onWaiting() {} }, data);
 const { log, store } = state;
 const records: RecordSender = new RecordSender({
   data,
