@@ -216,6 +216,18 @@ Deno.test("isolates: what one that ended held counts no more", async () => {
   assertEquals([threadUse.othersMemory, threadUse.othersStreams], [0, 0]);
 });
 
+Deno.test("isolates: what one counts while it ends, and after that, does not count against the next one", async () => {
+  const { threads, threadUse, clock } = await listeningStage();
+  itemAt(threads, 0).events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  const use = new ThreadUse(threadUse.buffer, 1);
+  const group = use.groupOf("demo");
+  use.setMemory(5_000);
+  use.addToGroup(group, 5_000);
+  await clock.advance(100);
+  assertEquals(threads.length, 3);
+  assertEquals([threadUse.othersMemory, threadUse.othersMemoryOf(group)], [0, 0]);
+});
+
 Deno.test("isolates: the reservations of one that ends are released", async () => {
   const { threads, meter } = await listeningStage();
   const [thread] = threads;

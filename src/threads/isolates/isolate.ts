@@ -101,6 +101,7 @@ export class Isolate {
       },
       onCrash: (reason) => this.#crash(reason),
     };
+    this.#clearUse(); // the one before may have counted until it really ended
     const thread = options.start?.(threadEvents) ?? startThread(options, start, threadEvents);
     this.#thread = thread;
     this.#outbox = new Outbox(
@@ -148,12 +149,16 @@ export class Isolate {
     this.#hasEnded = true;
     this.#thread.setReferenced(false);
     this.#thread.terminate();
-    new ThreadUse(this.options.threadUse.buffer, this.slot).clear();
+    this.#clearUse();
     this.#stopped.resolve();
     for (const request of this.#open.values()) observeMessage(lostRequest(request), this.options.observer);
     this.#open.clear();
     await this.#state.onThreadEnd();
     await this.#recoverCharges(isStopping);
+  }
+
+  #clearUse(): void {
+    new ThreadUse(this.options.threadUse.buffer, this.slot).clear();
   }
 
   #take(message: FromIsolate): void {
