@@ -65,6 +65,8 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
   });
   const threads: ScriptedIsolate[] = [];
   const records: RequestRecord[] = [];
+  const removed: string[] = [];
+  let folders = 0;
   const meter = createMeter({ store, clock, log });
   const threadUse = new ThreadUse(ThreadUse.bufferFor(3), 0);
   const isolates = new Isolates({
@@ -81,6 +83,10 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     lessors: new Lessors(clock),
     publicWrongKeys: new WrongKeys(clock),
     journals: null,
+    uploads: {
+      newFolder: () => `uploads-${++folders}`,
+      remove: (folder) => Promise.resolve(void removed.push(folder)),
+    },
     memoryBytes: 1_000_000,
     threadUse,
     observer: (record) => void records.push(record),
@@ -105,7 +111,7 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     },
   });
   const started = isolates.start();
-  return { clock, isolates, threads, records, meter, lines, started, threadUse };
+  return { clock, isolates, threads, records, meter, lines, started, threadUse, removed };
 }
 
 /** Two isolates that accept connections. */
@@ -226,6 +232,18 @@ Deno.test("isolates: what one counts while it ends, and after that, does not cou
   await clock.advance(100);
   assertEquals(threads.length, 3);
   assertEquals([threadUse.othersMemory, threadUse.othersMemoryOf(group)], [0, 0]);
+});
+
+Deno.test("isolates: the uploads that one left are removed when it has ended, and no others", async () => {
+  const { threads, isolates, clock, removed } = await listeningStage();
+  itemAt(threads, 0).events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  await turn();
+  assertEquals(removed, ["uploads-1"]);
+  await clock.advance(100);
+  const stopped = isolates.stop(1_000);
+  for (const thread of threads) thread.say({ type: "stopped" });
+  await stopped;
+  assertEquals(removed.toSorted(), ["uploads-1", "uploads-2", "uploads-3"]);
 });
 
 Deno.test("isolates: the reservations of one that ends are released", async () => {

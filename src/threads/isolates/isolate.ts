@@ -36,6 +36,8 @@ export interface IsolateOptions extends SharedParts {
   readonly lessors: Lessors;
   /** The journals of their charges; null for a store in memory. */
   readonly journals: ThreadJournals | null;
+  /** The folders of the uploads of their requests. */
+  readonly uploads: ThreadUploads;
   /** Receives the record of each request at its end. */
   readonly observer: RequestObserver;
   /** Receives what isolates wrote of requests. Null if the observer needs all records. */
@@ -50,6 +52,14 @@ export interface IsolateOptions extends SharedParts {
   readonly heapMegabytes: number;
   /** Replaces the threads in tests. Default: threads that run `entry`. */
   readonly start?: (events: WorkerThreadEvents) => StateThread;
+}
+
+/** The folders of the uploads of requests that isolates answer. */
+export interface ThreadUploads {
+  /** The folder of an isolate that starts. */
+  newFolder(): string;
+  /** Removes the folder of an isolate that has ended, with the uploads that it left there. Never rejects. */
+  remove(folder: string): Promise<void>;
 }
 
 /** What an isolate is started with. */
@@ -83,6 +93,8 @@ export class Isolate {
   readonly #state: SharedState;
   readonly #lessor: Lessor;
   readonly #outbox: Outbox<ToIsolate>;
+  /** The folder of its uploads. */
+  readonly #uploads: string;
   /** The requests that it announced, and that have not ended. */
   readonly #open = new Map<string, RecordMessage>();
   readonly #listening = Promise.withResolvers<void>();
@@ -101,8 +113,10 @@ export class Isolate {
       },
       onCrash: (reason) => this.#crash(reason),
     };
+    this.#uploads = options.uploads.newFolder();
     this.#clearUse(); // the one before may have counted until it really ended
-    const thread = options.start?.(threadEvents) ?? startThread(options, start, threadEvents);
+    const thread = options.start?.(threadEvents) ??
+      startThread(options, { ...start, uploads: this.#uploads }, threadEvents);
     this.#thread = thread;
     this.#outbox = new Outbox(
       (messages, transfer) => thread.post(messages, transfer),
@@ -155,6 +169,7 @@ export class Isolate {
     this.#open.clear();
     await this.#state.onThreadEnd();
     await this.#recoverCharges(isStopping);
+    await this.options.uploads.remove(this.#uploads);
   }
 
   #clearUse(): void {
@@ -232,7 +247,7 @@ export class Isolate {
 
 function startThread(
   options: IsolateOptions,
-  { slot, config, listed, own, journal }: IsolateStart,
+  { slot, config, listed, own, journal, uploads }: IsolateStart & Pick<IsolateData, "uploads">,
   events: WorkerThreadEvents,
 ): StateThread {
   const { entry, heapMegabytes, store, listen, relay, baseUrl, memoryBytes, threadUse } = options;
@@ -247,6 +262,7 @@ function startThread(
     circuitFlag,
     writableFlag,
     journal,
+    uploads,
     writesRecords: writtenObserver !== null,
     hasRows,
     countsRequests,

@@ -58,6 +58,8 @@ export interface IsolateData extends StateThreadData {
   readonly countsRequests: boolean;
   /** Where its journal of charges is; null for a store in memory. */
   readonly journal: ThreadJournalPlace | null;
+  /** The folder of the uploads of its requests. No other thread has it. */
+  readonly uploads: string;
 }
 
 /** Where the journal of charges of a thread is. */

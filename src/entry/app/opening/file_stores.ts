@@ -8,6 +8,7 @@ import type { BucketNetwork } from "../../../platform/files/s3/open.ts";
 import { createSpool, type Spool } from "../../../platform/files/spool.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
+import type { ThreadUploads } from "../../../threads/isolates/isolate.ts";
 import { freeSpaceAt } from "../../../platform/store/free_space.ts";
 
 /** The folders of files, each with one user. */
@@ -39,13 +40,21 @@ export function openFileStores(
     quota,
     caches: openCacheFiles({ files, bucket }, log, network),
     modelLists: openFileDirectory(join(files, "model-lists")),
-    uploads: openUploads({ files }),
+    uploads: createSpool(uploadsIn(files)),
   };
 }
 
-/** The uploads of requests under way. Threads may have one folder, as file names are generated. */
-export function openUploads({ files }: Pick<Config, "files">): Spool {
-  return createSpool(join(files, "uploads"));
+/** The folders of the uploads of threads. Each has one of its own, so that what it leaves can be removed. */
+export function threadUploads({ files }: Pick<Config, "files">): ThreadUploads {
+  return {
+    newFolder: () => join(uploadsIn(files), crypto.randomUUID()),
+    // What cannot be removed now is removed at the next start.
+    remove: (folder) => createSpool(folder).removeLeftovers().catch(() => {}),
+  };
+}
+
+function uploadsIn(files: string): string {
+  return join(files, "uploads");
 }
 
 /** The files of callers alone, for a thread, which reads them. */

@@ -15,6 +15,7 @@ import { Outbox } from "../../../threads/isolates/outbox.ts";
 import { RecordSender } from "../../../threads/isolates/record_sender.ts";
 import { ThreadRelay } from "../../../threads/isolates/relay.ts";
 import { readMessages } from "../../../threads/isolates/wire.ts";
+import { createSpool } from "../../../platform/files/spool.ts";
 import { systemClock } from "../../../platform/lib/basics/clock.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
 import { MemoryBudget } from "../../../platform/lib/process/memory_budget.ts";
@@ -83,6 +84,7 @@ const live = await LiveIsolate.open(data, {
   replies,
   openStreams,
   relay,
+  uploads: createSpool(data.uploads),
   ownAddresses,
   baseUrl: data.baseUrl,
   clock,

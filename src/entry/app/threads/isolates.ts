@@ -10,6 +10,7 @@ import type { RequestObserver } from "../../../platform/http/request/request_rec
 import { noteOtherAnswer } from "../../../services/texts/relay/answering_model.ts";
 import { replayThread, threadJournalPlace } from "../journal/charge_journal.ts";
 import type { LiveGateway } from "../gateway/live_gateway.ts";
+import { threadUploads } from "../opening/file_stores.ts";
 import type { OwnedServices } from "../opening/own.ts";
 
 /** Reads what an isolate sends along with a request. */
@@ -65,6 +66,7 @@ export async function listenByIsolates(
       placeOf: (slot) => threadJournalPlace(journalPlace, slot),
       replay: (slot) => replayThread(journalPlace, slot, services),
     },
+    uploads: threadUploads(services.config),
     memoryBytes: memory.limitBytes,
     threadUse: threadUse!,
     observer,

@@ -9,6 +9,7 @@ import type { Inbound } from "../../../platform/http/request/inbound.ts";
 import type { RequestRouter } from "../../../platform/http/request_handler.ts";
 import type { IsolateData } from "../../../threads/isolates/messages.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
+import type { Spool } from "../../../platform/files/spool.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
 import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
 import type { OwnAddress } from "../../../platform/net/target.ts";
@@ -20,7 +21,6 @@ import type { RemoteState } from "../../../threads/thread_state/remote_state.ts"
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
 import { type ConfiguredParts, openConfiguredParts } from "../opening/configured_parts.ts";
 import type { IsolateReplies } from "./isolate_replies.ts";
-import { openUploads } from "../opening/file_stores.ts";
 import { replayOptions } from "../opening/replays.ts";
 import { catalogRoutes } from "../routes/catalog_routes.ts";
 import { lateThreadRoutes } from "../routes/late_endpoints.ts";
@@ -44,6 +44,8 @@ export interface LiveIsolateParts {
   readonly openStreams: OpenStreams;
   /** Sends what this thread does not parse to the main thread. */
   readonly relay: Pick<ThreadRelay, "sendRead">;
+  /** The uploads of requests under way. */
+  readonly uploads: Spool;
   /** The gateway's own addresses, which grow. */
   readonly ownAddresses: readonly OwnAddress[];
   /** The public address of the gateway, without a final slash. */
@@ -116,8 +118,20 @@ export class LiveIsolate {
 async function openGeneration(
   { config, listed }: Configured,
   previous: ConfiguredParts | null,
-  { state, meter, keys, breaker, publicWrongKeys, replies, openStreams, relay, ownAddresses, baseUrl, clock }:
-    LiveIsolateParts,
+  {
+    state,
+    meter,
+    keys,
+    breaker,
+    publicWrongKeys,
+    replies,
+    openStreams,
+    relay,
+    uploads,
+    ownAddresses,
+    baseUrl,
+    clock,
+  }: LiveIsolateParts,
 ): Promise<Generation> {
   const { store, slots, log } = state;
   const parts = await openConfiguredParts(config, {
@@ -167,7 +181,7 @@ async function openGeneration(
     log,
     random: Math.random,
     media: state.media,
-    files: { uploads: openUploads(config) },
+    files: { uploads },
   };
   const large = {
     large: { handle: (inbound: Inbound, _credential: Credential, body: Uint8Array) => toMainThread(inbound, body) },
