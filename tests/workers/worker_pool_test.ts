@@ -16,13 +16,18 @@ import { ManualClock } from "../support/manual_clock.ts";
 
 /** Simulated threads whose results the test provides. */
 class FakeThreads {
+  /** Which jobs cannot be sent, such as those with a buffer that has moved. */
+  refuses: (job: unknown) => boolean = () => false;
   readonly started: { events: WorkerThreadEvents; posted: JobMessage[]; terminated: boolean }[] = [];
 
   readonly start: StartThread = (events) => {
     const thread = { events, posted: [] as JobMessage[], terminated: false };
     this.started.push(thread);
     return {
-      post: (message) => void thread.posted.push(message as JobMessage),
+      post: (message) => {
+        if (this.refuses((message as JobMessage).job)) throw new DOMException("", "DataCloneError");
+        thread.posted.push(message as JobMessage);
+      },
       terminate: () => void (thread.terminated = true),
       setReferenced() {},
     };
@@ -174,4 +179,17 @@ Deno.test("WorkerPool refuses jobs while no thread can start, and lets them wait
   assertEquals(await first, "done");
   threads.answer(0, "done too");
   assertEquals(await second, "done too");
+});
+
+Deno.test("WorkerPool fails a job that cannot be sent, and its thread runs the next one", async () => {
+  const { threads, pool } = stage();
+  const running = pool.run("first", { accountId: "a" });
+  const unsendable = pool.run("moved", { accountId: "a" });
+  const next = pool.run("next", { accountId: "a" });
+  threads.refuses = (job) => job === "moved";
+  threads.answer(0, "done");
+  assertEquals(await running, "done");
+  await assertRejects(() => unsendable, WorkerFailure, "cannot be sent");
+  threads.answer(0, "done too");
+  assertEquals(await next, "done too");
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/basics/clock.ts";
 import { FairQueue } from "../lib/collections/fair_queue.ts";
 import type { ThreadKind } from "../lib/process/heartbeats.ts";
-import type { Log } from "../lib/basics/log.ts";
+import { errorName, type Log } from "../lib/basics/log.ts";
 import { type ThreadModule, threadModule } from "../lib/process/program_files.ts";
 import {
   type StartThread,
@@ -213,7 +213,12 @@ export class WorkerPool {
     member.stopTimer();
     member.job = job;
     member.thread.setReferenced(true);
-    member.thread.post(job.message, job.transfer);
+    try {
+      member.thread.post(job.message, job.transfer);
+    } catch (error) {
+      this.#rest(member);
+      return job.reject(new WorkerFailure("failed", `The job cannot be sent to the thread: ${errorName(error)}`));
+    }
     member.stopTimer = this.options.clock.after(this.options.jobMs, () => this.#overrun(member));
   }
 
