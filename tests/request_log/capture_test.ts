@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { BodyCapture, CaptureMemory } from "../../src/platform/http/request/body_capture.ts";
@@ -166,4 +167,17 @@ Deno.test("a changed secret is an error when bodies are read, and nothing else",
   assertEquals((await second.get("req_1"))?.requestId, "req_1");
   await second.close();
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("capture: a body in a buffer of Node.js is copied, too", () => {
+  const capture = new BodyCapture("all", 100);
+  const [request, response] = [Buffer.from("question"), Buffer.from("answer")];
+  capture.takeRequest(request);
+  capture.addResponse(response);
+  request.fill(0);
+  response.fill(0);
+  const taken = capture.take(false);
+  const textOf = (bytes: Uint8Array | null | undefined) => new TextDecoder().decode(bytes ?? undefined);
+  assertEquals([textOf(taken?.request), textOf(taken?.response)], ["question", "answer"]);
+  assertEquals(taken?.request?.buffer.byteLength, 8);
 });

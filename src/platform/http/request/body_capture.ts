@@ -121,6 +121,6 @@ export class BodyCapture {
     const length = this.#isEnded ? 0 : this.memory.take(Math.min(bytes.length, room));
     this.#heldBytes += length;
     if (length < bytes.length) this.#isCut = true;
-    return bytes.slice(0, length) as Uint8Array<ArrayBuffer>;
+    return new Uint8Array(bytes.subarray(0, length)); // `slice` of a buffer of Node.js copies nothing
   }
 }
