@@ -89,7 +89,10 @@ export class ThreadRelay {
     const onLeft = () => cancel();
     signal.addEventListener("abort", onLeft);
     try {
-      return await this.#client.send(this.#origin, wire, (given) => void (cancel = given));
+      return await this.#client.send(this.#origin, wire, (given) => {
+        cancel = given;
+        if (signal.aborted) cancel(); // before the listener was there
+      });
     } finally {
       signal.removeEventListener("abort", onLeft);
     }
