@@ -403,3 +403,10 @@ Deno.test("LargeRequests answers 503 while no thread can start", async () => {
   assertEquals((await answer).status, 200);
   await close();
 });
+
+Deno.test("LargeRequests gives no thread a request whose caller has left already", async () => {
+  const { threads, ask, close } = await stage();
+  await assertRejects(() => ask({ signal: AbortSignal.abort() }), GatewayError, "The caller disconnected");
+  assertEquals(threads.length, 0);
+  await close();
+});

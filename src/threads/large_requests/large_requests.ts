@@ -115,8 +115,8 @@ export class LargeRequests {
     const onLeft = () => this.#left(request);
     signal.addEventListener("abort", onLeft);
     request.onEnd = () => signal.removeEventListener("abort", onLeft);
-    if (signal.aborted) onLeft();
     this.#queue.push(accountId, request);
+    if (signal.aborted) onLeft(); // before the listener was there
     this.#startNext();
     return await request.response;
   }
