@@ -249,11 +249,8 @@ export class WorkerPool {
   }
 
   #crash(member: Member, reason: string): void {
-    this.options.log.error("worker_crashed", {
-      ref: this.options.name,
-      accountId: member.job?.options.accountId,
-      reason,
-    });
+    const { log, name: ref } = this.options;
+    log.error("worker_crashed", { ref, accountId: member.job?.options.accountId, reason });
     this.#remove(member);
     member.job?.reject(new WorkerFailure("crashed", "The thread ended before the job was complete"));
     this.#startNext();
