@@ -97,33 +97,37 @@ export async function openBatchStage(
     if (job === undefined) throw new Error(`No job of the kind ${kind} is due`);
     await handler(job, { signal: new AbortController().signal, renewals: 0 });
   }
-  const newBatch = (lines: readonly string[], toVendor: boolean): NewBatch => ({
-    endpoint: "/v1/embeddings",
-    inputFileId: null,
-    lines: async function* () {
-      for (const text of lines) {
-        yield await Promise.resolve(
-          new TextEncoder().encode(
-            `${JSON.stringify({ custom_id: text, body: { text, ...toVendor && { vendor: "vendor" } } })}\n`,
-          ),
-        );
-      }
-    }(),
-    completionWindow: "24h",
-    metadata: null,
-    callbackUrl: null,
-    outputSeconds: null,
-  });
+  const newBatch = (lines: readonly string[], toVendor: boolean | ((text: string) => boolean)): NewBatch => {
+    const isToVendor = (text: string) => typeof toVendor === "boolean" ? toVendor : toVendor(text);
+    return {
+      endpoint: "/v1/embeddings",
+      inputFileId: null,
+      lines: async function* () {
+        for (const text of lines) {
+          yield await Promise.resolve(
+            new TextEncoder().encode(
+              `${JSON.stringify({ custom_id: text, body: { text, ...isToVendor(text) && { vendor: "vendor" } } })}\n`,
+            ),
+          );
+        }
+      }(),
+      completionWindow: "24h",
+      metadata: null,
+      callbackUrl: null,
+      outputSeconds: null,
+    };
+  };
   return {
     ...stage,
     stage,
     clock,
     store,
+    stored,
     folder,
     batches,
     runs,
     keyId: key.id,
-    create: async (lines: readonly string[], toVendor = false) =>
+    create: async (lines: readonly string[], toVendor: boolean | ((text: string) => boolean) = false) =>
       (await batches.create(newBatch(lines, toVendor), credential)).id,
     /** Runs the next due job of a batch. */
     run: () => work(runs.handler, "batch_run"),

@@ -164,3 +164,27 @@ Deno.test("vendors' batches: lines without a result fail after further looks, an
   assertEquals([(await at.read(id)).completed, (await at.read(id)).failed], [2, 1]);
   assertEquals(await at.store.balance("demo"), { available: 1_000n - 2n * VENDOR_COST, held: 0n });
 });
+
+Deno.test("vendors' batches: a failure beside other lines ends the run only when these are settled", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using at = await openBatchStage(async () => {
+    await gate.promise;
+    return {};
+  });
+  at.vendor.onCreate = () => {
+    at.vendor.onCreate = null;
+    throw new Error("the storage is away");
+  };
+  const id = await at.create(["own", "theirs"], (text) => text === "theirs");
+  let isOver = false;
+  const failing = at.run().catch(() => {}).finally(() => isOver = true);
+  await until(() => at.stage.ran.length === 1 && at.vendor.onCreate === null);
+  await at.read(id);
+  assertEquals(isOver, false, "the run ended with a line under way");
+  gate.resolve();
+  await failing;
+  at.clock.stall(31_000); // the lease ends
+  at.vendor.onCreated = () => at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, at.stage.ran], [2, ["own"]]);
+});

@@ -7,17 +7,17 @@ import type { JobHandler } from "../../platform/store/job_runner.ts";
 import { jobBackoffMs } from "../../platform/store/job_runner.ts";
 import type { CommitResult, Job } from "../../platform/store/store.ts";
 import { laterBy } from "../../platform/store/store_time.ts";
-import { writtenVersion } from "../../platform/store/written_version.ts";
-import { isEnded, linesNameOf } from "./batch.ts";
+import { linesNameOf } from "./batch.ts";
 import { type BatchParts, MAX_LINES_OF_BATCH } from "./batch_parts.ts";
-import { finishBatch } from "./finish.ts";
+import { abandonBatch, finishBatch, isHopeless } from "./finish.ts";
 import { type StoredLine, storedLines } from "./input_lines.ts";
 import { UnfinishedCutError } from "./cut.ts";
 import type { BatchEnd, LineFormat } from "./line_format.ts";
 import { lineFormatOf } from "./line_formats.ts";
 import type { LineReply } from "./line_runner.ts";
-import { type BatchEntry, changeBatch, readBatch, settledNumbers } from "./records.ts";
+import { type BatchEntry, settledNumbers } from "./records.ts";
 import { LostBatchError, Settler } from "./settle.ts";
+import { takeOver } from "./take_over.ts";
 import { VendorRun } from "./vendor_run.ts";
 
 /** How long one run lasts before it lets other batches go on. */
@@ -72,7 +72,8 @@ export class BatchRuns {
       return await finishBatch(this.parts, { entry: run.entry, end, job }) ?? await this.#later(job);
     } catch (error) {
       if (error instanceof LostBatchError) return;
-      throw error;
+      if (!isHopeless(run.entry.value, job, store.now())) throw error;
+      return await abandonBatch(this.parts, { entry: run.entry, job, error }) ?? await this.#later(job);
     } finally {
       stopTimer();
       this.#runs.delete(job.ref);
@@ -87,20 +88,6 @@ export class BatchRuns {
     const { store } = this.parts;
     return await store.commit(null, { postponeJobs: [{ job, dueAt: laterBy(store.now(), delayMs), attempt: 0 }] });
   }
-}
-
-/** Notes in the batch that this job settles its lines, so that those of an earlier worker are refused. */
-async function takeOver({ store }: BatchParts, job: Job): Promise<BatchEntry | null> {
-  for (let race = 0; race < 8; race++) {
-    const entry = await readBatch(store, job.ref);
-    if (entry === null || isEnded(entry.value) || entry.value.epoch > job.epoch) return null;
-    const change = { epoch: job.epoch };
-    const commit = changeBatch({}, entry, change);
-    const result = await store.commit(null, commit);
-    const version = writtenVersion(commit, result, entry.key);
-    if (version !== null) return { ...entry, value: { ...entry.value, ...change }, version };
-  }
-  throw new Error("The batch changes all the time");
 }
 
 /** Why a run begins no further line. `done`: there is none. */
@@ -151,8 +138,7 @@ class BatchRun {
     if (content === null) throw new Error("The lines of the batch are missing");
     const stopLooking = this.#look();
     try {
-      const [next] = await Promise.all([this.#vendors(content), this.#ownLines(content)]);
-      await this.#settler.flush();
+      const next = await this.#allOf(content);
       // A stopped batch waits for its vendors, too: they have lines to be paid.
       if (next !== null) return this.#stopped === "paused" ? "paused" : next;
     } finally {
@@ -163,6 +149,22 @@ class BatchRun {
     // The job is tried again, and finds the lines that are not settled.
     if (after.completed + after.failed < total) throw new Error("Not all lines of the batch are settled");
     return "completed";
+  }
+
+  /**
+   * Looks at the vendors' batches and runs the other lines. Both have ended when this does, also if one fails: the job
+   * is tried again then, and a line that is still under way would be sent twice.
+   */
+  async #allOf(content: StoredFile): Promise<number | null> {
+    const pausing = (error: unknown): never => {
+      this.stop("paused");
+      throw error;
+    };
+    const vendors = this.#vendors(content).catch(pausing);
+    const own = this.#ownLines(content).catch(pausing);
+    await Promise.allSettled([vendors, own]);
+    const [next] = await Promise.all([vendors, own, this.#settler.flush()]);
+    return next;
   }
 
   /** Looks regularly whether the batch was cancelled. Returns a function that ends that. */
@@ -212,20 +214,21 @@ class BatchRun {
     if (isOwnDone || vendorLines === total || this.#shouldStop()) return;
     const settled = await settledNumbers(this.parts.store, id);
     const running = new Set<Promise<void>>();
-    let hasFailed = false;
+    const failures: unknown[] = [];
     for await (const line of storedLines(content.read())) {
       if (line.route !== null || settled.has(line.number)) continue;
       if (running.size >= MAX_LINES_OF_BATCH) await Promise.race(running);
       await this.#untilQuiet();
-      if (this.#shouldStop()) break;
-      const answered: Promise<void> = this.#answer(line).finally(() => running.delete(answered));
-      answered.catch(() => hasFailed = true); // it may fail while nothing waits for it
+      if (this.#shouldStop() || failures.length > 0) break;
+      const answered: Promise<void> = this.#answer(line).catch((error) => void failures.push(error))
+        .finally(() => running.delete(answered));
       running.add(answered);
     }
     await Promise.all(running);
     await this.#settler.flush();
     // The job is tried again after a failure, and finds the line that is not settled.
-    if (vendorLines > 0 && !hasFailed && !this.#shouldStop()) await this.#settler.change({ isOwnDone: true });
+    if (failures.length > 0) throw failures[0];
+    if (vendorLines > 0 && !this.#shouldStop()) await this.#settler.change({ isOwnDone: true });
   }
 
   /** Lines do not begin while interactive requests wait for a provider. */
