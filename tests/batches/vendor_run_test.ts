@@ -188,3 +188,17 @@ Deno.test("vendors' batches: a failure beside other lines ends the run only when
   await at.runToEnd(id);
   assertEquals([(await at.read(id)).completed, at.stage.ran], [2, ["own"]]);
 });
+
+Deno.test("vendors' batches: what the gateway cannot write or take for now waits, and is charged when it can", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(texts(3), true);
+  at.stage.isFull = true;
+  await at.run();
+  assertEquals([(await at.read(id)).failed, at.vendor.made.length], [0, 0]);
+  at.stage.isFull = false;
+  at.stage.refused = 5;
+  at.vendor.onCreated = () => at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, at.vendor.made.length], [3, 1]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n - 3n * VENDOR_COST, held: 0n });
+});

@@ -14,7 +14,7 @@ import { type StoredLine, storedLines } from "./input_lines.ts";
 import { UnfinishedCutError } from "./cut.ts";
 import type { BatchEnd, LineFormat } from "./line_format.ts";
 import { lineFormatOf } from "./line_formats.ts";
-import type { LineReply } from "./line_runner.ts";
+import { isRefusedForNow, type LineReply } from "./line_runner.ts";
 import { type BatchEntry, settledNumbers } from "./records.ts";
 import { LostBatchError, Settler } from "./settle.ts";
 import { takeOver } from "./take_over.ts";
@@ -267,9 +267,8 @@ class BatchRun {
         async () => this.#stopped === null ? await runner.run(request, line.part, this.#left.signal) : null,
       );
       if (reply === null || this.#left.signal.aborted) return null;
-      const isRefused = reply.status === 429 || reply.status === 503;
       const isFailed = reply.status >= 500 && tries < MAX_TRIES;
-      if (reply.charge !== null || !(isRefused || isFailed)) return reply;
+      if (reply.charge !== null || !(isRefusedForNow(reply) || isFailed)) return reply;
       await this.#pause(jobBackoffMs(Math.min(tries - 1, 5)));
     }
   }
