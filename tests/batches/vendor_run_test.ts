@@ -202,3 +202,21 @@ Deno.test("vendors' batches: what the gateway cannot write or take for now waits
   assertEquals([(await at.read(id)).completed, at.vendor.made.length], [3, 1]);
   assertEquals(await at.store.balance("demo"), { available: 1_000n - 3n * VENDOR_COST, held: 0n });
 });
+
+Deno.test("vendors' batches: results without an end or a line are left when the run ends", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(["one"], true);
+  await at.run();
+  at.vendor.end();
+  let chunks = 0;
+  at.vendor.results = async function* () {
+    while (chunks < 5_000) {
+      if (++chunks === 10) at.runs.stop();
+      yield await Promise.resolve(new TextEncoder().encode("x".repeat(1_000)));
+    }
+  };
+  const [due = 0] = await at.store.jobDueTimes("batch_run", [id]);
+  at.clock.advance(Math.max(0, (due ?? 0) - at.clock.now()));
+  await at.run();
+  assertEquals([chunks < 20, (await at.read(id)).failed], [true, 0], String(chunks));
+});

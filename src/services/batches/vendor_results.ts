@@ -51,7 +51,7 @@ export class VendorResults {
     const prefix = idPrefixOf(id, vendor.number);
     let ignored = 0;
     let isWaiting = false;
-    for await (const bytes of boundedLinesOf(upstream.results(ended))) {
+    for await (const bytes of boundedLinesOf(this.#untilPause(upstream.results(ended)))) {
       if (shouldPause()) return "paused";
       const turn = pace.note();
       if (turn !== null) await turn;
@@ -74,11 +74,23 @@ export class VendorResults {
       await settler.room();
       settler.add({ line, reply });
     }
+    if (shouldPause()) return "paused";
     await settler.flush();
     if (ignored > 0) {
       this.parts.log.warn("batch_results_ignored", { ref: id, provider: vendor.provider, count: ignored });
     }
     return isWaiting ? "refused" : "read";
+  }
+
+  /** Chunks until the run ends: a vendor can send any number without a result. */
+  async *#untilPause(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const pace = new TurnPace();
+    for await (const chunk of chunks) {
+      if (this.options.shouldPause()) return;
+      const turn = pace.note();
+      if (turn !== null) await turn;
+      yield chunk;
+    }
   }
 
   /** Ends the lines of a vendor's batch that have no result with an error, which costs nothing. */
