@@ -220,3 +220,18 @@ Deno.test("vendors' batches: results without an end or a line are left when the 
   await at.run();
   assertEquals([chunks < 20, (await at.read(id)).failed], [true, 0], String(chunks));
 });
+
+Deno.test("vendors' batches: a vendor that neither answers a create nor lists the batch gets it a few times at most", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.isListed = false;
+  const { create } = at.vendor;
+  at.vendor.create = async (order) => {
+    await create.call(at.vendor, order);
+    throw at.vendor.failure("unknown");
+  };
+  const id = await at.create(["one"], true);
+  await at.runToEnd(id);
+  const { status, failed } = await at.read(id);
+  assertEquals([status, failed, at.vendor.made.length], ["completed", 1, 5]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n, held: 0n });
+});

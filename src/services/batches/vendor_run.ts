@@ -17,6 +17,8 @@ import { VendorResults } from "./vendor_results.ts";
  * then, and the vendor lists what it has.
  */
 const DOUBT_MS = 120_000;
+/** A vendor that neither answers nor lists may have run each, so it is sent no more often. */
+const MAX_UNLISTED = 5;
 /** Tolerance for a vendor's clock that is behind. */
 const CLOCK_SKEW_MS = 60_000;
 /** Results that are cut, or lack lines, are read so often. */
@@ -151,7 +153,9 @@ export class VendorRun {
     if (found === "unclear" || now < sentAt + DOUBT_MS) {
       return await this.#set({ ...vendor, dueAt: now + pollMs(now - sentAt) });
     }
-    return await this.#set({ ...vendor, state: "cut", dueAt: now });
+    const unlisted = (vendor.unlisted ?? 0) + 1;
+    if (unlisted >= MAX_UNLISTED) return await this.#refuse(vendor, "no answer, and the batch is not listed");
+    return await this.#set({ ...vendor, state: "cut", unlisted, dueAt: now });
   }
 
   async #open(vendor: VendorBatch, vendorId: string): Promise<VendorBatch> {
