@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { DEFAULT_LINES } from "../../src/services/batches/default_lines.ts";
 import { InputReader, InvalidInputError } from "../../src/services/batches/read_input.ts";
 import { openBatchStage } from "./stage.ts";
@@ -47,4 +48,14 @@ Deno.test("batches: mistakes that repeat long texts fit into the record of a fai
   const id = await at.create(Array(102).fill("語".repeat(512)));
   const { status, errors } = await at.read(id);
   assertEquals([status, errors.length, errors[0]?.code], ["failed", 100, "duplicate_custom_id"]);
+});
+
+Deno.test("batches: a create whose record could outgrow the store is refused", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const create = (more: object) => at.createWith(["one"], more);
+  await assertRejects(() => create({ betas: "b".repeat(60_000) }), GatewayError, "anthropic-beta");
+  await assertRejects(() => create({ protocol: "content", model: "m".repeat(60_000) }), GatewayError, "model");
+  const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`語${n}`.repeat(10), "語".repeat(512)]));
+  const failed = await at.createWith(Array(102).fill("語".repeat(512)), { metadata });
+  assertEquals((await at.read(failed)).errors.length, 100);
 });

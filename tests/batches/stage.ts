@@ -130,6 +130,8 @@ export async function openBatchStage(
     batches,
     runs,
     keyId: key.id,
+    createWith: async (lines: readonly string[], more: Partial<NewBatch>) =>
+      (await batches.create({ ...newBatch(lines, false), ...more }, credential)).id,
     create: async (lines: readonly string[], toVendor: boolean | ((text: string) => boolean) = false) =>
       (await batches.create(newBatch(lines, toVendor), credential)).id,
     /** Runs the next due job of a batch. */

@@ -18,7 +18,7 @@ import {
 } from "./batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
-import { type NewBatch, newRecordOf } from "./new_batch.ts";
+import { type NewBatch, newRecordOf, refuseLongNames } from "./new_batch.ts";
 import { InputReader, InvalidInputError, type ReadInput } from "./read_input.ts";
 import { lineFormatOf } from "./line_formats.ts";
 import {
@@ -54,6 +54,7 @@ export class Batches {
    */
   async create(batch: NewBatch, credential: Credential): Promise<BatchRecord> {
     const { store, files } = this.parts;
+    refuseLongNames(batch);
     await this.#refuseCallback(batch.callbackUrl);
     const chunks = await this.#chunksOf(batch, credential);
     const id = newBatchId(store.now());
@@ -84,6 +85,7 @@ export class Batches {
    * `invalid_request` with the first error of the lines.
    */
   async dryRun(batch: NewBatch, credential: Credential): Promise<BatchTrial> {
+    refuseLongNames(batch);
     await this.#refuseCallback(batch.callbackUrl);
     const reader = this.#readerOf(batch, credential);
     const chunks = await this.#chunksOf(batch, credential);

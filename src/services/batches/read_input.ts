@@ -19,7 +19,7 @@ const MAX_CONTAINERS = 20_000;
 /** A shorter line cannot have so many of them. */
 const MIN_COUNTED_BYTES = 2 * MAX_CONTAINERS;
 /** Errors are a part of the record of a batch, whose size every store limits, and can repeat what a caller wrote. */
-const MAX_ERROR_CHARACTERS = 200;
+const MAX_ERROR_CHARACTERS = { message: 200, param: 64 };
 
 /** What a file of lines has. */
 export interface ReadInput {
@@ -166,7 +166,12 @@ export class InputReader {
   };
 
   #fail(code: string, message: string, line: number | null, param: string | undefined = undefined): void {
-    this.#errors.push({ code, message: shown(message), line, param: param === undefined ? null : shown(param) });
+    this.#errors.push({
+      code,
+      message: shown(message, "message"),
+      line,
+      param: param === undefined ? null : shown(param, "param"),
+    });
   }
 }
 
@@ -197,8 +202,10 @@ function containersIn(bytes: Uint8Array): number {
   }
 }
 
-function shown(text: string): string {
-  return text.length <= MAX_ERROR_CHARACTERS ? text : `${text.slice(0, MAX_ERROR_CHARACTERS - 1)}…`;
+/** Half as much of a text whose characters take two bytes. */
+function shown(text: string, part: keyof typeof MAX_ERROR_CHARACTERS): string {
+  const max = MAX_ERROR_CHARACTERS[part] / (/[\u0100-\uffff]/.test(text) ? 2 : 1);
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 function isBlank(bytes: Uint8Array): boolean {
