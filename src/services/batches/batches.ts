@@ -1,4 +1,4 @@
-import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import { type Credential, readCredential } from "../../money/billing/keys/key_ring.ts";
 import { addHold } from "../../money/billing/hold.ts";
 import { InsufficientCredits } from "../../money/billing/meter/meter.ts";
 import { type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
@@ -220,6 +220,8 @@ export class Batches {
   async #add(record: BatchRecord, credential: Credential): Promise<BatchRecord> {
     const { store, meter } = this.parts;
     const { estimate, account, id: reference, keyId, createdAt } = record;
+    // Its lines were read for as long as they took. What a revoked key stores then, no erasure would find.
+    await readCredential(store, { account, id: keyId });
     const admission = await this.#admitted(credential, estimate);
     try {
       const detail = { key: keyId, batch: reference };
