@@ -3,19 +3,19 @@ import { readHold } from "../../money/billing/hold.ts";
 import type { StoredFile } from "../../platform/files/files.ts";
 import { sleep } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { JobHandler } from "../../platform/store/job_runner.ts";
-import { jobBackoffMs } from "../../platform/store/job_runner.ts";
+import { jobBackoffMs, type JobHandler } from "../../platform/store/job_runner.ts";
 import type { CommitResult, Job } from "../../platform/store/store.ts";
 import { laterBy } from "../../platform/store/store_time.ts";
 import { linesNameOf } from "./batch.ts";
+import { AccountQueue } from "./account_queue.ts";
 import { type BatchParts, MAX_LINES_OF_BATCH } from "./batch_parts.ts";
 import { abandonBatch, finishBatch, isHopeless } from "./finish.ts";
 import { type StoredLine, storedLines } from "./input_lines.ts";
 import { UnfinishedCutError } from "./cut.ts";
-import type { BatchEnd, LineFormat } from "./line_format.ts";
-import { lineFormatOf } from "./line_formats.ts";
+import type { BatchEnd } from "./line_format.ts";
+import { refusalOf } from "./line_formats.ts";
 import { isRefusedForNow, type LineReply } from "./line_runner.ts";
-import { type BatchEntry, settledNumbers } from "./records.ts";
+import { type BatchEntry, readBatch, settledNumbers } from "./records.ts";
 import { LostBatchError, Settler } from "./settle.ts";
 import { takeOver } from "./take_over.ts";
 import { VendorRun } from "./vendor_run.ts";
@@ -24,10 +24,6 @@ import { VendorRun } from "./vendor_run.ts";
 const MAX_RUN_MS = 300_000;
 /** How often a run looks whether its batch was cancelled, and whether interactive requests still wait. */
 const LOOK_EVERY_MS = 1_000;
-/** The batches of one account that one process runs simultaneously, so that those of others begin. */
-const MAX_RUNS_OF_ACCOUNT = 4;
-/** How long a batch waits for the others of its account. */
-const WAIT_MS = 5_000;
 /** A line whose vendor fails is tried so often. */
 const MAX_TRIES = 4;
 
@@ -40,6 +36,7 @@ export interface BatchRunOptions {
 /** The runs of batches in this process. */
 export class BatchRuns {
   readonly #runs = new Map<string, BatchRun>();
+  readonly #queue = new AccountQueue();
   #isStopping = false;
 
   constructor(private readonly parts: BatchParts, private readonly options: BatchRunOptions = {}) {}
@@ -58,9 +55,12 @@ export class BatchRuns {
   /** Runs the lines of a batch that are not settled, and then writes its files. */
   readonly handler: JobHandler = async (job, context) => {
     const { store, clock } = this.parts;
+    const known = await readBatch(store, job.ref);
+    if (known !== null && this.#isFull(known)) return await this.#wait(job, known);
     const entry = await takeOver(this.parts, job);
     if (entry === null) return await store.commit(null, { completeJobs: [job] });
-    if (this.#countOf(entry.value.account) >= MAX_RUNS_OF_ACCOUNT) return await this.#later(job, WAIT_MS);
+    if (this.#isFull(entry)) return await this.#wait(job, entry);
+    this.#queue.leave(entry.value.account, job.ref);
     const run = new BatchRun(this.parts, entry, context.signal);
     if (this.#isStopping) run.stop("paused");
     const stopTimer = clock.after(this.options.maxRunMs ?? MAX_RUN_MS, () => run.stop("paused"));
@@ -80,8 +80,14 @@ export class BatchRuns {
     }
   };
 
-  #countOf(account: string): number {
-    return this.#runs.values().filter(({ entry }) => entry.value.account === account).toArray().length;
+  #isFull({ value: { account } }: BatchEntry): boolean {
+    return this.#queue.isFull(
+      this.#runs.values().filter(({ entry }) => entry.value.account === account).toArray().length,
+    );
+  }
+
+  #wait(job: Job, { value: { account } }: BatchEntry): Promise<CommitResult> {
+    return this.#later(job, this.#queue.pauseMs(account, job.ref));
   }
 
   async #later(job: Job, delayMs = 0): Promise<CommitResult> {
@@ -259,7 +265,7 @@ class BatchRun {
     for (let tries = 1;; tries++) {
       if (this.#shouldStop()) return null;
       const credential = await (this.#credential ??= this.#readCredential());
-      if (credential instanceof GatewayError) return refusalOf(credential, lineFormatOf(this.entry.value));
+      if (credential instanceof GatewayError) return refusalOf(credential, this.entry.value);
       const request = { endpoint, credential, body: line.body, betas };
       // A line that waits for its next try takes no permit.
       const reply = await permits.run(
@@ -291,10 +297,4 @@ class BatchRun {
       throw error;
     }
   }
-}
-
-/** The reply to a line whose key may not be used any more. */
-function refusalOf(error: GatewayError, { writeError }: LineFormat): LineReply {
-  const body = new TextEncoder().encode(JSON.stringify(writeError(error, "")));
-  return { requestId: "", status: error.status, body, charge: null };
 }
