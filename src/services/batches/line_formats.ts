@@ -17,7 +17,7 @@ export function lineFormatOf({ protocol = "default", inputFileId, model }: LineF
 }
 
 /** The reply to a line whose key may not be used any more. */
-export function refusalOf(error: GatewayError, facts: LineFormatFacts): LineReply {
+export function keyRefusalOf(error: GatewayError, facts: LineFormatFacts): LineReply {
   const body = new TextEncoder().encode(JSON.stringify(lineFormatOf(facts).writeError(error, "")));
   return { requestId: "", status: error.status, body, charge: null };
 }

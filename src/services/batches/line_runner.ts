@@ -28,7 +28,7 @@ export interface LineReply {
   readonly charge: Charge | null;
 }
 
-/** Whether a reply says nothing about its line: a limit, the memory or the storage of the gateway refused it for now. */
+/** Whether a reply says nothing about its line: a limit, or the gateway for lack of memory or storage, refused it. */
 export function isRefusedForNow({ status, charge }: Pick<LineReply, "status" | "charge">): boolean {
   return charge === null && (status === 429 || status === 503);
 }

@@ -14,7 +14,7 @@ import type { LineRunner } from "./line_runner.ts";
 
 /** Blank lines of a file, so that one of line feeds alone has an end before it was read. */
 const MAX_BLANK_LINES = BATCH_LIMITS.lines;
-/** Objects and lists of a line. They take far longer to parse than the bytes of a text, and the thread is everyone's. */
+/** Objects and lists of a line. They take far longer to parse than a text, and the thread is everyone's. */
 const MAX_CONTAINERS = 20_000;
 /** A shorter line cannot have so many of them. */
 const MIN_COUNTED_BYTES = 2 * MAX_CONTAINERS;

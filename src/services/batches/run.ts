@@ -13,7 +13,7 @@ import { abandonBatch, finishBatch, isHopeless } from "./finish.ts";
 import { type StoredLine, storedLines } from "./input_lines.ts";
 import { UnfinishedCutError } from "./cut.ts";
 import type { BatchEnd } from "./line_format.ts";
-import { refusalOf } from "./line_formats.ts";
+import { keyRefusalOf } from "./line_formats.ts";
 import { isRefusedForNow, type LineReply } from "./line_runner.ts";
 import { type BatchEntry, readBatch, settledNumbers } from "./records.ts";
 import { LostBatchError, Settler } from "./settle.ts";
@@ -265,7 +265,7 @@ class BatchRun {
     for (let tries = 1;; tries++) {
       if (this.#shouldStop()) return null;
       const credential = await (this.#credential ??= this.#readCredential());
-      if (credential instanceof GatewayError) return refusalOf(credential, this.entry.value);
+      if (credential instanceof GatewayError) return keyRefusalOf(credential, this.entry.value);
       const request = { endpoint, credential, body: line.body, betas };
       // A line that waits for its next try takes no permit.
       const reply = await permits.run(

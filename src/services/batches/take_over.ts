@@ -5,8 +5,8 @@ import type { BatchParts } from "./batch_parts.ts";
 import { type BatchEntry, changeBatch, readBatch } from "./records.ts";
 
 /**
- * Notes in the batch that this job settles its lines, so that those of an earlier worker are refused. Null if the job has
- * nothing to do.
+ * Notes in the batch that this job settles its lines, so that those of an earlier worker are refused. Null if the job
+ * has nothing to do.
  */
 export async function takeOver({ store }: BatchParts, job: Job): Promise<BatchEntry | null> {
   for (let race = 0; race < 8; race++) {
