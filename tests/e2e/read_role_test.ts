@@ -160,6 +160,18 @@ async function fill({ call, logLines }: VideoGateway, receiverPort: number): Pro
   }
   const signatures = [...ended.matchAll(/(?:signature|sig)=([\w-]+)/g)].map(([, signature = ""]) => signature);
   assert(signatures.length > 0, ended);
+  const batch = await call("POST", "/v1/batches", {
+    endpoint: "/v1/chat/completions",
+    completion_window: "24h",
+    metadata: { label: MARKS.metadata },
+    callback_url: callback,
+    requests: ["sandbox/chat-1", "sandbox/quoting"].map((model, line) => ({
+      custom_id: `line ${line}`,
+      body: { ...chat(model), max_tokens: 50 },
+    })),
+  }, as(CAPTURED));
+  assertEquals(batch.status, 202, batch.text);
+  await untilSo(async () => (await owner("GET", `/batches/${batch.json.id}`)).ended_at !== null);
   const { data: keys } = await owner("GET", "/accounts/demo/keys");
   const { data: caches } = await owner("GET", "/caches");
   assertEquals(caches.length, 1);
@@ -178,6 +190,7 @@ async function fill({ call, logLines }: VideoGateway, receiverPort: number): Pro
       "requests/id": requests,
       "webhook-receivers/id": [receiver],
       cache: caches.map(({ id }: { id: string }) => id),
+      batch: [batch.json.id],
     },
   };
 }

@@ -10,8 +10,11 @@ import { about, seconds, written } from "../schema.ts";
 const instant = () => about(z.int().nullable(), "Unix seconds.");
 const word = () => z.string().nullable();
 
+/** What an event is about: a task of a video, a batch, or a notification. */
+const EventSource = z.union([z.uuid(), z.string().regex(/^batch_[0-9a-f]{28}$/)]);
+
 const delivery = {
-  task: about(z.uuid(), "The task, or the notification."),
+  task: about(EventSource, "The task, the batch or the notification."),
   account: about(word(), "Null for notifications to the operator."),
   event: z.string(),
   idempotency_key: z.string(),
@@ -50,7 +53,7 @@ export const DeliveryRequest = z.object({ headers: z.record(z.string(), z.string
 export const Redelivered = z.object({ redelivered: z.int(), next: word() }).meta({ id: "Redelivered" });
 
 const event = {
-  task: z.uuid(),
+  task: EventSource,
   account: z.string(),
   event: z.string(),
   idempotency_key: z.string(),
