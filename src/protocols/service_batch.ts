@@ -6,10 +6,11 @@ import type { BatchRecord } from "../services/batches/batch.ts";
  * gateway runs have the price of single requests.
  */
 export function writeServiceBatch(batch: BatchRecord): Record<string, string> {
-  return { mode: modeOf(batch), estimate: writeMoney(batch.estimate), cost: writeMoney(batch.cost) };
+  return { mode: batchModeOf(batch), estimate: writeMoney(batch.estimate), cost: writeMoney(batch.cost) };
 }
 
-function modeOf({ total, vendorLines }: BatchRecord): "vendor" | "emulated" | "mixed" {
+/** Who runs the lines of a batch. */
+export function batchModeOf({ total, vendorLines }: BatchRecord): "vendor" | "emulated" | "mixed" {
   if (vendorLines === 0) return "emulated";
   return vendorLines === total ? "vendor" : "mixed";
 }

@@ -217,3 +217,22 @@ Deno.test("a run that has ended looks at its batch no more, also if it was just 
   await new Promise((resolve) => setTimeout(resolve));
   assertEquals(stage.clock.waiting, 0);
 });
+
+Deno.test("batches: many batches of one account that wait for its others take little of the store", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using at = await openBatchStage(async () => {
+    await gate.promise;
+    return {};
+  }, 1n);
+  const ids: string[] = [];
+  for (let n = 0; n < 60; n++) ids.push(await at.create(["one"]));
+  const running = [at.run(), at.run(), at.run(), at.run()];
+  await until(() => at.stage.ran.length === 4);
+  for (let n = 4; n < 60; n++) await at.run();
+  const dues = await at.store.jobDueTimes("batch_run", ids);
+  const latest = Math.max(...dues.map((due) => due ?? 0));
+  assertEquals(latest - at.clock.now() >= 15_000, true, String(latest - at.clock.now()));
+  assertEquals((await at.read(ids[59] ?? "")).epoch, 0, "a batch that waits was written");
+  gate.resolve();
+  await Promise.all(running);
+});

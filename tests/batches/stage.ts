@@ -20,6 +20,8 @@ import { FakeBatches } from "./fake_batches.ts";
 /** What a line costs in a vendor's batch. */
 export const VENDOR_COST = 2n;
 const MAX_TURNS = 2_000;
+/** The reply of a gateway without memory or storage. */
+const FULL: LineReply = { requestId: "", status: 503, body: new TextEncoder().encode("{}"), charge: null };
 
 /** What a fake endpoint answers to a line. */
 export type FakeAnswer = Partial<Pick<LineReply, "status">> & { readonly cost?: Money; readonly text?: string };
@@ -39,7 +41,7 @@ export async function openBatchStage(
   const credential = { keyId: key.id, accountId: "demo", limits: null, capture: null };
   const stored = new StoredFiles({ store, files, log: silentLog, retentionMs: () => null });
   const vendor = new FakeBatches(clock);
-  const stage = { isBusy: false, ran: [] as string[], vendor };
+  const stage = { isBusy: false, ran: [] as string[], vendor, refused: 0, isFull: false };
   const textOf = ({ body }: LineRequest): string => JSON.parse(new TextDecoder().decode(body)).text;
   const parts: BatchParts = {
     store,
@@ -55,9 +57,10 @@ export async function openBatchStage(
         const { vendor } = JSON.parse(new TextDecoder().decode(body));
         return Promise.resolve({ part, route: vendor === undefined ? null : { provider: vendor, model: "m" } });
       },
-      compose: ({ request: { endpoint: path, body } }) => Promise.resolve({ call: { path, headers: {}, body } }),
+      compose: ({ request: { endpoint: path, body } }) =>
+        Promise.resolve(stage.isFull ? { reply: FULL } : { call: { path, headers: {}, body } }),
       answer: (_line, reply) =>
-        Promise.resolve({
+        stage.refused-- > 0 ? Promise.resolve(FULL) : Promise.resolve({
           requestId: "req_vendor",
           ...reply,
           charge: reply.status >= 400
@@ -97,33 +100,39 @@ export async function openBatchStage(
     if (job === undefined) throw new Error(`No job of the kind ${kind} is due`);
     await handler(job, { signal: new AbortController().signal, renewals: 0 });
   }
-  const newBatch = (lines: readonly string[], toVendor: boolean): NewBatch => ({
-    endpoint: "/v1/embeddings",
-    inputFileId: null,
-    lines: async function* () {
-      for (const text of lines) {
-        yield await Promise.resolve(
-          new TextEncoder().encode(
-            `${JSON.stringify({ custom_id: text, body: { text, ...toVendor && { vendor: "vendor" } } })}\n`,
-          ),
-        );
-      }
-    }(),
-    completionWindow: "24h",
-    metadata: null,
-    callbackUrl: null,
-    outputSeconds: null,
-  });
+  const newBatch = (lines: readonly string[], toVendor: boolean | ((text: string) => boolean)): NewBatch => {
+    const isToVendor = (text: string) => typeof toVendor === "boolean" ? toVendor : toVendor(text);
+    return {
+      endpoint: "/v1/embeddings",
+      inputFileId: null,
+      lines: async function* () {
+        for (const text of lines) {
+          yield await Promise.resolve(
+            new TextEncoder().encode(
+              `${JSON.stringify({ custom_id: text, body: { text, ...isToVendor(text) && { vendor: "vendor" } } })}\n`,
+            ),
+          );
+        }
+      }(),
+      completionWindow: "24h",
+      metadata: null,
+      callbackUrl: null,
+      outputSeconds: null,
+    };
+  };
   return {
     ...stage,
     stage,
     clock,
     store,
+    stored,
     folder,
     batches,
     runs,
     keyId: key.id,
-    create: async (lines: readonly string[], toVendor = false) =>
+    createWith: async (lines: readonly string[], more: Partial<NewBatch>) =>
+      (await batches.create({ ...newBatch(lines, false), ...more }, credential)).id,
+    create: async (lines: readonly string[], toVendor: boolean | ((text: string) => boolean) = false) =>
       (await batches.create(newBatch(lines, toVendor), credential)).id,
     /** Runs the next due job of a batch. */
     run: () => work(runs.handler, "batch_run"),

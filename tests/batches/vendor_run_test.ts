@@ -164,3 +164,74 @@ Deno.test("vendors' batches: lines without a result fail after further looks, an
   assertEquals([(await at.read(id)).completed, (await at.read(id)).failed], [2, 1]);
   assertEquals(await at.store.balance("demo"), { available: 1_000n - 2n * VENDOR_COST, held: 0n });
 });
+
+Deno.test("vendors' batches: a failure beside other lines ends the run only when these are settled", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using at = await openBatchStage(async () => {
+    await gate.promise;
+    return {};
+  });
+  at.vendor.onCreate = () => {
+    at.vendor.onCreate = null;
+    throw new Error("the storage is away");
+  };
+  const id = await at.create(["own", "theirs"], (text) => text === "theirs");
+  let isOver = false;
+  const failing = at.run().catch(() => {}).finally(() => isOver = true);
+  await until(() => at.stage.ran.length === 1 && at.vendor.onCreate === null);
+  await at.read(id);
+  assertEquals(isOver, false, "the run ended with a line under way");
+  gate.resolve();
+  await failing;
+  at.clock.stall(31_000); // the lease ends
+  at.vendor.onCreated = () => at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, at.stage.ran], [2, ["own"]]);
+});
+
+Deno.test("vendors' batches: what the gateway cannot write or take for now waits, and is charged when it can", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(texts(3), true);
+  at.stage.isFull = true;
+  await at.run();
+  assertEquals([(await at.read(id)).failed, at.vendor.made.length], [0, 0]);
+  at.stage.isFull = false;
+  at.stage.refused = 5;
+  at.vendor.onCreated = () => at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals([(await at.read(id)).completed, at.vendor.made.length], [3, 1]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n - 3n * VENDOR_COST, held: 0n });
+});
+
+Deno.test("vendors' batches: results without an end or a line are left when the run ends", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(["one"], true);
+  await at.run();
+  at.vendor.end();
+  let chunks = 0;
+  at.vendor.results = async function* () {
+    while (chunks < 5_000) {
+      if (++chunks === 10) at.runs.stop();
+      yield await Promise.resolve(new TextEncoder().encode("x".repeat(1_000)));
+    }
+  };
+  const [due = 0] = await at.store.jobDueTimes("batch_run", [id]);
+  at.clock.advance(Math.max(0, (due ?? 0) - at.clock.now()));
+  await at.run();
+  assertEquals([chunks < 20, (await at.read(id)).failed], [true, 0], String(chunks));
+});
+
+Deno.test("vendors' batches: a vendor that neither answers a create nor lists the batch gets it a few times at most", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.isListed = false;
+  const { create } = at.vendor;
+  at.vendor.create = async (order) => {
+    await create.call(at.vendor, order);
+    throw at.vendor.failure("unknown");
+  };
+  const id = await at.create(["one"], true);
+  await at.runToEnd(id);
+  const { status, failed } = await at.read(id);
+  assertEquals([status, failed, at.vendor.made.length], ["completed", 1, 5]);
+  assertEquals(await at.store.balance("demo"), { available: 1_000n, held: 0n });
+});

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
+import { createAccount } from "../../src/money/billing/accounts/account.ts";
+import { keyKey, type KeyRecord } from "../../src/money/billing/accounts/records.ts";
 import { openFileDirectory } from "../../src/platform/files/directory.ts";
 import { DiskQuota } from "../../src/platform/files/quota.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
@@ -19,9 +21,19 @@ async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array<ArrayBuffe
   for (const text of texts) yield new TextEncoder().encode(text);
 }
 
+/** A key with a name that a test gives it. */
+function keyOf(account: string, id: string, now: number) {
+  const value: KeyRecord = { id, account, hash: "", prefix: "", createdAt: now, lastUsedAt: now, revokedAt: null };
+  return { key: keyKey(account, id), value };
+}
+
 async function stage(quotaBytes: number | null = null) {
   const clock = new ManualClock();
   const store = await openMemoryStore({ clock });
+  for (const account of ["demo", "other"]) {
+    await createAccount(store, { id: account, balance: 0n });
+    await store.commit(null, { set: ["key-1", "key-2"].map((id) => keyOf(account, id, clock.now())) });
+  }
   const folder = await Deno.makeTempDir();
   const files = openFileDirectory(folder, new DiskQuota({ quotaBytes, log: silentLog }));
   const parts = { store, files, log: silentLog };

@@ -67,6 +67,7 @@ export const AdminBatch = written<ConsoleBatch>()(z.object({
   key: z.string(),
   endpoint: z.string(),
   model: word(),
+  mode: z.enum(["vendor", "emulated", "mixed"]),
   status: z.enum(BATCH_STATUSES),
   created_at: seconds(),
   expires_at: seconds(),

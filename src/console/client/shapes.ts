@@ -673,8 +673,11 @@ export interface OwnBatch {
   readonly expired_at: number | null;
   readonly cancelled_at: number | null;
   readonly request_counts: { readonly total: number; readonly completed: number; readonly failed: number };
-  readonly service_batch: { readonly estimate: string; readonly cost: string };
+  readonly service_batch: { readonly mode: BatchMode; readonly estimate: string; readonly cost: string };
 }
+
+/** Who runs the lines of a batch: vendors in batches of theirs, the gateway, or both. */
+export type BatchMode = "vendor" | "emulated" | "mixed";
 
 /** A batch as the admin API lists it. */
 export interface ListedBatch {
@@ -683,6 +686,7 @@ export interface ListedBatch {
   readonly key: string;
   readonly endpoint: string;
   readonly model: string | null;
+  readonly mode: BatchMode;
   readonly status: string;
   /** Unix seconds. */
   readonly created_at: number;

@@ -471,6 +471,8 @@ export const TEXTS = {
     account: "Account",
     endpoint: "Endpoint",
     model: "Model",
+    mode: "Run by",
+    modes: { vendor: "the vendors", emulated: "the gateway", mixed: "the vendors and the gateway" },
     lines: "Lines",
     progress: "Lines that have ended",
     of: (ended: string, total: string) => `${ended} of ${total}`,

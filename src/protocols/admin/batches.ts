@@ -8,6 +8,7 @@ import { writeMoney } from "../../platform/lib/basics/money.ts";
 import { BATCH_STATUSES, type BatchStatus, shownBatchId } from "../../services/batches/batch.ts";
 import type { BatchAdmin, BatchFile, BatchWithHold } from "../../services/batches/batch_admin.ts";
 import type { Batches } from "../../services/batches/batches.ts";
+import { batchModeOf } from "../service_batch.ts";
 import { answerJson } from "./shared/answer.ts";
 import { type AdminRoute, adminRoute, PRIVATE_READ } from "./shared/admin_route.ts";
 import { PAGE_PARAMETERS, readPage } from "./shared/query.ts";
@@ -102,6 +103,7 @@ function writeBatch({ batch, hold }: BatchWithHold): JsonObject {
     key: batch.keyId,
     endpoint: batch.endpoint,
     model: batch.model,
+    mode: batchModeOf(batch),
     status: batch.status,
     created_at: secondsOf(batch.createdAt),
     expires_at: secondsOf(batch.expiresAt),

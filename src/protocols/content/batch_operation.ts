@@ -24,6 +24,7 @@ const STATES: Readonly<Record<BatchRecord["status"], string>> = {
 /** Why a batch has no response. Source: google.rpc.Code. */
 const ERRORS: Readonly<Partial<Record<BatchRecord["status"], object>>> = {
   cancelled: { code: 1, message: "The batch was cancelled" },
+  failed: { code: 13, message: "The results of the batch could not be stored" },
   expired: { code: 4, message: "The batch expired before all requests were run" },
 };
 

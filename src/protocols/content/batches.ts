@@ -90,7 +90,7 @@ function inputOf(json: JsonBody): Pick<NewBatch, "inputFileId" | "lines"> {
     throw invalidField("batch.inputConfig", "expected fileName, or requests.requests in its place");
   }
   // The name of no file is that of one that does not exist.
-  if (fileName !== undefined) return { inputFileId: storedFileId(fileName, PROTOCOL) ?? fileName, lines: null };
+  if (fileName !== undefined) return { inputFileId: storedFileId(fileName, PROTOCOL) ?? "", lines: null };
   const { inlineRequests: max } = BATCH_LIMITS;
   if (!Array.isArray(requests) || requests.length === 0 || requests.length > max) {
     throw invalidField(`${path}requests.requests`, `expected 1 to ${max} requests`);

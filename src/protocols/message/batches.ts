@@ -64,7 +64,7 @@ export function writeMessageBatch(batch: BatchRecord, baseUrl: string): Record<s
     request_counts: {
       processing: hasEnded ? 0 : total,
       succeeded: hasEnded ? completed : 0,
-      errored: hasEnded ? failed : 0,
+      errored: (hasEnded ? failed : 0) + (status === "failed" ? notRun : 0),
       canceled: status === "cancelled" ? notRun : 0,
       expired: status === "expired" ? notRun : 0,
     },

@@ -46,7 +46,7 @@ export const COMPLETION_WINDOWS: Readonly<Record<string, number>> = { "24h": 86_
 /**
  * The states of a batch:
  *
- *     failed (the file is invalid)
+ *     failed (the file is invalid, or its results could not be stored until a day after its window)
  *     in_progress → finalizing → completed | expired
  *     in_progress → cancelling → cancelled
  *

@@ -1,4 +1,4 @@
-import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import { type Credential, readCredential } from "../../money/billing/keys/key_ring.ts";
 import { addHold } from "../../money/billing/hold.ts";
 import { InsufficientCredits } from "../../money/billing/meter/meter.ts";
 import { type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
@@ -18,7 +18,7 @@ import {
 } from "./batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
-import { type NewBatch, newRecordOf } from "./new_batch.ts";
+import { type NewBatch, newRecordOf, refuseLongNames } from "./new_batch.ts";
 import { InputReader, InvalidInputError, type ReadInput } from "./read_input.ts";
 import { lineFormatOf } from "./line_formats.ts";
 import {
@@ -54,6 +54,7 @@ export class Batches {
    */
   async create(batch: NewBatch, credential: Credential): Promise<BatchRecord> {
     const { store, files } = this.parts;
+    refuseLongNames(batch);
     await this.#refuseCallback(batch.callbackUrl);
     const chunks = await this.#chunksOf(batch, credential);
     const id = newBatchId(store.now());
@@ -84,6 +85,7 @@ export class Batches {
    * `invalid_request` with the first error of the lines.
    */
   async dryRun(batch: NewBatch, credential: Credential): Promise<BatchTrial> {
+    refuseLongNames(batch);
     await this.#refuseCallback(batch.callbackUrl);
     const reader = this.#readerOf(batch, credential);
     const chunks = await this.#chunksOf(batch, credential);
@@ -218,6 +220,8 @@ export class Batches {
   async #add(record: BatchRecord, credential: Credential): Promise<BatchRecord> {
     const { store, meter } = this.parts;
     const { estimate, account, id: reference, keyId, createdAt } = record;
+    // Its lines were read for as long as they took. What a revoked key stores then, no erasure would find.
+    await readCredential(store, { account, id: keyId });
     const admission = await this.#admitted(credential, estimate);
     try {
       const detail = { key: keyId, batch: reference };

@@ -5,7 +5,7 @@ import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { BatchedCall, BatchUpstream } from "../../vendors/upstreams/contract/batch_upstream.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { type StoredLine, storedLines } from "./input_lines.ts";
-import type { BatchRoute } from "./line_runner.ts";
+import { type BatchRoute, isRefusedForNow } from "./line_runner.ts";
 import { setVendorBatch, vendorBatchesOf } from "./records.ts";
 import type { Settler } from "./settle.ts";
 import { addLine, hasLine, idPrefixOf, noLines, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
@@ -30,11 +30,13 @@ export interface CutOptions {
 /**
  * Cuts the lines of a batch that vendors run into batches of the vendors, within their limits. Each has lines of one
  * provider, model and path. Its lines are written as the vendor gets them, and then its record. A repeat goes on where
- * an earlier cut ended.
+ * an earlier cut ended. The batch is cut when all lines could be written.
  */
 export class BatchCutter {
   readonly #taken: Uint8Array<ArrayBuffer>;
   #next = 1;
+  /** Whether there are lines that cannot be written now. */
+  #isWaiting = false;
 
   constructor(private readonly parts: BatchParts, private readonly options: CutOptions) {
     this.#taken = noLines(options.settler.entry.value.total);
@@ -51,7 +53,7 @@ export class BatchCutter {
     // Ends when no line is left: each step takes lines.
     while (await this.#cutOne());
     await settler.flush();
-    await settler.change({ isCut: true });
+    if (!this.#isWaiting) await settler.change({ isCut: true });
   }
 
   /** Cuts one batch of a vendor. Returns whether it took lines. */
@@ -100,6 +102,10 @@ export class BatchCutter {
       if (turn !== null) await turn;
       const batches = await this.#batchesOf(route);
       const composed = await this.#compose(line, { route, batches, piece });
+      if ("reply" in composed && isRefusedForNow(composed.reply)) {
+        this.#isWaiting = true;
+        continue; // for a later cut
+      }
       if ("reply" in composed) {
         await settler.room();
         settler.add({ line, reply: composed.reply });

@@ -1,11 +1,20 @@
 import { Buffer } from "node:buffer";
 import { closeHold, readHold } from "../../money/billing/hold.ts";
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import { errorName } from "../../platform/lib/basics/log.ts";
 import type { FileStore } from "../../platform/files/files.ts";
 import type { Commit, CommitResult, Job, Store } from "../../platform/store/store.ts";
 import type { WrittenContent } from "../stored_files/stored_files.ts";
 import { writtenVersion } from "../../platform/store/written_version.ts";
-import { type BatchRecord, linesNameOf, replyNameOf, type SettledLine } from "./batch.ts";
+import {
+  type BatchRecord,
+  type EndedBatchStatus,
+  type LineError,
+  linesNameOf,
+  replyNameOf,
+  type SettledLine,
+} from "./batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
 import { oneLine, storedLines } from "./input_lines.ts";
@@ -32,14 +41,62 @@ export async function finishBatch(
   parts: BatchParts,
   { entry, end, job }: { readonly entry: BatchEntry; readonly end: BatchEnd; readonly job: Job },
 ): Promise<CommitResult | null> {
-  const { store, stored, meter, log } = parts;
-  const begun = await beginFinish(store, entry);
+  const begun = await beginFinish(parts.store, entry);
   if (begun === null) return null;
-  const { value: batch } = begun;
-  const [output, errors] = await writeFiles(parts, batch, end);
+  const contents = await writeFiles(parts, begun.value, end);
+  return await endWith(parts, begun, { status: end, job, contents });
+}
+
+/** How long a batch whose run fails each time is tried after its window. */
+const GIVE_UP_MS = 86_400_000;
+/** A process that was off for days tries, too: so often, which takes minutes. */
+const MIN_ATTEMPTS = 10;
+
+/** Whether a run that fails again is given up, so that no money is held forever. */
+export function isHopeless({ expiresAt }: BatchRecord, { attempt }: Pick<Job, "attempt">, now: number): boolean {
+  return now >= expiresAt + GIVE_UP_MS && attempt >= MIN_ATTEMPTS;
+}
+
+/**
+ * Ends a batch that cannot be finished, for example because there is no room for its files, as failed. What its lines
+ * cost stays charged, and the rest of its hold is released.
+ *
+ * @returns As {@linkcode finishBatch}.
+ */
+export async function abandonBatch(
+  parts: BatchParts,
+  { entry, job, error }: { readonly entry: BatchEntry; readonly job: Job; readonly error: unknown },
+): Promise<CommitResult | null> {
+  const { id: ref, account: accountId } = entry.value;
+  parts.log.error("batch_abandoned", { ref, accountId, reason: errorName(error) });
+  const [code, why] = error instanceof GatewayError
+    ? [error.code, error.message]
+    : ["internal_error", "the gateway has failed"];
+  const errors = [{ code, message: `The results could not be stored: ${why}`, line: null, param: null }];
+  return await endWith(parts, entry, { status: "failed", job, contents: [null, null], errors });
+}
+
+/** How a batch ends. */
+interface Ending {
+  readonly status: EndedBatchStatus;
+  readonly job: Job;
+  /** The output file and the error file. */
+  readonly contents: readonly [WrittenContent | null, WrittenContent | null];
+  /** Default: none. */
+  readonly errors?: readonly LineError[];
+}
+
+async function endWith(
+  parts: BatchParts,
+  entry: BatchEntry,
+  { status, job, contents, errors = [] }: Ending,
+): Promise<CommitResult | null> {
+  const { store, stored, meter, log } = parts;
+  const { value: batch } = entry;
+  const [output, failures] = contents;
   const at = store.now();
   const owner = { accountId: batch.account, keyId: batch.keyId };
-  const files = [output, errors].map((content, index) =>
+  const files = contents.map((content, index) =>
     content && stored.record(content, {
       filename: `${batch.id}_${index === 0 ? "output" : "error"}.jsonl`,
       purpose: "batch_output",
@@ -48,29 +105,30 @@ export async function finishBatch(
     }, owner)
   );
   const change = {
-    status: end,
+    status,
     endedAt: at,
+    errors,
     outputFileId: output?.id ?? null,
-    errorFileId: errors?.id ?? null,
+    errorFileId: failures?.id ?? null,
   };
   const hold = await readHold(store, batch.id);
-  const detail = { key: batch.keyId, batch: batch.id, status: end };
+  const detail = { key: batch.keyId, batch: batch.id, status };
   let commit: Commit = hold?.state === "open" ? closeHold({}, hold, at, detail) : {};
   for (const file of files) if (file !== null) commit = mergeCommits(commit, file.commit);
-  commit = endBatch(mergeCommits(commit, { completeJobs: [job] }), begun, change);
+  commit = endBatch(mergeCommits(commit, { completeJobs: [job] }), entry, change);
   const ended: BatchRecord = { ...batch, ...change };
-  commit = await addBatchEvent(commit, ended, { store, status: end, at, data: parts.write(ended) });
+  commit = await addBatchEvent(commit, ended, { store, status, at, data: parts.write(ended) });
   const result = await store.commit(null, commit);
   meter.invalidate(batch.account);
   if (!result.ok) {
-    for (const content of [output, errors]) if (content !== null) await stored.discard(content.id);
+    for (const content of contents) if (content !== null) await stored.discard(content.id);
     return result.why === "fenced" ? result : null;
   }
-  if (end !== "completed") parts.countLines(end, batch.total - batch.completed - batch.failed);
+  if (status !== "completed") parts.countLines(status, batch.total - batch.completed - batch.failed);
   log.info("batch_ended", {
     ref: batch.id,
     accountId: batch.account,
-    state: end,
+    state: status,
     durationMs: at - batch.createdAt,
   });
   return result;

@@ -28,6 +28,11 @@ export interface LineReply {
   readonly charge: Charge | null;
 }
 
+/** Whether a reply says nothing about its line: a limit, or the gateway for lack of memory or storage, refused it. */
+export function isRefusedForNow({ status, charge }: Pick<LineReply, "status" | "charge">): boolean {
+  return charge === null && (status === 429 || status === 503);
+}
+
 /** Whose batches a line is sent in. */
 export interface BatchRoute {
   /** The id of the provider, with its credential. */

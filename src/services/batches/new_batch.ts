@@ -1,3 +1,4 @@
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
 import { type BatchRecord, COMPLETION_WINDOWS, NO_BATCH_USAGE } from "./batch.ts";
 import type { FileOwner } from "../stored_files/stored_files.ts";
@@ -16,6 +17,20 @@ export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas" | "disp
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly callbackUrl: string | null;
   readonly outputSeconds: number | null;
+}
+
+/** With metadata and its address, a record stays below the size of a value, whatever its run adds to it. */
+const MAX_BETAS_CHARACTERS = 2_048;
+const MAX_MODEL_CHARACTERS = 256;
+
+/** @throws {GatewayError} `invalid_request` for a create whose record could become too long for the store. */
+export function refuseLongNames({ betas = "", model = "" }: NewBatch): void {
+  if (betas.length > MAX_BETAS_CHARACTERS) {
+    throw invalidField("anthropic-beta", `expected at most ${MAX_BETAS_CHARACTERS} characters`);
+  }
+  if (model.length > MAX_MODEL_CHARACTERS) {
+    throw invalidField("model", `expected at most ${MAX_MODEL_CHARACTERS} characters`);
+  }
 }
 
 /** What a create adds to what its caller asks for. */

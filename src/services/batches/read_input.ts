@@ -2,12 +2,24 @@ import { createHash } from "node:crypto";
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
+import { scanJson } from "../../platform/lib/json/json.ts";
+import { hasMoreValuesThan } from "../../platform/lib/json/json_values.ts";
+import { MAX_INPUT_VALUES } from "../../platform/http/bodies/json_body.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
 import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
 import { BATCH_LIMITS, type BatchRecord, type LineError } from "./batch.ts";
 import { linesOf, writeStoredLine } from "./input_lines.ts";
 import type { LineFormat } from "./line_format.ts";
 import type { LineRunner } from "./line_runner.ts";
+
+/** Blank lines of a file, so that one of line feeds alone has an end before it was read. */
+const MAX_BLANK_LINES = BATCH_LIMITS.lines;
+/** Objects and lists of a line. They take far longer to parse than a text, and the thread is everyone's. */
+const MAX_CONTAINERS = 20_000;
+/** A shorter line cannot have so many of them. */
+const MIN_COUNTED_BYTES = 2 * MAX_CONTAINERS;
+/** Errors are a part of the record of a batch, whose size every store limits, and can repeat what a caller wrote. */
+const MAX_ERROR_CHARACTERS = { message: 200, param: 64 };
 
 /** What a file of lines has. */
 export interface ReadInput {
@@ -84,11 +96,16 @@ export class InputReader {
   async *stored(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const pace = new TurnPace();
     let line = 0;
+    let blank = 0;
     for await (const bytes of this.#lines(chunks)) {
       line++;
       const turn = pace.note();
       if (turn !== null) await turn;
-      if (isBlank(bytes)) continue;
+      if (isBlank(bytes)) {
+        if (++blank <= MAX_BLANK_LINES) continue;
+        this.#fail("too_many_tasks", `expected at most ${MAX_BLANK_LINES} empty lines`, null);
+        throw new InvalidInputError(this.#errors);
+      }
       if (++this.#total > BATCH_LIMITS.lines) {
         this.#fail("too_many_tasks", `expected at most ${BATCH_LIMITS.lines} lines`, null);
         throw new InvalidInputError(this.#errors);
@@ -115,6 +132,7 @@ export class InputReader {
     const { endpoint, credential, runner, format, betas } = this.#options;
     let within = "";
     try {
+      await refuseManyValues(bytes);
       const { customId, body, model } = format.read(bytes, endpoint);
       const hash = createHash("sha256").update(customId).digest("base64").slice(0, 22);
       if (format.hasUniqueIds && this.#customIds.has(hash)) {
@@ -148,13 +166,46 @@ export class InputReader {
   };
 
   #fail(code: string, message: string, line: number | null, param: string | undefined = undefined): void {
-    this.#errors.push({ code, message, line, param: param ?? null });
+    this.#errors.push({
+      code,
+      message: shown(message, "message"),
+      line,
+      param: param === undefined ? null : shown(param, "param"),
+    });
   }
 }
 
 /** A refusal by the gateway's own state says nothing about the line. */
 function isOfLine({ status }: GatewayError): boolean {
   return status < 500 && status !== 429 && status !== 401;
+}
+
+/** @throws {GatewayError} `invalid_request` for a line that takes too long to parse. */
+async function refuseManyValues(bytes: Uint8Array): Promise<void> {
+  if (bytes.length < MIN_COUNTED_BYTES) return;
+  if (await hasMoreValuesThan(bytes, MAX_INPUT_VALUES)) {
+    throw new GatewayError("invalid_request", `Cannot read the line: expected at most ${MAX_INPUT_VALUES} JSON values`);
+  }
+  if (containersIn(bytes) <= MAX_CONTAINERS) return;
+  throw new GatewayError(
+    "invalid_request",
+    `Cannot read the line: expected at most ${MAX_CONTAINERS} JSON objects and lists`,
+  );
+}
+
+/** A text that cannot be scanned is refused when it is read. */
+function containersIn(bytes: Uint8Array): number {
+  try {
+    return scanJson(bytes).containers;
+  } catch {
+    return 0;
+  }
+}
+
+/** Half as much of a text whose characters take two bytes. */
+function shown(text: string, part: keyof typeof MAX_ERROR_CHARACTERS): string {
+  const max = MAX_ERROR_CHARACTERS[part] / (/[\u0100-\uffff]/.test(text) ? 2 : 1);
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 function isBlank(bytes: Uint8Array): boolean {

@@ -3,31 +3,27 @@ import { readHold } from "../../money/billing/hold.ts";
 import type { StoredFile } from "../../platform/files/files.ts";
 import { sleep } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { JobHandler } from "../../platform/store/job_runner.ts";
-import { jobBackoffMs } from "../../platform/store/job_runner.ts";
+import { jobBackoffMs, type JobHandler } from "../../platform/store/job_runner.ts";
 import type { CommitResult, Job } from "../../platform/store/store.ts";
 import { laterBy } from "../../platform/store/store_time.ts";
-import { writtenVersion } from "../../platform/store/written_version.ts";
-import { isEnded, linesNameOf } from "./batch.ts";
+import { linesNameOf } from "./batch.ts";
+import { AccountQueue } from "./account_queue.ts";
 import { type BatchParts, MAX_LINES_OF_BATCH } from "./batch_parts.ts";
-import { finishBatch } from "./finish.ts";
+import { abandonBatch, finishBatch, isHopeless } from "./finish.ts";
 import { type StoredLine, storedLines } from "./input_lines.ts";
 import { UnfinishedCutError } from "./cut.ts";
-import type { BatchEnd, LineFormat } from "./line_format.ts";
-import { lineFormatOf } from "./line_formats.ts";
-import type { LineReply } from "./line_runner.ts";
-import { type BatchEntry, changeBatch, readBatch, settledNumbers } from "./records.ts";
+import type { BatchEnd } from "./line_format.ts";
+import { keyRefusalOf } from "./line_formats.ts";
+import { isRefusedForNow, type LineReply } from "./line_runner.ts";
+import { type BatchEntry, readBatch, settledNumbers } from "./records.ts";
 import { LostBatchError, Settler } from "./settle.ts";
+import { takeOver } from "./take_over.ts";
 import { VendorRun } from "./vendor_run.ts";
 
 /** How long one run lasts before it lets other batches go on. */
 const MAX_RUN_MS = 300_000;
 /** How often a run looks whether its batch was cancelled, and whether interactive requests still wait. */
 const LOOK_EVERY_MS = 1_000;
-/** The batches of one account that one process runs simultaneously, so that those of others begin. */
-const MAX_RUNS_OF_ACCOUNT = 4;
-/** How long a batch waits for the others of its account. */
-const WAIT_MS = 5_000;
 /** A line whose vendor fails is tried so often. */
 const MAX_TRIES = 4;
 
@@ -40,6 +36,7 @@ export interface BatchRunOptions {
 /** The runs of batches in this process. */
 export class BatchRuns {
   readonly #runs = new Map<string, BatchRun>();
+  readonly #queue = new AccountQueue();
   #isStopping = false;
 
   constructor(private readonly parts: BatchParts, private readonly options: BatchRunOptions = {}) {}
@@ -58,9 +55,12 @@ export class BatchRuns {
   /** Runs the lines of a batch that are not settled, and then writes its files. */
   readonly handler: JobHandler = async (job, context) => {
     const { store, clock } = this.parts;
+    const known = await readBatch(store, job.ref);
+    if (known !== null && this.#isFull(known)) return await this.#wait(job, known);
     const entry = await takeOver(this.parts, job);
     if (entry === null) return await store.commit(null, { completeJobs: [job] });
-    if (this.#countOf(entry.value.account) >= MAX_RUNS_OF_ACCOUNT) return await this.#later(job, WAIT_MS);
+    if (this.#isFull(entry)) return await this.#wait(job, entry);
+    this.#queue.leave(entry.value.account, job.ref);
     const run = new BatchRun(this.parts, entry, context.signal);
     if (this.#isStopping) run.stop("paused");
     const stopTimer = clock.after(this.options.maxRunMs ?? MAX_RUN_MS, () => run.stop("paused"));
@@ -72,35 +72,28 @@ export class BatchRuns {
       return await finishBatch(this.parts, { entry: run.entry, end, job }) ?? await this.#later(job);
     } catch (error) {
       if (error instanceof LostBatchError) return;
-      throw error;
+      if (!isHopeless(run.entry.value, job, store.now())) throw error;
+      return await abandonBatch(this.parts, { entry: run.entry, job, error }) ?? await this.#later(job);
     } finally {
       stopTimer();
       this.#runs.delete(job.ref);
     }
   };
 
-  #countOf(account: string): number {
-    return this.#runs.values().filter(({ entry }) => entry.value.account === account).toArray().length;
+  #isFull({ value: { account } }: BatchEntry): boolean {
+    return this.#queue.isFull(
+      this.#runs.values().filter(({ entry }) => entry.value.account === account).toArray().length,
+    );
+  }
+
+  #wait(job: Job, { value: { account } }: BatchEntry): Promise<CommitResult> {
+    return this.#later(job, this.#queue.pauseMs(account, job.ref));
   }
 
   async #later(job: Job, delayMs = 0): Promise<CommitResult> {
     const { store } = this.parts;
     return await store.commit(null, { postponeJobs: [{ job, dueAt: laterBy(store.now(), delayMs), attempt: 0 }] });
   }
-}
-
-/** Notes in the batch that this job settles its lines, so that those of an earlier worker are refused. */
-async function takeOver({ store }: BatchParts, job: Job): Promise<BatchEntry | null> {
-  for (let race = 0; race < 8; race++) {
-    const entry = await readBatch(store, job.ref);
-    if (entry === null || isEnded(entry.value) || entry.value.epoch > job.epoch) return null;
-    const change = { epoch: job.epoch };
-    const commit = changeBatch({}, entry, change);
-    const result = await store.commit(null, commit);
-    const version = writtenVersion(commit, result, entry.key);
-    if (version !== null) return { ...entry, value: { ...entry.value, ...change }, version };
-  }
-  throw new Error("The batch changes all the time");
 }
 
 /** Why a run begins no further line. `done`: there is none. */
@@ -151,8 +144,7 @@ class BatchRun {
     if (content === null) throw new Error("The lines of the batch are missing");
     const stopLooking = this.#look();
     try {
-      const [next] = await Promise.all([this.#vendors(content), this.#ownLines(content)]);
-      await this.#settler.flush();
+      const next = await this.#allOf(content);
       // A stopped batch waits for its vendors, too: they have lines to be paid.
       if (next !== null) return this.#stopped === "paused" ? "paused" : next;
     } finally {
@@ -163,6 +155,22 @@ class BatchRun {
     // The job is tried again, and finds the lines that are not settled.
     if (after.completed + after.failed < total) throw new Error("Not all lines of the batch are settled");
     return "completed";
+  }
+
+  /**
+   * Looks at the vendors' batches and runs the other lines. Both have ended when this does, also if one fails: the job
+   * is tried again then, and a line that is still under way would be sent twice.
+   */
+  async #allOf(content: StoredFile): Promise<number | null> {
+    const pausing = (error: unknown): never => {
+      this.stop("paused");
+      throw error;
+    };
+    const vendors = this.#vendors(content).catch(pausing);
+    const own = this.#ownLines(content).catch(pausing);
+    await Promise.allSettled([vendors, own]);
+    const [next] = await Promise.all([vendors, own, this.#settler.flush()]);
+    return next;
   }
 
   /** Looks regularly whether the batch was cancelled. Returns a function that ends that. */
@@ -212,20 +220,21 @@ class BatchRun {
     if (isOwnDone || vendorLines === total || this.#shouldStop()) return;
     const settled = await settledNumbers(this.parts.store, id);
     const running = new Set<Promise<void>>();
-    let hasFailed = false;
+    const failures: unknown[] = [];
     for await (const line of storedLines(content.read())) {
       if (line.route !== null || settled.has(line.number)) continue;
       if (running.size >= MAX_LINES_OF_BATCH) await Promise.race(running);
       await this.#untilQuiet();
-      if (this.#shouldStop()) break;
-      const answered: Promise<void> = this.#answer(line).finally(() => running.delete(answered));
-      answered.catch(() => hasFailed = true); // it may fail while nothing waits for it
+      if (this.#shouldStop() || failures.length > 0) break;
+      const answered: Promise<void> = this.#answer(line).catch((error) => void failures.push(error))
+        .finally(() => running.delete(answered));
       running.add(answered);
     }
     await Promise.all(running);
     await this.#settler.flush();
     // The job is tried again after a failure, and finds the line that is not settled.
-    if (vendorLines > 0 && !hasFailed && !this.#shouldStop()) await this.#settler.change({ isOwnDone: true });
+    if (failures.length > 0) throw failures[0];
+    if (vendorLines > 0 && !this.#shouldStop()) await this.#settler.change({ isOwnDone: true });
   }
 
   /** Lines do not begin while interactive requests wait for a provider. */
@@ -256,7 +265,7 @@ class BatchRun {
     for (let tries = 1;; tries++) {
       if (this.#shouldStop()) return null;
       const credential = await (this.#credential ??= this.#readCredential());
-      if (credential instanceof GatewayError) return refusalOf(credential, lineFormatOf(this.entry.value));
+      if (credential instanceof GatewayError) return keyRefusalOf(credential, this.entry.value);
       const request = { endpoint, credential, body: line.body, betas };
       // A line that waits for its next try takes no permit.
       const reply = await permits.run(
@@ -264,9 +273,8 @@ class BatchRun {
         async () => this.#stopped === null ? await runner.run(request, line.part, this.#left.signal) : null,
       );
       if (reply === null || this.#left.signal.aborted) return null;
-      const isRefused = reply.status === 429 || reply.status === 503;
       const isFailed = reply.status >= 500 && tries < MAX_TRIES;
-      if (reply.charge !== null || !(isRefused || isFailed)) return reply;
+      if (reply.charge !== null || !(isRefusedForNow(reply) || isFailed)) return reply;
       await this.#pause(jobBackoffMs(Math.min(tries - 1, 5)));
     }
   }
@@ -289,10 +297,4 @@ class BatchRun {
       throw error;
     }
   }
-}
-
-/** The reply to a line whose key may not be used any more. */
-function refusalOf(error: GatewayError, { writeError }: LineFormat): LineReply {
-  const body = new TextEncoder().encode(JSON.stringify(writeError(error, "")));
-  return { requestId: "", status: error.status, body, charge: null };
 }

@@ -28,6 +28,8 @@ export interface VendorBatch {
   readonly bytes: number;
   /** How often it was sent. A part of its mark, so that each is found by its own. */
   readonly sent: number;
+  /** How often it was sent without an answer and never listed by the vendor. Absent: never. */
+  readonly unlisted?: number;
   /** How often in a row the vendor could not be called, or refused for now. */
   readonly failures: number;
   /** How often its results were read, and lacked lines. */

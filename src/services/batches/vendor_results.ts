@@ -5,9 +5,9 @@ import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { BatchUpstream, EndedBatch } from "../../vendors/upstreams/contract/batch_upstream.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import { LineIndex, readStoredLine, type StoredLine, storedLines } from "./input_lines.ts";
-import type { LineReply } from "./line_runner.ts";
+import { isRefusedForNow, type LineReply } from "./line_runner.ts";
 import { boundedLinesOf } from "./result_lines.ts";
-import type { Settler } from "./settle.ts";
+import { isSuccess, type Settler } from "./settle.ts";
 import { hasLine, idPrefixOf, lineNumberOf, type VendorBatch } from "./vendor_batch.ts";
 
 /** What {@linkcode VendorResults} works on. */
@@ -21,6 +21,17 @@ export interface ResultOptions {
   readonly shouldPause: () => boolean;
 }
 
+/** What {@linkcode VendorResults.settle} reads. */
+export interface ReadResults {
+  readonly ended: EndedBatch;
+  readonly upstream: BatchUpstream;
+  /** Whether a reply that the gateway cannot take for now is left to a later look. The vendor has done it already. */
+  readonly mayWait: boolean;
+}
+
+/** How a look at results ends. `paused`: the run ended before. `refused`: the gateway could not take some for now. */
+export type ReadOutcome = "paused" | "refused" | "read";
+
 /** Settles the lines of vendors' batches from their results, each once, whatever the vendor sends. */
 export class VendorResults {
   #index: LineIndex | null = null;
@@ -31,17 +42,17 @@ export class VendorResults {
    * Settles the lines that have results. Lines without one, of other batches, and those that are settled already are
    * left out.
    *
-   * @returns False if the run ended before.
    * @throws {UpstreamFailure} If the results cannot be read to their end.
    */
-  async settle(vendor: VendorBatch, ended: EndedBatch, upstream: BatchUpstream): Promise<boolean> {
+  async settle(vendor: VendorBatch, { ended, upstream, mayWait }: ReadResults): Promise<ReadOutcome> {
     const { settler, settled, shouldPause } = this.options;
     const { id } = settler.entry.value;
     const pace = new TurnPace();
     const prefix = idPrefixOf(id, vendor.number);
     let ignored = 0;
-    for await (const bytes of boundedLinesOf(upstream.results(ended))) {
-      if (shouldPause()) return false;
+    let isWaiting = false;
+    for await (const bytes of boundedLinesOf(this.#untilPause(upstream.results(ended)))) {
+      if (shouldPause()) return "paused";
       const turn = pace.note();
       if (turn !== null) await turn;
       const result = readQuietly(upstream, bytes);
@@ -54,15 +65,32 @@ export class VendorResults {
       if (!("status" in result)) continue; // it was not run: as a line without a result
       const line = await this.#lineAt(number);
       if (line === null) continue;
+      const reply = await this.#answer(vendor, line, result);
+      if (mayWait && isSuccess(result) && isRefusedForNow(reply)) {
+        isWaiting = true;
+        continue;
+      }
       settled.add(number);
       await settler.room();
-      settler.add({ line, reply: await this.#answer(vendor, line, result) });
+      settler.add({ line, reply });
     }
+    if (shouldPause()) return "paused";
     await settler.flush();
     if (ignored > 0) {
       this.parts.log.warn("batch_results_ignored", { ref: id, provider: vendor.provider, count: ignored });
     }
-    return true;
+    return isWaiting ? "refused" : "read";
+  }
+
+  /** Chunks until the run ends: a vendor can send any number without a result. */
+  async *#untilPause(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const pace = new TurnPace();
+    for await (const chunk of chunks) {
+      if (this.options.shouldPause()) return;
+      const turn = pace.note();
+      if (turn !== null) await turn;
+      yield chunk;
+    }
   }
 
   /** Ends the lines of a vendor's batch that have no result with an error, which costs nothing. */

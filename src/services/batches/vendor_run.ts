@@ -9,24 +9,24 @@ import { BatchCutter } from "./cut.ts";
 import { settledNumbers, setVendorBatch, vendorBatchesOf } from "./records.ts";
 import { LostBatchError, type Settler } from "./settle.ts";
 import { idPrefixOf, markOf, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
+import { MIN_POLL_MS, pollMs, retryMs } from "./vendor_pauses.ts";
 import { VendorResults } from "./vendor_results.ts";
 
-/** A vendor that was asked is asked again after this part of the time since then, within these limits. */
-const POLL_SHARE = 0.1;
-const MIN_POLL_MS = 1_000;
-const MAX_POLL_MS = 60_000;
-/** Pauses after failures: they double. */
-const MIN_RETRY_MS = 2_000;
-const MAX_RETRY_MS = 300_000;
 /**
  * A create whose outcome is unknown is searched for this long before it is sent again. Its connection is closed by
  * then, and the vendor lists what it has.
  */
 const DOUBT_MS = 120_000;
+/** A vendor that neither answers nor lists may have run each, so it is sent no more often. */
+const MAX_UNLISTED = 5;
 /** Tolerance for a vendor's clock that is behind. */
 const CLOCK_SKEW_MS = 60_000;
 /** Results that are cut, or lack lines, are read so often. */
 const MAX_RESULT_READS = 3;
+/** Results that the gateway cannot take for now, since it has no memory or storage, are read so often: many minutes. */
+const MAX_REFUSED_READS = 10;
+/** Lines that the gateway cannot write for now are tried again after this time. */
+const CUT_RETRY_MS = 30_000;
 /** A batch that ends waits so long for its vendors, which finish the lines that they run. */
 const MAX_STOP_MS = 3_600_000;
 
@@ -65,6 +65,9 @@ export class VendorRun {
       if (shouldPause()) return store.now();
       const after = await this.#advance(vendor);
       if (after.state !== "ended") next = Math.min(next ?? Infinity, after.dueAt);
+    }
+    if (!settler.entry.value.isCut && stoppedAt() === null) {
+      next = Math.min(next ?? Infinity, store.now() + CUT_RETRY_MS);
     }
     return next;
   }
@@ -150,7 +153,9 @@ export class VendorRun {
     if (found === "unclear" || now < sentAt + DOUBT_MS) {
       return await this.#set({ ...vendor, dueAt: now + pollMs(now - sentAt) });
     }
-    return await this.#set({ ...vendor, state: "cut", dueAt: now });
+    const unlisted = (vendor.unlisted ?? 0) + 1;
+    if (unlisted >= MAX_UNLISTED) return await this.#refuse(vendor, "no answer, and the batch is not listed");
+    return await this.#set({ ...vendor, state: "cut", unlisted, dueAt: now });
   }
 
   async #open(vendor: VendorBatch, vendorId: string): Promise<VendorBatch> {
@@ -195,7 +200,12 @@ export class VendorRun {
     const results = await this.#resultsOf();
     const isLastRead = vendor.reads + 1 >= MAX_RESULT_READS;
     try {
-      if (!await results.settle(vendor, ended, upstream)) return { ...vendor, dueAt: store.now() };
+      const mayWait = vendor.failures + 1 < MAX_REFUSED_READS;
+      const outcome = await results.settle(vendor, { ended, upstream, mayWait });
+      if (outcome === "paused") return { ...vendor, dueAt: store.now() };
+      if (outcome === "refused") {
+        return await this.#later(vendor, "the gateway cannot take all results now");
+      }
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (!isLastRead) return await this.#later({ ...vendor, reads: vendor.reads + 1 }, error.loggedMessage);
@@ -286,12 +296,4 @@ export class VendorRun {
 /** Whether a vendor would refuse the same batch again. */
 function isRefusal({ kind }: UpstreamFailure): boolean {
   return kind === "invalid" || kind === "forbidden";
-}
-
-function pollMs(sinceMs: number): number {
-  return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, Math.round(sinceMs * POLL_SHARE)));
-}
-
-function retryMs(failures: number): number {
-  return Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(failures - 1, 10));
 }

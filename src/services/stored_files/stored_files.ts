@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readCredential } from "../../money/billing/keys/key_ring.ts";
 import { type FileStore, FilesUnavailableError } from "../../platform/files/files.ts";
 import { FilesFullError } from "../../platform/files/quota.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
@@ -116,8 +117,18 @@ export class StoredFiles {
     return { file: record, commit: addFile(record) };
   }
 
-  /** Stores a file whose content was written. */
+  /**
+   * Stores a file whose content was written. It may have arrived for an hour.
+   *
+   * @throws {GatewayError} `invalid_api_key` if the key may not be used any more: no erasure would find its file.
+   */
   async add(content: WrittenContent, file: NewFile, owner: FileOwner): Promise<StoredFileRecord> {
+    try {
+      await readCredential(this.parts.store, { account: owner.accountId, id: owner.keyId });
+    } catch (error) {
+      await this.discard(content.id);
+      throw error;
+    }
     const { file: record, commit } = this.record(content, file, owner);
     // The content of a commit with an unknown result stays: the next start removes it if it has no record.
     const result = await this.parts.store.commit(null, commit);

@@ -1,3 +1,4 @@
+import { readCredential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import type { FileStore } from "../../platform/files/files.ts";
@@ -140,6 +141,7 @@ export class Uploads {
     const content = await this.stored.write(joined(files, id, parts));
     try {
       if (md5 !== null && md5 !== content.md5) throw invalidField("md5", "expected the hash of the received bytes");
+      await readCredential(store, { account, id: keyId });
       const owner = { accountId: account, keyId };
       const asked = { filename, purpose, lifetimeSeconds, ...mediaType !== undefined && { mediaType } };
       const { file, commit } = this.stored.record(content, asked, owner);

@@ -39,7 +39,8 @@ const slow = await create([line("one", "sandbox/chat-1", "[[stall 600000]]")]);
 const ids = ({ json }: { json: { data: { id: string }[] } }) => json.data.map(({ id }) => id);
 
 Deno.test("GET /admin/v1/batches/:batch has the lines, the failures by code and the money, and nothing of the caller", () => {
-  const { failures, lines, hold, estimate, cost, account, endpoint, has_output, has_errors } = ended;
+  const { failures, lines, hold, estimate, cost, account, endpoint, mode, has_output, has_errors } = ended;
+  assertEquals(mode, "emulated");
   assertEquals(lines, { total: 3, completed: 1, failed: 2 });
   assertEquals(failures.map(({ count }: { count: number }) => count), [2]);
   assertEquals([account, endpoint, has_output, has_errors], ["demo", "/v1/chat/completions", true, true]);

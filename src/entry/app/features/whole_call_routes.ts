@@ -1,3 +1,4 @@
+import { MAX_INPUT_VALUES } from "../../../platform/http/bodies/json_body.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
 import { contentEmbeddingRoutes } from "../../../protocols/content/embed.ts";
 import { defaultEmbeddingRoutes } from "../../../protocols/default/embeddings.ts";
@@ -16,9 +17,6 @@ export interface JsonCallServices extends CallParts, Pick<Services, "catalog" | 
 
 /** The services of all calls that are answered in one piece. */
 export interface WholeCallServices extends JsonCallServices, Pick<Services, "files" | "media"> {}
-
-/** The maximum number of values in a JSON body: the token ids that a vendor accepts in one request. */
-const MAX_VALUES = 350_000;
 
 /** Builds the endpoints that answer a request with a body of JSON in one piece, but for images. */
 export function buildJsonCallRoutes(services: JsonCallServices): Route[] {
@@ -44,6 +42,6 @@ export function buildWholeCallRoutes(services: WholeCallServices): Route[] {
 
 function partsOf(services: JsonCallServices): WholeCallParts {
   const { config: { limits }, catalog, authenticate } = services;
-  const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_VALUES };
+  const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_INPUT_VALUES };
   return { calls: services, catalog, authenticate, bodyLimits };
 }

@@ -1,4 +1,5 @@
 import type { Batches } from "../../../services/batches/batches.ts";
+import { MAX_INPUT_VALUES } from "../../../platform/http/bodies/json_body.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
 import { contentBatchRoutes } from "../../../protocols/content/batches.ts";
 import { batchRoutes } from "../../../protocols/default/batches.ts";
@@ -15,7 +16,7 @@ export function buildBatchRoutes(
   batches: Batches,
   baseUrl: () => string,
 ): Route[] {
-  const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs };
+  const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_INPUT_VALUES };
   const parts = { batches, authenticate, bodyLimits, baseUrl };
   return [...batchRoutes(parts), ...messageBatchRoutes(parts), ...contentBatchRoutes(parts)];
 }

@@ -40,6 +40,9 @@ const JSON_CONTAINER_BYTES = 96;
 /** The maximum number of values in an image or video request, which consists of a few long strings. */
 export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 
+/** The maximum number of values in a request of many inputs: the token ids that a vendor accepts in one request. */
+export const MAX_INPUT_VALUES = 350_000;
+
 /** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
 

@@ -90,6 +90,7 @@ function Facts({ batch }: BatchProps) {
         </Fact>
         <Fact name={texts.endpoint}>{batch.endpoint}</Fact>
         <Fact name={texts.model}>{batch.model}</Fact>
+        <Fact name={texts.mode}>{texts.modes[batch.mode]}</Fact>
         <Fact name={texts.created}>
           <Instant at={batch.created_at} />
         </Fact>

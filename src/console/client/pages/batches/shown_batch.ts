@@ -1,5 +1,5 @@
 import { apiAddress, read } from "../../api.ts";
-import type { ListAnswer, ListedBatch, OwnBatch } from "../../shapes.ts";
+import type { BatchMode, ListAnswer, ListedBatch, OwnBatch } from "../../shapes.ts";
 
 /** A batch as both the operator's and the caller's API have it. */
 export interface ShownBatch {
@@ -8,6 +8,7 @@ export interface ShownBatch {
   readonly account: string | null;
   readonly endpoint: string;
   readonly model: string | null;
+  readonly mode: BatchMode;
   readonly status: string;
   /** Unix seconds, as every `…_at`. */
   readonly created_at: number;
@@ -90,13 +91,14 @@ function shownOf(batch: ListedBatch): ShownBatch {
 function shownOwn(batch: OwnBatch): ShownBatch {
   const { id, endpoint, model, status, created_at, expires_at, request_counts: lines } = batch;
   const { completed_at, failed_at, cancelled_at, expired_at } = batch;
-  const { service_batch: { estimate, cost }, output_file_id: output, error_file_id: failed } = batch;
+  const { service_batch: { mode, estimate, cost }, output_file_id: output, error_file_id: failed } = batch;
   const file = (fileId: string | null) => fileId === null ? null : apiAddress(`/v1/files/${fileId}/content`);
   return {
     id,
     account: null,
     endpoint,
     model,
+    mode,
     status,
     created_at,
     expires_at,
