@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
 import { until } from "../support/manual_clock.ts";
 import { openBatchStage } from "./stage.ts";
@@ -235,4 +235,19 @@ Deno.test("batches: many batches of one account that wait for its others take li
   assertEquals((await at.read(ids[59] ?? "")).epoch, 0, "a batch that waits was written");
   gate.resolve();
   await Promise.all(running);
+});
+
+Deno.test("batches: a create whose commit lost its answer keeps the lines, since the batch may exist", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const commit = at.store.commit.bind(at.store);
+  at.store.commit = async (operation, change) => {
+    const result = await commit(operation, change);
+    if (change.addJobs?.some(({ kind }) => kind === "batch_run")) throw new Error("The connection was lost");
+    return result;
+  };
+  await assertRejects(() => at.create(["one"]), Error, "lost");
+  at.store.commit = commit;
+  await at.run();
+  assertEquals(at.stage.ran, ["one"]);
+  assertEquals(await at.store.balance("demo"), { available: 997n, held: 0n });
 });

@@ -73,7 +73,9 @@ export class Batches {
         credential,
       );
     } catch (error) {
-      await files.remove(name).catch(() => {}); // the next start removes it
+      // A commit with an unknown result may have been made. Otherwise the next start removes what stays here.
+      const isRefused = error instanceof GatewayError && error.code !== "storage_unavailable";
+      if (isRefused) await files.remove(name).catch(() => {});
       throw error;
     }
   }
