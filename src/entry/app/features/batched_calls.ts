@@ -1,5 +1,6 @@
 import { isStreamedBody } from "../../../vendors/upstreams/call/outbound_body.ts";
 import { failureKindOf } from "../../../vendors/upstreams/call/failure.ts";
+import { holdRequest } from "../../../platform/lib/basics/held.ts";
 import { JoinedBytes } from "../../../platform/lib/bytes/joined_bytes.ts";
 import { parsedOrNull } from "../../../conversation/neutral/wire_value.ts";
 import type { BatchRouting, TextParts } from "../../../services/texts/plan/attempt.ts";
@@ -139,8 +140,8 @@ class StoredResponse implements OutboundResponse {
     return Promise.resolve(left);
   }
 
-  readNext({ onChunk, onEnd }: Parameters<OutboundResponse["readNext"]>[0]): void {
-    this.read().then((bytes) => bytes === null ? onEnd() : onChunk(bytes));
+  readNext({ onChunk, onEnd, onError }: Parameters<OutboundResponse["readNext"]>[0]): void {
+    holdRequest(this.read().then((bytes) => bytes === null ? onEnd() : onChunk(bytes)), onError);
   }
 
   /** Null, so that a long reply is read as one that arrives. */
