@@ -31,9 +31,12 @@ export function referencesIn(
 }
 
 /** A request in which something is searched. Arguments as of {@linkcode referencesIn}. */
-interface SearchedRequest {
+export interface SearchedRequest {
+  /** Of the wire format of the body. */
   readonly grammar: RequestGrammar;
+  /** The parsed request. */
   readonly body: JsonObject;
+  /** Returns the text that a string of the body represents. */
   readonly wholeText?: ((text: string) => string) | undefined;
 }
 

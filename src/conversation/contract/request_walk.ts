@@ -8,6 +8,7 @@ export interface RequestMember {
   readonly key: string;
   /** The key in camel case, so that both spellings of the content format compare alike. */
   readonly name: string;
+  /** As it was sent. */
   readonly value: unknown;
   /** The object that holds the member. */
   readonly owner: JsonObject;

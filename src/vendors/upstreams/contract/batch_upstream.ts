@@ -39,6 +39,7 @@ export interface BatchUpstream {
 
 /** The limits of one batch at a vendor. */
 export interface BatchLimits {
+  /** The number of lines. */
   readonly lines: number;
   /** Of all lines with their line feeds. */
   readonly bytes: number;
@@ -52,6 +53,7 @@ export interface BatchedCall extends Pick<OutboundCall, "path" | "headers"> {
 
 /** The lines of a batch, each with a line feed at its end. */
 export interface BatchContent {
+  /** Of all lines. */
   readonly lengthBytes: number;
   /** The bytes from the start, on every call. */
   open(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -67,6 +69,7 @@ export interface BatchOrder extends Pick<BatchedCall, "path" | "headers"> {
   readonly model: string;
   /** The number of lines. */
   readonly count: number;
+  /** The lines. */
   readonly content: BatchContent;
   /** The name of the uploaded file; null for vendors without {@linkcode BatchUpstream.upload}. */
   readonly file: string | null;
@@ -77,6 +80,7 @@ export type BatchProgress = { readonly state: "open" } | { readonly state: "gone
 
 /** A batch that has ended at its vendor. */
 export interface EndedBatch {
+  /** It tells the states apart. */
   readonly state: "ended";
   /** Why no line was run; null if lines were, or may have been. */
   readonly failure: BatchFailure | null;
