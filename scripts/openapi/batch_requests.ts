@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { BATCH_LIMITS } from "../../src/services/batches/batch.ts";
+import { BATCH_LIMITS } from "../../src/services/batches/records/batch.ts";
 import { about } from "./schema.ts";
 
 // The bodies of batches and files in the message and the content protocol, as `requests.ts` has those of others.

@@ -7,7 +7,7 @@ import {
   VIDEO_RATIOS,
   VIDEO_RESOLUTIONS,
 } from "../../src/vendors/catalog/sections/media_sections.ts";
-import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../src/services/batches/batch.ts";
+import { BATCH_LIMITS, LINE_ENDPOINTS } from "../../src/services/batches/records/batch.ts";
 import { MAX_STORED_FILE_BYTES, UPLOAD_PURPOSES } from "../../src/services/stored_files/stored_file.ts";
 import { about } from "./schema.ts";
 

@@ -1,5 +1,5 @@
 import { writeMoney } from "../platform/lib/basics/money.ts";
-import type { BatchRecord } from "../services/batches/batch.ts";
+import type { BatchRecord } from "../services/batches/records/batch.ts";
 
 /**
  * `service_batch` of a batch in every protocol. It says before anything is paid who runs the lines: those that the

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { failuresAfter } from "../../src/services/batches/failures.ts";
+import { failuresAfter } from "../../src/services/batches/settling/failures.ts";
 import { openBatchStage } from "./stage.ts";
 
 function reply(status: number, body: unknown) {

@@ -6,9 +6,9 @@ import {
   readInputLine,
   storedLines,
   writeStoredLine,
-} from "../../src/services/batches/input_lines.ts";
-import { boundedLinesOf } from "../../src/services/batches/result_lines.ts";
-import { inlineLines } from "../../src/services/batches/inline_lines.ts";
+} from "../../src/services/batches/lines/input_lines.ts";
+import { boundedLinesOf } from "../../src/services/batches/lines/result_lines.ts";
+import { inlineLines } from "../../src/services/batches/lines/inline_lines.ts";
 import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
-import { DEFAULT_LINES } from "../../src/services/batches/default_lines.ts";
+import { DEFAULT_LINES } from "../../src/services/batches/lines/default_lines.ts";
 import { InputReader, InvalidInputError } from "../../src/services/batches/read_input.ts";
 import { openBatchStage } from "./stage.ts";
 

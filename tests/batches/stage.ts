@@ -1,7 +1,7 @@
 import { Batches } from "../../src/services/batches/batches.ts";
 import type { NewBatch } from "../../src/services/batches/new_batch.ts";
-import type { BatchParts } from "../../src/services/batches/batch_parts.ts";
-import type { LineReply, LineRequest } from "../../src/services/batches/line_runner.ts";
+import type { BatchParts } from "../../src/services/batches/settling/batch_parts.ts";
+import type { LineReply, LineRequest } from "../../src/services/batches/lines/line_runner.ts";
 import { batchSweep, cleanHandler, eraseBatches } from "../../src/services/batches/retention.ts";
 import { BatchRuns } from "../../src/services/batches/run.ts";
 import { createAccount } from "../../src/money/billing/accounts/account.ts";

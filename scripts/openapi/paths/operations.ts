@@ -3,7 +3,7 @@ import { Calculation } from "../../../src/protocols/admin/price.ts";
 import { AppliedPrices } from "../../../src/protocols/admin/prices.ts";
 import { ReconciledBill } from "../../../src/protocols/admin/reconcile.ts";
 import { NewProviderState, TestedCredential } from "../../../src/protocols/admin/providers.ts";
-import { BATCH_STATUSES } from "../../../src/services/batches/batch.ts";
+import { BATCH_STATUSES } from "../../../src/services/batches/records/batch.ts";
 import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
 import { inPath, inQuery, type Operation, type Parameter } from "../operation.ts";
 import * as replies from "../replies/operations.ts";

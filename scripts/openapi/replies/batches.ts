@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { TERMINAL_STATUSES } from "../../../src/services/webhooks/ended_task.ts";
-import { LINE_ENDPOINTS } from "../../../src/services/batches/batch.ts";
+import { LINE_ENDPOINTS } from "../../../src/services/batches/records/batch.ts";
 import { about, seconds, usd } from "../schema.ts";
 
 const at = () => about(z.int().nullable(), "Unix seconds.");

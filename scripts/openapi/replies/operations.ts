@@ -15,7 +15,7 @@ import type {
 import { TRAFFIC_GROUPS } from "../../../src/protocols/admin/shared/traffic_groups.ts";
 import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/observers/metrics/traffic_history.ts";
 import { REASON_KINDS } from "../../../src/vendors/reconciliation/reason.ts";
-import { BATCH_STATUSES } from "../../../src/services/batches/batch.ts";
+import { BATCH_STATUSES } from "../../../src/services/batches/records/batch.ts";
 import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
 import { PROVIDER_STATES } from "../../../src/platform/names/provider_halt.ts";
 import { about, seconds, usd, written } from "../schema.ts";

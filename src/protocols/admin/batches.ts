@@ -5,7 +5,7 @@ import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { writeMoney } from "../../platform/lib/basics/money.ts";
-import { BATCH_STATUSES, type BatchStatus, shownBatchId } from "../../services/batches/batch.ts";
+import { BATCH_STATUSES, type BatchStatus, shownBatchId } from "../../services/batches/records/batch.ts";
 import type { BatchAdmin, BatchFile, BatchWithHold } from "../../services/batches/batch_admin.ts";
 import type { Batches } from "../../services/batches/batches.ts";
 import { batchModeOf } from "../service_batch.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { type BatchRecord, isEnded, shownBatchId } from "../../services/batches/batch.ts";
-import { linesOf } from "../../services/batches/input_lines.ts";
+import { type BatchRecord, isEnded, shownBatchId } from "../../services/batches/records/batch.ts";
+import { linesOf } from "../../services/batches/lines/input_lines.ts";
 import { hasResults, openResults } from "../../services/batches/results.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import { iteratorStream } from "../../platform/lib/streams/output_stream.ts";

@@ -1,6 +1,6 @@
-import { BATCH_LIMITS, isEnded, shownBatchId } from "../../services/batches/batch.ts";
+import { BATCH_LIMITS, isEnded, shownBatchId } from "../../services/batches/records/batch.ts";
 import type { Batches } from "../../services/batches/batches.ts";
-import { nestedLines } from "../../services/batches/inline_lines.ts";
+import { nestedLines } from "../../services/batches/lines/inline_lines.ts";
 import type { NewBatch } from "../../services/batches/new_batch.ts";
 import type { Authenticate } from "../../money/billing/authenticate.ts";
 import type { Endpoint } from "../../platform/endpoints/endpoint.ts";

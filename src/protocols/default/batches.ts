@@ -1,7 +1,12 @@
-import { BATCH_LIMITS, type BatchRecord, COMPLETION_WINDOWS, LINE_ENDPOINTS } from "../../services/batches/batch.ts";
+import {
+  BATCH_LIMITS,
+  type BatchRecord,
+  COMPLETION_WINDOWS,
+  LINE_ENDPOINTS,
+} from "../../services/batches/records/batch.ts";
 import type { Batches } from "../../services/batches/batches.ts";
 import type { NewBatch } from "../../services/batches/new_batch.ts";
-import { inlineLines } from "../../services/batches/inline_lines.ts";
+import { inlineLines } from "../../services/batches/lines/inline_lines.ts";
 import type { Authenticate } from "../../money/billing/authenticate.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { BodyLimits } from "../../platform/http/bodies/body.ts";

@@ -1,7 +1,7 @@
-import { BATCH_LIMITS, type BatchRecord, isEnded, shownBatchId } from "../../services/batches/batch.ts";
+import { BATCH_LIMITS, type BatchRecord, isEnded, shownBatchId } from "../../services/batches/records/batch.ts";
 import type { Batches } from "../../services/batches/batches.ts";
 import type { NewBatch } from "../../services/batches/new_batch.ts";
-import { inlineLines } from "../../services/batches/inline_lines.ts";
+import { inlineLines } from "../../services/batches/lines/inline_lines.ts";
 import { openResults } from "../../services/batches/results.ts";
 import type { Authenticate } from "../../money/billing/authenticate.ts";
 import { addressOf } from "../../platform/endpoints/endpoint.ts";

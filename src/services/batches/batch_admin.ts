@@ -5,8 +5,8 @@ import type { Log } from "../../platform/lib/basics/log.ts";
 import type { Store } from "../../platform/store/store.ts";
 import { readFileRecord } from "../stored_files/records.ts";
 import { type OpenedContent, StoredFiles } from "../stored_files/stored_files.ts";
-import { anyStoredBatchId, type BatchRecord, type BatchStatus } from "./batch.ts";
-import { type BatchScan, readBatch, scanBatches } from "./records.ts";
+import { anyStoredBatchId, type BatchRecord, type BatchStatus } from "./records/batch.ts";
+import { type BatchScan, readBatch, scanBatches } from "./records/records.ts";
 
 /** A batch with its hold. */
 export interface BatchWithHold {

@@ -15,12 +15,12 @@ import {
   linesNameOf,
   newBatchId,
   storedBatchId,
-} from "./batch.ts";
-import type { BatchParts } from "./batch_parts.ts";
+} from "./records/batch.ts";
+import type { BatchParts } from "./settling/batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
 import { type NewBatch, newRecordOf, refuseLongNames } from "./new_batch.ts";
 import { InputReader, InvalidInputError, type ReadInput } from "./read_input.ts";
-import { lineFormatOf } from "./line_formats.ts";
+import { lineFormatOf } from "./lines/line_formats.ts";
 import {
   addBatch,
   type BatchEntry,
@@ -30,7 +30,7 @@ import {
   type OwnBatchPage,
   readBatch,
   readBatches,
-} from "./records.ts";
+} from "./records/records.ts";
 import type { BatchRuns } from "./run.ts";
 
 /** What a batch would cost. */

@@ -4,7 +4,7 @@ import type { StoreTime } from "../../platform/store/store_time.ts";
 import { newDelivery } from "../webhooks/delivery.ts";
 import { type BatchEvent, renderEvent, renderOpenAiEvent } from "../webhooks/envelope.ts";
 import { addDelivery } from "../webhooks/records.ts";
-import type { BatchRecord, EndedBatchStatus } from "./batch.ts";
+import type { BatchRecord, EndedBatchStatus } from "./records/batch.ts";
 
 /** The id of the delivery to the address of the account. The one to `callback_url` has the id of the batch. */
 function accountDeliveryId(batchId: string): string {

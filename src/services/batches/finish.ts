@@ -14,14 +14,14 @@ import {
   linesNameOf,
   replyNameOf,
   type SettledLine,
-} from "./batch.ts";
-import type { BatchParts } from "./batch_parts.ts";
+} from "./records/batch.ts";
+import type { BatchParts } from "./settling/batch_parts.ts";
 import { addBatchEvent } from "./events.ts";
-import { oneLine, storedLines } from "./input_lines.ts";
-import type { BatchEnd, NotRun, ResultFormat } from "./line_format.ts";
-import { lineFormatOf } from "./line_formats.ts";
-import { type BatchEntry, changeBatch, endBatch, repliesOf, settledNumbers } from "./records.ts";
-import { isSuccess } from "./settle.ts";
+import { oneLine, storedLines } from "./lines/input_lines.ts";
+import type { BatchEnd, NotRun, ResultFormat } from "./lines/line_format.ts";
+import { lineFormatOf } from "./lines/line_formats.ts";
+import { type BatchEntry, changeBatch, endBatch, repliesOf, settledNumbers } from "./records/records.ts";
+import { isSuccess } from "./settling/settle.ts";
 
 const LINE_END = Buffer.from("\n");
 

@@ -1,6 +1,6 @@
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
-import { type BatchRecord, COMPLETION_WINDOWS, NO_BATCH_USAGE } from "./batch.ts";
+import { type BatchRecord, COMPLETION_WINDOWS, NO_BATCH_USAGE } from "./records/batch.ts";
 import type { FileOwner } from "../stored_files/stored_files.ts";
 import type { ReadInput } from "./read_input.ts";
 

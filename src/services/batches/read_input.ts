@@ -7,10 +7,10 @@ import { hasMoreValuesThan } from "../../platform/lib/json/json_values.ts";
 import { MAX_INPUT_VALUES } from "../../platform/http/bodies/json_body.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
 import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
-import { BATCH_LIMITS, type BatchRecord, type LineError } from "./batch.ts";
-import { linesOf, writeStoredLine } from "./input_lines.ts";
-import type { LineFormat } from "./line_format.ts";
-import type { LineRunner } from "./line_runner.ts";
+import { BATCH_LIMITS, type BatchRecord, type LineError } from "./records/batch.ts";
+import { linesOf, writeStoredLine } from "./lines/input_lines.ts";
+import type { LineFormat } from "./lines/line_format.ts";
+import type { LineRunner } from "./lines/line_runner.ts";
 
 /** Blank lines of a file, so that one of line feeds alone has an end before it was read. */
 const MAX_BLANK_LINES = BATCH_LIMITS.lines;

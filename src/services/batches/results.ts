@@ -1,6 +1,6 @@
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { OpenedContent, StoredFiles } from "../stored_files/stored_files.ts";
-import type { BatchRecord } from "./batch.ts";
+import type { BatchRecord } from "./records/batch.ts";
 
 /** The results of an ended batch whose format has one file of them. */
 export type BatchResults = Pick<BatchRecord, "keyId" | "outputFileId">;

@@ -5,9 +5,9 @@ import type { JobHandler } from "../../platform/store/job_runner.ts";
 import type { Store } from "../../platform/store/store.ts";
 import { deleteHold } from "../../money/billing/hold.ts";
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
-import { isEnded, linesNameOf, replyNameOf } from "./batch.ts";
+import { isEnded, linesNameOf, replyNameOf } from "./records/batch.ts";
 import { deliveryIdsOf } from "./events.ts";
-import { vendorContentNameOf } from "./vendor_batch.ts";
+import { vendorContentNameOf } from "./records/vendor_batch.ts";
 import {
   batchIdsOfAccount,
   endedBatchIds,
@@ -16,7 +16,7 @@ import {
   removeReplies,
   removeVendorBatch,
   vendorBatchesOf,
-} from "./records.ts";
+} from "./records/records.ts";
 
 const BATCH = 100;
 /** Number of concurrent removals, which leaves capacity for requests. */

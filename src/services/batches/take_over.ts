@@ -1,8 +1,8 @@
 import type { Job } from "../../platform/store/store.ts";
 import { writtenVersion } from "../../platform/store/written_version.ts";
-import { isEnded } from "./batch.ts";
-import type { BatchParts } from "./batch_parts.ts";
-import { type BatchEntry, changeBatch, readBatch } from "./records.ts";
+import { isEnded } from "./records/batch.ts";
+import type { BatchParts } from "./settling/batch_parts.ts";
+import { type BatchEntry, changeBatch, readBatch } from "./records/records.ts";
 
 /**
  * Notes in the batch that this job settles its lines, so that those of an earlier worker are refused. Null if the job

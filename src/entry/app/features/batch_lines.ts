@@ -2,7 +2,7 @@ import type { Meter } from "../../../money/billing/meter/meter.ts";
 import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
 import type { ImageServices } from "./image_routes.ts";
 import type { WholeCallServices } from "./whole_call_routes.ts";
-import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/batch.ts";
+import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/records/batch.ts";
 import type {
   LineNeeds,
   LineReply,
@@ -10,7 +10,7 @@ import type {
   LineRunner,
   RoutedLine,
   VendorReply,
-} from "../../../services/batches/line_runner.ts";
+} from "../../../services/batches/lines/line_runner.ts";
 import type { TextParts } from "../../../services/texts/plan/attempt.ts";
 import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";

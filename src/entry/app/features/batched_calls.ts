@@ -4,7 +4,7 @@ import { holdRequest } from "../../../platform/lib/basics/held.ts";
 import { JoinedBytes } from "../../../platform/lib/bytes/joined_bytes.ts";
 import { parsedOrNull } from "../../../conversation/neutral/wire_value.ts";
 import type { BatchRouting, TextParts } from "../../../services/texts/plan/attempt.ts";
-import type { BatchRoute, VendorReply } from "../../../services/batches/line_runner.ts";
+import type { BatchRoute, VendorReply } from "../../../services/batches/lines/line_runner.ts";
 import type { Model } from "../../../vendors/catalog/model.ts";
 import { BATCH_TIER } from "../../../vendors/catalog/prices/price_conditions.ts";
 import { isTierPriced } from "../../../vendors/catalog/prices/price_list.ts";

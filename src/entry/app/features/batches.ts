@@ -1,6 +1,6 @@
-import { BATCH_LIMITS, type BatchProtocol, type BatchRecord } from "../../../services/batches/batch.ts";
+import { BATCH_LIMITS, type BatchProtocol, type BatchRecord } from "../../../services/batches/records/batch.ts";
 import { Batches } from "../../../services/batches/batches.ts";
-import { type BatchParts, MAX_LINES_AT_ONCE } from "../../../services/batches/batch_parts.ts";
+import { type BatchParts, MAX_LINES_AT_ONCE } from "../../../services/batches/settling/batch_parts.ts";
 import { batchSweep, cleanHandler } from "../../../services/batches/retention.ts";
 import { BatchRuns } from "../../../services/batches/run.ts";
 import { accessLog } from "../../../platform/http/access_log.ts";

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../../platform/lib/basics/clock.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
 import { type CountedLog, countLog } from "../../../observers/metrics/counted_log.ts";
 import type { MetricFamily } from "../../../platform/lib/basics/metric_family.ts";
-import type { LineEnd } from "../../../services/batches/batch_parts.ts";
+import type { LineEnd } from "../../../services/batches/settling/batch_parts.ts";
 import { LoopLag } from "../../../observers/metrics/loop_lag.ts";
 import { RequestMetrics } from "../../../observers/metrics/request_metrics.ts";
 

@@ -27,7 +27,7 @@ const tracingModule = new Late(() => import("./tracing.ts"));
 const auditedConfigModule = new Late(() => import("./audited_config.ts"));
 const folderUseModule = new Late(() => import("../../../platform/files/folder_use.ts"));
 const storedFileRecordsModule = new Late(() => import("../../../services/stored_files/records.ts"));
-const batchRecordsModule = new Late(() => import("../../../services/batches/records.ts"));
+const batchRecordsModule = new Late(() => import("../../../services/batches/records/records.ts"));
 const openModule = new Late(() => import("../../../platform/files/s3/open.ts"));
 
 /** Services of the process that owns the store: its records and files are in the form that this version expects. */

@@ -1,5 +1,5 @@
 import type { AuditLog } from "../../../observers/audit/audit_log.ts";
-import { countOpenBatches } from "../../../services/batches/records.ts";
+import { countOpenBatches } from "../../../services/batches/records/records.ts";
 import { eraseBatches } from "../../../services/batches/retention.ts";
 import { readAccount } from "../../../money/billing/accounts/account.ts";
 import { beginErasure, endErasure, eraseKeys } from "../../../money/billing/accounts/erase_account.ts";

@@ -1,7 +1,7 @@
-import { mergeCommits } from "../../money/billing/accounts/records.ts";
-import { entriesBelow } from "../../platform/store/entries_below.ts";
-import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
-import type { StoreTime } from "../../platform/store/store_time.ts";
+import { mergeCommits } from "../../../money/billing/accounts/records.ts";
+import { entriesBelow } from "../../../platform/store/entries_below.ts";
+import type { Commit, Entry, Key, Store } from "../../../platform/store/store.ts";
+import type { StoreTime } from "../../../platform/store/store_time.ts";
 import type { VendorBatch } from "./vendor_batch.ts";
 import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
 

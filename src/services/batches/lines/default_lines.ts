@@ -1,4 +1,4 @@
-import { defaultErrorFields } from "../../conversation/parts/reply/default_error.ts";
+import { defaultErrorFields } from "../../../conversation/parts/reply/default_error.ts";
 import { readInputLine } from "./input_lines.ts";
 import type { LineFormat } from "./line_format.ts";
 

@@ -1,6 +1,6 @@
-import { parsedOrNull } from "../../conversation/neutral/wire_value.ts";
-import type { BatchRecord } from "./batch.ts";
-import type { LineReply } from "./line_runner.ts";
+import { parsedOrNull } from "../../../conversation/neutral/wire_value.ts";
+import type { BatchRecord } from "../records/batch.ts";
+import type { LineReply } from "../lines/line_runner.ts";
 
 /** The codes of failures that a batch counts; others count as `other`. A vendor can have any number of them. */
 const MAX_CODES = 20;

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import { type JsonBody, jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
-import type { Money } from "../../platform/lib/basics/money.ts";
-import { BATCH_LIMITS } from "./batch.ts";
+import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
+import { type JsonBody, jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
+import type { Money } from "../../../platform/lib/basics/money.ts";
+import { BATCH_LIMITS } from "../records/batch.ts";
 import type { BatchRoute } from "./line_runner.ts";
 
 /** A line of an input file. */

@@ -1,14 +1,21 @@
-import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
-import type { StoredFile } from "../../platform/files/files.ts";
-import type { Credential } from "../../money/billing/keys/key_ring.ts";
-import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { BatchedCall, BatchUpstream } from "../../vendors/upstreams/contract/batch_upstream.ts";
-import type { BatchParts } from "./batch_parts.ts";
-import { type StoredLine, storedLines } from "./input_lines.ts";
-import { type BatchRoute, isRefusedForNow } from "./line_runner.ts";
-import { setVendorBatch, vendorBatchesOf } from "./records.ts";
-import type { Settler } from "./settle.ts";
-import { addLine, hasLine, idPrefixOf, noLines, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
+import { TurnPace } from "../../../platform/lib/streams/turn_pace.ts";
+import type { StoredFile } from "../../../platform/files/files.ts";
+import type { Credential } from "../../../money/billing/keys/key_ring.ts";
+import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { BatchedCall, BatchUpstream } from "../../../vendors/upstreams/contract/batch_upstream.ts";
+import type { BatchParts } from "../settling/batch_parts.ts";
+import { type StoredLine, storedLines } from "../lines/input_lines.ts";
+import { type BatchRoute, isRefusedForNow } from "../lines/line_runner.ts";
+import { setVendorBatch, vendorBatchesOf } from "../records/records.ts";
+import type { Settler } from "../settling/settle.ts";
+import {
+  addLine,
+  hasLine,
+  idPrefixOf,
+  noLines,
+  type VendorBatch,
+  vendorContentNameOf,
+} from "../records/vendor_batch.ts";
 
 /** The run ends before the batches are cut. */
 export class UnfinishedCutError extends Error {

@@ -1,8 +1,8 @@
-import type { Charge } from "../../money/billing/meter/meter.ts";
-import type { Credential } from "../../money/billing/keys/key_ring.ts";
-import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { Money } from "../../platform/lib/basics/money.ts";
-import type { BatchedCall, BatchUpstream } from "../../vendors/upstreams/contract/batch_upstream.ts";
+import type { Charge } from "../../../money/billing/meter/meter.ts";
+import type { Credential } from "../../../money/billing/keys/key_ring.ts";
+import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { Money } from "../../../platform/lib/basics/money.ts";
+import type { BatchedCall, BatchUpstream } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 
 /** One request of a batch. */
 export interface LineRequest {

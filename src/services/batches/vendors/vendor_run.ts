@@ -1,14 +1,14 @@
-import { errorName } from "../../platform/lib/basics/log.ts";
-import type { Credential } from "../../money/billing/keys/key_ring.ts";
-import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { StoredFile } from "../../platform/files/files.ts";
-import { UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
-import type { BatchOrder, BatchUpstream, EndedBatch } from "../../vendors/upstreams/contract/batch_upstream.ts";
-import type { BatchParts } from "./batch_parts.ts";
+import { errorName } from "../../../platform/lib/basics/log.ts";
+import type { Credential } from "../../../money/billing/keys/key_ring.ts";
+import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { StoredFile } from "../../../platform/files/files.ts";
+import { UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
+import type { BatchOrder, BatchUpstream, EndedBatch } from "../../../vendors/upstreams/contract/batch_upstream.ts";
+import type { BatchParts } from "../settling/batch_parts.ts";
 import { BatchCutter } from "./cut.ts";
-import { settledNumbers, setVendorBatch, vendorBatchesOf } from "./records.ts";
-import { LostBatchError, type Settler } from "./settle.ts";
-import { idPrefixOf, markOf, type VendorBatch, vendorContentNameOf } from "./vendor_batch.ts";
+import { settledNumbers, setVendorBatch, vendorBatchesOf } from "../records/records.ts";
+import { LostBatchError, type Settler } from "../settling/settle.ts";
+import { idPrefixOf, markOf, type VendorBatch, vendorContentNameOf } from "../records/vendor_batch.ts";
 import { MIN_POLL_MS, pollMs, retryMs } from "./vendor_pauses.ts";
 import { VendorResults } from "./vendor_results.ts";
 

@@ -1,13 +1,13 @@
-import type { Meter } from "../../money/billing/meter/meter.ts";
-import type { FileStore } from "../../platform/files/files.ts";
-import type { Clock } from "../../platform/lib/basics/clock.ts";
-import type { Log } from "../../platform/lib/basics/log.ts";
-import type { FairPermits } from "../../platform/lib/collections/permits.ts";
-import type { EgressPolicy } from "../../platform/net/target.ts";
-import type { Store } from "../../platform/store/store.ts";
-import type { StoredFiles } from "../stored_files/stored_files.ts";
-import type { BatchRecord } from "./batch.ts";
-import type { LineRunner } from "./line_runner.ts";
+import type { Meter } from "../../../money/billing/meter/meter.ts";
+import type { FileStore } from "../../../platform/files/files.ts";
+import type { Clock } from "../../../platform/lib/basics/clock.ts";
+import type { Log } from "../../../platform/lib/basics/log.ts";
+import type { FairPermits } from "../../../platform/lib/collections/permits.ts";
+import type { EgressPolicy } from "../../../platform/net/target.ts";
+import type { Store } from "../../../platform/store/store.ts";
+import type { StoredFiles } from "../../stored_files/stored_files.ts";
+import type { BatchRecord } from "../records/batch.ts";
+import type { LineRunner } from "../lines/line_runner.ts";
 
 /** How a line ends. Lines that were cancelled or have expired were not run. */
 export type LineEnd = "completed" | "failed" | "cancelled" | "expired";

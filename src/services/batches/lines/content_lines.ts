@@ -1,14 +1,14 @@
 import { Buffer } from "node:buffer";
-import { writeError } from "../../conversation/codecs/content/caller/error.ts";
-import { jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
-import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
-import { spliceJson } from "../../platform/lib/json/json.ts";
-import type { JsonObject } from "../../platform/lib/json/json_object.ts";
-import { bareModelName } from "../../platform/names/bare_model_name.ts";
-import { BATCH_LIMITS } from "./batch.ts";
+import { writeError } from "../../../conversation/codecs/content/caller/error.ts";
+import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
+import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
+import { spliceJson } from "../../../platform/lib/json/json.ts";
+import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
+import { bareModelName } from "../../../platform/names/bare_model_name.ts";
+import { BATCH_LIMITS } from "../records/batch.ts";
 import { type InputLine, oneLine, requestIn, valueOf } from "./input_lines.ts";
 import type { LineFormat, NotRun } from "./line_format.ts";
-import { isSuccess } from "./settle.ts";
+import { isSuccess } from "../settling/settle.ts";
 
 /** Where the requests of a create are. */
 const LIST = "batch.inputConfig.requests.requests";

@@ -1,6 +1,6 @@
-import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { LineReply } from "./line_runner.ts";
-import type { BatchProtocol, BatchRecord } from "./batch.ts";
+import type { BatchProtocol, BatchRecord } from "../records/batch.ts";
 import { contentLines } from "./content_lines.ts";
 import { DEFAULT_LINES } from "./default_lines.ts";
 import type { LineFormat } from "./line_format.ts";

@@ -1,14 +1,14 @@
-import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
-import type { StoredFile } from "../../platform/files/files.ts";
-import type { Credential } from "../../money/billing/keys/key_ring.ts";
-import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { BatchUpstream, EndedBatch } from "../../vendors/upstreams/contract/batch_upstream.ts";
-import type { BatchParts } from "./batch_parts.ts";
-import { LineIndex, readStoredLine, type StoredLine, storedLines } from "./input_lines.ts";
-import { isRefusedForNow, type LineReply } from "./line_runner.ts";
-import { boundedLinesOf } from "./result_lines.ts";
-import { isSuccess, type Settler } from "./settle.ts";
-import { hasLine, idPrefixOf, lineNumberOf, type VendorBatch } from "./vendor_batch.ts";
+import { TurnPace } from "../../../platform/lib/streams/turn_pace.ts";
+import type { StoredFile } from "../../../platform/files/files.ts";
+import type { Credential } from "../../../money/billing/keys/key_ring.ts";
+import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { BatchUpstream, EndedBatch } from "../../../vendors/upstreams/contract/batch_upstream.ts";
+import type { BatchParts } from "../settling/batch_parts.ts";
+import { LineIndex, readStoredLine, type StoredLine, storedLines } from "../lines/input_lines.ts";
+import { isRefusedForNow, type LineReply } from "../lines/line_runner.ts";
+import { boundedLinesOf } from "../lines/result_lines.ts";
+import { isSuccess, type Settler } from "../settling/settle.ts";
+import { hasLine, idPrefixOf, lineNumberOf, type VendorBatch } from "../records/vendor_batch.ts";
 
 /** What {@linkcode VendorResults} works on. */
 export interface ResultOptions {

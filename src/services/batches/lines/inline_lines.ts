@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { type JsonBody, jsonObjectOf } from "../../platform/http/bodies/json_body.ts";
-import { scanJson } from "../../platform/lib/json/json.ts";
+import { type JsonBody, jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
+import { scanJson } from "../../../platform/lib/json/json.ts";
 import { oneLine } from "./input_lines.ts";
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];

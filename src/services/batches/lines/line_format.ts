@@ -1,5 +1,5 @@
-import type { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { SettledLine } from "./batch.ts";
+import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { SettledLine } from "../records/batch.ts";
 import type { InputLine } from "./input_lines.ts";
 
 /** How a batch with lines ends. */

@@ -1,15 +1,15 @@
-import { addCharge } from "../../money/billing/ledger/charge.ts";
-import { drawFromHold, type Hold, type HoldDraw } from "../../money/billing/hold.ts";
-import { holdKey } from "../../money/billing/accounts/records.ts";
-import { NO_USAGE, promptTokensOf, type Usage } from "../../conversation/neutral/usage.ts";
-import type { Commit } from "../../platform/store/store.ts";
-import { writtenVersion } from "../../platform/store/written_version.ts";
-import { type BatchRecord, type BatchUsage, replyNameOf, type SettledLine } from "./batch.ts";
+import { addCharge } from "../../../money/billing/ledger/charge.ts";
+import { drawFromHold, type Hold, type HoldDraw } from "../../../money/billing/hold.ts";
+import { holdKey } from "../../../money/billing/accounts/records.ts";
+import { NO_USAGE, promptTokensOf, type Usage } from "../../../conversation/neutral/usage.ts";
+import type { Commit } from "../../../platform/store/store.ts";
+import { writtenVersion } from "../../../platform/store/written_version.ts";
+import { type BatchRecord, type BatchUsage, replyNameOf, type SettledLine } from "../records/batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
-import type { StoredLine } from "./input_lines.ts";
+import type { StoredLine } from "../lines/input_lines.ts";
 import { failuresAfter } from "./failures.ts";
-import type { LineReply } from "./line_runner.ts";
-import { addReply, type BatchEntry, changeBatch, readBatch } from "./records.ts";
+import type { LineReply } from "../lines/line_runner.ts";
+import { addReply, type BatchEntry, changeBatch, readBatch } from "../records/records.ts";
 
 /** A line with its reply. */
 export interface AnsweredLine {

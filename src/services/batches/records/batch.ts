@@ -1,10 +1,10 @@
-import type { Usage } from "../../conversation/neutral/usage.ts";
-import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
-import type { Endpoint } from "../../platform/endpoints/endpoint.ts";
-import type { ProtocolName } from "../../platform/endpoints/protocols.ts";
-import { newSortableId } from "../../platform/lib/basics/ids.ts";
-import type { Money } from "../../platform/lib/basics/money.ts";
-import type { StoreTime } from "../../platform/store/store_time.ts";
+import type { Usage } from "../../../conversation/neutral/usage.ts";
+import { CALLER_ENDPOINTS as ENDPOINTS } from "../../../platform/endpoints/callers.ts";
+import type { Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import type { ProtocolName } from "../../../platform/endpoints/protocols.ts";
+import { newSortableId } from "../../../platform/lib/basics/ids.ts";
+import type { Money } from "../../../platform/lib/basics/money.ts";
+import type { StoreTime } from "../../../platform/store/store_time.ts";
 
 /** The endpoints whose requests can be lines of a batch, by their paths. */
 export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
