@@ -21,7 +21,7 @@ import { oneLine, storedLines } from "./lines/input_lines.ts";
 import type { BatchEnd, NotRun, ResultFormat } from "./lines/line_format.ts";
 import { lineFormatOf } from "./lines/line_formats.ts";
 import { type BatchEntry, changeBatch, endBatch, repliesOf, settledNumbers } from "./records/records.ts";
-import { isSuccess } from "./settling/settle.ts";
+import { isSuccess } from "./lines/line_runner.ts";
 
 const LINE_END = Buffer.from("\n");
 

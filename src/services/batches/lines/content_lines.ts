@@ -8,7 +8,7 @@ import { bareModelName } from "../../../platform/names/bare_model_name.ts";
 import { BATCH_LIMITS } from "../records/batch.ts";
 import { type InputLine, oneLine, requestIn, valueOf } from "./input_lines.ts";
 import type { LineFormat, NotRun } from "./line_format.ts";
-import { isSuccess } from "../settling/settle.ts";
+import { isSuccess } from "./line_runner.ts";
 
 /** Where the requests of a create are. */
 const LIST = "batch.inputConfig.requests.requests";

@@ -28,6 +28,11 @@ export interface LineReply {
   readonly charge: Charge | null;
 }
 
+/** Whether a reply belongs into the output file. */
+export function isSuccess({ status }: Pick<LineReply, "status">): boolean {
+  return status < 400;
+}
+
 /** Whether a reply says nothing about its line: a limit, or the gateway for lack of memory or storage, refused it. */
 export function isRefusedForNow({ status, charge }: Pick<LineReply, "status" | "charge">): boolean {
   return charge === null && (status === 429 || status === 503);

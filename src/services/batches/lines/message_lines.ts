@@ -3,7 +3,7 @@ import { writeError } from "../../../conversation/codecs/messages/caller/error.t
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { oneLine, requestIn, valueOf } from "./input_lines.ts";
-import { isSuccess } from "../settling/settle.ts";
+import { isSuccess } from "./line_runner.ts";
 import type { LineFormat, NotRun } from "./line_format.ts";
 
 /** Source: Anthropic API reference, "Create a Message Batch". */

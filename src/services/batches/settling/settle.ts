@@ -8,7 +8,7 @@ import { type BatchRecord, type BatchUsage, replyNameOf, type SettledLine } from
 import type { BatchParts } from "./batch_parts.ts";
 import type { StoredLine } from "../lines/input_lines.ts";
 import { failuresAfter } from "./failures.ts";
-import type { LineReply } from "../lines/line_runner.ts";
+import { isSuccess, type LineReply } from "../lines/line_runner.ts";
 import { addReply, type BatchEntry, changeBatch, readBatch } from "../records/records.ts";
 
 /** A line with its reply. */
@@ -225,11 +225,6 @@ function countsAfter(batch: BatchRecord, lines: readonly AnsweredLine[]): Partia
     completed: batch.completed + lines.length - failed,
     ...failed > 0 && { failures: failuresAfter(batch, failures) },
   };
-}
-
-/** Whether a reply belongs into the output file. */
-export function isSuccess({ status }: Pick<LineReply, "status">): boolean {
-  return status < 400;
 }
 
 function sumOf(sum: BatchUsage, counters: Partial<Usage> = {}): BatchUsage {

@@ -5,9 +5,9 @@ import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts
 import type { BatchUpstream, EndedBatch } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 import type { BatchParts } from "../settling/batch_parts.ts";
 import { LineIndex, readStoredLine, type StoredLine, storedLines } from "../lines/input_lines.ts";
-import { isRefusedForNow, type LineReply } from "../lines/line_runner.ts";
+import { isRefusedForNow, isSuccess, type LineReply } from "../lines/line_runner.ts";
 import { boundedLinesOf } from "../lines/result_lines.ts";
-import { isSuccess, type Settler } from "../settling/settle.ts";
+import type { Settler } from "../settling/settle.ts";
 import { hasLine, idPrefixOf, lineNumberOf, type VendorBatch } from "../records/vendor_batch.ts";
 
 /** What {@linkcode VendorResults} works on. */
