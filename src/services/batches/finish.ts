@@ -8,6 +8,7 @@ import type { Commit, CommitResult, Job, Store } from "../../platform/store/stor
 import type { WrittenContent } from "../stored_files/stored_files.ts";
 import { writtenVersion } from "../../platform/store/written_version.ts";
 import {
+  batchDigitsOf,
   type BatchRecord,
   type EndedBatchStatus,
   type LineError,
@@ -229,7 +230,7 @@ async function bodyOf(
 }
 
 function lineIdOf({ id }: BatchRecord, number: number): string {
-  return `batch_req_${id.slice("batch_".length)}_${number}`;
+  return `batch_req_${batchDigitsOf(id)}_${number}`;
 }
 
 /** Source: OpenAI API reference, "Batch output". The body stays as the endpoint wrote it. */

@@ -188,7 +188,7 @@ const SHOWN_PREFIXES: Readonly<Record<BatchProtocol, string>> = {
 
 /** The id of a batch as its caller sees it. */
 export function shownBatchId({ id, protocol = "default" }: Pick<BatchRecord, "id" | "protocol">): string {
-  return SHOWN_PREFIXES[protocol] + id.slice("batch_".length);
+  return SHOWN_PREFIXES[protocol] + batchDigitsOf(id);
 }
 
 /** The id in the store of an id that callers of a protocol see; null if it can be none. */
@@ -208,14 +208,19 @@ export function batchIdsFrom(atMs: number): string | null {
   return atMs <= 0 || atMs > MAX_DATE_MS ? null : `batch_${atMs.toString(16).padStart(12, "0")}`;
 }
 
+/** The digits of an id in the store, which stand in all names that are made of it. */
+export function batchDigitsOf(batchId: string): string {
+  return batchId.slice("batch_".length);
+}
+
 /** The name of the content with the lines of a batch. */
 export function linesNameOf(batchId: string): string {
-  return `batch-${batchId.slice("batch_".length)}-lines.bin`;
+  return `batch-${batchDigitsOf(batchId)}-lines.bin`;
 }
 
 /** The name of the content with the long reply to a line. */
 export function replyNameOf(batchId: string, line: number): string {
-  return `batch-${batchId.slice("batch_".length)}-${line}.bin`;
+  return `batch-${batchDigitsOf(batchId)}-${line}.bin`;
 }
 
 /** The batch that a content belongs to; null for other contents. */

@@ -1,3 +1,5 @@
+import { batchDigitsOf } from "./batch.ts";
+
 /**
  * The states of a vendor's batch:
  *
@@ -46,21 +48,19 @@ export interface VendorBatch {
   readonly dueAt: number;
 }
 
-const BATCH_PREFIX = "batch_";
-
 /** The name of the content with the lines as the vendor gets them. */
 export function vendorContentNameOf(batchId: string, number: number): string {
-  return `batch-${batchId.slice(BATCH_PREFIX.length)}-vendor${number}.bin`;
+  return `batch-${batchDigitsOf(batchId)}-vendor${number}.bin`;
 }
 
 /** The gateway's name for a batch at its vendor. */
 export function markOf(batchId: string, { number, sent }: Pick<VendorBatch, "number" | "sent">): string {
-  return `${batchId.slice(BATCH_PREFIX.length)}-${number}-${sent}`;
+  return `${batchDigitsOf(batchId)}-${number}-${sent}`;
 }
 
 /** What the ids of the lines of a vendor's batch begin with. All vendors accept them. */
 export function idPrefixOf(batchId: string, number: number): string {
-  return `${batchId.slice(BATCH_PREFIX.length)}-${number}-`;
+  return `${batchDigitsOf(batchId)}-${number}-`;
 }
 
 /** The number of the line that an id of a vendor's result stands for; null for one of another batch. */
