@@ -80,7 +80,6 @@ export function writeBatch(batch: BatchRecord): Record<string, unknown> {
   };
 }
 
-/** Who runs the lines: the batches of vendors, the gateway (`emulated`), or both. */
 async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Response> {
   const { batches, authenticate, bodyLimits } = parts;
   const credential = await authenticate(inbound);

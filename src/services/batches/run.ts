@@ -96,7 +96,7 @@ export class BatchRuns {
   }
 }
 
-/** Why a run begins no further line. `done`: there is none. */
+/** Why a run begins no further line. `completed`: there is none. */
 type StopReason = BatchEnd | "paused";
 
 /** One run of the lines of a batch. */
