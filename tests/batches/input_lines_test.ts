@@ -7,7 +7,7 @@ import {
   storedLines,
   writeStoredLine,
 } from "../../src/services/batches/lines/input_lines.ts";
-import { boundedLinesOf } from "../../src/services/batches/lines/result_lines.ts";
+import { splitLines } from "../../src/services/batches/lines/split_lines.ts";
 import { inlineLines } from "../../src/services/batches/lines/inline_lines.ts";
 import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
@@ -135,13 +135,15 @@ Deno.test("LineIndex finds each line of a content, however its chunks are cut", 
   }
 });
 
-Deno.test("boundedLinesOf() leaves out empty lines and those above the limit, and goes on after them", async () => {
+Deno.test("splitLines() has null for a line above the limit, and goes on after it", async () => {
   const text = `one\n\n${"x".repeat(30)}\ntwo\n${"y".repeat(30)}`;
   for (const size of [1, 5, 64]) {
-    const found: string[] = [];
-    for await (const line of boundedLinesOf(chunks(encoder.encode(text), pointsOf(text.length, size)), 20)) {
-      found.push(decoder.decode(line));
+    const found: (string | null)[] = [];
+    for await (const line of splitLines(chunks(encoder.encode(text), pointsOf(text.length, size)), 20)) {
+      found.push(line && decoder.decode(line));
     }
-    assertEquals(found, ["one", "two"]);
+    assertEquals(found, ["one", "", null, "two", null]);
+    // What readers of results keep.
+    assertEquals(found.filter(Boolean), ["one", "two"]);
   }
 });

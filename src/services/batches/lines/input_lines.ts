@@ -4,6 +4,7 @@ import { type JsonBody, jsonObjectOf } from "../../../platform/http/bodies/json_
 import type { Money } from "../../../platform/lib/basics/money.ts";
 import { BATCH_LIMITS } from "../records/batch.ts";
 import type { BatchRoute } from "./line_runner.ts";
+import { splitLines } from "./split_lines.ts";
 
 /** A line of an input file. */
 export interface InputLine {
@@ -39,31 +40,12 @@ export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let pieces: Uint8Array[] = [];
-  let length = 0;
-  const take = (piece: Uint8Array) => {
-    length += piece.length;
-    if (length > maxBytes) {
+  for await (const line of splitLines(chunks, maxBytes)) {
+    if (line === null) {
       throw new GatewayError("request_too_large", `Cannot read a line this long: expected at most ${maxBytes} bytes`);
     }
-    pieces.push(piece.slice());
-  };
-  const end = () => {
-    const line = new Uint8Array(Buffer.concat(pieces, length));
-    pieces = [];
-    length = 0;
-    return line[line.length - 1] === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
-  };
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, start)) {
-      take(chunk.subarray(start, at));
-      start = at + 1;
-      yield end();
-    }
-    if (start < chunk.length) take(chunk.subarray(start));
+    yield line[line.length - 1] === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
   }
-  if (length > 0) yield end();
 }
 
 /**

@@ -1,23 +1,28 @@
 import { Buffer } from "node:buffer";
 
-/** A longer line of a vendor's results is left out: no reply of a model is as long. */
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
-/** Cuts chunks into lines without their ends. Empty lines, and those that are longer than the limit, are left out. */
-export async function* boundedLinesOf(
+/**
+ * Cuts chunks into lines without their line feeds, each a copy. In the place of a line that is longer than the limit
+ * there is null, as soon as it is known to be. What comes after the last line feed is a line unless it is empty.
+ */
+export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number = MAX_RESULT_BYTES,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  maxBytes: number,
+): AsyncGenerator<Uint8Array<ArrayBuffer> | null> {
   let pieces: Uint8Array[] = [];
   let length = 0;
-  const take = (piece: Uint8Array) => {
+  /** Whether the line has just become too long. */
+  const take = (piece: Uint8Array): boolean => {
+    const wasShort = length <= maxBytes;
     length += piece.length;
-    if (length > maxBytes) pieces = [];
-    else pieces.push(piece.slice());
+    if (length <= maxBytes) pieces.push(piece.slice());
+    else pieces = [];
+    return wasShort && length > maxBytes;
   };
+  /** Null for a line that was too long. */
   const end = () => {
-    const line = length > maxBytes ? new Uint8Array() : new Uint8Array(Buffer.concat(pieces, length));
+    const line = length > maxBytes ? null : new Uint8Array(Buffer.concat(pieces, length));
     pieces = [];
     length = 0;
     return line;
@@ -25,13 +30,14 @@ export async function* boundedLinesOf(
   for await (const chunk of chunks) {
     let start = 0;
     for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, start)) {
-      take(chunk.subarray(start, at));
+      if (take(chunk.subarray(start, at))) yield null;
       start = at + 1;
       const line = end();
-      if (line.length > 0) yield line;
+      if (line !== null) yield line;
     }
-    if (start < chunk.length) take(chunk.subarray(start));
+    if (start < chunk.length && take(chunk.subarray(start))) yield null;
   }
+  if (length === 0) return;
   const last = end();
-  if (last.length > 0) yield last;
+  if (last !== null) yield last;
 }

@@ -6,9 +6,12 @@ import type { BatchUpstream, EndedBatch } from "../../../vendors/upstreams/contr
 import type { BatchParts } from "../settling/batch_parts.ts";
 import { LineIndex, readStoredLine, type StoredLine, storedLines } from "../lines/input_lines.ts";
 import { isRefusedForNow, isSuccess, type LineReply } from "../lines/line_runner.ts";
-import { boundedLinesOf } from "../lines/result_lines.ts";
+import { splitLines } from "../lines/split_lines.ts";
 import type { Settler } from "../settling/settle.ts";
 import { hasLine, idPrefixOf, lineNumberOf, type VendorBatch } from "../records/vendor_batch.ts";
+
+/** A longer line of a vendor's results is left out: no reply of a model is as long. */
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 /** What {@linkcode VendorResults} works on. */
 export interface ResultOptions {
@@ -51,8 +54,9 @@ export class VendorResults {
     const prefix = idPrefixOf(id, vendor.number);
     let ignored = 0;
     let isWaiting = false;
-    for await (const bytes of boundedLinesOf(this.#untilPause(upstream.results(ended)))) {
+    for await (const bytes of splitLines(this.#untilPause(upstream.results(ended)), MAX_RESULT_BYTES)) {
       if (shouldPause()) return "paused";
+      if (bytes === null || bytes.length === 0) continue;
       const turn = pace.note();
       if (turn !== null) await turn;
       const result = readQuietly(upstream, bytes);
