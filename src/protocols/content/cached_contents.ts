@@ -3,7 +3,13 @@ import { type CachedContent, cacheNameOf } from "../../services/caches/cached_co
 import type { Caches } from "../../services/caches/caches.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { BodyLimits } from "../../platform/http/bodies/body.ts";
-import { type Handler, type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import {
+  type Handler,
+  type Inbound,
+  type PageSizes,
+  pathParam,
+  type Route,
+} from "../../platform/http/request/inbound.ts";
 import { isDryRun } from "../../platform/http/request/dry_run.ts";
 import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
@@ -93,12 +99,6 @@ async function remove(inbound: Inbound, { caches, authenticate }: CachedContentP
 
 function nameIn({ params }: Inbound): string {
   return cacheNameOf(pathParam(params, "id"));
-}
-
-/** The sizes of pages of a list. */
-export interface PageSizes {
-  readonly usual: number;
-  readonly max: number;
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Authenticate } from "../../money/billing/authenticate.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { BodyLimits } from "../../platform/http/bodies/body.ts";
 import { isDryRun } from "../../platform/http/request/dry_run.ts";
-import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { type Inbound, limitIn, pathParam, readListQuery, type Route } from "../../platform/http/request/inbound.ts";
 import { type JsonBody, readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
@@ -29,8 +29,7 @@ export interface BatchRouteParts {
   readonly bodyLimits: BodyLimits;
 }
 
-const MAX_PAGE_SIZE = 100;
-const DEFAULT_PAGE_SIZE = 20;
+const PAGE_SIZES = { usual: 20, max: 100 };
 
 /** `POST /v1/batches`, `GET /v1/batches`, and `GET` and `/cancel` of one batch. */
 export function batchRoutes(parts: BatchRouteParts): Route[] {
@@ -141,15 +140,11 @@ function lifetimeIn(after: unknown): number | null {
 
 async function list(inbound: Inbound, { batches, authenticate }: BatchRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const query = new URLSearchParams(inbound.query);
-  for (const name of query.keys()) {
-    if (name !== "after" && name !== "limit") throw invalidField(name.slice(0, 100), "expected after or limit");
-  }
-  const limit = query.get("limit") ?? String(DEFAULT_PAGE_SIZE);
-  if (!/^[1-9][0-9]{0,2}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
-    throw invalidField("limit", `expected 1 to ${MAX_PAGE_SIZE}`);
-  }
-  const found = await batches.list(keyId, { after: query.get("after"), limit: Number(limit) });
+  const query = readListQuery(inbound.query, {
+    isKnown: (name) => name === "after" || name === "limit",
+    expectation: "expected after or limit",
+  });
+  const found = await batches.list(keyId, { after: query.get("after"), limit: limitIn(query, PAGE_SIZES) });
   return Response.json({
     object: "list",
     data: found.batches.map(writeBatch),

@@ -1,5 +1,12 @@
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
-import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import {
+  type Inbound,
+  limitIn,
+  oneOfIn,
+  pathParam,
+  readListQuery,
+  type Route,
+} from "../../platform/http/request/inbound.ts";
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import {
@@ -14,7 +21,7 @@ import { countChange, readSeconds, type StoredFileRouteParts, storeFormFile } fr
 
 const TEXTS = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"]);
 const LIST_PARAMETERS: ReadonlySet<string> = new Set(["after", "limit", "order", "purpose"]);
-const MAX_PAGE_SIZE = 10_000;
+const PAGE_SIZES = { usual: 10_000, max: 10_000 };
 
 /** `POST /v1/files`, `GET /v1/files`, and `GET`, `DELETE` and `/content` of one file. */
 export function storedFileRoutes(parts: StoredFileRouteParts): Route[] {
@@ -75,7 +82,7 @@ async function create(inbound: Inbound, parts: StoredFileRouteParts): Promise<Re
 
 async function list(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const { files, hasMore } = await stored.list(keyId, readListQuery(inbound.query));
+  const { files, hasMore } = await stored.list(keyId, pageIn(inbound.query));
   return Response.json({
     object: "list",
     data: files.map(writeFile),
@@ -85,33 +92,18 @@ async function list(inbound: Inbound, { stored, authenticate }: StoredFileRouteP
   });
 }
 
-function readListQuery(text: string) {
-  const query = new URLSearchParams(text);
-  const names = [...query.keys()];
-  for (const [index, name] of names.entries()) {
-    if (!LIST_PARAMETERS.has(name)) {
-      throw invalidField(name.slice(0, 100), `expected ${[...LIST_PARAMETERS].join(", ")}`);
-    }
-    if (names.indexOf(name) !== index) throw invalidField(name, "expected it once");
-  }
-  const limit = query.get("limit") ?? String(MAX_PAGE_SIZE);
-  if (!/^[1-9][0-9]{0,4}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
-    throw invalidField("limit", `expected 1 to ${MAX_PAGE_SIZE}`);
-  }
+function pageIn(text: string) {
+  const query = readListQuery(text, {
+    isKnown: (name) => LIST_PARAMETERS.has(name),
+    expectation: `expected ${[...LIST_PARAMETERS].join(", ")}`,
+    isOnce: true,
+  });
   return {
     after: query.get("after"),
-    limit: Number(limit),
-    reverse: (oneOf(query, "order", ["asc", "desc"]) ?? "desc") === "desc",
-    purpose: oneOf(query, "purpose", FILE_PURPOSES),
+    limit: limitIn(query, PAGE_SIZES),
+    reverse: (oneOfIn(query, "order", ["asc", "desc"]) ?? "desc") === "desc",
+    purpose: oneOfIn(query, "purpose", FILE_PURPOSES),
   };
-}
-
-function oneOf<T extends string>(query: URLSearchParams, name: string, values: readonly T[]): T | null {
-  const text = query.get(name);
-  if (text === null) return null;
-  const value = values.find((each) => each === text);
-  if (value === undefined) throw invalidField(name, `expected one of ${values.join(", ")}`);
-  return value;
 }
 
 async function read(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {

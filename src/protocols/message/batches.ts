@@ -10,7 +10,7 @@ import type { BodyLimits } from "../../platform/http/bodies/body.ts";
 import { type JsonBody, readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { checkMessageVersion } from "../../platform/http/request/credentials.ts";
 import { isDryRun } from "../../platform/http/request/dry_run.ts";
-import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { type Inbound, limitIn, pathParam, readListQuery, type Route } from "../../platform/http/request/inbound.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { checkAccess } from "../../money/limits/permission.ts";
 import { batchTrialResponse } from "../batch_trial_response.ts";
@@ -28,8 +28,7 @@ export interface MessageBatchParts {
 }
 
 const PROTOCOL = "message";
-const MAX_PAGE_SIZE = 1_000;
-const DEFAULT_PAGE_SIZE = 20;
+const PAGE_SIZES = { usual: 20, max: 1_000 };
 const LIST_PARAMETERS: readonly string[] = ["after_id", "before_id", "limit"];
 
 /**
@@ -116,19 +115,14 @@ function newBatchOf(json: JsonBody, betas: string | null): NewBatch {
 
 async function list(inbound: Inbound, { batches, authenticate, baseUrl }: MessageBatchParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const query = new URLSearchParams(inbound.query);
-  for (const name of query.keys()) {
-    if (!LIST_PARAMETERS.includes(name)) {
-      throw invalidField(name.slice(0, 100), `expected ${LIST_PARAMETERS.join(", ")}`);
-    }
-  }
+  const query = readListQuery(inbound.query, {
+    isKnown: (name) => LIST_PARAMETERS.includes(name),
+    expectation: `expected ${LIST_PARAMETERS.join(", ")}`,
+  });
   const [after, before] = [query.get("after_id"), query.get("before_id")];
   if (after !== null && before !== null) throw invalidField("before_id", "expected it without after_id");
-  const limit = query.get("limit") ?? String(DEFAULT_PAGE_SIZE);
-  if (!/^[1-9][0-9]{0,3}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
-    throw invalidField("limit", `expected 1 to ${MAX_PAGE_SIZE}`);
-  }
-  const found = await batches.list(keyId, { after, before, limit: Number(limit) }, PROTOCOL);
+  const limit = limitIn(query, PAGE_SIZES);
+  const found = await batches.list(keyId, { after, before, limit }, PROTOCOL);
   const data = found.batches.map((batch) => writeMessageBatch(batch, baseUrl()));
   return Response.json({
     data,

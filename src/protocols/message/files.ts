@@ -1,6 +1,6 @@
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import { checkMessageVersion } from "../../platform/http/request/credentials.ts";
-import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
+import { type Inbound, limitIn, pathParam, readListQuery, type Route } from "../../platform/http/request/inbound.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { shownFileId, storedFileId, type StoredFileRecord } from "../../services/stored_files/stored_file.ts";
 import { routesAt } from "../route_at.ts";
@@ -9,8 +9,7 @@ import { countChange, readSeconds, type StoredFileRouteParts, storeFormFile } fr
 
 const PROTOCOL = "message";
 const TEXTS = new Set(["expires_in_seconds"]);
-const MAX_PAGE_SIZE = 1_000;
-const DEFAULT_PAGE_SIZE = 20;
+const PAGE_SIZES = { usual: 20, max: 1_000 };
 const MAX_IDS = 100;
 /** `beta` is what Anthropic's clients add to addresses of such endpoints. */
 const LIST_PARAMETERS: readonly string[] = ["after_id", "before_id", "beta", "ids", "ids[]", "limit", "page"];
@@ -67,12 +66,10 @@ async function create(inbound: Inbound, parts: StoredFileRouteParts): Promise<Re
 
 async function list(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
-  const query = new URLSearchParams(inbound.query);
-  for (const name of query.keys()) {
-    if (!LIST_PARAMETERS.includes(name)) {
-      throw invalidField(name.slice(0, 100), `expected ${LIST_PARAMETERS.join(", ")}`);
-    }
-  }
+  const query = readListQuery(inbound.query, {
+    isKnown: (name) => LIST_PARAMETERS.includes(name),
+    expectation: `expected ${LIST_PARAMETERS.join(", ")}`,
+  });
   const ids = [...query.getAll("ids"), ...query.getAll("ids[]")];
   if (ids.length > MAX_IDS) throw invalidField("ids", `expected at most ${MAX_IDS} ids`);
   if (ids.length > 0) {
@@ -82,15 +79,12 @@ async function list(inbound: Inbound, { stored, authenticate }: StoredFileRouteP
   const after = query.get("page") ?? query.get("after_id");
   const before = query.get("before_id");
   if (after !== null && before !== null) throw invalidField("before_id", "expected it without a page or after_id");
-  const limit = query.get("limit") ?? String(DEFAULT_PAGE_SIZE);
-  if (!/^[1-9][0-9]{0,3}$/.test(limit) || Number(limit) > MAX_PAGE_SIZE) {
-    throw invalidField("limit", `expected 1 to ${MAX_PAGE_SIZE}`);
-  }
+  const limit = limitIn(query, PAGE_SIZES);
   const from = before ?? after;
   const { files, hasMore } = await stored.list(keyId, {
     purpose: null,
     after: from === null ? null : storedFileId(from, PROTOCOL) ?? from,
-    limit: Number(limit),
+    limit,
     reverse: before === null,
   });
   return pageOf(before === null ? files : files.toReversed(), { hasMore });

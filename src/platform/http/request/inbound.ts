@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../endpoints/endpoint.ts";
-import type { GatewayError } from "../../lib/basics/gateway_error.ts";
+import { type GatewayError, invalidField } from "../../lib/basics/gateway_error.ts";
 import type { JsonScan } from "../../lib/json/json.ts";
 import type { MaybePromise } from "../../lib/basics/maybe_promise.ts";
 import type { HeldMemory } from "../../lib/process/memory_budget.ts";
@@ -99,6 +99,58 @@ export function changedInbound(inbound: Inbound, changes: Partial<Inbound>): Inb
 export function pathParam(params: Inbound["params"], name: string): string {
   const value = params[name];
   if (value === undefined) throw new Error(`The route has no path parameter "${name}"`);
+  return value;
+}
+
+/** Which parameters the query of a list may have. */
+export interface ListParameters {
+  /** Whether a parameter of the name may be there. */
+  readonly isKnown: (name: string) => boolean;
+  /** What the refusal of an unknown one says: `expected after or limit`. */
+  readonly expectation: string;
+  /** Whether each may be there once only. Default: false. */
+  readonly isOnce?: boolean;
+}
+
+/** The sizes of the pages of a list. */
+export interface PageSizes {
+  /** Without a limit. */
+  readonly usual: number;
+  /** The largest that a client can ask for. */
+  readonly max: number;
+}
+
+/**
+ * Reads the query of a list that clients of vendors page through.
+ *
+ * @param text Without its question mark.
+ * @throws {GatewayError} `invalid_request` that names a parameter that is unknown or repeated.
+ */
+export function readListQuery(text: string, { isKnown, expectation, isOnce = false }: ListParameters): URLSearchParams {
+  const query = new URLSearchParams(text);
+  const names = [...query.keys()];
+  for (const [index, name] of names.entries()) {
+    if (!isKnown(name)) throw invalidField(name.slice(0, 100), expectation);
+    if (isOnce && names.indexOf(name) !== index) throw invalidField(name, "expected it once");
+  }
+  return query;
+}
+
+/** The parameter `limit`. @throws {GatewayError} `invalid_request`. */
+export function limitIn(query: URLSearchParams, { usual, max }: PageSizes): number {
+  const text = query.get("limit");
+  if (text === null) return usual;
+  const limit = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > max) throw invalidField("limit", `expected 1 to ${max}`);
+  return limit;
+}
+
+/** A parameter that has one of some values; null without it. @throws {GatewayError} `invalid_request`. */
+export function oneOfIn<T extends string>(query: URLSearchParams, name: string, values: readonly T[]): T | null {
+  const text = query.get(name);
+  if (text === null) return null;
+  const value = values.find((each) => each === text);
+  if (value === undefined) throw invalidField(name, `expected one of ${values.join(", ")}`);
   return value;
 }
 
