@@ -1,26 +1,30 @@
 import { apiAddress, read } from "../../api.ts";
-import type { BatchMode, ListAnswer, ListedBatch, OwnBatch } from "../../shapes.ts";
+import type { ListAnswer, ListedBatch, OwnBatch } from "../../shapes.ts";
+
+/** What both APIs say of a batch. */
+type CommonFields = Pick<
+  ListedBatch,
+  | "id"
+  | "endpoint"
+  | "model"
+  | "mode"
+  | "status"
+  | "created_at"
+  | "expires_at"
+  | "ended_at"
+  | "lines"
+  | "estimate"
+  | "cost"
+  | "hold"
+>;
 
 /** A batch as both the operator's and the caller's API have it. */
-export interface ShownBatch {
-  readonly id: string;
+export interface ShownBatch extends CommonFields {
   /** Null on the page of its caller. */
   readonly account: string | null;
-  readonly endpoint: string;
-  readonly model: string | null;
-  readonly mode: BatchMode;
-  readonly status: string;
-  /** Unix seconds, as every `…_at`. */
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly ended_at: number | null;
-  readonly lines: ListedBatch["lines"];
   /** By the code of their error; null if they are not grouped. */
   readonly failures: ListedBatch["failures"] | null;
   readonly errors: readonly { readonly code: string; readonly line: number | null; readonly message?: string }[];
-  readonly estimate: string;
-  readonly cost: string;
-  readonly hold: ListedBatch["hold"];
   /** The address of the results; null without them. */
   readonly output: string | null;
   /** The address of the failed lines; null without them. */
