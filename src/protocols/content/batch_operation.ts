@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { RPC_CODES } from "../../conversation/codecs/content/shared/rpc_codes.ts";
 import { type BatchRecord, isEnded, shownBatchId } from "../../services/batches/records/batch.ts";
 import { linesOf } from "../../services/batches/lines/input_lines.ts";
 import { hasResults, openResults } from "../../services/batches/results.ts";
@@ -21,11 +22,11 @@ const STATES: Readonly<Record<BatchRecord["status"], string>> = {
   expired: "EXPIRED",
 };
 
-/** Why a batch has no response. Source: google.rpc.Code. */
+/** Why a batch has no response. */
 const ERRORS: Readonly<Partial<Record<BatchRecord["status"], object>>> = {
-  cancelled: { code: 1, message: "The batch was cancelled" },
-  failed: { code: 13, message: "The results of the batch could not be stored" },
-  expired: { code: 4, message: "The batch expired before all requests were run" },
+  cancelled: { code: RPC_CODES.CANCELLED, message: "The batch was cancelled" },
+  failed: { code: RPC_CODES.INTERNAL, message: "The results of the batch could not be stored" },
+  expired: { code: RPC_CODES.DEADLINE_EXCEEDED, message: "The batch expired before all requests were run" },
 };
 
 /** A place that is filled with the lines of the results. No text within JSON has its quotes. */

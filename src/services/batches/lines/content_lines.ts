@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { writeError } from "../../../conversation/codecs/content/caller/error.ts";
+import { RPC_CODES, rpcCodeOf } from "../../../conversation/codecs/content/shared/rpc_codes.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
@@ -14,30 +15,9 @@ import { isSuccess } from "./line_runner.ts";
 const LIST = "batch.inputConfig.requests.requests";
 const FILE = "batch.inputConfig.fileName";
 
-/** Numbers of statuses. Source: google.rpc.Code. */
-const NUMBERS: Readonly<Record<string, number>> = {
-  CANCELLED: 1,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  ALREADY_EXISTS: 6,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  OUT_OF_RANGE: 11,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  DATA_LOSS: 15,
-  UNAUTHENTICATED: 16,
-};
-/** Of a status that is none of these. */
-const UNKNOWN = 2;
-
 const NOT_RUN: Readonly<Record<NotRun, JsonObject>> = {
-  cancelled: { code: NUMBERS.CANCELLED, message: "The batch was cancelled before this request was run" },
-  expired: { code: NUMBERS.DEADLINE_EXCEEDED, message: "The batch expired before this request was run" },
+  cancelled: { code: RPC_CODES.CANCELLED, message: "The batch was cancelled before this request was run" },
+  expired: { code: RPC_CODES.DEADLINE_EXCEEDED, message: "The batch expired before this request was run" },
 };
 
 /**
@@ -112,5 +92,5 @@ function headOf(customId: string, isInline: boolean): string {
 function statusIn(body: Uint8Array<ArrayBuffer>): JsonObject {
   const { error = {} } = JSON.parse(new TextDecoder().decode(body));
   const { status, message, details } = error;
-  return { code: NUMBERS[String(status)] ?? UNKNOWN, message, ...details !== undefined && { details } };
+  return { code: rpcCodeOf(String(status)), message, ...details !== undefined && { details } };
 }

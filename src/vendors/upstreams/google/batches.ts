@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import * as z from "zod";
 import { content as contentFormat } from "../../../conversation/codecs/content/mod.ts";
+import { RPC_CODES, rpcCodeOf } from "../../../conversation/codecs/content/shared/rpc_codes.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type { BatchContent, BatchProgress, BatchResult, BatchUpstream } from "../contract/batch_upstream.ts";
 import { BATCH_CALL, ignoreMissing, nullIfMissing, readMember, streamedBytes } from "../shared/batch_exchange.ts";
@@ -40,27 +41,29 @@ const ENDED: ReadonlySet<string> = new Set([
   "EXPIRED",
 ]);
 
-/** `RESOURCE_EXHAUSTED` and `UNAVAILABLE` of a whole batch. */
-const TEMPORARY_CODES: ReadonlySet<number> = new Set([8, 14]);
+/** Of a whole batch. */
+const TEMPORARY_CODES: ReadonlySet<number> = new Set([RPC_CODES.RESOURCE_EXHAUSTED, RPC_CODES.UNAVAILABLE]);
 
-/** Of a line that a canceled batch did not run. */
-const CANCELLED_CODE = 1;
+/** The HTTP statuses of errors of lines. Source: google.rpc.Code. Any other error is `INTERNAL`. */
+const HTTP_STATUSES = {
+  CANCELLED: 499,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  PERMISSION_DENIED: 403,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  UNAUTHENTICATED: 401,
+} as const satisfies Partial<Record<keyof typeof RPC_CODES, number>>;
 
-/** The HTTP status and the name of a code. Source: `google.rpc.Code`. */
-const CODES: Readonly<Record<number, readonly [status: number, name: string]>> = {
-  1: [499, "CANCELLED"],
-  3: [400, "INVALID_ARGUMENT"],
-  4: [504, "DEADLINE_EXCEEDED"],
-  5: [404, "NOT_FOUND"],
-  7: [403, "PERMISSION_DENIED"],
-  8: [429, "RESOURCE_EXHAUSTED"],
-  9: [400, "FAILED_PRECONDITION"],
-  11: [400, "OUT_OF_RANGE"],
-  12: [501, "UNIMPLEMENTED"],
-  13: [500, "INTERNAL"],
-  14: [503, "UNAVAILABLE"],
-  16: [401, "UNAUTHENTICATED"],
-};
+/** The HTTP status and the name of a code. */
+const CODES: Readonly<Record<number, readonly [status: number, name: string]>> = Object.fromEntries(
+  Object.entries(HTTP_STATUSES).map(([name, status]) => [rpcCodeOf(name), [status, name]]),
+);
 
 /** Batches of the Gemini API, with files. Source: Gemini API reference, "Batch API" and "Files". */
 export function googleBatches(outbound: Outbound): BatchUpstream {
@@ -112,9 +115,9 @@ export function googleBatches(outbound: Outbound): BatchUpstream {
       const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
       if (!whole.success) return null;
       const { key: id, error } = whole.data;
-      if (error?.code === CANCELLED_CODE) return { id, unrun: "cancelled" };
+      if (error?.code === RPC_CODES.CANCELLED) return { id, unrun: "cancelled" };
       const body = error ? errorBody(error) : readMember(line, "response");
-      return body === null ? null : { id, status: error ? CODES[error.code ?? 13]?.[0] ?? 500 : 200, body };
+      return body === null ? null : { id, status: error ? CODES[error.code ?? RPC_CODES.INTERNAL]?.[0] ?? 500 : 200, body };
     },
     async remove(id, files) {
       for (const name of [id, ...files]) {
@@ -166,6 +169,6 @@ function progressOf({ metadata, response, error }: z.output<typeof Operation>, o
 
 /** A status of `google.rpc` as the body of a refused request. */
 function errorBody({ code, message }: { code?: number | null | undefined; message?: string | null | undefined }) {
-  const [status, name] = CODES[code ?? 13] ?? [500, "INTERNAL"];
+  const [status, name] = CODES[code ?? RPC_CODES.INTERNAL] ?? [500, "INTERNAL"];
   return new Uint8Array(Buffer.from(JSON.stringify({ error: { code: status, message, status: name } })));
 }
