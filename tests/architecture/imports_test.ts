@@ -133,6 +133,12 @@ Deno.test("source tree: the own files of a folder are above its parts, or below 
   assertEquals([...new Set(mixed)].sort(), MIXED_FOLDERS);
 });
 
+Deno.test("source tree: no folder has more than 25 files", async () => {
+  const counts = new Map<string, number>();
+  for (const path of await sourceFiles("src")) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  assertEquals([...counts].filter(([, count]) => count > 25), []);
+});
+
 Deno.test("source tree: the simulated vendors import formats and the library only", () => {
   const beyond = imports.filter(({ from, to }) =>
     from.startsWith("src/sandbox/") && !/^src\/(?:sandbox|conversation|platform\/(?:lib|names))\//.test(to)
