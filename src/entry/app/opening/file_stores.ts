@@ -44,7 +44,7 @@ export function openFileStores(
   };
 }
 
-/** The folders of the uploads of threads. Each has one of its own, so that what it leaves can be removed. */
+/** The folders of the uploads of threads. Each has a separate one, so that what it leaves can be removed. */
 export function threadUploads({ files }: Pick<Config, "files">): ThreadUploads {
   return {
     newFolder: () => join(uploadsIn(files), crypto.randomUUID()),

@@ -1,12 +1,12 @@
 import { FairQueue } from "./fair_queue.ts";
 import { Holdings } from "./holdings.ts";
 
-/** How many operations run at once: of each account, or of all together. */
+/** How many operations run simultaneously: of each account, or of all together. */
 type PermitLimit = { readonly each: number } | { readonly inAll: number };
 
 /**
- * Limits how many operations run at once. Others wait: those of an account in order of arrival, and accounts that wait
- * for the same permits take turns.
+ * Limits how many operations run simultaneously. Others wait: those of an account in order of arrival, and accounts
+ * that wait for the same permits take turns.
  */
 export class FairPermits {
   readonly #running = new Holdings();

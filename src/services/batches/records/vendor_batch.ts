@@ -11,7 +11,7 @@ import { batchDigitsOf } from "./batch.ts";
  */
 export type VendorBatchState = "cut" | "creating" | "open" | "ended";
 
-/** Lines of a batch that a vendor runs as one batch of its own. */
+/** Lines of a batch that a vendor runs as one batch. */
 export interface VendorBatch {
   /** From 1, in the batch. */
   readonly number: number;

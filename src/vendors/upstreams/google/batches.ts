@@ -117,7 +117,9 @@ export function googleBatches(outbound: Outbound): BatchUpstream {
       const { key: id, error } = whole.data;
       if (error?.code === RPC_CODES.CANCELLED) return { id, unrun: "cancelled" };
       const body = error ? errorBody(error) : readMember(line, "response");
-      return body === null ? null : { id, status: error ? CODES[error.code ?? RPC_CODES.INTERNAL]?.[0] ?? 500 : 200, body };
+      return body === null
+        ? null
+        : { id, status: error ? CODES[error.code ?? RPC_CODES.INTERNAL]?.[0] ?? 500 : 200, body };
     },
     async remove(id, files) {
       for (const name of [id, ...files]) {
