@@ -67,9 +67,9 @@ export async function openBatchStage(
             ? null
             : { requestId: "r", keyId: key.id, kind: "text" as const, model: "m", provider: "p", amount: VENDOR_COST },
         }),
-      refuse: (_endpoint, { status, message }) =>
+      refuse: (_line, { status, message }) =>
         Promise.resolve({
-          requestId: "",
+          requestId: "req_refused",
           status,
           body: new TextEncoder().encode(JSON.stringify({ error: { message } })),
           charge: null,

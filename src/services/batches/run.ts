@@ -13,7 +13,6 @@ import { abandonBatch, finishBatch, isHopeless } from "./finish.ts";
 import { type StoredLine, storedLines } from "./lines/input_lines.ts";
 import { UnfinishedCutError } from "./vendors/cut.ts";
 import type { BatchEnd } from "./lines/line_format.ts";
-import { keyRefusalOf } from "./lines/line_formats.ts";
 import { isRefusedForNow, type LineReply } from "./lines/line_runner.ts";
 import { type BatchEntry, readBatch, settledNumbers } from "./records/records.ts";
 import { LostBatchError, Settler } from "./settling/settle.ts";
@@ -260,12 +259,13 @@ class BatchRun {
   /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */
   async #replyTo(line: StoredLine): Promise<LineReply | null> {
     const { runner, permits } = this.parts;
-    const { endpoint, account, betas } = this.entry.value;
+    const { endpoint, account, keyId, betas } = this.entry.value;
     // Ends with a reply, with the run, or with the window of the batch.
     for (let tries = 1;; tries++) {
       if (this.#shouldStop()) return null;
       const credential = await (this.#credential ??= this.#readCredential());
-      if (credential instanceof GatewayError) return keyRefusalOf(credential, this.entry.value);
+      const owner = { accountId: account, keyId };
+      if (credential instanceof GatewayError) return await runner.refuse({ endpoint, credential: owner }, credential);
       const request = { endpoint, credential, body: line.body, betas };
       // A line that waits for its next try takes no permit.
       const reply = await permits.run(

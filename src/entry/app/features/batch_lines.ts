@@ -2,29 +2,28 @@ import type { Meter } from "../../../money/billing/meter/meter.ts";
 import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
 import type { ImageServices } from "./image_routes.ts";
 import type { WholeCallServices } from "./whole_call_routes.ts";
-import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/records/batch.ts";
-import type {
-  LineNeeds,
-  LineReply,
-  LineRequest,
-  LineRunner,
-  RoutedLine,
-  VendorReply,
+import { BATCH_LIMITS } from "../../../services/batches/records/batch.ts";
+import {
+  isRefusedForNow,
+  type LineNeeds,
+  type LineReply,
+  type LineRequest,
+  type LineRunner,
+  type RoutedLine,
+  type VendorReply,
 } from "../../../services/batches/lines/line_runner.ts";
 import type { TextParts } from "../../../services/texts/plan/attempt.ts";
 import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
-import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
-import { addressOf, type Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { addressOf } from "../../../platform/endpoints/endpoint.ts";
 import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
-import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
-import { newRequestId } from "../../../platform/lib/basics/ids.ts";
+import type { RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
-import { errorRendererOf } from "../../../protocols/route_at.ts";
+import { recordOf, refusedLine, rowOf } from "./line_records.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
 import { createRequestFiles, createTextRoutes } from "./text_routes.ts";
@@ -75,9 +74,9 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
       const meter = new LineMeter(services.meter, part, services.log);
       return await settled(line, { ...current(), meter, record: recordOf(line, services, observer), signal });
     },
-    compose: (line) => composed(line, current()),
+    compose: (line) => composed(line, { ...current(), observer }),
     answer: (line, reply) => answered(line, reply, { ...current(), observer }),
-    refuse: (endpoint, error) => refusal(endpoint, error, newRequestId(current().services.clock.now())),
+    refuse: (line, error) => refusedLine(line, error, recordOf(line, current().services, observer)),
     async batchesOf(provider) {
       const { batches } = current().services.providers.get(provider)?.capabilities ?? {};
       return batches === undefined ? null : await batches.load();
@@ -98,23 +97,12 @@ async function settled(
     record.status = status;
     return { requestId, status, body, charge: meter.charged };
   } catch (thrown) {
-    const error = toCallerError(thrown);
-    record.status = error.status;
-    record.code = error.code;
-    record.message = error.details.loggedMessage ?? error.message;
-    record.provider ??= error.details.provider ?? null;
-    return { ...await refusal(line.endpoint, error, requestId), charge: meter.charged };
+    record.hold();
+    return { ...await refusedLine(line, toCallerError(thrown), record), charge: meter.charged };
   } finally {
     record.respondedAt = services.clock.now();
     record.release();
   }
-}
-
-/** The reply to a line that fails. It costs nothing. */
-async function refusal(endpoint: string, error: GatewayError, requestId: string): Promise<LineReply> {
-  const render = errorRendererOf(rowOf(endpoint));
-  const body = new Uint8Array(await render(error, requestId).arrayBuffer());
-  return { requestId, status: error.status, body, charge: null };
 }
 
 /** What a line needs in a batch of its vendor; null if no vendor of it has batches, or it is invalid. */
@@ -138,7 +126,7 @@ async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<Lin
 
 async function composed(
   { request, route }: RoutedLine,
-  current: LineGateway,
+  current: LineGateway & Pick<LineRunnerOptions, "observer">,
 ): Promise<{ readonly call: BatchedCall } | { readonly reply: LineReply }> {
   const { services, features } = current;
   const record = recordOf(request, services, null);
@@ -149,7 +137,10 @@ async function composed(
   } catch (thrown) {
     const call = sent();
     if (call !== null) return { call };
-    return { reply: await refusal(request.endpoint, toCallerError(thrown), record.arrival.requestId) };
+    const error = toCallerError(thrown);
+    // One that can be written later gets another record then.
+    const observer = isRefusedForNow({ status: error.status, charge: null }) ? null : current.observer;
+    return { reply: await refusedLine(request, error, recordOf(request, services, observer)) };
   } finally {
     record.release();
   }
@@ -170,21 +161,6 @@ async function answered(
     signal: NEVER,
     textParts,
   });
-}
-
-function recordOf(
-  { endpoint, credential: { accountId, keyId } }: LineRequest,
-  { clock }: OwnedServices,
-  observer: RequestObserver | null,
-): RequestRecord {
-  const receivedAt = clock.now();
-  const requestId = newRequestId(receivedAt);
-  const arrival = { requestId, receivedAt, method: "POST", sentPath: endpoint, path: endpoint, remote: "" };
-  const record = new RequestRecord(arrival, observer);
-  record.endpoint = endpoint;
-  record.accountId = accountId;
-  record.keyId = keyId;
-  return record;
 }
 
 /** The gateway that a line meets. */
@@ -262,11 +238,4 @@ function addressed(
   const { outline, bytes, scan } = jsonObjectOf(body);
   const params = { model: String(outline.model) };
   return { path: addressOf(row, params), params, body: spliceJson(bytes, scan, { remove: ["model"] }).joined() };
-}
-
-/** @throws {Error} If no batch has lines of the endpoint. */
-function rowOf(path: string): Endpoint {
-  const row = ALL_LINE_ENDPOINTS.get(path);
-  if (row === undefined) throw new Error(`No route answers the lines of ${path}`);
-  return row;
 }

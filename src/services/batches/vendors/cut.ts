@@ -137,17 +137,20 @@ export class BatchCutter {
 
   async #compose(line: StoredLine, { route, batches, piece }: Destination) {
     const { runner } = this.parts;
-    const { endpoint, betas } = this.options.settler.entry.value;
+    const { endpoint, betas, account: accountId, keyId } = this.options.settler.entry.value;
     const { body, part, number } = line;
     const { credential } = this.options;
-    if (credential instanceof GatewayError) return { reply: await runner.refuse(endpoint, credential) };
-    if (batches === null) return { reply: await runner.refuse(endpoint, withoutBatches(route.provider)) };
+    const refused = async (error: GatewayError) => ({
+      reply: await runner.refuse({ endpoint, credential: { accountId, keyId } }, error),
+    });
+    if (credential instanceof GatewayError) return await refused(credential);
+    if (batches === null) return await refused(withoutBatches(route.provider));
     const request = { endpoint, credential, body, betas };
     const composed = await runner.compose({ request, route, part });
     if ("reply" in composed) return composed;
     const { call } = composed;
     const bytes = batches.writeLine(`${piece.idPrefix}${number}`, call);
-    if (bytes.length >= batches.limits.bytes) return { reply: await runner.refuse(endpoint, tooLong()) };
+    if (bytes.length >= batches.limits.bytes) return await refused(tooLong());
     return { call, bytes };
   }
 }
