@@ -2,7 +2,7 @@ import type { Meter } from "../../../money/billing/meter/meter.ts";
 import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
 import type { ImageServices } from "./image_routes.ts";
 import type { WholeCallServices } from "./whole_call_routes.ts";
-import { BATCH_LIMITS } from "../../../services/batches/records/batch.ts";
+import { BATCH_LIMITS, hasTasks } from "../../../services/batches/records/batch.ts";
 import {
   isRefusedForNow,
   type LineNeeds,
@@ -23,6 +23,7 @@ import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
 import type { RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
+import { estimateTask, type LineVideos } from "./line_tasks.ts";
 import { recordOf, refusedLine, rowOf } from "./line_records.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
@@ -43,6 +44,7 @@ export interface LineRunnerOptions {
   };
   /** Receives the record of each line, as that of a request. */
   readonly observer: RequestObserver | null;
+  readonly videos: LineVideos;
 }
 
 /** Aborts nothing: a check sends nothing. */
@@ -52,10 +54,11 @@ const NEVER = new AbortController().signal;
  * Answers lines by the handlers of the endpoints, so that a line is checked, routed, translated and priced as the same
  * request of a connection. Only the money differs: the batch has it already, and the line is charged with its reply.
  */
-export function createLineRunner({ current, observer }: LineRunnerOptions): LineRunner {
+export function createLineRunner({ current, observer, videos }: LineRunnerOptions): LineRunner {
   return {
     async estimate(line) {
       const { services } = current();
+      if (hasTasks(line)) return { part: await estimateTask(line, { services, videos }), route: null };
       const routed = await vendorNeeds(line, current());
       if (routed !== null) return routed;
       const record = recordOf(line, services, null);
