@@ -12,9 +12,8 @@ import {
   type RoutedLine,
   type VendorReply,
 } from "../../../services/batches/lines/line_runner.ts";
-import type { TextParts } from "../../../services/texts/plan/attempt.ts";
 import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
-import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
+import { BatchChoice, type BatchedParts, batchedProviders, capturing, hasBatches, replaying } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
@@ -47,6 +46,12 @@ export interface LineRunnerOptions {
   readonly videos: LineVideos;
 }
 
+/** Lines besides text that vendors have batches of. */
+const WHOLE_LINES: ReadonlySet<string> = new Set([
+  CALLER_ENDPOINTS.createEmbeddings.path,
+  CALLER_ENDPOINTS.createModeration.path,
+  CALLER_ENDPOINTS.embedContent.path,
+]);
 /** Aborts nothing: a check sends nothing. */
 const NEVER = new AbortController().signal;
 
@@ -111,12 +116,18 @@ async function settled(
 /** What a line needs in a batch of its vendor; null if no vendor of it has batches, or it is invalid. */
 async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<LineNeeds | null> {
   const { services, features } = current;
-  const { providers } = features.texts.parts;
-  if (!isTextLine(line) || !hasBatches(providers)) return null;
+  const { providers, breaker } = features.texts.parts;
+  if (!isBatchedLine(line) || !hasBatches(providers)) return null;
   const batch = new BatchChoice(providers);
   const record = recordOf(line, services, null);
   try {
-    await answer(line, { ...current, meter: new EstimatingMeter(), record, signal: NEVER, textParts: { batch } });
+    await answer(line, {
+      ...current,
+      meter: new EstimatingMeter(),
+      record,
+      signal: NEVER,
+      callParts: { batch, breaker, providers: isTextLine(line) ? providers : batchedProviders(providers) },
+    });
     return null;
   } catch (error) {
     const { route } = batch;
@@ -133,9 +144,9 @@ async function composed(
 ): Promise<{ readonly call: BatchedCall } | { readonly reply: LineReply }> {
   const { services, features } = current;
   const record = recordOf(request, services, null);
-  const { textParts, sent } = capturing(route, features.texts.parts);
+  const { callParts, sent } = capturing(route, features.texts.parts);
   try {
-    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: NEVER, textParts });
+    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: NEVER, callParts });
     throw new Error("The line was answered without its vendor");
   } catch (thrown) {
     const call = sent();
@@ -156,13 +167,13 @@ async function answered(
 ): Promise<LineReply> {
   const { services, features, observer } = current;
   const meter = new VendorLineMeter(services.log);
-  const textParts = replaying(route, reply, features.texts.parts);
+  const callParts = replaying(route, reply, features.texts.parts);
   return await settled(request, {
     ...current,
     meter,
     record: recordOf(request, services, observer),
     signal: NEVER,
-    textParts,
+    callParts,
   });
 }
 
@@ -174,7 +185,7 @@ interface LineCall extends LineGateway {
   readonly record: RequestRecord;
   readonly signal: AbortSignal;
   /** What differs for a line of a vendor's batch. */
-  readonly textParts?: Partial<TextParts>;
+  readonly callParts?: BatchedParts;
 }
 
 async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply, "status" | "body">> {
@@ -206,16 +217,21 @@ function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {
   return rowOf(endpoint).format !== undefined;
 }
 
+/** Whether vendors have batches of such lines. */
+function isBatchedLine(line: Pick<LineRequest, "endpoint">): boolean {
+  return isTextLine(line) || WHOLE_LINES.has(line.endpoint);
+}
+
 async function routeOf(
   { endpoint: path, credential, onFiles }: LineRequest,
-  { services, features, meter, textParts }: LineCall,
+  { services, features, meter, callParts }: LineCall,
 ): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
   const routes = !isTextLine({ endpoint: path })
-    ? await mediaRoutes(path, { ...services, authenticate, meter })
+    ? await mediaRoutes(path, { ...services, authenticate, meter, ...callParts })
     : createTextRoutes({
-      turns: new TextService({ ...features.texts.parts, meter, ...textParts }),
+      turns: new TextService({ ...features.texts.parts, meter, ...callParts }),
       caches: features.caches.caches,
       authenticate,
       bodyLimits: { capBytes: textBodyBytes, idleMs },
