@@ -14,7 +14,7 @@ import type {
 import type { TextParts } from "../../../services/texts/plan/attempt.ts";
 import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
+import { BatchChoice, capturing, hasBatches, mayBeBatched, replaying } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
@@ -117,8 +117,11 @@ async function refusal(endpoint: string, error: GatewayError, requestId: string)
 /** What a line needs in a batch of its vendor; null if no vendor of it has batches, or it is invalid. */
 async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<LineNeeds | null> {
   const { services, features } = current;
-  const { providers } = features.texts.parts;
+  const { providers, catalog } = features.texts.parts;
   if (!isTextLine(line) || !hasBatches(providers)) return null;
+  // A check of the whole line takes as long as that for a request by itself, which follows.
+  const named = line.model === undefined ? null : catalog.at(services.clock.now()).named(line.model);
+  if (named !== null && !mayBeBatched(named.model, providers)) return null;
   const batch = new BatchChoice(providers);
   const record = recordOf(line, services, null);
   try {
