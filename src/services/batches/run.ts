@@ -15,7 +15,7 @@ import { UnfinishedCutError } from "./vendors/cut.ts";
 import type { BatchEnd } from "./lines/line_format.ts";
 import { keyRefusalOf } from "./lines/line_formats.ts";
 import { isRefusedForNow, type LineReply } from "./lines/line_runner.ts";
-import { type BatchEntry, readBatch, settledNumbers } from "./records/records.ts";
+import { type BatchEntry, readBatch, settledLines } from "./records/records.ts";
 import { LostBatchError, Settler } from "./settling/settle.ts";
 import { repeat } from "./repeat.ts";
 import { takeOver } from "./take_over.ts";
@@ -207,9 +207,9 @@ class BatchRun {
 
   /** Runs the lines that no vendor's batch has. Resolves when none is under way. */
   async #ownLines(content: StoredFile): Promise<void> {
-    const { id, total, vendorLines, isOwnDone } = this.entry.value;
+    const { total, vendorLines, isOwnDone } = this.entry.value;
     if (isOwnDone || vendorLines === total || this.#shouldStop()) return;
-    const settled = await settledNumbers(this.parts.store, id);
+    const settled = await settledLines(this.parts.store, this.entry.value);
     const running = new Set<Promise<void>>();
     const failures: unknown[] = [];
     for await (const line of storedLines(content.read())) {

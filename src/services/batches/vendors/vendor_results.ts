@@ -8,6 +8,7 @@ import type { BatchParts } from "../settling/batch_parts.ts";
 import { LineIndex, readStoredLine, type StoredLine, storedLines } from "../lines/input_lines.ts";
 import { isRefusedForNow, isSuccess, type LineReply } from "../lines/line_runner.ts";
 import { splitLines } from "../lines/split_lines.ts";
+import type { LineSet } from "../records/line_set.ts";
 import type { Settler } from "../settling/settle.ts";
 import { hasLine, idPrefixOf, lineNumberOf, type ResultPlace, type VendorBatch } from "../records/vendor_batch.ts";
 
@@ -19,7 +20,7 @@ export interface ResultOptions {
   readonly settler: Settler;
   readonly lines: StoredFile;
   /** Numbers of the lines that are settled. Grows with the lines that are settled here. */
-  readonly settled: Set<number>;
+  readonly settled: LineSet;
   readonly credential: Credential;
   /** Whether the time of the run is over, so that a later run reads the other results. */
   readonly shouldPause: () => boolean;
@@ -169,9 +170,7 @@ export class VendorResults {
 
   /** Whether all lines of a vendor's batch are settled. */
   hasAll({ lines, count }: VendorBatch): boolean {
-    let found = 0;
-    for (const number of this.options.settled) if (hasLine(lines, number)) found++;
-    return found >= count;
+    return this.options.settled.countOf(lines) >= count;
   }
 
   async #answer(

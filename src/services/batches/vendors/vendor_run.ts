@@ -6,7 +6,7 @@ import { UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
 import type { BatchOrder, BatchUpstream, EndedBatch } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 import type { BatchParts } from "../settling/batch_parts.ts";
 import { BatchCutter } from "./cut.ts";
-import { settledNumbers, setVendorBatch, vendorBatchesOf } from "../records/records.ts";
+import { settledLines, setVendorBatch, vendorBatchesOf } from "../records/records.ts";
 import { LostBatchError, type Settler } from "../settling/settle.ts";
 import { type VendorBatch, vendorContentNameOf } from "../records/vendor_batch.ts";
 import { MIN_POLL_MS, pollMs, retryMs } from "./vendor_pauses.ts";
@@ -77,7 +77,7 @@ export class VendorRun {
 
   async #cut(): Promise<void> {
     const { settler, lines, shouldPause, stoppedAt } = this.options;
-    const settled = await settledNumbers(this.parts.store, settler.entry.value.id);
+    const settled = await settledLines(this.parts.store, settler.entry.value);
     const credential = await this.options.credential();
     const shouldStop = () => shouldPause() || stoppedAt() !== null;
     await new BatchCutter(this.parts, { settler, lines, settled, credential, shouldStop }).cut();
@@ -253,8 +253,8 @@ export class VendorRun {
   async #resultsOf(): Promise<VendorResults> {
     if (this.#results !== null) return this.#results;
     const { settler, lines, shouldPause, mustPause } = this.options;
-    const { id, account: accountId, keyId } = settler.entry.value;
-    const settled = await settledNumbers(this.parts.store, id);
+    const { account: accountId, keyId } = settler.entry.value;
+    const settled = await settledLines(this.parts.store, settler.entry.value);
     // What the vendor has done is paid, whatever the key may do by now.
     const credential = { accountId, keyId, limits: null, capture: null };
     return this.#results = new VendorResults(this.parts, {
