@@ -59,9 +59,9 @@ export class BatchRuns {
     const known = await readBatch(store, job.ref);
     if (known !== null && this.#isFull(known)) return await this.#wait(job, known);
     const entry = await takeOver(this.parts, job);
+    if (entry !== null && this.#isFull(entry)) return await this.#wait(job, entry);
+    if (known !== null) this.#queue.leave(known.value.account, job.ref);
     if (entry === null) return await store.commit(null, { completeJobs: [job] });
-    if (this.#isFull(entry)) return await this.#wait(job, entry);
-    this.#queue.leave(entry.value.account, job.ref);
     const run = new BatchRun(this.parts, entry, context.signal);
     if (this.#isStopping) run.leave();
     const stopTimer = clock.after(this.options.maxRunMs ?? MAX_RUN_MS, () => run.stop("paused"));
@@ -88,7 +88,7 @@ export class BatchRuns {
   }
 
   #wait(job: Job, { value: { account } }: BatchEntry): Promise<CommitResult> {
-    return this.#later(job, this.#queue.pauseMs(account, job.ref));
+    return this.#later(job, this.#queue.pauseMs(account, job.ref, this.parts.store.now()));
   }
 
   async #later(job: Job, delayMs = 0): Promise<CommitResult> {
