@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type BodyReader, createBodyWork } from "../../src/platform/http/bodies/body_work.ts";
+import type { BodyReader } from "../../src/platform/http/bodies/body_reader.ts";
+import { createBodyWork } from "../../src/platform/http/bodies/body_work.ts";
 import { readMediaBody } from "../../src/platform/http/bodies/media_body.ts";
 import { systemClock } from "../../src/platform/lib/basics/clock.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
@@ -19,6 +20,8 @@ function requestOf(body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {
   return new Request("http://gateway/", { method: "POST", headers, body, ...init });
 }
 
+const NO_READER: BodyReader = { read: () => Promise.reject(new Error("read in a thread")) };
+
 /** Reads a body in a thread, or without one if there is none. */
 function read(
   body: string | Uint8Array<ArrayBuffer>,
@@ -29,7 +32,7 @@ function read(
   return readMediaBody({ request, memory: UNLIMITED_MEMORY.lease("demo") }, {
     limits: LIMITS,
     places: { members: ["images", "mask"], isBase64: true },
-    thread: { reader, aboveBytes: 0 },
+    thread: { reader: reader ?? NO_READER, aboveBytes: reader === null ? Infinity : 0 },
     accountId: "demo",
     ...options,
   });
@@ -49,6 +52,7 @@ Deno.test("a body read in a thread is the same as without one, with its media de
       { images: [URI, BASE64, "https://host/a.png", "short"], mask: { image_url: URI }, prompt: "a Ω fox" },
       { images: [{ image_url: { url: URI } }, { image_url: `${URI}!` }, [[URI]]], mask: `data:,${"x".repeat(2_000)}` },
       { images: "x".repeat(2_000), mask: null, other: [1, true, null, { a: {} }] },
+      { images: [URI], mask: { image_url: BASE64 }, other: Array(2_000).fill({ a: "b" }) },
     ];
     for (const body of bodies) {
       const text = `\ufeff${JSON.stringify(body)}`;
@@ -113,7 +117,7 @@ Deno.test("a thread refuses a body as this thread does", async () => {
 });
 
 Deno.test("a body that is not large is read without a thread", async () => {
-  const reader: BodyReader = { read: () => Promise.reject(new Error("read in a thread")) };
+  const reader = NO_READER;
   const text = JSON.stringify({ images: [URI] });
   const { body } = await read(text, reader, { thread: { reader, aboveBytes: text.length } });
   assertEquals(body, { images: [URI] });

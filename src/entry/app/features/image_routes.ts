@@ -1,5 +1,5 @@
 import type { Route } from "../../../platform/http/request/inbound.ts";
-import type { BodyReader } from "../../../platform/http/bodies/body_work.ts";
+import type { BodyReader } from "../../../platform/http/bodies/body_reader.ts";
 import { MAX_MEDIA_REQUEST_VALUES } from "../../../platform/http/bodies/json_body.ts";
 import { createImageFinisher } from "../../../services/images/finished_image.ts";
 import { ImageCalls } from "../../../services/images/image_call.ts";
@@ -16,8 +16,8 @@ export interface ImageServices
   readonly config: Pick<Services["config"], "limits">;
   readonly files: Pick<Services["files"], "uploads">;
   readonly media: MediaWork;
-  /** Reads large bodies; null in a thread that itself reads all bodies. */
-  readonly bodies: BodyReader | null;
+  /** Reads large bodies. */
+  readonly bodies: BodyReader;
 }
 
 /** Builds the image endpoints with all that they need. */

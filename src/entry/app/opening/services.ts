@@ -33,7 +33,8 @@ import type { IdempotencyCounts } from "../../../money/limits/idempotency_counts
 import { idempotencyCounts } from "./replays.ts";
 import type { Lessors } from "../../../threads/thread_state/lessors.ts";
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
-import type { BodyReader, BodyWork } from "../../../platform/http/bodies/body_work.ts";
+import { type BodyReader, bodyReaderBy, type BodyRunner } from "../../../platform/http/bodies/body_reader.ts";
+import type { BodyWork } from "../../../platform/http/bodies/body_work.ts";
 import { createMediaWork, type MediaThreads } from "../../../platform/workers/media_work.ts";
 import { createTokenWork } from "../../../platform/workers/token_work.ts";
 import type { LogThreadData } from "../../../observers/request_log/messages.ts";
@@ -142,7 +143,7 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   /** Decodes and measures media, in threads. */
   readonly media: MediaThreads;
   /** Reads large bodies with media, in a thread. */
-  readonly bodies: BodyReader;
+  readonly bodies: BodyReader & Pick<BodyWork, "run">;
   /** The response streams that are open. */
   readonly openStreams: OpenStreams;
   /** Flushes all charges to the store, then closes everything but the providers of a later configuration. */
@@ -270,6 +271,11 @@ function buildServices(
   let usage: UsageReports | null = null;
   let replies: ReplyWork | null = null;
   let bodies: BodyWork | null = null;
+  const readBody: BodyRunner = async (...request) => {
+    const { createBodyWork } = await bodyWorkModule.load();
+    bodies ??= createBodyWork({ clock, log });
+    return await bodies.run(...request);
+  };
   const restoreRunner = useReplyRunner(async (job, accountId) => {
     const { createReplyWork } = await replyWorkModule.load();
     replies ??= createReplyWork({ clock, log });
@@ -314,13 +320,7 @@ function buildServices(
     memory: new MemoryBudget(memoryBytes, threadUse && { use: threadUse, limitBytes: memoryBytes }),
     ownAddresses,
     media,
-    bodies: {
-      async read(...request) {
-        const { createBodyWork } = await bodyWorkModule.load();
-        bodies ??= createBodyWork({ clock, log });
-        return await bodies.read(...request);
-      },
-    },
+    bodies: { ...bodyReaderBy(readBody), run: readBody },
     threadUse,
     openStreams: new OpenStreams(threadUse),
     async close() {

@@ -1,35 +1,13 @@
 import { GatewayError } from "../../lib/basics/gateway_error.ts";
-import type { JsonObject } from "../../lib/json/json_object.ts";
-import { EmbeddedMedia } from "../../lib/media/sent_media.ts";
-import { type JobOptions, oneThreadPool, type ThreadWorkOptions, WorkerFailure } from "../../workers/worker_pool.ts";
-import type { BodyJob, BodyOutcome, TakenMedia } from "./body_job.ts";
-
-/** A body that a thread read. */
-export interface ReadByThread {
-  /** Its long media are {@linkcode EmbeddedMedia}. */
-  readonly body: JsonObject;
-  /** As sent, without a byte order mark. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The number of objects and arrays. */
-  readonly containers: number;
-  /** SHA-256 in hexadecimal digits; null if it was not asked for. */
-  readonly hash: string | null;
-}
+import { oneThreadPool, type ThreadWorkOptions, WorkerFailure } from "../../workers/worker_pool.ts";
+import { type BodyOutcome, type BodyReader, bodyReaderBy, type BodyRunner } from "./body_reader.ts";
 
 /** Reads large bodies of JSON in a thread, one at a time. */
 export interface BodyWork extends BodyReader {
+  /** Runs a job that another thread sent. */
+  readonly run: BodyRunner;
   /** Ends the thread. */
   close(): void;
-}
-
-/** See {@linkcode BodyWork}. */
-export interface BodyReader {
-  /**
-   * Reads a body. Its bytes move, and are empty here afterwards.
-   *
-   * @throws {GatewayError} What the body is refused with; `overloaded` if too many wait.
-   */
-  read(job: BodyJob, caller: Pick<JobOptions, "accountId" | "signal">): Promise<ReadByThread>;
 }
 
 /** The time limit of one body. One of 50 MB takes some tenths of a second on an idle processor. */
@@ -52,39 +30,14 @@ export function createBodyWork(options: ThreadWorkOptions): BodyWork {
     maxQueued: MAX_QUEUED,
     jobMs: JOB_MS,
   }, options);
-  return {
-    async read(job, caller) {
-      const outcome = await outcomeOf(pool.run(job, caller, [job.buffer]));
-      if ("refused" in outcome) {
-        const { code, message, details } = outcome.refused;
-        throw new GatewayError(code, message, details);
-      }
-      const { body, media, buffer, start, containers, hash } = outcome;
-      for (const each of media) putBack(body, each);
-      return { body, bytes: new Uint8Array(buffer, start), containers, hash };
-    },
-    close: () => pool.close(),
+  const run: BodyRunner = async (job, caller) => {
+    try {
+      return await pool.run(job, caller, [job.buffer]) as BodyOutcome;
+    } catch (error) {
+      throw error instanceof WorkerFailure ? refusalOf(error) : error;
+    }
   };
-}
-
-async function outcomeOf(running: Promise<unknown>): Promise<BodyOutcome> {
-  try {
-    return await running as BodyOutcome;
-  } catch (error) {
-    throw error instanceof WorkerFailure ? refusalOf(error) : error;
-  }
-}
-
-/** Puts media where its text was. */
-function putBack(body: JsonObject, { path, bytes, isBase64, characters }: TakenMedia): void {
-  let parent: object = body;
-  for (const name of path.slice(0, -1)) {
-    const child: unknown = Reflect.get(parent, name);
-    if (typeof child !== "object" || child === null) return;
-    parent = child;
-  }
-  const content = bytes === null ? null : new Uint8Array(bytes);
-  Reflect.set(parent, path.at(-1) ?? "", new EmbeddedMedia(content, isBase64, characters));
+  return { ...bodyReaderBy(run), run, close: () => pool.close() };
 }
 
 function refusalOf(failure: WorkerFailure): GatewayError {

@@ -1,14 +1,12 @@
 import { ownBufferOf } from "../../lib/bytes/own_buffer.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
-import type { MediaPlaces } from "./body_job.ts";
-import type { BodyReader } from "./body_work.ts";
+import type { BodyReader, MediaPlaces } from "./body_reader.ts";
 import { countedJsonObject, JSON_CONTAINER_BYTES, JSON_MEMORY_FACTOR, refuseOtherTypes } from "./json_body.ts";
 
 /** Where large bodies with media are read. */
 export interface MediaBodyThread {
-  /** Null in a thread that itself reads all bodies. */
-  readonly reader: BodyReader | null;
+  readonly reader: BodyReader;
   /** A body with more bytes is large. */
   readonly aboveBytes: number;
 }
@@ -47,7 +45,7 @@ export async function readMediaBody(
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   const { request: { signal }, memory } = source;
   const sent = source.received?.bytes ?? await readBody(source, limits, JSON_MEMORY_FACTOR);
-  if (reader === null || sent.length <= aboveBytes) {
+  if (sent.length <= aboveBytes) {
     const { body, bytes } = await countedJsonObject(sent, limits.maxValues, memory);
     return { body, bytes, hash: null };
   }
