@@ -24,19 +24,18 @@ export type CheckedUsage =
 /** Further hosted tool calls in one response do not raise the ceiling. */
 const MAX_HOSTED_CALLS = 50;
 
-/** The maximum of each of what is no token, for one choice. Calls of hosted tools in the response raise it. */
-const MAX_REPORTED = {
-  webSearches: 100,
-  mapSearches: 100,
-  fileSearches: 100,
-  webFetches: 100,
-  imagesMade: 100,
-  /** Source: Mistral documentation, "OCR", the pages of one document. */
-  ocrPages: 1_000,
-  /** A day. */
-  audioSeconds: 86_400,
-} as const satisfies Partial<Record<keyof Usage, number>>;
-const REPORTED = Object.keys(MAX_REPORTED) as (keyof typeof MAX_REPORTED)[];
+/** The maximum of what is no token, for one choice. Calls of hosted tools in the response raise it. */
+const MAX_REPORTED = [
+  ["webSearches", 100],
+  ["mapSearches", 100],
+  ["fileSearches", 100],
+  ["webFetches", 100],
+  ["imagesMade", 100],
+  // Source: Mistral documentation, "OCR", the pages of one document.
+  ["ocrPages", 1_000],
+  // A day.
+  ["audioSeconds", 86_400],
+] as const;
 
 /** What must have consumed tokens. */
 export interface UsageEvidence {
@@ -68,8 +67,8 @@ export function checkUsage(
 /** Limits each count that is no count of tokens to {@linkcode MAX_REPORTED}: the context does not limit it. */
 function withReportedCapped(usage: Usage, { choices, hostedCalls }: UsageLimits): Usage {
   let capped = usage;
-  for (const name of REPORTED) {
-    const ceiling = MAX_REPORTED[name] * choices + Math.min(hostedCalls, MAX_HOSTED_CALLS);
+  for (const [name, max] of MAX_REPORTED) {
+    const ceiling = max * choices + Math.min(hostedCalls, MAX_HOSTED_CALLS);
     if ((usage[name] ?? 0) > ceiling) capped = { ...capped, [name]: ceiling };
   }
   return capped;

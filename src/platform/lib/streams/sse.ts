@@ -61,7 +61,7 @@ export function createFrameReader(options: FrameReaderOptions = {}): FrameReader
   };
 }
 
-/** Whether a parser has ended because what it holds exceeds its limit. It then reads nothing, not even an empty text. */
+/** Whether a parser has ended because it holds more than its limit. It then refuses even an empty text. */
 function isTerminated(parser: EventSourceParser): boolean {
   try {
     parser.feed("");

@@ -9,7 +9,7 @@ const DATA = "data:";
 const OTHER_THAN_LINE_END = /[^\r\n]/;
 
 /** The most characters of an empty line and the end of the line before it that can be in an earlier read. */
-const FRAME_SEAM_CHARACTERS = 3;
+const MAX_EMPTY_LINE_CHARACTERS = 3;
 
 /** The first characters of a line, which tell whether it is data. */
 const LINE_HEAD_CHARACTERS = DATA.length;
@@ -86,7 +86,7 @@ export class FrameBuffer {
     const line = lineStart > 0 ? text.slice(lineStart) : this.#lineHead + text;
     this.#lineHead = line.slice(0, LINE_HEAD_CHARACTERS);
     this.#held = held;
-    this.#seam = seam.slice(-FRAME_SEAM_CHARACTERS);
+    this.#seam = seam.slice(-MAX_EMPTY_LINE_CHARACTERS);
   }
 
   /**
