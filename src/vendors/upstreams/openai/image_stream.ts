@@ -45,13 +45,18 @@ export async function* readImageStream(
     return yield { type: "completed", outcome };
   }
   let outcome: ImageOutcome | null = null;
+  let completedCharacters = 0;
   for await (const { event, data } of framesOf(response, outbound)) {
     if (data === "[DONE]") continue;
     const body = parsed(data, outbound);
     const type = read(AnyEvent, body, outbound).type ?? event ?? "";
     if (type === "error" || type.endsWith(".failed")) throw failureIn(body, outbound);
     if (type.endsWith(".partial_image")) yield partialOf(body, outbound);
-    if (type.endsWith(".completed")) outcome = merged(outcome, completedOf(body, outbound, sent));
+    if (!type.endsWith(".completed")) continue;
+    completedCharacters += data.length;
+    // As in a reply that is no stream. Partial images are passed on, and completed ones are kept.
+    if (completedCharacters > IMAGE_REPLY_CAP_BYTES) throw outbound.failure("broken", "", { accepted: "unknown" });
+    outcome = merged(outcome, completedOf(body, outbound, sent));
   }
   if (outcome === null) throw outbound.failure("broken", "", { accepted: "unknown" });
   yield { type: "completed", outcome };
