@@ -5,7 +5,7 @@ import { withCallerFieldName } from "../../../conversation/contract/caller_field
 import type { RequestTarget } from "../../../conversation/contract/upstream_format.ts";
 import type { ToolPropertyNames, WriteResult } from "../../../conversation/neutral/write_result.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
-import { parseWithExactValues } from "../../../conversation/parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../conversation/neutral/exact_values.ts";
 import { FailedReply, failureOfStop } from "../../../conversation/parts/reply/failed_reply.ts";
 import type { Conversation } from "../../../conversation/neutral/conversation.ts";
 import type { Reply } from "../../../conversation/neutral/reply.ts";
