@@ -3,6 +3,7 @@ import { objectOf } from "../../../neutral/wire_value.ts";
 import { spliceJson } from "../../../../platform/lib/json/json.ts";
 import { joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
 import type { PassThrough } from "../../../contract/pass_through.ts";
+import { callIdEditsOf } from "./call_ids.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
@@ -16,7 +17,7 @@ export const passThrough: PassThrough = {
     const { changed, model, outputLimit } = request;
     const { bytes, scan, droppedFields } = withEdits(
       request,
-      joinedEdits(signatureEditsOf(request), schemaEditsOf(request)),
+      joinedEdits(joinedEdits(signatureEditsOf(request), callIdEditsOf(request)), schemaEditsOf(request)),
     );
     const known = factEditsOf(request);
     const limit = outputLimit === null ? {} : { max_output_tokens: outputLimit };
