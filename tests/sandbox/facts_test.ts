@@ -46,7 +46,6 @@ const UNREFUSED: readonly string[] = [
   "OpenAI reasoningControl",
   "OpenAI hasInstructionsInInput",
   "OpenAI minCacheTokens",
-  "OpenAI hasCacheBreakpoints",
   "Anthropic minCacheTokens",
   "OpenAI hasCompatibleChat",
   "Anthropic defaultEffort",

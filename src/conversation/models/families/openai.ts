@@ -131,6 +131,7 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasChatStop: false,
       hasChatMaxTokens: false,
       minCacheTokens: 1_024,
+      hasCacheBreakpoints: false,
     },
   },
   {
@@ -145,6 +146,7 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasChatStop: true,
       hasChatMaxTokens: true,
       minCacheTokens: 1_024,
+      hasCacheBreakpoints: false,
     },
   },
   {

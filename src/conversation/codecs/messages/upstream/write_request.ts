@@ -184,14 +184,19 @@ function writeText(part: Pick<TextPart, "text" | "cache" | "citations">): JsonOb
 
 function writeResult(result: ToolResultPart, droppedFields: FieldNames): JsonObject {
   const parts = result.parts.filter(isVisible);
-  const content = parts.flatMap((part) => writePart(part, droppedFields));
+  // The vendor refuses marks within a result, and takes one beside it.
+  const content = parts.flatMap<JsonObject>((part) => writePart(part, droppedFields)).map(withoutMark);
   return {
     type: "tool_result",
     tool_use_id: result.callId,
     ...(content.length > 0 ? { content } : result.isError ? { content: EMPTY_ERROR } : {}),
     ...(result.isError ? { is_error: true } : {}),
-    ...writeCache(result.cache),
+    ...writeCache(result.cache ?? parts.findLast(({ cache }) => cache !== undefined)?.cache),
   };
+}
+
+function withoutMark({ cache_control: _, ...block }: JsonObject): JsonObject {
+  return block;
 }
 
 function calledTools(turns: readonly AlternatingTurn[]): Set<string> {
