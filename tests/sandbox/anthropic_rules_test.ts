@@ -73,6 +73,8 @@ refuses("messages", [
     "forces tool use",
   ],
   ["five marks", { messages: [user(marked, marked, marked, marked, marked)] }, "A maximum of 4 blocks"],
+  ["an email address", { metadata: { user_id: "a@example.com" } }, "appears to contain an email address"],
+  ["a telephone number", { metadata: { user_id: "+1 555 010 2000" } }, "appears to contain a phone number"],
   ["a mark within a result", {
     messages: [
       user(say("x")),

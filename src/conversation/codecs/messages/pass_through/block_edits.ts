@@ -4,16 +4,26 @@ import { hasQuoted } from "../../../../platform/lib/text/word_search.ts";
 import { isObject, listOf, objectOf } from "../../../neutral/wire_value.ts";
 import { type BodyEdits, joinedEdits, NO_EDITS } from "../../../parts/request/body_edits.ts";
 import type { PassThroughRequest } from "../../../contract/pass_through.ts";
+import { opaqueUserId } from "../shared/fields.ts";
 import { MAX_MARKS } from "../upstream/cache_marks.ts";
 import { wireCallId } from "../upstream/write_tools.ts";
 
 /**
- * Edits ids of calls and cache marks that Anthropic refuses. Compatible vendors have other rules, and some require ids
- * of their own.
+ * Edits ids of calls and of users, and cache marks, that Anthropic refuses. Compatible vendors have other rules, and
+ * some require ids of their own.
  */
 export function blockEditsOf(request: PassThroughRequest): BodyEdits {
   if (request.quirks.has("any_property_names")) return NO_EDITS;
-  return joinedEdits(callIdEdits(request.body), cacheEdits(request));
+  return [callIdEdits(request.body), userEdits(request.body), cacheEdits(request)].reduce(joinedEdits);
+}
+
+function userEdits({ metadata }: JsonObject): BodyEdits {
+  const user = isObject(metadata) ? metadata.user_id : null;
+  if (typeof user !== "string") return NO_EDITS;
+  const accepted = opaqueUserId(user);
+  return accepted === user
+    ? NO_EDITS
+    : { edits: [{ path: ["metadata", "user_id"], value: accepted }], droppedFields: [] };
 }
 
 /** An id that the vendor accepts. */

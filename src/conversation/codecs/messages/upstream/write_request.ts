@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { Conversation, OutputFormat, Part, TextPart, ToolResultPart } from "../../../neutral/conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
 import { CONTINUE } from "../shared/continued_turn.ts";
-import { type FieldNames, writeCache } from "../shared/fields.ts";
+import { type FieldNames, opaqueUserId, writeCache } from "../shared/fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { type AlternatingTurn, isVisible, pairCalls } from "../../../parts/request/alternating_turns.ts";
 import { argumentsOf } from "../../../parts/request/call_input.ts";
@@ -55,7 +55,7 @@ export function writeRequest(sent: Conversation, target: RequestTarget): WriteRe
     ...(plan.thinking ? { thinking: plan.thinking } : {}),
     ...writeOutputConfig(conversation, plan.effort, writing, droppedFields),
     ...writeSampling(conversation, traits, thinks, droppedFields),
-    ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
+    ...(conversation.user === null ? {} : { metadata: { user_id: opaqueUserId(conversation.user) } }),
     ...writeTier(
       conversation.serviceTier,
       "service_tier",
