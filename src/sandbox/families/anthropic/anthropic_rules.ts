@@ -15,8 +15,8 @@ import { checkMessageModel } from "./anthropic_model_rules.ts";
 export function checkMessage(body: JsonObject): void {
   checkTopFields(body, false);
   for (const name of ["model", "max_tokens", "messages"]) checkPresent(body, name);
-  if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 1) {
-    throw invalidRequest("max_tokens", "Input should be greater than or equal to 1");
+  if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 0) {
+    throw invalidRequest("max_tokens", "Input should be greater than or equal to 0");
   }
   checkSampling(body);
   checkUser(body.metadata);
