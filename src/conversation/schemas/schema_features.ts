@@ -47,7 +47,10 @@ function featuresIn(value: { readonly [key: string]: unknown }, depth: number): 
     if (typeof inner === "object" && inner !== null) {
       switch (key) {
         case "properties":
-          for (const name in inner) if (!isAcceptedName(name)) features |= FEATURES.otherNames;
+          for (const name in inner) {
+            if (!isAcceptedName(name)) features |= FEATURES.otherNames;
+            if (!isSchema((inner as { readonly [key: string]: unknown })[name])) features |= REFUSED;
+          }
           break;
         case "items":
           hasItems = true;
@@ -124,6 +127,11 @@ function featuresInList(list: readonly unknown[], depth: number): number {
 
 /** Steps of references that have other names in draft 2020-12. */
 const OLD_STEP = /definitions|dependencies|items|%/;
+
+/** Whether a value can be a schema, apart from what it has. */
+export function isSchema(value: unknown): boolean {
+  return typeof value === "boolean" || (typeof value === "object" && value !== null && !Array.isArray(value));
+}
 
 function isType(type: unknown): boolean {
   switch (type) {
