@@ -56,6 +56,12 @@ const CHAT: Readonly<Record<string, readonly Row[]>> = {
       EFFORT_REFUSED,
     ],
     [
+      "chat",
+      "gpt-5-pro gpt-5.5-pro gpt-5.3-codex gpt-5-codex",
+      {},
+      { status: 404, param: "model", words: "only supported in v1/responses and not in v1/chat/completions" },
+    ],
+    [
       "a mark of another vendor",
       "gpt-4.1 gpt-5.6-terra",
       { messages: [{ role: "user", content: [{ type: "text", text: "hi", cache_control: { type: "ephemeral" } }] }] },

@@ -23,6 +23,10 @@ const CHAT_SAMPLING: Readonly<Record<string, unknown>> = {
  */
 export function checkChatModel(body: JsonObject, model: string): void {
   const facts = factsIn(OPENAI_FACTS, model);
+  if (facts.hasChat === false) {
+    const message = "This model is only supported in v1/responses and not in v1/chat/completions.";
+    throw new SimulatedError(404, message, { param: "model" });
+  }
   const { reasoning_effort: effort } = body;
   if (facts.canReason === false && !isAbsent(effort)) {
     throw badParameter("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort");
