@@ -20,6 +20,7 @@ export const THREAD_KINDS = [
   "request log",
   "journal",
   "prices",
+  "bodies",
 ] as const;
 
 /** A kind of thread. */
