@@ -964,7 +964,7 @@ export const TEXTS = {
   playground: {
     title: "Playground",
     kinds: "Kind of request",
-    tabs: { chat: "Chat", pictures: "Images", videos: "Videos" },
+    tabs: { chat: "Chat", pictures: "Images", videos: "Videos", batches: "Batch" },
     notWhole: "The body of this request was not kept whole, so only its model and its protocol were taken over.",
     notKept:
       "The body of this request was not kept, so only its model and its protocol were taken over. To keep bodies, set request_log.capture in switchyard.yaml, and Kept bodies on the key.",
@@ -1027,6 +1027,7 @@ export const TEXTS = {
       tooLarge: (name: string, size: string) => `${name} is larger than ${size}.`,
       unreadable: (name: string) => `${name} cannot be read.`,
       send: "Send",
+      asBatch: "Run as batch",
       stop: "Stop",
       clear: "New conversation",
       conversation: (model: string) => `Conversation with ${model}`,
@@ -1089,6 +1090,38 @@ export const TEXTS = {
       cancel: "Cancel",
       emptyTitle: "Create a video",
       empty: "Describe the video. Its progress, player and cost appear here.",
+    },
+    batches: {
+      title: "New batch",
+      hint:
+        "Each model gets each prompt, as a chat completion with the settings. The replies come when they are ready, within 24 hours.",
+      prompts: "Prompts",
+      prompt: (place: string) => `Prompt ${place}`,
+      addPrompt: "Add a prompt",
+      removePrompt: (place: string) => `Remove prompt ${place}`,
+      models: "Models",
+      model: (place: string) => `Model ${place}`,
+      addModel: "Add a model",
+      removeModel: (model: string) => `Remove ${model}`,
+      ask: "Show the estimate",
+      quote: (lines: string, estimate: string) =>
+        `${
+          lines === "1" ? "1 line costs" : `${lines} lines cost`
+        } at most ${estimate}. That amount is held until the batch ends.`,
+      modes: {
+        vendor: "The vendors run all lines in batches of theirs, at the price of batches.",
+        emulated: "The gateway runs all lines as single requests, at the price of single requests.",
+        mixed:
+          "The vendors run some lines in batches of theirs, at the price of batches. The gateway runs the rest, at the price of single requests.",
+      },
+      refused: (reason: string) => `The batch would be refused now. ${reason}`,
+      create: "Run the batch",
+      run: (place: string) => `Batch ${place}`,
+      cost: (cost: string, estimate: string) => `${cost} so far, at most ${estimate}`,
+      open: "Open the batch",
+      line: (place: string) => `Line ${place}`,
+      noAnswer: "This line was not run.",
+      more: (count: string) => `${count} more are in the file of results, on the page of the batch.`,
     },
     facts: {
       label: "Facts of the request",

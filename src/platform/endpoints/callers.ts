@@ -110,7 +110,7 @@ export const CALLER_ENDPOINTS = {
   downloadContentFile: downloaded("/files/:id::download", { ...STORED, isRead: true }),
   deleteContentFile: content("DELETE", "/files/:id", STORED),
 
-  createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID },
+  createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID, isInConsole: true },
   listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true },
   readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },
   cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES },

@@ -1,6 +1,9 @@
 import { apiAddress, read } from "../../api.ts";
 import type { BatchFacts, ListAnswer, ListedBatch, OwnBatch } from "../../shapes.ts";
 
+/** Who runs the lines of a batch. */
+export type RunBy = BatchFacts["mode"];
+
 /** A batch as both the operator's and the caller's API have it. */
 export interface ShownBatch extends BatchFacts {
   /** Null on the page of its caller. */
