@@ -254,7 +254,7 @@ class BatchRun {
 
   async #answer(line: StoredLine): Promise<void> {
     const reply = await this.#replyTo(line);
-    if (reply !== null) this.#settler.add({ line, reply });
+    if (reply !== null) await this.#settler.add({ line, reply });
   }
 
   /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */

@@ -111,8 +111,8 @@ export function removeBatch({ key, version, value }: BatchEntry): Commit {
 export function addReply(commit: Commit, batchId: string, line: SettledLine): Commit {
   return mergeCommits(commit, {
     set: [
-      { key: [...settledPrefix(batchId), line.number], value: true },
-      { key: [...repliesPrefix(batchId), line.number], value: line },
+      { key: [...settledPrefix(batchId), line.number], value: true, isReadByKey: false },
+      { key: [...repliesPrefix(batchId), line.number], value: line, isReadByKey: false },
     ],
   });
 }

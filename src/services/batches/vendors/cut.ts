@@ -114,8 +114,7 @@ export class BatchCutter {
         continue; // for a later cut
       }
       if ("reply" in composed) {
-        await settler.room();
-        settler.add({ line, reply: composed.reply });
+        await settler.add({ line, reply: composed.reply });
         addLine(this.#taken, number);
         piece.hasRefused = true;
         continue;

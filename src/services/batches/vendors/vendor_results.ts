@@ -75,8 +75,7 @@ export class VendorResults {
         continue;
       }
       settled.add(number);
-      await settler.room();
-      settler.add({ line, reply });
+      await settler.add({ line, reply });
     }
     if (shouldPause()) return "paused";
     await settler.flush();
@@ -104,8 +103,7 @@ export class VendorResults {
     for await (const line of storedLines(lines.read())) {
       if (settled.has(line.number) || !hasLine(vendor.lines, line.number)) continue;
       settled.add(line.number);
-      await settler.room();
-      settler.add({ line, reply: await this.parts.runner.refuse(endpoint, error) });
+      await settler.add({ line, reply: await this.parts.runner.refuse(endpoint, error) });
     }
     await settler.flush();
   }
