@@ -7,7 +7,8 @@ export const messagesEndpoint: TextEndpoint = {
   format: messages.upstream,
   passThrough: messages.passThrough,
   path: () => "/v1/messages",
-  mustInline: () => false,
+  // The vendor fetches by https alone: "Only HTTPS URLs are supported."
+  mustInline: ({ source }) => source.kind === "url" && /^http:/i.test(source.url),
   versionField: "anthropic-version",
   counter: {
     path: () => "/v1/messages/count_tokens",
