@@ -296,8 +296,14 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   release(): void {
     this.#holders--;
     if (this.#holders !== 0) return;
-    this.observer?.(this);
-    this.capture?.release();
+    try {
+      this.observer?.(this);
+    } catch (error) {
+      // A log that fails costs no caller the response, nor those whose requests the same thread answers.
+      reportError(error);
+    } finally {
+      this.capture?.release();
+    }
   }
 
   /**
