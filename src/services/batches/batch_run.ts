@@ -10,8 +10,9 @@ import { type StoredLine, storedLines } from "./lines/input_lines.ts";
 import { UnfinishedCutError } from "./vendors/cut.ts";
 import type { BatchEnd } from "./lines/line_format.ts";
 import { isRefusedForNow, type LineReply } from "./lines/line_runner.ts";
-import { type BatchEntry, settledNumbers } from "./records/records.ts";
+import { type BatchEntry, settledLines } from "./records/records.ts";
 import { Settler } from "./settling/settle.ts";
+import { repeat } from "./repeat.ts";
 import { TaskRun } from "./tasks/task_run.ts";
 import { VendorRun } from "./vendors/vendor_run.ts";
 
@@ -28,16 +29,15 @@ export class BatchRun {
   #stopped: RunEnd | null = null;
   /** Whether this run ends, also if the batch ended before. */
   #isPaused = false;
+  /** Whether it ends now, since the process does. */
+  #isLeaving = false;
   readonly #left = new AbortController();
   #settler: Settler;
   #credential: Promise<Credential | GatewayError> | null = null;
 
   constructor(private readonly parts: BatchParts, entry: BatchEntry, signal: AbortSignal) {
     this.#settler = new Settler(parts, entry, null);
-    signal.addEventListener("abort", () => {
-      this.stop("paused");
-      this.#left.abort();
-    });
+    signal.addEventListener("abort", () => (this.leave(), this.#left.abort()));
   }
 
   /** The batch as of the last commit. */
@@ -49,6 +49,12 @@ export class BatchRun {
   stop(reason: RunEnd): void {
     this.#stopped ??= reason;
     this.#isPaused ||= reason === "paused";
+  }
+
+  /** Begins no further line, and waits for no results. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.stop("paused");
   }
 
   /**
@@ -67,7 +73,8 @@ export class BatchRun {
     if (this.#shouldStop() && !runsElsewhere) return this.#stopped ?? "paused";
     const content = await files.find(linesNameOf(id));
     if (content === null) throw new Error("The lines of the batch are missing");
-    const stopLooking = this.#look();
+    // Whether it was cancelled.
+    const stopLooking = repeat(this.parts.clock, LOOK_EVERY_MS, () => this.#settler.refresh());
     try {
       const next = await this.#allOf(content);
       // A stopped batch waits for its vendors and its tasks, too: they have lines to be paid.
@@ -98,23 +105,6 @@ export class BatchRun {
     return next;
   }
 
-  /** Looks regularly whether the batch was cancelled. Returns a function that ends that. */
-  #look(): () => void {
-    let isOver = false;
-    let stopLooking = () => {};
-    const look = () => {
-      if (isOver) return; // while the batch was read
-      stopLooking = this.parts.clock.after(LOOK_EVERY_MS, () => {
-        this.#settler.refresh().catch(() => {}).finally(look);
-      });
-    };
-    look();
-    return () => {
-      isOver = true;
-      stopLooking();
-    };
-  }
-
   /** Looks at the vendors' batches; returns when to do so again, null if there are none. */
   async #vendors(lines: StoredFile): Promise<number | null> {
     const { value: { vendorLines } } = this.entry;
@@ -128,7 +118,8 @@ export class BatchRun {
         if (status === "cancelling") return cancellingAt;
         return this.parts.store.now() >= expiresAt ? expiresAt : null;
       },
-      shouldPause: () => this.#shouldPause(),
+      shouldPause: () => this.#isPaused || this.#settler.failure !== null,
+      mustPause: () => this.#isLeaving || this.#settler.failure !== null,
       signal: this.#left.signal,
     });
     try {
@@ -146,21 +137,16 @@ export class BatchRun {
       lines,
       credential: () => this.#credential ??= this.#readCredential(),
       isStopped: () => this.entry.value.status === "cancelling" || this.parts.store.now() >= this.entry.value.expiresAt,
-      shouldPause: () => this.#shouldPause(),
+      shouldPause: () => this.#isPaused || this.#settler.failure !== null,
     });
     return await run.step();
   }
 
-  /** Whether this run ends, and a later one goes on. */
-  #shouldPause(): boolean {
-    return this.#stopped === "paused" || this.#left.signal.aborted || this.#settler.failure !== null;
-  }
-
   /** Runs the lines that no vendor's batch has. Resolves when none is under way. */
   async #ownLines(content: StoredFile): Promise<void> {
-    const { id, total, vendorLines, isOwnDone } = this.entry.value;
+    const { total, vendorLines, isOwnDone } = this.entry.value;
     if (isOwnDone || vendorLines === total || hasTasks(this.entry.value) || this.#shouldStop()) return;
-    const settled = await settledNumbers(this.parts.store, id);
+    const settled = await settledLines(this.parts.store, this.entry.value);
     const running = new Set<Promise<void>>();
     const failures: unknown[] = [];
     for await (const line of storedLines(content.read())) {
@@ -196,7 +182,7 @@ export class BatchRun {
 
   async #answer(line: StoredLine): Promise<void> {
     const reply = await this.#replyTo(line);
-    if (reply !== null) this.#settler.add({ line, reply });
+    if (reply !== null) await this.#settler.add({ line, reply });
   }
 
   /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */

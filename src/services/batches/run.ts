@@ -29,7 +29,7 @@ export class BatchRuns {
   /** Ends all runs when their present lines are answered; the next process goes on with the others. */
   stop(): void {
     this.#isStopping = true;
-    for (const run of this.#runs.values()) run.stop("paused");
+    for (const run of this.#runs.values()) run.leave();
   }
 
   /** Ends the run of a batch here, because its caller cancelled it. */
@@ -43,11 +43,11 @@ export class BatchRuns {
     const known = await readBatch(store, job.ref);
     if (known !== null && this.#isFull(known)) return await this.#wait(job, known);
     const entry = await takeOver(this.parts, job);
+    if (entry !== null && this.#isFull(entry)) return await this.#wait(job, entry);
+    if (known !== null) this.#queue.leave(known.value.account, job.ref);
     if (entry === null) return await store.commit(null, { completeJobs: [job] });
-    if (this.#isFull(entry)) return await this.#wait(job, entry);
-    this.#queue.leave(entry.value.account, job.ref);
     const run = new BatchRun(this.parts, entry, context.signal);
-    if (this.#isStopping) run.stop("paused");
+    if (this.#isStopping) run.leave();
     const stopTimer = clock.after(this.options.maxRunMs ?? MAX_RUN_MS, () => run.stop("paused"));
     this.#runs.set(job.ref, run);
     try {
@@ -72,7 +72,7 @@ export class BatchRuns {
   }
 
   #wait(job: Job, { value: { account } }: BatchEntry): Promise<CommitResult> {
-    return this.#later(job, this.#queue.pauseMs(account, job.ref));
+    return this.#later(job, this.#queue.pauseMs(account, job.ref, this.parts.store.now()));
   }
 
   async #later(job: Job, delayMs = 0): Promise<CommitResult> {

@@ -13,7 +13,15 @@ import {
   type VendorReply,
 } from "../../../services/batches/lines/line_runner.ts";
 import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
-import { BatchChoice, type BatchedParts, batchedProviders, capturing, hasBatches, replaying } from "./batched_calls.ts";
+import {
+  BatchChoice,
+  type BatchedParts,
+  batchedProviders,
+  capturing,
+  hasBatches,
+  mayBeBatched,
+  replaying,
+} from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
@@ -52,8 +60,6 @@ const WHOLE_LINES: ReadonlySet<string> = new Set([
   CALLER_ENDPOINTS.createModeration.path,
   CALLER_ENDPOINTS.embedContent.path,
 ]);
-/** Aborts nothing: a check sends nothing. */
-const NEVER = new AbortController().signal;
 
 /**
  * Answers lines by the handlers of the endpoints, so that a line is checked, routed, translated and priced as the same
@@ -68,7 +74,7 @@ export function createLineRunner({ current, observer, videos }: LineRunnerOption
       if (routed !== null) return routed;
       const record = recordOf(line, services, null);
       try {
-        await answer(line, { ...current(), meter: new EstimatingMeter(), record, signal: NEVER });
+        await answer(line, { ...current(), meter: new EstimatingMeter(), record, signal: null });
         return { part: 0n, route: null }; // an answer without a call costs nothing
       } catch (error) {
         if (error instanceof LineEstimate) return { part: error.amount, route: null };
@@ -116,8 +122,11 @@ async function settled(
 /** What a line needs in a batch of its vendor; null if no vendor of it has batches, or it is invalid. */
 async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<LineNeeds | null> {
   const { services, features } = current;
-  const { providers, breaker } = features.texts.parts;
+  const { providers, breaker, catalog } = features.texts.parts;
   if (!isBatchedLine(line) || !hasBatches(providers)) return null;
+  // A check of the whole line takes as long as that for a request by itself, which follows.
+  const named = line.model === undefined ? null : catalog.at(services.clock.now()).named(line.model);
+  if (named !== null && !mayBeBatched(named.model, providers)) return null;
   const batch = new BatchChoice(providers);
   const record = recordOf(line, services, null);
   try {
@@ -125,7 +134,7 @@ async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<Lin
       ...current,
       meter: new EstimatingMeter(),
       record,
-      signal: NEVER,
+      signal: null,
       callParts: { batch, breaker, providers: isTextLine(line) ? providers : batchedProviders(providers) },
     });
     return null;
@@ -146,7 +155,7 @@ async function composed(
   const record = recordOf(request, services, null);
   const { callParts, sent } = capturing(route, features.texts.parts);
   try {
-    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: NEVER, callParts });
+    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: null, callParts });
     throw new Error("The line was answered without its vendor");
   } catch (thrown) {
     const call = sent();
@@ -172,7 +181,7 @@ async function answered(
     ...current,
     meter,
     record: recordOf(request, services, observer),
-    signal: NEVER,
+    signal: null,
     callParts,
   });
 }
@@ -183,7 +192,8 @@ type LineGateway = ReturnType<LineRunnerOptions["current"]>;
 interface LineCall extends LineGateway {
   readonly meter: Meter;
   readonly record: RequestRecord;
-  readonly signal: AbortSignal;
+  /** Ends the call; null for a line that is not sent. */
+  readonly signal: AbortSignal | null;
   /** What differs for a line of a vendor's batch. */
   readonly callParts?: BatchedParts;
 }
@@ -200,7 +210,9 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
     ...rowOf(line.endpoint).errors === "message" && { "msg-version": MESSAGE_VERSION },
     ...line.betas !== undefined && { "anthropic-beta": line.betas },
   };
-  const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
+  const ending = followed(signal);
+  const init = { method: "POST", headers, body, signal: ending?.signal ?? null };
+  const request = new Request(`http://localhost${path}`, init);
   const memory = services.memory.lease(accountId);
   const facts = { request, method: "POST", path, endpoint: route, query: "", params, remote: "", memory };
   const inbound: Inbound = { ...facts, requestId, receivedAt, record };
@@ -209,8 +221,22 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
     // The last byte comes when the charge was made.
     return { status: response.status, body: new Uint8Array(await response.arrayBuffer()) };
   } finally {
+    ending?.leave();
     memory.end();
   }
+}
+
+/**
+ * A signal that ends with another one until it is left. The platform keeps a reference for each request that follows a
+ * signal until that signal is gone, so requests do not follow one that outlives them.
+ */
+function followed(signal: AbortSignal | null): { readonly signal: AbortSignal; readonly leave: () => void } | null {
+  if (signal === null) return null;
+  const own = new AbortController();
+  const end = () => own.abort(signal.reason);
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return { signal: own.signal, leave: () => signal.removeEventListener("abort", end) };
 }
 
 function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {

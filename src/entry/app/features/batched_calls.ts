@@ -30,20 +30,35 @@ export type BatchedParts = Pick<CallParts, "batch" | "providers" | "breaker">;
 
 /** The providers with what their batches take, and without what they do not. */
 export function batchedProviders(providers: ReadonlyMap<string, Provider>): ReadonlyMap<string, Provider> {
-  const known = batchedOf.get(providers);
+  const known = batchedProvidersOf.get(providers);
   if (known !== undefined) return known;
   const batched = new Map([...providers].map(([id, provider]) => [id, withBatched(provider, provider.outbound)]));
-  batchedOf.set(providers, batched);
+  batchedProvidersOf.set(providers, batched);
   return batched;
 }
 
 /** By the providers of a configuration, since every line of a batch asks. */
-const batchedOf = new WeakMap<ReadonlyMap<string, Provider>, ReadonlyMap<string, Provider>>();
+const batchedProvidersOf = new WeakMap<ReadonlyMap<string, Provider>, ReadonlyMap<string, Provider>>();
 
 /** Requests for anything but text are sent by capabilities, which have the client that they were made with. */
 function withBatched(provider: Provider, outbound: Outbound): Provider {
   const { embeddings: _e, moderations: _m, ...others } = provider.capabilities;
   return { ...provider, outbound, capabilities: { ...others, ...others.batched?.(outbound) } };
+}
+
+/** Whether the batches of any vendor may take a line that names a model. */
+export function mayBeBatched(model: Model, providers: ReadonlyMap<string, Provider>): boolean {
+  return batchedOf(model, model.serves, providers) !== null;
+}
+
+/** The first candidate with batches, if the model has their price. */
+function batchedOf(
+  { isFree, prices }: Model,
+  candidates: readonly Candidate[],
+  providers: ReadonlyMap<string, Provider>,
+): Candidate | null {
+  if (!isFree && !isTierPriced(prices, BATCH_TIER)) return null;
+  return candidates.find(({ provider }) => providers.get(provider)?.capabilities.batches !== undefined) ?? null;
 }
 
 /** Picks the provider whose batches take a line: the first one with batches, if the model has their price. */
@@ -55,10 +70,9 @@ export class BatchChoice implements BatchRouting {
   constructor(private readonly providers: ReadonlyMap<string, Provider>) {}
 
   /** @throws {UnbatchedError} */
-  pick({ isFree, prices }: Model, candidates: readonly Candidate[]): Candidate {
-    const isPriced = isFree || isTierPriced(prices, BATCH_TIER);
-    const found = candidates.find(({ provider }) => this.providers.get(provider)?.capabilities.batches !== undefined);
-    if (!isPriced || found === undefined) throw new UnbatchedError("No vendor of the line has batches");
+  pick(model: Model, candidates: readonly Candidate[]): Candidate {
+    const found = batchedOf(model, candidates, this.providers);
+    if (found === null) throw new UnbatchedError("No vendor of the line has batches");
     this.route = { provider: found.provider, model: found.model };
     return found;
   }

@@ -2,6 +2,7 @@ import { mergeCommits } from "../../../money/billing/accounts/records.ts";
 import { entriesBelow } from "../../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../../platform/store/store.ts";
 import type { StoreTime } from "../../../platform/store/store_time.ts";
+import { LineSet } from "./line_set.ts";
 import type { VendorBatch } from "./vendor_batch.ts";
 import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type LineTask, type SettledLine } from "./batch.ts";
 
@@ -113,23 +114,27 @@ export function removeBatch({ key, version, value }: BatchEntry): Commit {
 export function addReply(commit: Commit, batchId: string, line: SettledLine): Commit {
   return mergeCommits(commit, {
     set: [
-      { key: [...settledPrefix(batchId), line.number], value: true },
-      { key: [...repliesPrefix(batchId), line.number], value: line },
+      { key: [...settledPrefix(batchId), line.number], value: true, isReadByKey: false },
+      { key: [...repliesPrefix(batchId), line.number], value: line, isReadByKey: false },
     ],
   });
 }
 
 /**
- * The numbers of the settled lines of a batch.
+ * The settled lines of a batch.
  *
- * @param after Only those of later lines. Default: all.
+ * @param after Only later lines. Default: all.
  */
-export async function settledNumbers(store: Store, batchId: string, after = 0): Promise<Set<number>> {
-  const prefix = settledPrefix(batchId);
-  const numbers = new Set<number>();
+export async function settledLines(
+  store: Store,
+  { id, total }: Pick<BatchRecord, "id" | "total">,
+  after = 0,
+): Promise<LineSet> {
+  const lines = new LineSet(total);
+  const prefix = settledPrefix(id);
   const options = after === 0 ? {} : { after: [...prefix, after] };
-  for await (const { key } of entriesBelow(store, prefix, options)) numbers.add(Number(key[key.length - 1]));
-  return numbers;
+  for await (const { key } of entriesBelow(store, prefix, options)) lines.add(Number(key[key.length - 1]));
+  return lines;
 }
 
 /** Adds the task of a line to a commit. The commit fails with `conflict` if the line has one already. */

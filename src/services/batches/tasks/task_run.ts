@@ -7,7 +7,7 @@ import { placedLines, type StoredLine } from "../lines/input_lines.ts";
 import { isRefusedForNow } from "../lines/line_runner.ts";
 import type { TaskBegin } from "../lines/line_tasks.ts";
 import type { LineTask } from "../records/batch.ts";
-import { lineTasksOf, removeLineTask, settledNumbers } from "../records/records.ts";
+import { lineTasksOf, removeLineTask, settledLines } from "../records/records.ts";
 import { pollMs } from "../vendors/vendor_pauses.ts";
 
 /** The tasks of one batch that are open simultaneously. Limits of the provider apply as well. */
@@ -80,8 +80,7 @@ export class TaskRun {
         await settler.change({}, extra);
         continue;
       }
-      await settler.room();
-      settler.add({ line: { number, customId, part: 0n }, reply: end.reply, paid: end.cost, extra });
+      await settler.add({ line: { number, customId, part: 0n }, reply: end.reply, paid: end.cost, extra });
     }
     await settler.flush();
     return open;
@@ -106,9 +105,9 @@ export class TaskRun {
   async #begin(open: LineTask[]): Promise<boolean> {
     const { store, runner } = this.parts;
     const { settler, lines, isStopped, shouldPause } = this.options;
-    const { id, begun = { lines: 0, bytes: 0 } } = settler.entry.value;
+    const { begun = { lines: 0, bytes: 0 } } = settler.entry.value;
     if (begun.bytes >= lines.bytes) return true;
-    const done = await settledNumbers(store, id, begun.lines);
+    const done = await settledLines(store, settler.entry.value, begun.lines);
     for (const { number } of open) done.add(number);
     const left = lines.read({ first: begun.bytes, last: lines.bytes - 1 });
     for await (const { line, end } of placedLines(left, begun)) {
@@ -118,8 +117,7 @@ export class TaskRun {
       if (outcome === "left") return false;
       if (outcome === "begun") continue;
       if (isRefusedForNow(outcome)) return false;
-      await settler.room();
-      settler.add({ line, reply: outcome });
+      await settler.add({ line, reply: outcome });
     }
     await settler.flush();
     return true;

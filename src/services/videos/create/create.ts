@@ -5,19 +5,14 @@ import type { Commit } from "../../../platform/store/store.ts";
 import { budgetExceeded } from "../../../money/limits/limit_refusal.ts";
 import { type Money, writeMoney } from "../../../platform/lib/basics/money.ts";
 import { IDEMPOTENCY_MS } from "../../../platform/http/request/idempotency_key.ts";
-import { KeyTakenError } from "./idempotency.ts";
+import { type CreateKey, KeyTakenError } from "./idempotency.ts";
 import { removeInputs, type StoredInputs, storeInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall, type VideoPlan } from "./plan.ts";
-import { addIdempotency, addTask, type IdempotencyRecord } from "../tasks/records.ts";
+import { addIdempotency, addTask } from "../tasks/records.ts";
 import type { TaskLine, TaskPrice, VideoTask } from "../tasks/task.ts";
 import { newTaskId } from "../tasks/task_id.ts";
 import { refuseOversized } from "./task_size.ts";
 import type { VideoParts } from "../tasks/video_parts.ts";
-
-/** The `Idempotency-Key` of a create request. */
-export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
-  readonly key: string;
-}
 
 /** A create request whose key, or whose work, decides how the task is stored. */
 export interface TaskOrigin {
