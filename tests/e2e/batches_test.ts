@@ -399,7 +399,7 @@ Deno.test("batches: wrong creates are refused with the field", async () => {
       completion_window: "24h",
     };
     const cases: [Record<string, unknown>, string][] = [
-      [{ endpoint: "/v1/videos" }, "endpoint"],
+      [{ endpoint: "/v1/rerank" }, "endpoint"],
       [{ completion_window: "1h" }, "completion_window"],
       [{ requests: [{}] }, "input_file_id"],
       [{ input_file_id: undefined }, "input_file_id"],
