@@ -166,6 +166,8 @@ Deno.test("readModel() refuses conditions that cannot hold, and names their plac
   assertEquals(pathsOf({ per_image: "1", overrides: [{ min_prompt_tokens: 5, per_image: "2" }] }, { image: {} }), [
     "pricing.overrides.0.min_prompt_tokens",
   ]);
+  const batched = { per_image: "1", overrides: [{ batch: true, factor: "0.5" }] };
+  assertEquals(pathsOf(batched, { image: {} }), ["pricing.overrides.0.batch"]);
 });
 
 Deno.test("a rate times a factor is exact, and rounded up where it is not", () => {
