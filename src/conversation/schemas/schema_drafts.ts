@@ -9,7 +9,8 @@ import { mapSchema } from "./schema_walk.ts";
 /**
  * Rewrites keywords of earlier drafts in draft 2020-12, which Anthropic and Bedrock require: boolean bounds, lists of
  * `items`, `definitions`, `dependencies`, `id`, and `required` of a single property. Types that no draft has are left
- * out, and properties whose value is no schema, such as a misplaced `type`. Source: Messages API reference, `tools.input_schema`; JSON Schema 2020-12, "Release notes".
+ * out, and properties whose value is no schema, such as a misplaced `type`. Source: Messages API reference,
+ * `tools.input_schema`; JSON Schema 2020-12, "Release notes".
  */
 export function modernSchema(schema: JsonSchema): JsonSchema {
   if ((featuresOf(schema) & FEATURES.old) === 0) return schema;

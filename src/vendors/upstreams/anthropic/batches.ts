@@ -7,7 +7,7 @@ import type { Outbound } from "../call/outbound_call.ts";
 import type { OutboundBody } from "../call/outbound_body.ts";
 import type { BatchContent, BatchOrder, BatchUpstream } from "../contract/batch_upstream.ts";
 import { readAnthropicError } from "./text.ts";
-import { BATCH_CALL, ignoreMissing, nullIfMissing, readMember, streamedBytes } from "../shared/batch_exchange.ts";
+import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
 
 /** The limits of one batch, whose bytes are those of the body. Source: Messages API reference, "Message Batches". */
 const LIMITS = { lines: 100_000, bytes: 256_000_000 - 1_000 };
@@ -85,9 +85,7 @@ export function anthropicBatches(outbound: Outbound): BatchUpstream {
     async cancel(id) {
       await ignoreMissing(() => outbound.json("POST", `${pathOf(id)}/cancel`, null, () => true, options));
     },
-    async *results({ results }) {
-      for (const id of results) yield* streamedBytes(outbound, `${pathOf(id)}/results`, readAnthropicError);
-    },
+    results: (id, from) => openContent({ outbound, path: `${pathOf(id)}/results`, from, readError: readAnthropicError }),
     readResult(line) {
       const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
       if (!whole.success) return null;
@@ -106,7 +104,8 @@ export function anthropicBatches(outbound: Outbound): BatchUpstream {
   /** Whether the results of a batch have lines of an order: its first line tells. */
   async function hasLineOf({ idPrefix }: BatchOrder, id: string): Promise<boolean> {
     let line = new Uint8Array();
-    for await (const chunk of streamedBytes(outbound, `${pathOf(id)}/results`, readAnthropicError)) {
+    const { chunks } = await openContent({ outbound, path: `${pathOf(id)}/results`, readError: readAnthropicError });
+    for await (const chunk of chunks) {
       line = new Uint8Array(Buffer.concat([line, chunk]));
       const end = line.indexOf(LINE_FEED);
       if (end >= 0) line = line.subarray(0, end);
