@@ -1,6 +1,7 @@
 import { type ProbedAdmission, writeAdmission } from "../services/calls/dry_run.ts";
 import type { JsonObject } from "../platform/lib/json/json_object.ts";
 import { type Money, writeMoney } from "../platform/lib/basics/money.ts";
+import type { BatchMode } from "./service_batch.ts";
 import { droppedFieldsHeader } from "../platform/http/request/dropped_fields_header.ts";
 
 /** What a dry run found, in the form of its response. */
@@ -19,12 +20,16 @@ export interface DryRunAnswer {
     readonly marks: readonly string[];
     readonly cache_key: boolean;
   }[];
+  /** Of batches: who would run the lines, and their highest cost, as the batch itself says. */
+  readonly service_batch?: { readonly mode: BatchMode; readonly estimate: string };
   readonly admission: ProbedAdmission;
 }
 
 /** The response to a dry run. Source: docs/api/dry-runs.md. */
-export function dryRunResponse({ model, mode, providers, fallbacks, estimate, dropped, admission }: DryRunAnswer) {
-  const found = { dry_run: true, model, mode, providers, fallbacks, estimate, dropped, ...writeAdmission(admission) };
+export function dryRunResponse(answer: DryRunAnswer) {
+  const { model, mode, providers, fallbacks, estimate, dropped, service_batch, admission } = answer;
+  const admitted = writeAdmission(admission);
+  const found = { dry_run: true, model, mode, providers, fallbacks, estimate, dropped, service_batch, ...admitted };
   return Response.json(found, { headers: droppedHeader(dropped) });
 }
 

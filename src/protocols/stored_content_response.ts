@@ -1,3 +1,4 @@
+import type { StoredFileRecord } from "../services/stored_files/stored_file.ts";
 import type { OpenedContent } from "../services/stored_files/stored_files.ts";
 
 /** How a content is served. */
@@ -8,6 +9,14 @@ export interface ServedContent {
   readonly name: string;
   /** Default: that of the content. */
   readonly mediaType?: string;
+}
+
+/** Names that every system takes as they are. */
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
+
+/** The name under which a browser stores a file: its own, unless that has other characters than plain ones. */
+export function downloadNameOf({ id, filename }: Pick<StoredFileRecord, "id" | "filename">): string {
+  return PLAIN_NAME.test(filename) ? filename : id;
 }
 
 /** The response with a stored content. No browser guesses its type, or runs what a caller has stored. */

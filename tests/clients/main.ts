@@ -1,7 +1,15 @@
 import { parseArgs } from "node:util";
 import { PROGRAMS } from "./all.ts";
 import { openCache } from "./install.ts";
-import { writeTable } from "./table.ts";
+import {
+  BATCH_CLIENTS,
+  batchDifferences,
+  batchTableOf,
+  readBatchResult,
+  tryBatches,
+  writeBatchResult,
+} from "./batches.ts";
+import { tableOf, writeTable } from "./table.ts";
 import { differences, type ProgramResult, readResult, writeResult } from "./results.ts";
 import { tryProgram } from "./try_program.ts";
 import { startClientsGateway } from "./gateway.ts";
@@ -22,15 +30,21 @@ const wanted = options.only.map((name) => name.toLowerCase());
 const chosen = PROGRAMS.filter(({ name, fast }) =>
   (wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part))) && (fast || !options.fast)
 );
-if (chosen.length === 0) {
-  console.error(`No client is called that. There are: ${PROGRAMS.map(({ name }) => name).join("; ")}`);
+const chosenBatches = BATCH_CLIENTS.filter(({ name }) =>
+  wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part))
+);
+if (chosen.length + chosenBatches.length === 0) {
+  const names = [...PROGRAMS, ...BATCH_CLIENTS].map(({ name }) => name);
+  console.error(`No client is called that. There are: ${names.join("; ")}`);
   Deno.exit(2);
 }
 
 const problems = options.table ? [] : await tryAll();
 if (!options.check) {
   const results = await Promise.all(PROGRAMS.map(({ name }) => readResult(name)));
-  await writeTable(results.filter((result) => result !== null));
+  await writeTable("clients", tableOf(results.filter((result) => result !== null)));
+  const ofBatches = await Promise.all(BATCH_CLIENTS.map(({ name }) => readBatchResult(name)));
+  await writeTable("batches", batchTableOf(ofBatches.filter((result) => result !== null)));
 }
 for (const problem of problems) console.error(problem);
 Deno.exit(problems.length === 0 ? 0 : 1);
@@ -59,5 +73,9 @@ async function tryAll(): Promise<string[]> {
   };
   await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs) || 1) }, work));
   await gateway.stop();
+  for (const result of await tryBatches(chosenBatches, { cache, report })) {
+    if (options.check) problems.push(...batchDifferences(await readBatchResult(result.name), result));
+    else await writeBatchResult(result);
+  }
   return problems;
 }

@@ -147,6 +147,13 @@ const PROGRAMS: readonly PythonProgram[] = [
   },
 ];
 
+/** The pinned packages of a program, by their names. */
+export function packagesOf(file: string): Readonly<Record<string, string>> {
+  const program = PROGRAMS.find((each) => each.file === file);
+  if (program === undefined) throw new Error(`There is no program ${file}`);
+  return program.packages;
+}
+
 /** The Python packages. Each program has its own virtual environment. */
 export const pythonClients: readonly ClientProgram[] = PROGRAMS.flatMap(({ file, packages, rows }) =>
   sdkClients({

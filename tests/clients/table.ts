@@ -4,20 +4,19 @@ import { FAMILIES, type FamilyName, type ScenarioName, SCENARIOS } from "./progr
 import type { FamilyResult, ProgramResult } from "./results.ts";
 
 const PAGE = new URL("../../docs/clients.md", import.meta.url);
-const BEGIN = "<!-- clients: begin (written by `deno task clients`) -->";
-const END = "<!-- clients: end -->";
 
 /**
- * Writes the table of the page, between its two marks.
+ * Writes a table of the page, between its two marks.
  *
+ * @param name What the marks are called.
  * @throws {Error} If the page lacks a mark.
  */
-export async function writeTable(results: readonly ProgramResult[]): Promise<void> {
+export async function writeTable(name: "clients" | "batches", table: string): Promise<void> {
+  const [first, last] = [`<!-- ${name}: begin (written by \`deno task clients\`) -->`, `<!-- ${name}: end -->`];
   const page = await Deno.readTextFile(PAGE);
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`docs/clients.md lacks "${BEGIN}" or "${END}"`);
-  const table = tableOf(results);
-  await Deno.writeTextFile(PAGE, `${page.slice(0, begin)}${BEGIN}\n\n${table}\n\n${page.slice(end)}`);
+  const [begin, end] = [page.indexOf(first), page.indexOf(last)];
+  if (begin < 0 || end < begin) throw new Error(`docs/clients.md lacks "${first}" or "${last}"`);
+  await Deno.writeTextFile(PAGE, `${page.slice(0, begin)}${first}\n\n${table}\n\n${page.slice(end)}`);
 }
 
 /** The table with the notes that it refers to. */

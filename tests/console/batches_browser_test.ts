@@ -84,6 +84,48 @@ stageTest("a caller sees the batches of its own key, what is wrong with one, and
   assert((await Deno.readTextFile(await (await download).path())).includes('"custom_id":"one"'));
 }, { config });
 
+stageTest("a caller sees batches of every format, with their errors, and cancels one", async (stage) => {
+  const { page, open, signIn, gateway } = stage;
+  const call = callerOf(gateway.address, {
+    authorization: `Bearer ${gateway.key}`,
+    "anthropic-version": "2023-06-01",
+  });
+  await create(gateway, [line("one", "Hi")]);
+  const message = (id: string, content: string) => ({
+    custom_id: id,
+    params: { model: "sandbox/chat-1", max_tokens: 20, messages: [{ role: "user", content }] },
+  });
+  const messages = await call("POST", "/msgcompat/v1/messages/batches", {
+    requests: [message("one", "Hi"), message("two", "[[fail 400 No]]")],
+  });
+  await call("POST", "/gencompat/v1beta/models/sandbox/chat-1:batchGenerateContent", {
+    batch: {
+      inputConfig: { requests: { requests: [{ request: { contents: [{ parts: [{ text: "[[stall 600000]]" }] }] } }] } },
+    },
+  });
+  await signIn(gateway.key);
+  await open("batches");
+  await page.getByText("2 of 2, 1 failed").waitFor();
+  for (const format of ["OpenAI", "Anthropic", "Google"]) await page.getByRole("cell", { name: format }).waitFor();
+  await checkShown(stage, "batches-own");
+  await page.setViewportSize({ width: 1_280, height: 860 });
+  await page.getByRole("row", { name: "Anthropic" }).getByRole("link").first().click();
+  await page.getByRole("heading", { name: messages.json.id }).waitFor();
+  await page.getByText("Anthropic, requests in the create").waitFor();
+  await page.getByRole("cell", { name: "invalid_request_error" }).waitFor();
+  await page.getByText("Cost so far").waitFor();
+  await page.getByText("Estimate").waitFor();
+  const download = page.waitForEvent("download");
+  await page.click("text=Download the results");
+  const results = await Deno.readTextFile(await (await download).path());
+  assertEquals(results.trimEnd().split("\n").map((each) => JSON.parse(each).custom_id), ["one", "two"]);
+  await open("batches");
+  await page.getByRole("row", { name: "Google" }).getByRole("link").first().click();
+  await page.getByText("0 of 1").waitFor();
+  await page.click("text=Cancel the batch");
+  await page.getByText("being cancelled").waitFor();
+}, { config });
+
 endBrowser();
 
 Deno.test("the folder of these tests is removed", async () => await Deno.remove(folder, { recursive: true }));

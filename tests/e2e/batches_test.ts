@@ -354,6 +354,8 @@ Deno.test("batches: a dry run checks and prices the lines, and stores, holds and
     const trial = await call("POST", "/v1/batches", body, { "x-service-dry-run": "true" });
     assertEquals([trial.status, trial.json.dry_run, trial.json.estimate.requests], [200, true, 2], trial.text);
     assert(trial.json.estimate.cost >= 2 * 50 * Number(PRICING.completion));
+    const { batch_cost: estimate } = trial.json.estimate;
+    assertEquals(trial.json.service_batch, { mode: "emulated", estimate });
     assertEquals((await client.batches.list()).data, []);
     assertEquals(await money(), { balance: "25.0000000000", ...NO_MONEY });
   });

@@ -138,6 +138,28 @@ Deno.test("content files: an upload goes on where it was broken off, and its end
   });
 });
 
+Deno.test("content files: the address of an upload needs no key, while the key that opened it is valid", async () => {
+  await withStage({}, async ({ gateway, start }) => {
+    const path = await start(4);
+    const send = async (to: string, command: string, headers: Readonly<Record<string, string>> = {}) => {
+      const fields = { "x-goog-upload-command": command, "x-goog-upload-offset": "0", ...headers };
+      const body = command.startsWith("upload") ? "four" : null;
+      const response = await fetch(gateway.address + to, { method: "POST", headers: fields, body });
+      return { status: response.status, text: await response.text() };
+    };
+    const other = path.replace(/upload_token=[^&]+/, "upload_token=other");
+    assertEquals((await send(other, "upload")).status, 401);
+    assertEquals((await send(path.replace(/&upload_token=[^&]+/, ""), "upload")).status, 401);
+    assertEquals((await send(path, "upload", { "x-goog-api-key": "sk-other" })).status, 401);
+    assertEquals((await send(path, "start")).status, 401);
+    const last = await send(path, "upload, finalize");
+    assertEquals([last.status, JSON.parse(last.text).file.sizeBytes], [200, "4"]);
+    const admin = callerOf(gateway.address, { authorization: `Bearer ${gateway.adminKey}` });
+    assertEquals((await admin("POST", "/admin/v1/accounts/demo/suspend")).status, 200);
+    assertEquals((await send(path, "query")).status, 401);
+  });
+});
+
 Deno.test("content files: wrong uploads, other keys and ids of other forms are refused", async () => {
   await withStage({ limits: { account_files: "1MB" } }, async ({ call, start, send, client, gateway }) => {
     const fields = {

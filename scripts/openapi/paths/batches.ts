@@ -2,12 +2,15 @@ import * as z from "zod";
 import { PAID_ERRORS } from "../errors.ts";
 import { inPath, inQuery, type Operation } from "../operation.ts";
 import { DRY_RUN, IDEMPOTENCY_KEY } from "../parameters.ts";
-import { BatchList, BatchObject } from "../replies/batches.ts";
+import { BatchList, BatchObject, OwnBatch } from "../replies/batches.ts";
 import { orDryRun } from "../replies/dry_run.ts";
+import { pageOf } from "../replies/own.ts";
 import { BatchCreate } from "../requests.ts";
 
 const shared = { tag: "Batches", face: "default" } as const;
 const ID = inPath("id", "The id of the batch.", z.string());
+
+const OWN_ID = inPath("id", "The `id` of the batch, or its `caller_id` unless that has a slash.", z.string());
 
 /** The endpoints of batches. */
 export const BATCH_OPERATIONS: readonly Operation[] = [
@@ -63,6 +66,33 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     description: "No further line begins. What was answered stays, and the rest of the money is released.",
     parameters: [ID],
     replies: { 200: { description: "The batch", json: BatchObject } },
+    errors: [404, 409],
+  },
+  {
+    ...shared,
+    id: "listOwnBatches",
+    summary: "List the key's batches of every protocol",
+    parameters: [
+      inQuery("after", "The `next` of the page before.", z.string()),
+      inQuery("limit", "The most batches of a page.", z.int().min(1).max(100).default(20)),
+    ],
+    replies: { 200: { description: "A page, newest first", json: pageOf(OwnBatch) } },
+    errors: [400, 429],
+  },
+  {
+    ...shared,
+    id: "readOwnBatch",
+    summary: "Read a batch of any protocol",
+    parameters: [OWN_ID],
+    replies: { 200: { description: "The batch", json: OwnBatch } },
+    errors: [404, 429],
+  },
+  {
+    ...shared,
+    id: "cancelOwnBatch",
+    summary: "Cancel a batch of any protocol",
+    parameters: [OWN_ID],
+    replies: { 200: { description: "The batch", json: OwnBatch } },
     errors: [404, 409],
   },
 ];

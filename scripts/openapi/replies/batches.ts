@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { TERMINAL_STATUSES } from "../../../src/services/webhooks/ended_task.ts";
-import { LINE_ENDPOINTS } from "../../../src/services/batches/records/batch.ts";
-import { about, seconds, usd } from "../schema.ts";
+import type { OwnBatch as ConsoleBatch } from "../../../src/console/client/shapes.ts";
+import { BATCH_PROTOCOLS, BATCH_STATUSES, LINE_ENDPOINTS } from "../../../src/services/batches/records/batch.ts";
+import { about, seconds, usd, written } from "../schema.ts";
 
 const at = () => about(z.int().nullable(), "Unix seconds.");
 
@@ -53,6 +54,39 @@ export const BatchObject = z.object({
   }),
   service_batch: ServiceBatch,
 }).meta({ id: "Batch" });
+
+/** What operators and callers are shown of a batch of any protocol. */
+export const BATCH_FACTS = {
+  id: about(z.string(), "As in logs, in the ledger and in events."),
+  caller_id: about(z.string(), "As its caller's client has it."),
+  protocol: z.enum(BATCH_PROTOCOLS),
+  input: about(z.enum(["file", "requests"]), "Whether its lines were in a file or in the create."),
+  endpoint: z.string(),
+  model: about(z.string().nullable(), "That of all lines; null if they name several."),
+  mode: z.enum(["vendor", "emulated", "mixed"]),
+  status: z.enum(BATCH_STATUSES),
+  created_at: seconds(),
+  expires_at: seconds(),
+  cancelling_at: at(),
+  finalizing_at: at(),
+  ended_at: at(),
+  lines: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
+  failures: about(
+    z.array(z.object({ code: z.string(), count: z.int() })),
+    "The lines that were run and failed, the most frequent error first.",
+  ),
+  estimate: usd(),
+  cost: usd(),
+};
+
+/** A key's batch of any protocol. */
+export const OwnBatch = written<ConsoleBatch>()(z.object({
+  ...BATCH_FACTS,
+  display_name: z.string().nullable(),
+  errors: about(z.array(LineError), "Of a failed batch: what is wrong with its lines."),
+  output_file_id: about(z.string().nullable(), "The results. In the default protocol, those of lines that succeeded."),
+  error_file_id: about(z.string().nullable(), "In the default protocol: the lines that failed or were not run."),
+})).meta({ id: "OwnBatch" });
 
 /** A page of batches. */
 export const BatchList = z.object({

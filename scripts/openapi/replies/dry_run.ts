@@ -42,6 +42,10 @@ export const DryRun = written<Omit<DryRunAnswer, "admission">>()(z.object({
     })).exactOptional(),
     "What each provider would be told about prefixes to cache, beside the caller's own marks.",
   ),
+  service_batch: about(
+    z.object({ mode: z.enum(["vendor", "emulated", "mixed"]), estimate: usd() }).exactOptional(),
+    "Of batches: who would run the lines, and their highest cost.",
+  ),
   balance_covers: z.boolean(),
   admitted: z.boolean(),
   refused_by: Refusal.nullable(),

@@ -15,10 +15,10 @@ import type {
 import { TRAFFIC_GROUPS } from "../../../src/protocols/admin/shared/traffic_groups.ts";
 import { TRAFFIC_SPANS, type TrafficSpan } from "../../../src/observers/metrics/traffic_history.ts";
 import { REASON_KINDS } from "../../../src/vendors/reconciliation/reason.ts";
-import { BATCH_STATUSES } from "../../../src/services/batches/records/batch.ts";
 import { VIDEO_STATUSES } from "../../../src/services/videos/tasks/task.ts";
 import { PROVIDER_STATES } from "../../../src/platform/names/provider_halt.ts";
 import { about, seconds, usd, written } from "../schema.ts";
+import { BATCH_FACTS } from "./batches.ts";
 import { Architecture, PriceChanges, Pricing, Redirect, VideoOptions } from "./models.ts";
 
 const instant = () => about(z.int().nullable(), "Unix seconds.");
@@ -62,23 +62,10 @@ export const VideoResults = written<{ readonly data: readonly ConsoleResult[] }>
 
 /** A batch for operators. */
 export const AdminBatch = written<ConsoleBatch>()(z.object({
-  id: z.string(),
+  ...BATCH_FACTS,
   account: z.string(),
   key: z.string(),
-  endpoint: z.string(),
-  model: word(),
-  mode: z.enum(["vendor", "emulated", "mixed"]),
-  status: z.enum(BATCH_STATUSES),
-  created_at: seconds(),
-  expires_at: seconds(),
-  cancelling_at: instant(),
-  finalizing_at: instant(),
-  ended_at: instant(),
-  lines: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
-  failures: z.array(z.object({ code: z.string(), count: z.int() })),
   errors: z.array(z.object({ code: z.string(), line: z.int().nullable() })),
-  estimate: usd(),
-  cost: usd(),
   hold: z.object({ amount: usd(), state: z.string(), captured: usd() }).nullable(),
   has_output: z.boolean(),
   has_errors: z.boolean(),

@@ -21,6 +21,16 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * What was thrown by a call, as the error that a page shows.
+ *
+ * @throws Anything else, which is a mistake of the console.
+ */
+export function shownFailure(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  throw thrown;
+}
+
 /** Parameters of a query. Empty ones are left out. */
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
 

@@ -654,39 +654,19 @@ export interface Reconciliation {
   })[];
 }
 
-/** A batch as its caller reads it. */
-export interface OwnBatch {
+/** What both APIs say of a batch of any protocol. */
+export interface BatchFacts {
   readonly id: string;
+  /** As its caller's client has it. */
+  readonly caller_id: string;
+  /** That of the client that created it. */
+  readonly protocol: "default" | "message" | "content";
+  /** Whether its lines were in a file or in the create. */
+  readonly input: "file" | "requests";
   readonly endpoint: string;
   readonly model: string | null;
-  readonly errors: {
-    readonly data: readonly { readonly code: string; readonly line: number | null; readonly message: string }[];
-  } | null;
-  readonly status: string;
-  readonly output_file_id: string | null;
-  readonly error_file_id: string | null;
-  /** Unix seconds. */
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly completed_at: number | null;
-  readonly failed_at: number | null;
-  readonly expired_at: number | null;
-  readonly cancelled_at: number | null;
-  readonly request_counts: { readonly total: number; readonly completed: number; readonly failed: number };
-  readonly service_batch: { readonly mode: BatchMode; readonly estimate: string; readonly cost: string };
-}
-
-/** Who runs the lines of a batch: vendors in batches of theirs, the gateway, or both. */
-export type BatchMode = "vendor" | "emulated" | "mixed";
-
-/** A batch as the admin API lists it. */
-export interface ListedBatch {
-  readonly id: string;
-  readonly account: string;
-  readonly key: string;
-  readonly endpoint: string;
-  readonly model: string | null;
-  readonly mode: BatchMode;
+  /** Who runs the lines: vendors in batches of theirs, the gateway, or both. */
+  readonly mode: "vendor" | "emulated" | "mixed";
   readonly status: string;
   /** Unix seconds. */
   readonly created_at: number;
@@ -697,10 +677,24 @@ export interface ListedBatch {
   readonly lines: { readonly total: number; readonly completed: number; readonly failed: number };
   /** The lines that were run and failed, by the code of their error, the most frequent first. */
   readonly failures: readonly { readonly code: string; readonly count: number }[];
-  /** What was wrong with the lines of a batch that failed. */
-  readonly errors: readonly { readonly code: string; readonly line: number | null }[];
   readonly estimate: string;
   readonly cost: string;
+}
+
+/** A batch as its caller reads it. */
+export interface OwnBatch extends BatchFacts {
+  readonly display_name: string | null;
+  readonly errors: readonly { readonly code: string; readonly line: number | null; readonly message: string }[];
+  readonly output_file_id: string | null;
+  readonly error_file_id: string | null;
+}
+
+/** A batch as the admin API lists it. */
+export interface ListedBatch extends BatchFacts {
+  readonly account: string;
+  readonly key: string;
+  /** What was wrong with the lines of a batch that failed. */
+  readonly errors: readonly { readonly code: string; readonly line: number | null }[];
   readonly hold: { readonly amount: string; readonly state: string; readonly captured: string } | null;
   readonly has_output: boolean;
   readonly has_errors: boolean;

@@ -469,6 +469,11 @@ export const TEXTS = {
       expired: "expired",
     },
     account: "Account",
+    format: "Format",
+    formats: { default: "OpenAI", message: "Anthropic", content: "Google" },
+    formatText: (format: string, input: string) => `${format}, ${input}`,
+    inputs: { file: "lines of a file", requests: "requests in the create" },
+    callerId: "Id at its client",
     endpoint: "Endpoint",
     model: "Model",
     mode: "Run by",
@@ -494,7 +499,8 @@ export const TEXTS = {
     cancel: "Cancel the batch",
     confirmCancel: "Cancel the batch? No further line begins. What was answered stays.",
     emptyTitle: "No batches",
-    empty: "A batch appears here as soon as it is created with POST /v1/batches.",
+    empty:
+      "A batch appears here as soon as a client creates it, in the format of OpenAI, Anthropic or Google, or you create it in the playground.",
     noneFoundTitle: "No batch has this status",
     noneFound: "Choose another status.",
   },
@@ -958,7 +964,7 @@ export const TEXTS = {
   playground: {
     title: "Playground",
     kinds: "Kind of request",
-    tabs: { chat: "Chat", pictures: "Images", videos: "Videos" },
+    tabs: { chat: "Chat", pictures: "Images", videos: "Videos", batches: "Batch" },
     notWhole: "The body of this request was not kept whole, so only its model and its protocol were taken over.",
     notKept:
       "The body of this request was not kept, so only its model and its protocol were taken over. To keep bodies, set request_log.capture in switchyard.yaml, and Kept bodies on the key.",
@@ -1021,6 +1027,7 @@ export const TEXTS = {
       tooLarge: (name: string, size: string) => `${name} is larger than ${size}.`,
       unreadable: (name: string) => `${name} cannot be read.`,
       send: "Send",
+      asBatch: "Run as batch",
       stop: "Stop",
       clear: "New conversation",
       conversation: (model: string) => `Conversation with ${model}`,
@@ -1083,6 +1090,38 @@ export const TEXTS = {
       cancel: "Cancel",
       emptyTitle: "Create a video",
       empty: "Describe the video. Its progress, player and cost appear here.",
+    },
+    batches: {
+      title: "New batch",
+      hint:
+        "Each model gets each prompt, as a chat completion with the settings. The replies come when they are ready, within 24 hours.",
+      prompts: "Prompts",
+      prompt: (place: string) => `Prompt ${place}`,
+      addPrompt: "Add a prompt",
+      removePrompt: (place: string) => `Remove prompt ${place}`,
+      models: "Models",
+      model: (place: string) => `Model ${place}`,
+      addModel: "Add a model",
+      removeModel: (model: string) => `Remove ${model}`,
+      ask: "Show the estimate",
+      quote: (lines: string, estimate: string) =>
+        `${
+          lines === "1" ? "1 line costs" : `${lines} lines cost`
+        } at most ${estimate}. That amount is held until the batch ends.`,
+      modes: {
+        vendor: "The vendors run all lines in batches of theirs, at the price of batches.",
+        emulated: "The gateway runs all lines as single requests, at the price of single requests.",
+        mixed:
+          "The vendors run some lines in batches of theirs, at the price of batches. The gateway runs the rest, at the price of single requests.",
+      },
+      refused: (reason: string) => `The batch would be refused now. ${reason}`,
+      create: "Run the batch",
+      run: (place: string) => `Batch ${place}`,
+      cost: (cost: string, estimate: string) => `${cost} so far, at most ${estimate}`,
+      open: "Open the batch",
+      line: (place: string) => `Line ${place}`,
+      noAnswer: "This line was not run.",
+      more: (count: string) => `${count} more are in the file of results, on the page of the batch.`,
     },
     facts: {
       label: "Facts of the request",

@@ -110,10 +110,10 @@ export const CALLER_ENDPOINTS = {
   downloadContentFile: downloaded("/files/:id::download", { ...STORED, isRead: true }),
   deleteContentFile: content("DELETE", "/files/:id", STORED),
 
-  createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID },
-  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true, isInConsole: true },
-  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true, isInConsole: true },
-  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES, isInConsole: true },
+  createBatch: { ...at("POST", "/batches"), ...BATCHES, ...PAID, isInConsole: true },
+  listBatches: { ...at("GET", "/batches"), ...BATCHES, isRead: true },
+  readBatch: { ...at("GET", "/batches/:id"), ...BATCHES, isRead: true },
+  cancelBatch: { ...at("POST", "/batches/:id/cancel"), ...BATCHES },
 
   createMessageBatch: message("POST", "/messages/batches", { ...BATCHES, ...PAID }),
   listMessageBatches: message("GET", "/messages/batches", { ...BATCHES, isRead: true }),
@@ -128,6 +128,11 @@ export const CALLER_ENDPOINTS = {
   readContentBatch: content("GET", "/batches/:id", { ...BATCHES, isRead: true }),
   cancelContentBatch: content("POST", "/batches/:id::cancel", BATCHES),
   deleteContentBatch: content("DELETE", "/batches/:id", BATCHES),
+
+  /** Batches of the key, of whatever protocol. */
+  listOwnBatches: { ...at("GET", "/key/batches"), ...BATCHES, isRead: true, isInConsole: true },
+  readOwnBatch: { ...at("GET", "/key/batches/:id"), ...BATCHES, isRead: true, isInConsole: true },
+  cancelOwnBatch: { ...at("POST", "/key/batches/:id/cancel"), ...BATCHES, isInConsole: true },
 
   listModels: { ...at("GET", "/models"), ...CATALOG, isInConsole: true },
   readModels: { ...at("GET", "/models/:model*"), ...CATALOG },

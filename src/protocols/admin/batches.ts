@@ -1,14 +1,13 @@
 import { ACCOUNT_ID_EXPECTATION, isAccountId } from "../../money/billing/accounts/account_id.ts";
 import { OPERATOR_ENDPOINTS } from "../../platform/endpoints/operators.ts";
 import { type Handler, pathParam } from "../../platform/http/request/inbound.ts";
-import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { writeMoney } from "../../platform/lib/basics/money.ts";
 import { BATCH_STATUSES, type BatchStatus, shownBatchId } from "../../services/batches/records/batch.ts";
 import type { BatchAdmin, BatchFile, BatchWithHold } from "../../services/batches/batch_admin.ts";
 import type { Batches } from "../../services/batches/batches.ts";
-import { batchModeOf } from "../service_batch.ts";
+import { writeBatchFacts } from "../batch_facts.ts";
 import { answerJson } from "./shared/answer.ts";
 import { type AdminRoute, adminRoute, PRIVATE_READ } from "./shared/admin_route.ts";
 import { PAGE_PARAMETERS, readPage } from "./shared/query.ts";
@@ -96,27 +95,12 @@ function fileHandler(admin: BatchAdmin, file: BatchFile): Handler {
 
 /** For operators: account, state, counts and money; nothing that the caller wrote or received. */
 function writeBatch({ batch, hold }: BatchWithHold): JsonObject {
-  const at = (ms: number | null) => ms === null ? null : secondsOf(ms);
   return {
-    id: batch.id,
+    ...writeBatchFacts(batch),
     account: batch.account,
     key: batch.keyId,
-    endpoint: batch.endpoint,
-    model: batch.model,
-    mode: batchModeOf(batch),
-    status: batch.status,
-    created_at: secondsOf(batch.createdAt),
-    expires_at: secondsOf(batch.expiresAt),
-    cancelling_at: at(batch.cancellingAt),
-    finalizing_at: at(batch.finalizingAt),
-    ended_at: at(batch.endedAt),
-    lines: { total: batch.total, completed: batch.completed, failed: batch.failed },
-    failures: Object.entries(batch.failures ?? {}).map(([code, count]) => ({ code, count }))
-      .sort((one, other) => other.count - one.count),
     // Messages and fields can repeat what the caller wrote.
     errors: batch.errors.map(({ code, line }) => ({ code, line })),
-    estimate: writeMoney(batch.estimate),
-    cost: writeMoney(batch.cost),
     hold: hold && { amount: writeMoney(hold.amount), state: hold.state, captured: writeMoney(hold.captured) },
     has_output: batch.outputFileId !== null,
     has_errors: batch.errorFileId !== null,

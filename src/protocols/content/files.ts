@@ -4,7 +4,7 @@ import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.
 import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
 import { shownFileId, storedFileId, type StoredFileRecord } from "../../services/stored_files/stored_file.ts";
 import { routesAt } from "../route_at.ts";
-import { storedContentResponse } from "../stored_content_response.ts";
+import { downloadNameOf, storedContentResponse } from "../stored_content_response.ts";
 import { countChange, type StoredFileRouteParts } from "../stored_file_parts.ts";
 import { readPageQuery } from "./cached_contents.ts";
 
@@ -84,7 +84,7 @@ async function read(inbound: Inbound, { stored, authenticate, baseUrl }: Content
 async function download(inbound: Inbound, { stored, authenticate }: ContentFileParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   const file = await stored.read(keyId, storedIdIn(inbound));
-  return await storedContentResponse(await stored.open(file), { method: inbound.method, name: file.id });
+  return await storedContentResponse(await stored.open(file), { method: inbound.method, name: downloadNameOf(file) });
 }
 
 async function remove(inbound: Inbound, parts: ContentFileParts): Promise<Response> {

@@ -3,7 +3,11 @@ import { chunksOf } from "../../platform/http/bodies/body.ts";
 import { readOptionalJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { mediaTypeIn } from "../../platform/http/bodies/multipart_head.ts";
 import type { Inbound, Route } from "../../platform/http/request/inbound.ts";
-import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { PROTOCOLS } from "../../platform/endpoints/protocols.ts";
+import { readCredential } from "../../platform/http/request/credentials.ts";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { checkAccess } from "../../money/limits/permission.ts";
+import { newUploadToken, readUploadOwner } from "../../services/stored_files/upload_token.ts";
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { MAX_STORED_FILE_BYTES, type UploadRecord } from "../../services/stored_files/stored_file.ts";
 import { receivedBytesOf, Uploads, uploadStatusOf } from "../../services/stored_files/uploads.ts";
@@ -26,6 +30,8 @@ const OFFSET = "x-goog-upload-offset";
 const LENGTH = "x-goog-upload-header-content-length";
 const TYPE = "x-goog-upload-header-content-type";
 const NAME = "x-goog-upload-file-name";
+/** The parameter of the address of an upload that stands for its key. */
+const TOKEN = "upload_token";
 const COMMANDS: readonly string[] = ["start", "upload", "upload, finalize", "finalize", "query", "cancel"];
 /** The maximum size of the JSON body of a start. */
 const MAX_BODY_BYTES = 65_536;
@@ -39,14 +45,39 @@ const CHUNK_MEMORY_BYTES = 1_048_576;
 export function contentUploadRoutes(parts: ContentFileParts): Route[] {
   const uploads = new Uploads(parts.stored);
   return routesAt(ENDPOINTS.uploadContentFile, async (inbound) => {
-    const credential = await parts.authenticate(inbound);
+    const credential = await ownerByAddress(inbound, parts) ?? await parts.authenticate(inbound);
     return await answer({ inbound, uploads, parts, credential });
   });
 }
 
+/**
+ * The key that opened an upload, of a request without a key to the address of the upload: some of Google's clients send
+ * none there. Null for other requests.
+ */
+async function ownerByAddress(inbound: Inbound, { stored }: ContentFileParts): Promise<Credential | null> {
+  const query = new URLSearchParams(inbound.query);
+  const [id, token] = [query.get("upload_id"), query.get(TOKEN)];
+  if (id === null || token === null || commandOf(inbound) === "start" || hasKey(inbound)) return null;
+  const credential = await readUploadOwner(stored.parts.store, id, token);
+  if (credential === null) return null;
+  const { accountId, keyId, limits } = credential;
+  inbound.memory.assignTo(accountId);
+  Object.assign(inbound.record, { accountId, keyId });
+  if (limits !== null) checkAccess(limits, ENDPOINTS.uploadContentFile, inbound.remote);
+  return credential;
+}
+
+/** Whether a request has a key, which then must be a valid one. */
+function hasKey({ request: { headers }, query }: Inbound): boolean {
+  try {
+    return readCredential(headers, query, PROTOCOLS.content.keyLocations) !== "";
+  } catch (error) {
+    return !(error instanceof GatewayError && error.code === "unauthorized");
+  }
+}
+
 async function answer(call: UploadCall): Promise<Response> {
-  const { headers } = call.inbound.request;
-  const command = (headers.get(COMMAND) ?? "").toLowerCase().split(",").map((word) => word.trim()).join(", ");
+  const command = commandOf(call.inbound);
   if (!COMMANDS.includes(command)) throw invalidField(COMMAND, `expected one of ${COMMANDS.join("; ")}`);
   if (command === "start") return await start(call);
   const id = new URLSearchParams(call.inbound.query).get("upload_id") ?? "";
@@ -54,6 +85,10 @@ async function answer(call: UploadCall): Promise<Response> {
   if (command === "cancel") return await cancel(call, id);
   if (command !== "finalize") await upload(call, id);
   return command === "upload" ? await query(call, id) : await finalize(call, id);
+}
+
+function commandOf({ request: { headers } }: Inbound): string {
+  return (headers.get(COMMAND) ?? "").toLowerCase().split(",").map((word) => word.trim()).join(", ");
 }
 
 /** Opens an upload. The next requests go to the address that it returns. */
@@ -70,7 +105,9 @@ async function start({ inbound, uploads, parts, credential }: UploadCall): Promi
   const bytes = wholeNumber(headers.get(LENGTH), LENGTH, MAX_STORED_FILE_BYTES);
   const displayName = textIn(file, "displayName", "file.") || headers.get(NAME) || "file";
   const mediaType = mediaTypeIn(headers.get(TYPE) ?? textIn(file, "mimeType", "file.") ?? "");
+  const { token, tokenHash } = newUploadToken();
   const asked = {
+    tokenHash,
     filename: readFileName(displayName, "file.displayName"),
     purpose: "user_data",
     bytes,
@@ -81,7 +118,8 @@ async function start({ inbound, uploads, parts, credential }: UploadCall): Promi
   try {
     const { id } = await uploads.create(asked, credential);
     taken.end(bytes);
-    const address = `${baseUrl()}${ENDPOINTS.uploadContentFile.path}?upload_id=${id}&upload_protocol=resumable`;
+    const query = new URLSearchParams({ upload_id: id, [TOKEN]: token, upload_protocol: "resumable" });
+    const address = `${baseUrl()}${ENDPOINTS.uploadContentFile.path}?${query}`;
     return new Response(null, { headers: { "x-goog-upload-status": "active", "x-goog-upload-url": address } });
   } finally {
     taken.end(0);

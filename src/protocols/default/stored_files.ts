@@ -16,7 +16,7 @@ import {
   UPLOAD_PURPOSES,
 } from "../../services/stored_files/stored_file.ts";
 import { routesAt } from "../route_at.ts";
-import { storedContentResponse } from "../stored_content_response.ts";
+import { downloadNameOf, storedContentResponse } from "../stored_content_response.ts";
 import { countChange, readSeconds, type StoredFileRouteParts, storeFormFile } from "../stored_file_parts.ts";
 
 const TEXTS = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"]);
@@ -114,7 +114,7 @@ async function read(inbound: Inbound, { stored, authenticate }: StoredFileRouteP
 async function content(inbound: Inbound, { stored, authenticate }: StoredFileRouteParts): Promise<Response> {
   const { keyId } = await authenticate(inbound);
   const file = await stored.read(keyId, pathParam(inbound.params, "id"));
-  return await storedContentResponse(await stored.open(file), { method: inbound.method, name: file.id });
+  return await storedContentResponse(await stored.open(file), { method: inbound.method, name: downloadNameOf(file) });
 }
 
 async function remove(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {

@@ -4,7 +4,7 @@ import { type Inbound, limitIn, pathParam, readListQuery, type Route } from "../
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { shownFileId, storedFileId, type StoredFileRecord } from "../../services/stored_files/stored_file.ts";
 import { routesAt } from "../route_at.ts";
-import { storedContentResponse } from "../stored_content_response.ts";
+import { downloadNameOf, storedContentResponse } from "../stored_content_response.ts";
 import { countChange, readSeconds, type StoredFileRouteParts, storeFormFile } from "../stored_file_parts.ts";
 
 const PROTOCOL = "message";
@@ -117,7 +117,7 @@ async function content(inbound: Inbound, { stored, authenticate }: StoredFileRou
     });
   }
   const { method } = inbound;
-  return await storedContentResponse(await stored.open(file), { method, name: shownFileId(file.id, PROTOCOL) });
+  return await storedContentResponse(await stored.open(file), { method, name: downloadNameOf(file) });
 }
 
 async function remove(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {

@@ -69,6 +69,8 @@ export interface UploadRecord {
   readonly expiresAt: number;
   /** The lifetime of the file in seconds, from its completion; null if none was set. */
   readonly fileSeconds: number | null;
+  /** The SHA-256 of the token that stands for the key in the address of the upload. Absent: there is none. */
+  readonly tokenHash?: string;
   readonly status: Exclude<UploadStatus, "expired">;
   readonly parts: readonly UploadPart[];
   /** The file, once the upload is complete. */

@@ -27,7 +27,7 @@ const UPLOAD_LIFETIME_MS = 3_600_000;
 const MAX_RACES = 32;
 
 /** An upload to be opened. */
-export interface NewUpload extends NewFile {
+export interface NewUpload extends NewFile, Pick<UploadRecord, "tokenHash"> {
   /** The size of the whole file. */
   readonly bytes: number;
 }
@@ -49,7 +49,7 @@ export class Uploads {
 
   /** Opens an upload. */
   async create(
-    { filename, purpose, bytes, mediaType, lifetimeSeconds: fileSeconds }: NewUpload,
+    { filename, purpose, bytes, mediaType, lifetimeSeconds: fileSeconds, tokenHash }: NewUpload,
     { accountId: account, keyId }: FileOwner,
   ): Promise<UploadRecord> {
     const { store } = this.stored.parts;
@@ -65,6 +65,7 @@ export class Uploads {
       createdAt,
       expiresAt: createdAt + UPLOAD_LIFETIME_MS,
       fileSeconds,
+      ...tokenHash !== undefined && { tokenHash },
       status: "pending",
       parts: [],
       fileId: null,

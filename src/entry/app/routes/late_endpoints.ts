@@ -77,6 +77,9 @@ const BATCHES = [
   ENDPOINTS.readContentBatch,
   ENDPOINTS.cancelContentBatch,
   ENDPOINTS.deleteContentBatch,
+  ENDPOINTS.listOwnBatches,
+  ENDPOINTS.readOwnBatch,
+  ENDPOINTS.cancelOwnBatch,
 ];
 
 /** Endpoints for callers, each group with the code that the first request to one of them loads. */

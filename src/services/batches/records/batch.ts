@@ -28,6 +28,9 @@ export const ALL_LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
 /** The protocols whose callers create batches. Each finds its own batches only. */
 export type BatchProtocol = Exclude<ProtocolName, "admin">;
 
+/** All protocols of batches. */
+export const BATCH_PROTOCOLS: readonly BatchProtocol[] = ["default", "message", "content"];
+
 /** Limits of a batch. Source: docs/api/batches.md#limits. */
 export const BATCH_LIMITS = {
   lines: 50_000,
@@ -200,7 +203,11 @@ export function storedBatchId(shown: string, protocol: BatchProtocol): string | 
 
 /** The id in the store of an id that callers of any protocol see; null if it can be none. */
 export function anyStoredBatchId(shown: string): string | null {
-  return storedBatchId(shown, "default") ?? storedBatchId(shown, "message") ?? storedBatchId(shown, "content");
+  for (const protocol of BATCH_PROTOCOLS) {
+    const id = storedBatchId(shown, protocol);
+    if (id !== null) return id;
+  }
+  return null;
 }
 
 /** What sorts before the ids of all batches since an instant, and after those before; null for any time that is far. */

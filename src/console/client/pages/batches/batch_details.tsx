@@ -36,7 +36,7 @@ export function BatchDetails({ id, source }: { readonly id: string; readonly sou
       <p class="back">
         <a href={hrefOf("batches")}>← {texts.back}</a>
       </p>
-      <PageHead title={<code class="title-code">{id}</code>}>
+      <PageHead title={<code class="title-code">{isOperator ? id : batch?.caller_id ?? id}</code>}>
         {batch !== null && <BatchBadge status={batch.status} />}
       </PageHead>
       {error !== null && <ErrorNotice error={error} />}
@@ -52,7 +52,7 @@ export function BatchDetails({ id, source }: { readonly id: string; readonly sou
           <Money batch={batch} />
           <Facts batch={batch} />
           <Results batch={batch} mayRead={!isOperator || isOwner()} isAudited={isOperator} />
-          {batch.failures !== null && batch.failures.length > 0 && <Failures failures={batch.failures} />}
+          {batch.failures.length > 0 && <Failures failures={batch.failures} />}
           {batch.errors.length > 0 && <Mistakes errors={batch.errors} />}
         </div>
       )}
@@ -88,6 +88,8 @@ function Facts({ batch }: BatchProps) {
             ? null
             : <a href={hrefOf(`accounts/${encodeURIComponent(batch.account)}`)}>{batch.account}</a>}
         </Fact>
+        <Fact name={texts.format}>{texts.formatText(texts.formats[batch.protocol], texts.inputs[batch.input])}</Fact>
+        <Fact name={texts.callerId}>{batch.caller_id === batch.id ? null : <code>{batch.caller_id}</code>}</Fact>
         <Fact name={texts.endpoint}>{batch.endpoint}</Fact>
         <Fact name={texts.model}>{batch.model}</Fact>
         <Fact name={texts.mode}>{texts.modes[batch.mode]}</Fact>
@@ -120,7 +122,7 @@ function Results({ batch: { id, output, failed }, mayRead, isAudited }: BatchPro
   );
 }
 
-function Failures({ failures }: { readonly failures: NonNullable<ShownBatch["failures"]> }) {
+function Failures({ failures }: { readonly failures: ShownBatch["failures"] }) {
   const { batches: texts } = TEXTS;
   return (
     <Card title={texts.failures}>

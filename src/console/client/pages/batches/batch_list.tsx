@@ -63,9 +63,10 @@ const COLUMNS: readonly Column<ShownBatch>[] = [
   { title: TEXTS.batches.created, cell: ({ created_at }) => <Instant at={created_at} /> },
   { title: TEXTS.batches.status, cell: ({ status }) => <BatchBadge status={status} /> },
   { title: TEXTS.batches.account, cell: ({ account }) => account ?? "" },
-  { title: TEXTS.batches.endpoint, leaveOut: 2, cell: ({ endpoint }) => <code>{endpoint}</code> },
-  { title: TEXTS.batches.model, leaveOut: 3, cell: ({ model }) => model ?? "" },
+  { title: TEXTS.batches.format, leaveOut: 1, cell: ({ protocol }) => TEXTS.batches.formats[protocol] },
+  { title: TEXTS.batches.endpoint, leaveOut: 3, cell: ({ endpoint }) => <code>{endpoint}</code> },
+  { title: TEXTS.batches.model, leaveOut: 2, cell: ({ model }) => model ?? "" },
   { title: TEXTS.batches.lines, cell: ({ lines }) => <LineProgress lines={lines} /> },
   { title: TEXTS.batches.cost, isNumeric: true, cell: ({ cost }) => dollars(cost) },
-  { title: TEXTS.batches.estimate, leaveOut: 1, isNumeric: true, cell: ({ estimate }) => dollars(estimate) },
+  { title: TEXTS.batches.estimate, isNumeric: true, cell: ({ estimate }) => dollars(estimate) },
 ];

@@ -1,30 +1,16 @@
 import { apiAddress, read } from "../../api.ts";
-import type { ListAnswer, ListedBatch, OwnBatch } from "../../shapes.ts";
+import type { BatchFacts, ListAnswer, ListedBatch, OwnBatch } from "../../shapes.ts";
 
-/** What both APIs say of a batch. */
-type CommonFields = Pick<
-  ListedBatch,
-  | "id"
-  | "endpoint"
-  | "model"
-  | "mode"
-  | "status"
-  | "created_at"
-  | "expires_at"
-  | "ended_at"
-  | "lines"
-  | "estimate"
-  | "cost"
-  | "hold"
->;
+/** Who runs the lines of a batch. */
+export type RunBy = BatchFacts["mode"];
 
 /** A batch as both the operator's and the caller's API have it. */
-export interface ShownBatch extends CommonFields {
+export interface ShownBatch extends BatchFacts {
   /** Null on the page of its caller. */
   readonly account: string | null;
-  /** By the code of their error; null if they are not grouped. */
-  readonly failures: ListedBatch["failures"] | null;
   readonly errors: readonly { readonly code: string; readonly line: number | null; readonly message?: string }[];
+  /** Null on the page of its caller. */
+  readonly hold: ListedBatch["hold"];
   /** The address of the results; null without them. */
   readonly output: string | null;
   /** The address of the failed lines; null without them. */
@@ -57,7 +43,7 @@ export interface BatchQuery {
 }
 
 const OPERATORS = "/admin/v1/batches";
-const CALLERS = "/v1/batches";
+const CALLERS = "/v1/key/batches";
 
 /** The batches of all accounts. */
 export const ALL_BATCHES: BatchSource = {
@@ -69,16 +55,12 @@ export const ALL_BATCHES: BatchSource = {
   read: async (id, signal) => shownOf(await read<ListedBatch>(`${OPERATORS}/${encodeURIComponent(id)}`, {}, signal)),
 };
 
-/** The batches of the caller's API key. */
+/** The batches of the caller's API key, of whatever protocol. */
 export const OWN_BATCHES: BatchSource = {
   path: CALLERS,
   async list({ after, limit }, signal) {
-    const { data, has_more: hasMore, last_id: last } = await read<{
-      readonly data: readonly OwnBatch[];
-      readonly has_more: boolean;
-      readonly last_id: string | null;
-    }>(CALLERS, { after, limit }, signal);
-    return { data: data.map(shownOwn), next: hasMore ? last : null };
+    const { data, next } = await read<ListAnswer<OwnBatch>>(CALLERS, { after, limit }, signal);
+    return { data: data.map(shownOwn), next };
   },
   read: async (id, signal) => shownOwn(await read<OwnBatch>(`${CALLERS}/${encodeURIComponent(id)}`, {}, signal)),
 };
@@ -93,27 +75,7 @@ function shownOf(batch: ListedBatch): ShownBatch {
 }
 
 function shownOwn(batch: OwnBatch): ShownBatch {
-  const { id, endpoint, model, status, created_at, expires_at, request_counts: lines } = batch;
-  const { completed_at, failed_at, cancelled_at, expired_at } = batch;
-  const { service_batch: { mode, estimate, cost }, output_file_id: output, error_file_id: failed } = batch;
+  const { output_file_id: output, error_file_id: failed } = batch;
   const file = (fileId: string | null) => fileId === null ? null : apiAddress(`/v1/files/${fileId}/content`);
-  return {
-    id,
-    account: null,
-    endpoint,
-    model,
-    mode,
-    status,
-    created_at,
-    expires_at,
-    ended_at: completed_at ?? failed_at ?? cancelled_at ?? expired_at,
-    lines,
-    failures: null,
-    errors: batch.errors?.data ?? [],
-    estimate,
-    cost,
-    hold: null,
-    output: file(output),
-    failed: file(failed),
-  };
+  return { ...batch, account: null, hold: null, output: file(output), failed: file(failed) };
 }

@@ -5,13 +5,15 @@ import { ErrorNotice } from "../../components/error_notice.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageHead } from "../../components/page_head.tsx";
 import { readModels } from "../../models.ts";
-import { hrefOf, query, setTypedQuery } from "../../navigation.ts";
+import { hrefOf, navigate, query, setTypedQuery } from "../../navigation.ts";
 import type { PageProps } from "../../page.ts";
 import { usePolled } from "../../lists/polled.ts";
 import { canWrite, session } from "../../session_state.ts";
 import type { ListedModel } from "../../shapes.ts";
 import { TEXTS } from "../../texts.ts";
+import { BatchWorkspace } from "./batches/batch_workspace.tsx";
 import { Chat } from "./chat/chat.tsx";
+import type { WrittenMessage } from "./chat/composer.tsx";
 import { PayerChoice } from "./payer_choice.tsx";
 import { openRequest } from "./open_request.ts";
 import { withAliases } from "./model_groups.ts";
@@ -19,7 +21,7 @@ import { Images } from "./pictures/pictures.tsx";
 import { isKept, type PlaygroundState, stateOf } from "./playground_state.ts";
 import { Videos } from "./videos/videos.tsx";
 
-const TABS = ["chat", "pictures", "videos"] as const;
+const TABS = ["chat", "pictures", "videos", "batches"] as const;
 type Tab = (typeof TABS)[number];
 const [START] = TABS;
 
@@ -42,10 +44,22 @@ export function Playground({ rest }: PageProps) {
 const VIEWS: Readonly<
   Record<Tab, FunctionComponent<{ readonly state: PlaygroundState; readonly models: readonly ListedModel[] }>>
 > = {
-  chat: ({ state, models }) => <Chat state={state.chat} models={models} />,
+  chat: ({ state, models }) => (
+    <Chat
+      state={state.chat}
+      onBatch={(written) => runAsBatch(state.batches, written)}
+      models={models}
+    />
+  ),
   pictures: ({ state, models }) => <Images state={state.pictures} models={models} />,
   videos: ({ state, models }) => <Videos state={state.videos} models={models} />,
+  batches: ({ state, models }) => <BatchWorkspace state={state.batches} chat={state.chat} models={models} />,
 };
+
+function runAsBatch(batches: PlaygroundState["batches"], written: WrittenMessage): void {
+  batches.take(written);
+  navigate(hrefOf("playground/batches"));
+}
 
 function Tabs({ current }: { readonly current: Tab }) {
   return (

@@ -1,6 +1,7 @@
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { session, type SignedIn } from "../../session_state.ts";
 import { keepInTab, keptInTab } from "../../tab_storage.ts";
+import { BatchPlay } from "./batches/batch_play.ts";
 import { ChatState } from "./chat/chat_state.ts";
 import { type KeptChat, keptChatOf, restoreChat } from "./chat/kept_chat.ts";
 import { payer } from "./payer.ts";
@@ -12,6 +13,7 @@ export interface PlaygroundState {
   readonly chat: ChatState;
   readonly pictures: ImageState;
   readonly videos: VideoState;
+  readonly batches: BatchPlay;
 }
 
 /** What the tab keeps of it, so that it survives a reload. */
@@ -33,7 +35,12 @@ const KEEP_MS = 500;
 export function stateOf({ value }: ReadonlySignal<SignedIn | null | undefined>): PlaygroundState {
   const known = value ? states.get(value) : undefined;
   if (known !== undefined) return known;
-  const created = { chat: new ChatState(), pictures: new ImageState(), videos: new VideoState() };
+  const created = {
+    chat: new ChatState(),
+    pictures: new ImageState(),
+    videos: new VideoState(),
+    batches: new BatchPlay(),
+  };
   if (!value) return created;
   states.set(value, created);
   restore(created, keptInTab(value));

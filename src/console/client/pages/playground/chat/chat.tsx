@@ -5,14 +5,19 @@ import { TEXTS } from "../../../texts.ts";
 import { modelGroupOf } from "../model_groups.ts";
 import { PROTOCOLS } from "../protocols/all.ts";
 import type { ChatState } from "./chat_state.ts";
-import { Composer } from "./composer.tsx";
+import { Composer, type WrittenMessage } from "./composer.tsx";
 import type { Pane, PaneRequest } from "./pane.ts";
 import { PaneView } from "./pane_view.tsx";
 import { useFollowedEnd } from "./followed_end.ts";
 import { Settings } from "./settings.tsx";
 
 /** Conversations with one or two models. */
-export function Chat({ state, models }: { readonly state: ChatState; readonly models: readonly ListedModel[] }) {
+export function Chat({ state, onBatch, models }: {
+  readonly state: ChatState;
+  /** Takes over what is written, to run it as a batch. */
+  readonly onBatch: (written: WrittenMessage) => void;
+  readonly models: readonly ListedModel[];
+}) {
   const usable = models.filter(({ architecture: { output_modalities: outputs } }) =>
     outputs.includes("text") || outputs.includes("image")
   );
@@ -48,7 +53,7 @@ export function Chat({ state, models }: { readonly state: ChatState; readonly mo
             />
           ))}
         </div>
-        <Composer form={composer} state={state} requestFor={requestFor} />
+        <Composer form={composer} state={state} onBatch={onBatch} requestFor={requestFor} />
       </div>
     </div>
   );

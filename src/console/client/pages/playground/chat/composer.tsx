@@ -5,16 +5,25 @@ import { bytes } from "../../../format.ts";
 import { TEXTS } from "../../../texts.ts";
 import { MAX_FILE_BYTES, readAttachment } from "../attachment.ts";
 import { ChosenFiles } from "../file_input.tsx";
+import type { Media } from "../conversation.ts";
 import { canSend } from "../payer.ts";
 import type { ChatState } from "./chat_state.ts";
 import type { Pane, PaneRequest } from "./pane.ts";
 
 const texts = TEXTS.playground.chat;
 
+/** A message that is not sent, and the models that would get it. */
+export interface WrittenMessage {
+  readonly text: string;
+  readonly files: readonly Media[];
+  readonly models: readonly string[];
+}
+
 /** Where a message is written. It goes to every pane. */
-export function Composer({ form, state, requestFor }: {
+export function Composer({ form, state, onBatch, requestFor }: {
   readonly form: RefObject<HTMLFormElement | null>;
   readonly state: ChatState;
+  readonly onBatch: (written: WrittenMessage) => void;
   readonly requestFor: (pane: Pane) => PaneRequest;
 }) {
   const { prompt, files, shown, isValid } = state;
@@ -35,6 +44,11 @@ export function Composer({ form, state, requestFor }: {
     prompt.value = "";
     files.value = [];
     for (const pane of panes) void pane.send(message, requestFor(pane));
+  };
+  const runAsBatch = () => {
+    onBatch({ text: prompt.value, files: files.value, models: panes.map(({ model }) => model.value) });
+    prompt.value = "";
+    files.value = [];
   };
   const attach = async (chosen: Iterable<File>) => {
     setProblem(null);
@@ -107,6 +121,7 @@ export function Composer({ form, state, requestFor }: {
           </button>
         )}
         <span class="grow" />
+        <button type="button" disabled={isEmpty} onClick={runAsBatch}>{texts.asBatch}</button>
         {isRunning
           ? (
             <button type="button" class="danger" onClick={() => panes.forEach((pane) => pane.stop())}>

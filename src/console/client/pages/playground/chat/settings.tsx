@@ -12,22 +12,28 @@ const LEVELS: readonly Thinking[] = ["default", "off", "low", "medium", "high"];
 const WIDE = "(min-width: 1001px)";
 
 /** The settings of the conversations. In narrow windows they are folded at first. */
-export function Settings({ state }: { readonly state: ChatState }) {
+export function Settings({ state, isOfBatch = false }: {
+  readonly state: ChatState;
+  /** Whether a batch gets them, whose lines have one protocol and any number of models. Default: false. */
+  readonly isOfBatch?: boolean;
+}) {
   const { protocol, hasTwo, system, temperature, maxTokens, thinking } = state;
   return (
     <details class="card play-settings" open={matchMedia(WIDE).matches}>
       <summary>
         <h2>{texts.settings}</h2>
       </summary>
-      <Field name={texts.protocol}>
-        <select
-          name="protocol"
-          value={protocol.value}
-          onChange={(event) => protocol.value = event.currentTarget.value as ProtocolName}
-        >
-          {PROTOCOL_NAMES.map((name) => <option key={name} value={name}>{texts.protocols[name]}</option>)}
-        </select>
-      </Field>
+      {!isOfBatch && (
+        <Field name={texts.protocol}>
+          <select
+            name="protocol"
+            value={protocol.value}
+            onChange={(event) => protocol.value = event.currentTarget.value as ProtocolName}
+          >
+            {PROTOCOL_NAMES.map((name) => <option key={name} value={name}>{texts.protocols[name]}</option>)}
+          </select>
+        </Field>
+      )}
       <Field name={texts.system}>
         <textarea
           name="system"
@@ -68,14 +74,16 @@ export function Settings({ state }: { readonly state: ChatState }) {
           {LEVELS.map((level) => <option key={level} value={level}>{texts.thinkingLevels[level]}</option>)}
         </select>
       </Field>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={hasTwo.value}
-          onChange={(event) => hasTwo.value = event.currentTarget.checked}
-        />
-        {texts.compare}
-      </label>
+      {!isOfBatch && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={hasTwo.value}
+            onChange={(event) => hasTwo.value = event.currentTarget.checked}
+          />
+          {texts.compare}
+        </label>
+      )}
       <Schema state={state} />
       <Tools state={state} />
     </details>
