@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
+import { RUN_ENVIRONMENT, V8_OPTION } from "../scripts/run_flags.ts";
 import { program, run, type Server, startServer } from "./child.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
@@ -98,7 +99,8 @@ async function startGateway(vendorPort: number, folder: string): Promise<Server>
   );
   return await startServer({
     name: "gateway",
-    command: [...program("main.ts"), "serve", "--config", path],
+    command: [...program("main.ts", [V8_OPTION]), "serve", "--config", path],
+    env: RUN_ENVIRONMENT,
     logPath: join(folder, "gateway.log"),
     core: null,
   });

@@ -79,8 +79,9 @@ export async function run(
 }
 
 /** The command line of a module of the repository, to which its arguments are added. */
-export function program(path: string): readonly string[] {
-  return [Deno.execPath(), "run", "--quiet", "--no-check", "-A", fileURLToPath(new URL(`../${path}`, import.meta.url))];
+export function program(path: string, flags: readonly string[] = []): readonly string[] {
+  const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
+  return [Deno.execPath(), "run", "--quiet", "--no-check", ...flags, "-A", file];
 }
 
 /** Whether a program is installed. */

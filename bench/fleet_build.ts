@@ -87,8 +87,7 @@ async function create(engine: FleetEngine, count: number, from: number): Promise
       ...CALLER,
       receivedAt: 0,
       body: bodyOf(from + n),
-      bytes: new Uint8Array(),
-      idempotencyKey: null,
+      key: null,
     });
   }));
   await advanceUntil(engine, () => vendor.counts.jobs === before + count);

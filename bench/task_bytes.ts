@@ -75,8 +75,7 @@ export async function benchTaskBytes(
           limits: null,
           receivedAt: 0,
           body,
-          bytes: new Uint8Array(),
-          idempotencyKey: null,
+          key: null,
         })),
     );
   }

@@ -37,8 +37,7 @@ const CALL = {
   accountId: "bench",
   limits: null,
   receivedAt: 0,
-  bytes: new Uint8Array(),
-  idempotencyKey: null,
+  key: null,
 };
 const BODY = { model: BENCH_VIDEO_MODEL, prompt: "A lighthouse at dusk, waves, a slow pan to the left" };
 

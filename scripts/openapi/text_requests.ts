@@ -43,7 +43,7 @@ export async function textRequests(components: Components): Promise<TextRequests
     prefix: "Messages",
     description: "A request in Anthropic's format.",
     depth: DEPTH,
-    members: { ...messageMembers, max_tokens: { type: "integer", minimum: 1 } },
+    members: { ...messageMembers, max_tokens: { type: "integer", minimum: 0 } },
   });
   const messageCount = await requestSchema(components, "messages", {
     name: "MessageTokensRequest",

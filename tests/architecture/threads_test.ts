@@ -6,13 +6,8 @@ const SOURCE = new URL("../../src/", import.meta.url);
 /** Threads that watch others, and are not watched. */
 const WATCHING: ReadonlySet<string> = new Set(["entry/cli/process/watch_entry", "entry/cli/process/launcher_entry"]);
 
-/** Where threads are started. Each place makes sure that descriptors are free, or runs at the start. */
-const STARTING = [
-  "entry/cli/process/launcher.ts",
-  "entry/cli/process/watch.ts",
-  "platform/workers/memory_return.ts",
-  "platform/workers/worker_thread.ts",
-];
+/** Where threads are started. Both make sure that descriptors are free: without one, the platform ends the process. */
+const STARTING = ["platform/workers/web_thread.ts", "platform/workers/worker_thread.ts"];
 
 Deno.test("source tree: every module that threads start with beats for the watch", async () => {
   const silent: string[] = [];

@@ -4,7 +4,7 @@ import type {
   BatchOrder,
   BatchProgress,
   BatchUpstream,
-  EndedBatch,
+  ResultContent,
 } from "../../src/vendors/upstreams/contract/batch_upstream.ts";
 import type { Clock } from "../../src/platform/lib/basics/clock.ts";
 
@@ -27,6 +27,10 @@ export class FakeBatches implements BatchUpstream {
   /** The lines of a batch that have a result. Default: all of them. */
   answered: (ids: readonly string[]) => readonly string[] = (ids) => ids;
   isListed = true;
+  /** Whether a part of the results can be read. */
+  hasParts = true;
+  /** The first bytes that were asked for. */
+  readonly reads: number[] = [];
   /** Called for each result that is read. */
   onResult: () => void = () => {};
 
@@ -63,11 +67,18 @@ export class FakeBatches implements BatchUpstream {
     return Promise.resolve();
   }
 
-  async *results({ results: [id] }: EndedBatch): AsyncGenerator<Uint8Array> {
+  results(id: string, from: number): Promise<ResultContent> {
+    this.reads.push(from);
     const { ids = [] } = this.made.find((each) => each.id === id) ?? {};
-    for (const line of this.answered(ids)) {
+    const text = this.answered(ids).map((line) => `${JSON.stringify({ id: line })}\n`).join("");
+    const start = this.hasParts ? from : 0;
+    return Promise.resolve({ from: start, chunks: this.#chunks(text.slice(start).match(/.*\n/g) ?? []) });
+  }
+
+  async *#chunks(lines: readonly string[]): AsyncGenerator<Uint8Array> {
+    for (const line of lines) {
       this.onResult();
-      yield await Promise.resolve(new TextEncoder().encode(`${JSON.stringify({ id: line })}\n`));
+      yield await Promise.resolve(new TextEncoder().encode(line));
     }
   }
 

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
 import { until } from "../support/manual_clock.ts";
 import { openBatchStage } from "./stage.ts";
@@ -83,6 +83,25 @@ Deno.test("batches: lines that the window leaves are in the error file, and cost
     ["two", "batch_expired"],
   ]);
   assertEquals(await at.store.balance("demo"), { available: 1_000n, held: 0n });
+});
+
+Deno.test("batches: lines do not begin while many answered ones are not durable", async () => {
+  await using at = await openBatchStage(() => ({ cost: 0n }), 0n);
+  const id = await at.create(texts(400));
+  const gate = Promise.withResolvers<void>();
+  const commit = at.store.commit.bind(at.store);
+  at.store.commit = async (operation, change) => {
+    if (change.set?.some(({ key }) => key[1] === "reply")) await gate.promise;
+    return await commit(operation, change);
+  };
+  const running = at.run();
+  await until(() => at.stage.ran.length > 16);
+  for (let turn = 0; turn < 500; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+  const begun = at.stage.ran.length;
+  gate.resolve();
+  await running;
+  assertEquals((await at.read(id)).completed, 400);
+  assert(begun < 100, `${begun} lines had begun`);
 });
 
 Deno.test("batches: no line begins while interactive requests wait for a provider", async () => {

@@ -115,6 +115,44 @@ Deno.test("vendors' batches: a process that ends among the results goes on with 
   assertEquals((await verifyLedger(at.store)).differences, []);
 });
 
+Deno.test("vendors' batches: results that take longer than a run are read on from where it stopped", async () => {
+  for (const hasParts of [true, false]) {
+    await using at = await openBatchStage(() => ({}));
+    at.vendor.hasParts = hasParts;
+    const id = await at.create(texts(50), true);
+    await at.run();
+    at.vendor.end();
+    let results = 0;
+    at.vendor.onResult = () => {
+      // The time of each run is over after eight results.
+      if (++results % 8 === 0) at.clock.advance(300_000);
+      if (results > 500) throw new Error("The results are read again and again");
+    };
+    await at.runToEnd(id);
+    const { completed, cost } = await at.read(id);
+    assertEquals([completed, cost], [50, 50n * VENDOR_COST]);
+    const { reads } = at.vendor;
+    assertEquals([reads[0], reads.every((from, index) => index === 0 || from > (reads[index - 1] ?? 0))], [0, true]);
+    assertEquals(hasParts ? results <= 60 : reads.length <= 5, true, `${results} results in ${reads.length} reads`);
+    const entries = await at.store.ledger("demo", { limit: 200 });
+    assertEquals(entries.filter(({ operation }) => operation === "charge").length, 50);
+  }
+});
+
+Deno.test("vendors' batches: results whose connection is cut again and again are read as long as lines arrive", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const id = await at.create(texts(50), true);
+  await at.run();
+  at.vendor.end();
+  let results = 0;
+  at.vendor.onResult = () => {
+    if (++results % 8 === 0) throw at.vendor.failure("unknown");
+  };
+  await at.runToEnd(id);
+  assertEquals((await at.read(id)).completed, 50);
+  assertEquals(at.vendor.reads.length > 4, true, String(at.vendor.reads));
+});
+
 Deno.test("vendors' batches: the end of the window reaches the vendor, and what it had answered is charged", async () => {
   await using at = await openBatchStage(() => ({}));
   const id = await at.create(texts(10), true);
@@ -209,12 +247,13 @@ Deno.test("vendors' batches: results without an end or a line are left when the 
   await at.run();
   at.vendor.end();
   let chunks = 0;
-  at.vendor.results = async function* () {
+  const endless = async function* () {
     while (chunks < 5_000) {
       if (++chunks === 10) at.runs.stop();
       yield await Promise.resolve(new TextEncoder().encode("x".repeat(1_000)));
     }
   };
+  at.vendor.results = () => Promise.resolve({ from: 0, chunks: endless() });
   const [due = 0] = await at.store.jobDueTimes("batch_run", [id]);
   at.clock.advance(Math.max(0, (due ?? 0) - at.clock.now()));
   await at.run();

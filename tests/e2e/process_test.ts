@@ -3,7 +3,7 @@ import { newApiKey } from "../../src/money/billing/keys/api_key.ts";
 import { readMoney } from "../../src/platform/lib/basics/money.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/mod.ts";
 import { textModel } from "../support/gateway.ts";
-import { type GatewayProcess, startGatewayProcess } from "../support/gateway_process.ts";
+import { type GatewayProcess, type ProcessOptions, startGatewayProcess } from "../support/gateway_process.ts";
 import { atLeast, itemAt } from "../support/items.ts";
 import { accountMoney, eventually } from "../support/account_money.ts";
 import { CALLER_PROTOCOLS, CHAT, CONTENT, sendAs } from "./caller_protocols.ts";
@@ -17,7 +17,7 @@ interface Place {
   readonly sandbox: Sandbox;
   readonly key: string;
   readonly adminKey: string;
-  start(options?: { readonly descriptors?: number }): GatewayProcess;
+  start(options?: Pick<ProcessOptions, "descriptors" | "env">): GatewayProcess;
   remove(): Promise<void>;
 }
 
@@ -40,13 +40,7 @@ async function makePlace(graceSeconds: number): Promise<Place> {
     sandbox,
     key,
     adminKey,
-    start: ({ descriptors } = {}) => {
-      return startGatewayProcess({
-        args: ["serve", "--config", path],
-        folder,
-        ...(descriptors === undefined ? {} : { descriptors }),
-      });
-    },
+    start: (options) => startGatewayProcess({ args: ["serve", "--config", path], folder, ...options }),
     async remove() {
       await sandbox.stop();
       await Deno.remove(folder, { recursive: true });
@@ -150,7 +144,8 @@ Deno.test("a second process on the same store is rejected with one clear line", 
 
 Deno.test("the gateway survives more connections than there are file descriptors", async () => {
   const place = await makePlace(1);
-  const process = place.start({ descriptors: DESCRIPTORS });
+  // With the watch of the npm that started it, which starts a thread when connections come already.
+  const process = place.start({ descriptors: DESCRIPTORS, env: { npm_command: "exec" } });
   const address = await addressOf(process);
   const { key } = place;
   const port = Number(new URL(address).port);

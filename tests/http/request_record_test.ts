@@ -45,3 +45,21 @@ Deno.test("the time of the first byte is that of the head, or of the first bytes
   assertEquals(responded(250, 1_500), [1_500, 1_500, 1.5]);
   assertEquals(responded(-250, null), [0, 0, 0]); // the clock was set back
 });
+
+Deno.test("an observer that fails is reported, and the request ends", () => {
+  const reported: string[] = [];
+  const onError = (event: ErrorEvent) => {
+    event.preventDefault();
+    reported.push(event.error.message);
+  };
+  addEventListener("error", onError);
+  try {
+    const record = new RequestRecord(ARRIVAL, () => {
+      throw new RangeError("The log is broken");
+    });
+    record.release();
+  } finally {
+    removeEventListener("error", onError);
+  }
+  assertEquals(reported, ["The log is broken"]);
+});

@@ -59,7 +59,10 @@ async function opened(next: (link: CallerLink, memory: ImageMemory) => Promise<I
   } as const;
   const link = new CallerLink(caller.signal);
   const answer = imageStreamResponse({
-    request: readGeneration({ model: "a/b", prompt: "a fox", quality: "low", stream: true }, createCatalog([model])),
+    request: readGeneration(
+      { model: "a/b", prompt: "a fox", quality: "low", stream: true, partial_images: 1 },
+      createCatalog([model]),
+    ),
     provider: "p",
     first: PARTIAL,
     rest: {

@@ -29,13 +29,15 @@ Deno.test("isolates: texts up to limits.large_body, images, calls with JSON and 
     return response.status;
   };
   const long = { model: "sandbox/chat-1", messages: [{ role: "user", content: "word ".repeat(200_000) }] };
+  const image = { model: "sandbox/image-1", prompt: "a fox", quality: "low" };
   assertEquals(
     {
       text: await post("/v1/chat/completions", long),
       chunks: await post("/v1/chat/completions", ReadableStream.from([new TextEncoder().encode(JSON.stringify(long))])),
       embedding: await post("/v1/embeddings", { model: "sandbox/embedding-1", input: "hi" }),
       moderation: await post("/v1/moderations", { model: "sandbox/moderation-1", input: "hi" }),
-      image: await post("/v1/images/generations", { model: "sandbox/image-1", prompt: "a fox", quality: "low" }),
+      image: await post("/v1/images/generations", image),
+      largeImage: await post("/v1/images/generations", { ...image, user: "x".repeat(2_100_000) }),
       models: await get("/v1/models"),
       model: await get("/v1/models/sandbox/chat-1"),
       videoModels: await get("/v1/videos/models"),
@@ -47,6 +49,7 @@ Deno.test("isolates: texts up to limits.large_body, images, calls with JSON and 
       embedding: 200,
       moderation: 200,
       image: 200,
+      largeImage: 200,
       models: 200,
       model: 200,
       videoModels: 200,

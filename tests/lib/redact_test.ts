@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { createRedactor } from "../../src/platform/lib/text/redact.ts";
+import { createRedactor, withoutCredentials } from "../../src/platform/lib/text/redact.ts";
 
 const plain = createRedactor([]);
 
@@ -125,5 +125,15 @@ Deno.test("createRedactor() cuts no secret in two at the end of the text it read
     const text = `${"x".repeat(10)} ${"QUJD1".repeat(3_000)} ${"y ".repeat((before - 15_012) / 2)}${secret}`;
     assert(!createRedactor([secret])(text).includes("k3y"));
     assert(!plain(text.replace(secret, "sk-abcdefgh12345678")).includes("sk-"));
+  }
+});
+
+Deno.test("withoutCredentials() reads texts of many megabytes, and leaves no part of a long secret", () => {
+  for (const run of ["a", "1", " ", "aB3+", "sk-", "Bearer ", "//a:", "?key=", "project 1"]) {
+    withoutCredentials(run.repeat(16_000_000 / run.length));
+  }
+  for (const length of [200, 8_191, 8_192, 8_193, 8_391, 8_392, 16_384, 100_000]) {
+    const encoded = "aB3d".repeat(length / 4 + 1).slice(0, length);
+    assertEquals(withoutCredentials(`image ${encoded} end`), "image [redacted] end", String(length));
   }
 });

@@ -73,6 +73,20 @@ refuses("messages", [
     "forces tool use",
   ],
   ["five marks", { messages: [user(marked, marked, marked, marked, marked)] }, "A maximum of 4 blocks"],
+  ["an email address", { metadata: { user_id: "a@example.com" } }, "appears to contain an email address"],
+  ["a telephone number", { metadata: { user_id: "+1 555 010 2000" } }, "appears to contain a phone number"],
+  ["a mark within a result", {
+    messages: [
+      user(say("x")),
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "f", input: {} }] },
+      user({ type: "tool_result", tool_use_id: "t1", content: [marked] }),
+    ],
+  }, "messages.2.content.0.tool_result.content.0.cache_control: cache_control may not be specified within"],
+  [
+    "another life than that of the last mark",
+    { messages: [user(marked)], cache_control: { type: "ephemeral", ttl: "1h" } },
+    "cache_control.ttl",
+  ],
   ["a longer life after a shorter one", {
     system: [marked],
     messages: [user({ ...marked, cache_control: { type: "ephemeral", ttl: "1h" } })],

@@ -92,6 +92,16 @@ export const OPENAI_PROBES: Partial<Record<keyof ModelFacts, Probes>> = {
       '"param":"stop","code":"unsupported_parameter"',
     ),
   ],
+  hasCacheBreakpoints: ({ hasCacheBreakpoints }) =>
+    (["chat", "responses"] as const).map((form) =>
+      probe(
+        form,
+        `options of the cache in ${form}`,
+        { prompt_cache_options: { mode: "implicit" } },
+        hasCacheBreakpoints === false,
+        '"param":"prompt_cache_options","code":"unsupported_parameter"',
+      )
+    ),
   hasChatMaxTokens: ({ canReason, hasChatMaxTokens }) => [
     probe(
       "chat",

@@ -55,6 +55,29 @@ const CHAT: Readonly<Record<string, readonly Row[]>> = {
       { reasoning_effort: "none" },
       EFFORT_REFUSED,
     ],
+    [
+      "chat",
+      "gpt-5-pro gpt-5.5-pro gpt-5.3-codex gpt-5-codex",
+      {},
+      { status: 404, param: "model", words: "only supported in v1/responses and not in v1/chat/completions" },
+    ],
+    [
+      "a mark of another vendor",
+      "gpt-4.1 gpt-5.6-terra",
+      { messages: [{ role: "user", content: [{ type: "text", text: "hi", cache_control: { type: "ephemeral" } }] }] },
+      { param: "messages[0].content[0].cache_control", words: "Unknown parameter" },
+    ],
+    [
+      "a mark",
+      "gpt-4.1 gpt-5.4",
+      {
+        messages: [{
+          role: "user",
+          content: [{ type: "text", text: "hi", prompt_cache_breakpoint: { mode: "explicit" } }],
+        }],
+      },
+      { param: "messages[0].content[0].prompt_cache_breakpoint", words: "is not supported with this model" },
+    ],
     ["effort minimal", "gpt-5.1 gpt-5.4 gpt-5.6-sol gpt-6-sol", { reasoning_effort: "minimal" }, EFFORT_REFUSED],
     ["effort minimal", "gpt-5 gpt-5-mini", { reasoning_effort: "minimal" }, null],
     ["effort max", "gpt-5.4 gpt-5.6-sol gpt-6-sol gpt-6.2-sol", { reasoning_effort: "max" }, EFFORT_REFUSED],

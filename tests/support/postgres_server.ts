@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { ignoreWritesAfterClose } from "./known_driver_errors.ts";
 import { createCluster, spawnServer, USER, writeServerFile } from "./postgres_cluster.ts";
 
 /** Set by `deno task test:postgres`, because the tests start a server and may install it. */
@@ -32,6 +33,7 @@ export async function startPostgres(
   isDurable = false,
   tls: { readonly certificate: string; readonly key: string } | null = null,
 ): Promise<PostgresServer> {
+  ignoreWritesAfterClose();
   const cluster = await createCluster();
   if (tls !== null) {
     await writeServerFile(cluster, "server.crt", tls.certificate);

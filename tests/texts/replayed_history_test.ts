@@ -143,3 +143,56 @@ Deno.test("a history without wrapped signatures passes unchanged", async () => {
   assertEquals(sent, text.replace('"acme/m"', '"vm"'));
   assertEquals(dropped, null);
 });
+
+/** Ids that another vendor made of the tool's name, and their form at the vendor that continues the history. */
+const ITS_OWN = "functions.read:0";
+
+Deno.test("ids of calls that another vendor made are spelled as the messages format has them, in calls and results alike", async () => {
+  const text = JSON.stringify({
+    model: "acme/m",
+    max_tokens: 100,
+    messages: [
+      { role: "user", content: "Hi" },
+      {
+        role: "assistant",
+        content: [
+          { type: "tool_use", id: ITS_OWN, name: "f", input: { id: "a.b" } },
+          { type: "tool_use", id: "functions_read_0", name: "f", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "functions_read_0", content: "2" },
+          { type: "tool_result", tool_use_id: ITS_OWN, content: "1" },
+        ],
+      },
+    ],
+    tools: [{ name: "f", input_schema: { type: "object" } }],
+  });
+  const { text: sent, dropped } = await sentFor("messages", text);
+  const [call, kept, result] = [...sent.matchAll(/"(?:tool_use_)?id":"(functions[^"]*)"/g)].map(([, id]) => id);
+  assert(/^[a-zA-Z0-9_-]+$/.test(call ?? ""), call);
+  assertEquals([kept, result], ["functions_read_0", "functions_read_0"]);
+  assertEquals(sent.split(`"${call}"`).length, 3, "the call and its result");
+  assert(call !== kept && sent.includes('{"id":"a.b"}'), "other values stay");
+  assertEquals(dropped, null);
+});
+
+Deno.test("ids of calls that are too long for the responses format are cut, in calls and outputs alike", async () => {
+  const callId = `functions.${"x".repeat(60)}:0`;
+  const { text: sent } = await sentFor(
+    "responses",
+    JSON.stringify({
+      model: "acme/m",
+      input: [
+        { role: "user", content: "Hi" },
+        { type: "function_call", call_id: callId, name: "f", arguments: "{}" },
+        { type: "function_call_output", call_id: callId, output: "1" },
+      ],
+    }),
+  );
+  const ids = [...sent.matchAll(/"call_id":"([^"]*)"/g)].map(([, id]) => id ?? "");
+  assertEquals(ids.map((id) => id.length <= 64), [true, true]);
+  assertEquals(ids[0], ids[1]);
+});

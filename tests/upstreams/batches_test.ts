@@ -104,6 +104,33 @@ Deno.test("vendors' batches: results are read whatever a line is", async () => {
   }
 });
 
+for (const kind of ["openai", "anthropic", "google"] as const) {
+  Deno.test(`${kind} batches: results are asked for from a byte on, whatever the vendor sends`, async () => {
+    const part = { status: 206, headers: { "content-range": "bytes 3-5/6" }, body: "def" };
+    const wrong = { status: 206, headers: { "content-range": "bytes 0-5/6" }, body: "abcdef" };
+    const whole = { body: "abcdef" };
+    const none = { status: 416, body: "" };
+    await withBatches(kind, [whole, part, whole, wrong, none], async (batches, seen) => {
+      const read = async (from: number) => {
+        const content = await batches.results("files/a", from);
+        return [content.from, await new Response(ReadableStream.from(content.chunks)).text()];
+      };
+      assertEquals(await read(0), [0, "abcdef"]);
+      assertEquals(await read(3), [3, "def"]);
+      assertEquals(await read(3), [0, "abcdef"]);
+      assertEquals(await read(3), [0, "abcdef"]);
+      assertEquals(await read(6), [6, ""]);
+      assertEquals(seen.map(({ headers }) => headers.get("range")), [
+        null,
+        "bytes=3-",
+        "bytes=3-",
+        "bytes=3-",
+        "bytes=6-",
+      ]);
+    });
+  });
+}
+
 Deno.test("openai batches: one is found by its metadata, on any page and not among older ones", async () => {
   const batch = (id: string, mark: string | null, at: number) => ({
     id,

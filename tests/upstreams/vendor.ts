@@ -29,6 +29,7 @@ export interface Seen {
 export interface VendorAnswer {
   readonly status?: number;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
@@ -41,13 +42,13 @@ export async function withVendor(
   const seen: Seen[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     seen.push(await seenIn(request));
-    const { status = 200, contentType = "application/json", body } = itemAt(
+    const { status = 200, contentType = "application/json", headers, body } = itemAt(
       answers,
       Math.min(seen.length, answers.length) - 1,
     );
     return new Response(typeof body === "string" ? body : JSON.stringify(body), {
       status,
-      headers: { "content-type": contentType },
+      headers: { "content-type": contentType, ...headers },
     });
   });
   const config = readProviderConfig({

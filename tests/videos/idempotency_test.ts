@@ -2,8 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { BODY, CALLER, COST, openStage } from "./stage.ts";
 
-const bytes = (text: string) => new TextEncoder().encode(text);
-const callOf = (body: string, key = "order-17") => ({ ...CALLER, body: BODY, bytes: bytes(body), idempotencyKey: key });
+const callOf = (bodyHash: string, key = "order-17") => ({ ...CALLER, body: BODY, key: { key, bodyHash } });
 
 Deno.test("concurrent creates with one key at two nodes of one store create one task with one hold", async () => {
   const stage = await openStage();

@@ -263,7 +263,7 @@ onResultStage("a copy in progress when its task is purged leaves no file", async
 });
 
 onResultStage("a repeat of a create whose task was removed creates no other task", async (on) => {
-  const call = { ...CALLER, body: BODY, bytes: new Uint8Array([1]), idempotencyKey: "once" };
+  const call = { ...CALLER, body: BODY, key: { key: "once", bodyHash: "01" } };
   on.stage.vendor.progress = () => ({ status: "expired" });
   const { taskId } = await on.videos.create(call);
   await on.run("video_submit");

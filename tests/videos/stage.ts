@@ -171,7 +171,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
 
 /** Creates a task through an engine. */
 export async function createWith(videos: Videos, body: Record<string, unknown> = {}): Promise<string> {
-  const call = { ...CALLER, body: { ...BODY, ...body }, bytes: new Uint8Array(), idempotencyKey: null };
+  const call = { ...CALLER, body: { ...BODY, ...body }, key: null };
   return (await videos.create(call)).taskId;
 }
 

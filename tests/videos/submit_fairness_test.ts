@@ -52,7 +52,7 @@ class Crowd implements AsyncDisposable {
   async create(account: string, model: string, body: Record<string, unknown> = {}): Promise<string> {
     if (!this.#accounts.has(account)) await this.#credit(account);
     const caller = { keyId: `key of ${account}`, accountId: account, limits: null, receivedAt: 0 };
-    const call = { ...caller, bytes: new Uint8Array(), idempotencyKey: null };
+    const call = { ...caller, key: null };
     const { taskId } = await this.videos.create({ ...call, body: { model, prompt: "A lighthouse", ...body } });
     return taskId;
   }

@@ -180,7 +180,7 @@ export const limitsSchema = section({
   text_body: body(20_000_000, "body of chat, responses, messages and generated content", "40MB"),
   large_body: setting(bytes(0, MAX_BODY_BYTES), {
     default: 2_000_000,
-    text: "Above this size, text requests are handled in separate threads",
+    text: "Above this size, text requests are handled, and requests for images and videos read, in separate threads",
     example: "1MB",
   }),
   image_body: body(50_000_000, "body of an image generation", "20MB"),

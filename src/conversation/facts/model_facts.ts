@@ -22,6 +22,8 @@ export interface ModelFacts {
   readonly efforts: readonly Effort[] | null;
   /** The effort that applies when a request names none. */
   readonly defaultEffort: Effort | null;
+  /** Whether its maker serves it at chat completions; otherwise at `/responses` only. */
+  readonly hasChat: boolean | null;
   /** The efforts that chat completions accepts, where they are fewer than {@linkcode efforts}; null: the same ones. */
   readonly chatEfforts: readonly Effort[] | null;
   /** When chat completions accepts function tools. A vendor that refuses them there takes them at `/responses`. */
@@ -97,6 +99,7 @@ export const UNKNOWN_FACTS: ModelFacts = {
   canReason: null,
   efforts: null,
   defaultEffort: null,
+  hasChat: null,
   chatEfforts: null,
   chatTools: null,
   hasChatStop: null,

@@ -28,6 +28,7 @@ export const factsSchema: z.ZodType<Partial<ModelFacts>> = section(
     can_reason: fact(boolean(), "Whether it can reason", true),
     efforts: fact(efforts, "The efforts that it accepts, weakest first", ["low", "medium", "high"]),
     default_effort: fact(z.enum(EFFORTS), "The effort that applies when a request names none", "medium"),
+    has_chat: fact(boolean(), "Whether chat completions serves it; otherwise requests go to `/responses`", false),
     chat_efforts: fact(efforts, "The efforts that chat completions accepts, where they are fewer", ["low", "high"]),
     chat_tools: fact(
       conflict,

@@ -4,6 +4,7 @@ import { describedKeywords, FORMATS, isSimplePattern } from "./described_keyword
 import { objectSchema, plainSchema } from "./object_schema.ts";
 import type { RequestTarget } from "../contract/upstream_format.ts";
 import { type AcceptedSchema, dialectFor, type SchemaDialect } from "./schema_dialect.ts";
+import { modernSchema } from "./schema_drafts.ts";
 import { FEATURES, featuresOf } from "./schema_features.ts";
 import { mapSchema } from "./schema_walk.ts";
 import { isStrictSchema } from "./strict_schema.ts";
@@ -21,13 +22,13 @@ export const REFUSED_BESIDE_COMBINATIONS = ["enum", "not"];
 export function openAiDialect({ takesUnions }: { readonly takesUnions: boolean }): SchemaDialect {
   return {
     parameters(parameters, isStrict) {
-      const complete = parameters && withItems(parameters);
+      const complete = parameters && withItems(validSchema(parameters));
       const { schema, isRelaxed } = takesUnions
         ? { schema: objectSchema(complete), isRelaxed: false }
         : plainSchema(complete, REFUSED_BESIDE_COMBINATIONS);
       return enforced(schema, isStrict, isRelaxed);
     },
-    output: (schema, isStrict) => enforced(withItems(schema), isStrict, false),
+    output: (schema, isStrict) => enforced(withItems(validSchema(schema)), isStrict, false),
   };
 }
 
@@ -42,6 +43,20 @@ function enforced(schema: JsonSchema, isStrict: boolean, isChanged: boolean): Ac
   return isStrictSchema(strict)
     ? { schema: strict, isStrict: true, isChanged }
     : { schema, isStrict: false, isChanged };
+}
+
+/**
+ * A schema without values that draft 2020-12 does not allow, which OpenAI and Mistral refuse: "True is not of type
+ * 'number'", "'any' is not valid under any of the given schemas". Keywords of earlier drafts stay otherwise.
+ * Sources: ayunis-core/ayunis-core#974 and #975; smallmain/vscode-unify-chat-provider#162.
+ */
+function validSchema(schema: JsonSchema): JsonSchema {
+  return hasRefusedValues(schema) ? modernSchema(schema) : schema;
+}
+
+/** Whether a schema has a value that draft 2020-12 does not allow: a fast search. */
+export function hasRefusedValues(schema: JsonSchema): boolean {
+  return (featuresOf(schema) & FEATURES.refusedValues) !== 0;
 }
 
 /**

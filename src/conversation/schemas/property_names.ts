@@ -2,9 +2,8 @@ import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { JsonSchema } from "../neutral/conversation.ts";
 import { withHash } from "../parts/request/sanitized_name.ts";
 import { isObject, listOf } from "../neutral/wire_value.ts";
-import { isAcceptedName, MAX_NAME_CHARACTERS } from "./accepted_name.ts";
 import { renamedKeys } from "./renamed_keys.ts";
-import { FEATURES, featuresOf } from "./schema_features.ts";
+import { FEATURES, featuresOf, isAcceptedName, MAX_NAME_CHARACTERS } from "./schema_features.ts";
 import { changedReference } from "./schema_references.ts";
 import { mapSchema } from "./schema_walk.ts";
 

@@ -3,13 +3,14 @@ import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import type { JsonSchema } from "../neutral/conversation.ts";
 import { isObject, listOf, textOf } from "../neutral/wire_value.ts";
 import { changedReference } from "./schema_references.ts";
-import { FEATURES, featuresOf } from "./schema_features.ts";
+import { FEATURES, featuresOf, isSchema } from "./schema_features.ts";
 import { mapSchema } from "./schema_walk.ts";
 
 /**
  * Rewrites keywords of earlier drafts in draft 2020-12, which Anthropic and Bedrock require: boolean bounds, lists of
  * `items`, `definitions`, `dependencies`, `id`, and `required` of a single property. Types that no draft has are left
- * out. Source: Messages API reference, `tools.input_schema`; JSON Schema 2020-12, "Release notes".
+ * out, and properties whose value is no schema, such as a misplaced `type`. Source: Messages API reference,
+ * `tools.input_schema`; JSON Schema 2020-12, "Release notes".
  */
 export function modernSchema(schema: JsonSchema): JsonSchema {
   if ((featuresOf(schema) & FEATURES.old) === 0) return schema;
@@ -29,7 +30,12 @@ function isOld(schema: JsonSchema): boolean {
   const { $schema, id, required, type, exclusiveMaximum, exclusiveMinimum } = schema;
   return typeof exclusiveMinimum === "boolean" || typeof exclusiveMaximum === "boolean" || typeof id === "string" ||
     typeof required === "boolean" || hasRepeatedName(required) || (type !== undefined && !isType(type)) ||
-    ($schema !== undefined && !textOf($schema).includes("2020-12")) || hasOldStructure(schema);
+    ($schema !== undefined && !textOf($schema).includes("2020-12")) || hasOldStructure(schema) ||
+    hasOtherProperties(schema);
+}
+
+function hasOtherProperties({ properties }: JsonSchema): boolean {
+  return isObject(properties) && !Object.values(properties).every(isSchema);
 }
 
 function hasOldStructure(schema: JsonSchema): boolean {
@@ -53,6 +59,9 @@ function modernized(schema: JsonSchema, changesBounds: boolean): JsonSchema {
   const { $schema, id, definitions, dependencies, additionalItems, ...modern }: { [keyword: string]: unknown } = schema;
   if ($schema !== undefined && (!changesBounds || textOf($schema).includes("2020-12"))) modern.$schema = $schema;
   if (id !== undefined && (!changesBounds || typeof id !== "string")) modern.id = id;
+  if (hasOtherProperties(schema) && isObject(schema.properties)) {
+    modern.properties = Object.fromEntries(Object.entries(schema.properties).filter(([, each]) => isSchema(each)));
+  }
   if (isObject(definitions)) modern.$defs = { ...definitions, ...(isObject(schema.$defs) ? schema.$defs : {}) };
   if (typeof schema.$ref === "string") modern.$ref = modernReference(schema.$ref);
   if (isObject(dependencies)) addDependencies(modern, dependencies);

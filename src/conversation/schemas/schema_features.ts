@@ -1,6 +1,5 @@
 import { isJsonNumber } from "../../platform/lib/json/exact_json.ts";
 import type { JsonSchema } from "../neutral/conversation.ts";
-import { isAcceptedName } from "./accepted_name.ts";
 
 /**
  * What a schema may have that some vendor refuses, as bits. One fast search finds it, so that schemas without it, which
@@ -48,6 +47,7 @@ function featuresIn(value: { readonly [key: string]: unknown }, depth: number): 
       switch (key) {
         case "properties":
           for (const name in inner) if (!isAcceptedName(name)) features |= FEATURES.otherNames;
+          if (!Object.values(inner).every(isSchema)) features |= REFUSED;
           break;
         case "items":
           hasItems = true;
@@ -125,6 +125,11 @@ function featuresInList(list: readonly unknown[], depth: number): number {
 /** Steps of references that have other names in draft 2020-12. */
 const OLD_STEP = /definitions|dependencies|items|%/;
 
+/** Whether a value can be a schema, apart from what it has. */
+export function isSchema(value: unknown): boolean {
+  return typeof value === "boolean" || (typeof value === "object" && value !== null && !Array.isArray(value));
+}
+
 function isType(type: unknown): boolean {
   switch (type) {
     case "array":
@@ -147,4 +152,26 @@ function hasRepeated(names: readonly unknown[]): boolean {
 function isAcceptedEnumeration(values: readonly unknown[]): boolean {
   return values.length > 0 &&
     values.every((value) => (typeof value === "string" && value !== "") || isJsonNumber(value));
+}
+
+/** The longest name of a property that Anthropic and Bedrock accept. */
+export const MAX_NAME_CHARACTERS = 64;
+
+/**
+ * Whether Anthropic and Bedrock accept a name of a property in a tool's schema: `^[a-zA-Z0-9_.-]{1,64}$`. One other
+ * name is a 400 for the whole request: "Property keys should match pattern". Source: the vendors' error messages.
+ */
+export function isAcceptedName(name: string): boolean {
+  const { length } = name;
+  if (length === 0 || length > MAX_NAME_CHARACTERS) return false;
+  for (let at = 0; at < length; at++) if (!isAcceptedCode(name.charCodeAt(at))) return false;
+  return true;
+}
+
+const [LOWER_A, LOWER_Z, UPPER_A, UPPER_Z, ZERO, NINE] = [0x61, 0x7a, 0x41, 0x5a, 0x30, 0x39];
+const [UNDERSCORE, DOT, HYPHEN] = [0x5f, 0x2e, 0x2d];
+
+function isAcceptedCode(code: number): boolean {
+  return (code >= LOWER_A && code <= LOWER_Z) || code === UNDERSCORE || (code >= UPPER_A && code <= UPPER_Z) ||
+    (code >= ZERO && code <= NINE) || code === DOT || code === HYPHEN;
 }

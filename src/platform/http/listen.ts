@@ -1,6 +1,7 @@
 import { type Clock, sleep, systemClock } from "../lib/basics/clock.ts";
 import { holdState } from "../lib/basics/held.ts";
 import { descriptorLimit } from "../lib/process/descriptors.ts";
+import { ownAcceptPause } from "../lib/process/own_heartbeat.ts";
 import { errorName, type Log } from "../lib/basics/log.ts";
 import type { MaybePromise } from "../lib/basics/maybe_promise.ts";
 import { AbortedResponse } from "./abort_after.ts";
@@ -125,7 +126,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     }
   }
 
-  const stopped = untilStopped();
+  const leave = ownAcceptPause()?.join() ?? (() => {});
+  const stopped = untilStopped().finally(leave);
   holdState(stopped, "the listener");
   return {
     address,

@@ -13,10 +13,16 @@ const CLEAN_PATHS = new Set<string>();
 const MAX_CLEAN_PATHS = 256;
 const MAX_KEPT_CHARACTERS = 256;
 
-/** The path as it was sent, with `[redacted]` in place of a key. Each segment is looked at by itself. */
+/**
+ * The most characters of a path, a model and a message that are searched and logged. Logs have fewer, and each character
+ * of what anyone may send costs time.
+ */
+const MAX_CHARACTERS = { path: 1_000, model: 512, message: 4_000 };
+
+/** The beginning of the path as it was sent, with `[redacted]` in place of a key. Each segment is looked at by itself. */
 export function loggedPathOf({ sentPath }: Pick<RecordedArrival, "sentPath">): string {
   if (CLEAN_PATHS.has(sentPath)) return sentPath;
-  const logged = sentPath.split("/").map(withoutCredentials).join("/");
+  const logged = sentPath.slice(0, MAX_CHARACTERS.path).split("/").map(withoutCredentials).join("/");
   if (logged === sentPath && sentPath.length <= MAX_KEPT_CHARACTERS) {
     if (CLEAN_PATHS.size >= MAX_CLEAN_PATHS) CLEAN_PATHS.clear(); // paths with ids of tasks come once
     CLEAN_PATHS.add(sentPath);
@@ -24,13 +30,13 @@ export function loggedPathOf({ sentPath }: Pick<RecordedArrival, "sentPath">): s
   return logged;
 }
 
-/** The model as the caller named it, with `[redacted]` in place of a key. */
+/** The beginning of the model as the caller named it, with `[redacted]` in place of a key. */
 export function loggedModelOf({ model, servedModel }: Pick<RequestRecord, "model" | "servedModel">): string | null {
   // A model that was found has its name from the catalog.
-  return model === null || servedModel !== null ? model : withoutCredentials(model);
+  return model === null || servedModel !== null ? model : withoutCredentials(model.slice(0, MAX_CHARACTERS.model));
 }
 
-/** The message of an error, which can repeat what the caller sent, with `[redacted]` in place of a key. */
+/** The beginning of the message of an error, which can repeat what the caller sent, with `[redacted]` in place of a key. */
 export function loggedMessageOf({ message }: { readonly message: string | null }): string | null {
-  return message === null ? null : withoutCredentials(message);
+  return message === null ? null : withoutCredentials(message.slice(0, MAX_CHARACTERS.message));
 }

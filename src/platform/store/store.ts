@@ -92,12 +92,23 @@ export interface Balance {
   readonly overdraft?: Money;
 }
 
+/** A value that a commit writes. */
+export interface NewValue {
+  readonly key: Key;
+  /** At most {@linkcode StoreLimits.maxValueBytes}. */
+  readonly value: unknown;
+  /** The value cannot be read after this time. Default: it has no end. */
+  readonly ttlMs?: number;
+  /** False for one of many values that are only scanned, so that an engine does not cache it. Default: true. */
+  readonly isReadByKey?: boolean;
+}
+
 /** A transaction: all of it is durable when the commit resolves, or nothing is written. */
 export interface Commit {
   /** The versions that keys must have; null: the key must not exist. */
   readonly check?: readonly { readonly key: Key; readonly version: Version | null }[];
-  /** Values to write, each at most {@linkcode StoreLimits.maxValueBytes}. A value cannot be read after `ttlMs`. */
-  readonly set?: readonly { readonly key: Key; readonly value: unknown; readonly ttlMs?: number }[];
+  /** Values to write. */
+  readonly set?: readonly NewValue[];
   /** Keys to delete; a key without a value is ignored. */
   readonly delete?: readonly Key[];
   /** Changes of balances; refused as `short` if a side would fall below its limit. */

@@ -10,10 +10,10 @@ export interface JobOutcome {
 }
 
 /** Serves the jobs of a `WorkerPool` inside a thread. An error is reported by its class only. */
-export function serveJobs(run: (job: unknown) => Promise<JobOutcome>): void {
+export function serveJobs<Job>(run: (job: Job) => Promise<JobOutcome>): void {
   const port = parentPort!;
   startThreadHeartbeat();
-  port.on("message", async ({ id, job }: JobMessage) => {
+  port.on("message", async ({ id, job }: JobMessage<Job>) => {
     markWork("thread job", String(id));
     try {
       const { value, transfer = [] } = await run(job);

@@ -4,4 +4,4 @@ import { type MediaJob, runMediaJob } from "./media_job.ts";
 import { guardThread } from "./thread_guard.ts";
 
 guardThread();
-serveJobs((job) => runMediaJob(job as MediaJob));
+serveJobs((job: MediaJob) => runMediaJob(job));

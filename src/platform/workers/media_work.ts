@@ -1,4 +1,5 @@
 import { GatewayError } from "../lib/basics/gateway_error.ts";
+import { ownBufferOf } from "../lib/bytes/own_buffer.ts";
 import { threadModule } from "../lib/process/program_files.ts";
 import type { MediaJob } from "./media_job.ts";
 import type { ImageProblem } from "./picture_problem.ts";
@@ -106,14 +107,6 @@ export function mediaWorkBy(runner: MediaRunner): MediaWork {
       return { bytes: new Uint8Array(buffer), seconds };
     },
   };
-}
-
-/**
- * Returns the buffer of the bytes if it contains nothing else, otherwise a copy. Small arrays share a buffer, which
- * must not move.
- */
-function ownBufferOf(bytes: Uint8Array<ArrayBuffer>): ArrayBuffer {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : new Uint8Array(bytes).buffer;
 }
 
 function refusalOf(failure: WorkerFailure): GatewayError {

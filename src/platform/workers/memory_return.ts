@@ -1,7 +1,6 @@
 import process from "node:process";
 import { type Clock, systemClock } from "../lib/basics/clock.ts";
-import { hasFreeDescriptors } from "../lib/process/descriptors.ts";
-import { MIN_FREE_DESCRIPTORS } from "../lib/process/late.ts";
+import { tryWebThread } from "./web_thread.ts";
 
 /** Options of {@linkcode startMemoryReturn}. The defaults measure this process. */
 export interface MemoryReturnOptions {
@@ -81,7 +80,9 @@ function usedCpuOfProcess(): number {
  * is no other way to it without a permission for native code. Source: Deno pull request 32617.
  */
 function returnByThread(): void {
-  if (!hasFreeDescriptors(MIN_FREE_DESCRIPTORS)) return; // the memory stays until the next time
-  const worker = new Worker("data:application/javascript,close()", { type: "module" });
-  worker.onerror = (event) => event.preventDefault(); // Without a thread the memory stays; that is no reason to end.
+  // Without a thread the memory stays until the next time; that is no reason to end.
+  tryWebThread({
+    entry: "data:application/javascript,close()",
+    onStart: (thread) => thread.onerror = (event) => event.preventDefault(),
+  });
 }

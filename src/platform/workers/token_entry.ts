@@ -4,4 +4,4 @@ import { guardThread } from "./thread_guard.ts";
 import { countTokensInThread } from "./token_job.ts";
 
 guardThread();
-serveJobs(async (text) => ({ value: await countTokensInThread(text as string) }));
+serveJobs(async (text: string) => ({ value: await countTokensInThread(text) }));

@@ -70,9 +70,9 @@ export class WorkerFailure extends Error {
 }
 
 /** A job as sent to a thread. */
-export interface JobMessage {
+export interface JobMessage<Job = unknown> {
   readonly id: number;
-  readonly job: unknown;
+  readonly job: Job;
 }
 
 /** A thread's reply to a {@linkcode JobMessage}. */

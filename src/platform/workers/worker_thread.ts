@@ -1,11 +1,11 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 import { type GuardMessage, isGuardMessage } from "./guard_message.ts";
-import { hasFreeDescriptors } from "../lib/process/descriptors.ts";
 import { GatewayError } from "../lib/basics/gateway_error.ts";
 import type { ThreadKind } from "../lib/process/heartbeats.ts";
-import { DESCRIPTOR_RETRY_SECONDS, MIN_FREE_DESCRIPTORS } from "../lib/process/late.ts";
+import { DESCRIPTOR_RETRY_SECONDS } from "../lib/process/late.ts";
 import { processHeartbeats, withSlot } from "../lib/process/own_heartbeat.ts";
 import { endWatched } from "./ending_thread.ts";
+import { startWithDescriptors } from "./thread_start.ts";
 
 /** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
@@ -71,16 +71,20 @@ export interface ThreadOptions {
  */
 export function threadStarter({ kind, entry, heapMegabytes, data, ports = [] }: ThreadOptions): StartThread {
   return ({ onMessage, onCrash }) => {
-    // Without a free descriptor, the platform ends the process.
-    if (!hasFreeDescriptors(MIN_FREE_DESCRIPTORS)) throw new ThreadUnavailable();
     const heartbeats = processHeartbeats();
     const slot = heartbeats?.open(kind) ?? null;
-    const worker = withSlot(slot, () =>
-      new Worker(entry, {
-        workerData: data,
-        transferList: [...ports],
-        resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
-      }));
+    const worker = startWithDescriptors(() =>
+      withSlot(slot, () =>
+        new Worker(entry, {
+          workerData: data,
+          transferList: [...ports],
+          resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+        }))
+    );
+    if (worker === null) {
+      if (slot !== null) heartbeats?.close(slot);
+      throw new ThreadUnavailable();
+    }
     let isOver = false;
     let isEnding = false;
     let hasExited = false;

@@ -10,7 +10,7 @@ import type { Spool } from "../../platform/files/spool.ts";
 import type { BodyLimits } from "../../platform/http/bodies/body.ts";
 import { isDryRun } from "../../platform/http/request/dry_run.ts";
 import type { Handler, Inbound, Route } from "../../platform/http/request/inbound.ts";
-import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { type MediaBodyThread, readMediaBody } from "../../platform/http/bodies/media_body.ts";
 import { dryRunImages, type ImageDryRun } from "../../services/images/dry_run.ts";
 import { readEdit } from "../../services/images/edit/edit.ts";
 import { isEditBody, readEditBody } from "../../services/images/edit/edit_body.ts";
@@ -33,10 +33,16 @@ export interface DefaultImageParts {
   readonly authenticate: Authenticate;
   /** The limits of a generation's body. */
   readonly generationBody: BodyLimits;
+  /** Reads large bodies. */
+  readonly bodyThread: MediaBodyThread;
   readonly editForm: UploadFormLimits;
   /** Stores uploads. */
   readonly spool: Spool;
 }
+
+/** The members of requests that have images. */
+const GENERATION_PLACES = { members: ["input_images"], isBase64: true };
+const EDIT_PLACES = { members: ["images", "mask"], isBase64: true };
 
 /** `POST /v1/images/generations` and `POST /v1/images/edits`. */
 export function defaultImageRoutes(parts: DefaultImageParts): Route[] {
@@ -46,12 +52,15 @@ export function defaultImageRoutes(parts: DefaultImageParts): Route[] {
   ];
 }
 
-function generations({ images, catalog: whole, authenticate, generationBody }: DefaultImageParts): Handler {
+function generations(parts: DefaultImageParts): Handler {
+  const { images, catalog: whole, authenticate, generationBody: limits, bodyThread: thread } = parts;
   return async (inbound) => {
     const credential = await authenticate(inbound);
+    const { accountId } = credential;
     const catalog = permittedCatalog(whole.at(inbound.receivedAt), credential.limits);
     const isTrial = isDryRun(inbound.request.headers);
-    const { body, bytes } = await readJsonObject(inbound, generationBody);
+    const options = { limits, places: GENERATION_PLACES, thread, accountId };
+    const { body, bytes } = await readMediaBody(inbound, options);
     inbound.record.capture?.takeRequest(bytes);
     const read = (model?: string) => readGeneration(model === undefined ? body : { ...body, model }, catalog);
     const requests = await withFallbacks(read(), catalog, ({ id }) => read(id));
@@ -67,7 +76,7 @@ function edits(parts: DefaultImageParts): Handler {
     const { headers } = inbound.request;
     const isTrial = isDryRun(headers);
     if (isEditBody(headers.get("content-type"))) {
-      const requests = await readEditRequests(inbound, catalog, parts);
+      const requests = await readEditRequests(inbound, { ...parts, catalog, accountId: credential.accountId });
       return await carryOut(requests, askerOf(inbound, credential), images, isTrial);
     }
     const room = spool.openRequest();
@@ -85,13 +94,17 @@ function edits(parts: DefaultImageParts): Handler {
   };
 }
 
+interface EditBodyParts extends Pick<DefaultImageParts, "generationBody" | "bodyThread"> {
+  readonly catalog: Catalog;
+  readonly accountId: string;
+}
+
 /** Edits as JSON, which has addresses or base64 in place of uploads. */
 async function readEditRequests(
   inbound: Inbound,
-  catalog: Catalog,
-  { generationBody }: Pick<DefaultImageParts, "generationBody">,
+  { catalog, accountId, generationBody: limits, bodyThread: thread }: EditBodyParts,
 ): Promise<readonly ImageRequest[]> {
-  const { body, bytes } = await readJsonObject(inbound, generationBody);
+  const { body, bytes } = await readMediaBody(inbound, { limits, places: EDIT_PLACES, thread, accountId });
   inbound.record.capture?.takeRequest(bytes);
   const bodyPin = readBodyPin(body);
   const read = async (model?: string) => {

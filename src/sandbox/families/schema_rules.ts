@@ -95,11 +95,32 @@ export function openAiFault(schema: unknown, isStrict: boolean): string | null {
         ? `${contextOf(place)}, array schema missing items.`
         : null,
   );
-  if (missing !== null || !isStrict) return missing;
+  if (missing !== null) return missing;
+  const invalid = firstFault(schema, ({ schema: each }) => invalidFault(each));
+  if (invalid !== null || !isStrict) return invalid;
   const places = placesIn(schema);
   const names = places.flatMap((place) => Object.keys(objectOf(place.schema.properties) ?? {}));
   if (names.length > 5_000) return `schema exceeds the limit of 5000 object properties.`;
   return firstFault(schema, (place) => strictFault(place));
+}
+
+/** What the vendor's validator says of a schema that no draft after 4 has. Sources: public reports with the answers. */
+function invalidFault(schema: JsonObject): string | null {
+  const { type, required, items, exclusiveMinimum, exclusiveMaximum, properties } = schema;
+  if (typeof exclusiveMinimum === "boolean" || typeof exclusiveMaximum === "boolean") {
+    return "True is not of type 'number'.";
+  }
+  if (typeof required === "boolean") return "True is not of type 'array'.";
+  if (Array.isArray(required) && new Set(required).size < required.length) {
+    return `${JSON.stringify(required)} has non-unique elements.`;
+  }
+  const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
+  const other = types.find((each) => !TYPES.includes(textOf(each)));
+  if (other !== undefined) return `'${textOf(other)}' is not valid under any of the given schemas.`;
+  const inner = [...Object.values(objectOf(properties) ?? {}), ...Array.isArray(items) ? [items] : []];
+  const isSchema = (value: unknown) => isObject(value) || typeof value === "boolean";
+  const wrong = inner.find((value) => !isSchema(value));
+  return wrong === undefined ? null : `${JSON.stringify(wrong)} is not of type 'object', 'boolean'.`;
 }
 
 function strictFault(place: Place): string | null {

@@ -21,7 +21,7 @@ import { addBatchEvent } from "./events.ts";
 import { oneLine, storedLines } from "./lines/input_lines.ts";
 import type { BatchEnd, NotRun, ResultFormat } from "./lines/line_format.ts";
 import { lineFormatOf } from "./lines/line_formats.ts";
-import { type BatchEntry, changeBatch, endBatch, repliesOf, settledNumbers } from "./records/records.ts";
+import { type BatchEntry, changeBatch, endBatch, repliesOf, settledLines } from "./records/records.ts";
 import { isSuccess } from "./lines/line_runner.ts";
 
 const LINE_END = Buffer.from("\n");
@@ -188,7 +188,7 @@ async function* errorLines(
     if (!isSuccess(line)) yield lineOf(batch, line, await bodyOf(files, batch, line));
   }
   if (end === "completed") return;
-  const settled = await settledNumbers(store, batch.id);
+  const settled = await settledLines(store, batch);
   const content = await files.find(linesNameOf(batch.id));
   if (content === null) return;
   for await (const { number, customId } of storedLines(content.read())) {

@@ -141,7 +141,8 @@ export class InputReader {
       }
       this.#customIds.add(hash);
       within = format.requestField === null ? "" : `${format.requestField}.`;
-      const { part, route } = await runner.estimate({ endpoint, credential, body, betas, onFiles: this.#addFiles });
+      const request = { endpoint, credential, body, model, betas, onFiles: this.#addFiles };
+      const { part, route } = await runner.estimate(request);
       if (route !== null) this.#vendorLines++;
       this.#estimate += part;
       this.#model = this.#model === undefined || this.#model === model ? model : null;

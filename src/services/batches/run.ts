@@ -15,8 +15,9 @@ import { UnfinishedCutError } from "./vendors/cut.ts";
 import type { BatchEnd } from "./lines/line_format.ts";
 import { keyRefusalOf } from "./lines/line_formats.ts";
 import { isRefusedForNow, type LineReply } from "./lines/line_runner.ts";
-import { type BatchEntry, readBatch, settledNumbers } from "./records/records.ts";
+import { type BatchEntry, readBatch, settledLines } from "./records/records.ts";
 import { LostBatchError, Settler } from "./settling/settle.ts";
+import { repeat } from "./repeat.ts";
 import { takeOver } from "./take_over.ts";
 import { VendorRun } from "./vendors/vendor_run.ts";
 
@@ -44,7 +45,7 @@ export class BatchRuns {
   /** Ends all runs when their present lines are answered; the next process goes on with the others. */
   stop(): void {
     this.#isStopping = true;
-    for (const run of this.#runs.values()) run.stop("paused");
+    for (const run of this.#runs.values()) run.leave();
   }
 
   /** Ends the run of a batch here, because its caller cancelled it. */
@@ -58,11 +59,11 @@ export class BatchRuns {
     const known = await readBatch(store, job.ref);
     if (known !== null && this.#isFull(known)) return await this.#wait(job, known);
     const entry = await takeOver(this.parts, job);
+    if (entry !== null && this.#isFull(entry)) return await this.#wait(job, entry);
+    if (known !== null) this.#queue.leave(known.value.account, job.ref);
     if (entry === null) return await store.commit(null, { completeJobs: [job] });
-    if (this.#isFull(entry)) return await this.#wait(job, entry);
-    this.#queue.leave(entry.value.account, job.ref);
     const run = new BatchRun(this.parts, entry, context.signal);
-    if (this.#isStopping) run.stop("paused");
+    if (this.#isStopping) run.leave();
     const stopTimer = clock.after(this.options.maxRunMs ?? MAX_RUN_MS, () => run.stop("paused"));
     this.#runs.set(job.ref, run);
     try {
@@ -87,7 +88,7 @@ export class BatchRuns {
   }
 
   #wait(job: Job, { value: { account } }: BatchEntry): Promise<CommitResult> {
-    return this.#later(job, this.#queue.pauseMs(account, job.ref));
+    return this.#later(job, this.#queue.pauseMs(account, job.ref, this.parts.store.now()));
   }
 
   async #later(job: Job, delayMs = 0): Promise<CommitResult> {
@@ -104,16 +105,15 @@ class BatchRun {
   #stopped: StopReason | null = null;
   /** Whether this run ends, also if the batch ended before. */
   #isPaused = false;
+  /** Whether it ends now, since the process does. */
+  #isLeaving = false;
   readonly #left = new AbortController();
   #settler: Settler;
   #credential: Promise<Credential | GatewayError> | null = null;
 
   constructor(private readonly parts: BatchParts, entry: BatchEntry, signal: AbortSignal) {
     this.#settler = new Settler(parts, entry, null);
-    signal.addEventListener("abort", () => {
-      this.stop("paused");
-      this.#left.abort();
-    });
+    signal.addEventListener("abort", () => (this.leave(), this.#left.abort()));
   }
 
   /** The batch as of the last commit. */
@@ -125,6 +125,12 @@ class BatchRun {
   stop(reason: StopReason): void {
     this.#stopped ??= reason;
     this.#isPaused ||= reason === "paused";
+  }
+
+  /** Begins no further line, and waits for no results. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.stop("paused");
   }
 
   /**
@@ -142,7 +148,8 @@ class BatchRun {
     if (this.#shouldStop() && vendorLines === 0) return this.#stopped ?? "paused";
     const content = await files.find(linesNameOf(id));
     if (content === null) throw new Error("The lines of the batch are missing");
-    const stopLooking = this.#look();
+    // Whether it was cancelled.
+    const stopLooking = repeat(this.parts.clock, LOOK_EVERY_MS, () => this.#settler.refresh());
     try {
       const next = await this.#allOf(content);
       // A stopped batch waits for its vendors, too: they have lines to be paid.
@@ -173,23 +180,6 @@ class BatchRun {
     return next;
   }
 
-  /** Looks regularly whether the batch was cancelled. Returns a function that ends that. */
-  #look(): () => void {
-    let isOver = false;
-    let stopLooking = () => {};
-    const look = () => {
-      if (isOver) return; // while the batch was read
-      stopLooking = this.parts.clock.after(LOOK_EVERY_MS, () => {
-        this.#settler.refresh().catch(() => {}).finally(look);
-      });
-    };
-    look();
-    return () => {
-      isOver = true;
-      stopLooking();
-    };
-  }
-
   /** Looks at the vendors' batches; returns when to do so again, null if there are none. */
   async #vendors(lines: StoredFile): Promise<number | null> {
     const { value: { vendorLines } } = this.entry;
@@ -203,7 +193,8 @@ class BatchRun {
         if (status === "cancelling") return cancellingAt;
         return this.parts.store.now() >= expiresAt ? expiresAt : null;
       },
-      shouldPause: () => this.#stopped === "paused" || this.#left.signal.aborted || this.#settler.failure !== null,
+      shouldPause: () => this.#isPaused || this.#settler.failure !== null,
+      mustPause: () => this.#isLeaving || this.#settler.failure !== null,
       signal: this.#left.signal,
     });
     try {
@@ -216,9 +207,9 @@ class BatchRun {
 
   /** Runs the lines that no vendor's batch has. Resolves when none is under way. */
   async #ownLines(content: StoredFile): Promise<void> {
-    const { id, total, vendorLines, isOwnDone } = this.entry.value;
+    const { total, vendorLines, isOwnDone } = this.entry.value;
     if (isOwnDone || vendorLines === total || this.#shouldStop()) return;
-    const settled = await settledNumbers(this.parts.store, id);
+    const settled = await settledLines(this.parts.store, this.entry.value);
     const running = new Set<Promise<void>>();
     const failures: unknown[] = [];
     for await (const line of storedLines(content.read())) {
@@ -254,7 +245,7 @@ class BatchRun {
 
   async #answer(line: StoredLine): Promise<void> {
     const reply = await this.#replyTo(line);
-    if (reply !== null) this.#settler.add({ line, reply });
+    if (reply !== null) await this.#settler.add({ line, reply });
   }
 
   /** The reply to a line; null if the run ends before. A line is tried again while a limit refuses it. */

@@ -24,8 +24,18 @@ export type CheckedUsage =
 /** Further hosted tool calls in one response do not raise the ceiling. */
 const MAX_HOSTED_CALLS = 50;
 
-/** The maximum number of searches that a vendor may report for one response. */
-const MAX_SEARCHES = 100;
+/** The maximum of what is no token, for one choice. Calls of hosted tools in the response raise it. */
+const MAX_REPORTED = [
+  ["webSearches", 100],
+  ["mapSearches", 100],
+  ["fileSearches", 100],
+  ["webFetches", 100],
+  ["imagesMade", 100],
+  // Source: Mistral documentation, "OCR", the pages of one document.
+  ["ocrPages", 1_000],
+  // A day.
+  ["audioSeconds", 86_400],
+] as const;
 
 /** What must have consumed tokens. */
 export interface UsageEvidence {
@@ -48,16 +58,20 @@ export function checkUsage(
   const ceiling = ceilingOf(limits);
   const isAbsurd = prompt >= MAX_COUNTER_TOKENS || output >= MAX_COUNTER_TOKENS;
   if (ceiling === null && isAbsurd) return { verdict: "unreadable" };
-  const searched = withSearchesCapped(reported, limits);
+  const capped = withReportedCapped(reported, limits);
   const isAbove = ceiling !== null && prompt + output > ceiling.prompt + ceiling.output;
-  if (isAbove) return { verdict: "above_ceiling", usage: cappedUsage(searched, ceiling) };
-  return { verdict: searched === reported ? "plausible" : "above_ceiling", usage: searched };
+  if (isAbove) return { verdict: "above_ceiling", usage: cappedUsage(capped, ceiling) };
+  return { verdict: capped === reported ? "plausible" : "above_ceiling", usage: capped };
 }
 
-/** Limits searches without evidence in the response to {@linkcode MAX_SEARCHES} per choice. */
-function withSearchesCapped(usage: Usage, { choices, hostedCalls }: UsageLimits): Usage {
-  const ceiling = MAX_SEARCHES * choices + hostedCalls;
-  return (usage.webSearches ?? 0) > ceiling ? { ...usage, webSearches: ceiling } : usage;
+/** Limits each count that is no count of tokens to {@linkcode MAX_REPORTED}: the context does not limit it. */
+function withReportedCapped(usage: Usage, { choices, hostedCalls }: UsageLimits): Usage {
+  let capped = usage;
+  for (const [name, max] of MAX_REPORTED) {
+    const ceiling = max * choices + Math.min(hostedCalls, MAX_HOSTED_CALLS);
+    if ((usage[name] ?? 0) > ceiling) capped = { ...capped, [name]: ceiling };
+  }
+  return capped;
 }
 
 /** The maximum number of tokens of each side. */

@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { holdWork } from "../../platform/lib/basics/held.ts";
 import { afterTurn, MAX_TURN_BYTES, MAX_TURN_EVENTS, MAX_TURN_READS } from "../../platform/lib/streams/loop_turns.ts";
+import { NO_SLOT, SlotSet } from "../../platform/lib/collections/slot_set.ts";
 import { isPending, type MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { markWork } from "../../platform/lib/process/own_heartbeat.ts";
@@ -73,7 +74,7 @@ export class OpenStreams {
   readonly detached = new DetachedWork();
   /** The calls that have no response yet. */
   readonly calls = new DetachedWork();
-  readonly #aborts = new Set<(error: GatewayError) => void>();
+  readonly #aborts = new SlotSet<{ slot: number; readonly abort: (error: GatewayError) => void }>();
 
   /**
    * @param use What other threads hold. Default: no other thread has streams.
@@ -88,10 +89,11 @@ export class OpenStreams {
 
   /** Adds a stream; returns a function that removes it. */
   add(abort: (error: GatewayError) => void): () => void {
-    this.#aborts.add(abort);
+    const stream = { slot: NO_SLOT, abort };
+    this.#aborts.add(stream);
     this.use?.setStreams(this.#aborts.size);
     return () => {
-      this.#aborts.delete(abort);
+      this.#aborts.delete(stream);
       this.use?.setStreams(this.#aborts.size);
     };
   }
@@ -104,7 +106,7 @@ export class OpenStreams {
   abortAll(
     error = shuttingDown(),
   ): void {
-    for (const abort of [...this.#aborts]) abort(error);
+    for (const { abort } of [...this.#aborts]) abort(error);
     this.detached.abortAll();
   }
 

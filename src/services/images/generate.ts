@@ -1,6 +1,7 @@
 import type { Catalog } from "../../vendors/catalog/catalog.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { IMAGE_EXTRAS } from "../../vendors/upstreams/contract/image_options.ts";
+import { isSentMedia, type SentMedia } from "../../platform/lib/media/sent_media.ts";
 import { readBodyPin } from "../../vendors/routing/pin.ts";
 import {
   BACKGROUNDS,
@@ -81,13 +82,13 @@ function countOf(n: unknown, { id, image }: ImageModel): number {
 }
 
 /** The references for a model that supports them. For other models the field is unknown and ignored. */
-function referencesOf(value: unknown, { image }: ImageModel): readonly string[] {
+function referencesOf(value: unknown, { image }: ImageModel): readonly SentMedia[] {
   if (image.series !== "reference" || value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.length < 1 || value.length > MAX_REFERENCES) {
     throw invalidField("input_images", `expected a list of 1 to ${MAX_REFERENCES} addresses or base64 images`);
   }
   value.forEach((item, index) => {
-    if (typeof item === "string" && item !== "") return;
+    if (isSentMedia(item) && item !== "") return;
     throw invalidField(`input_images[${index}]`, "expected an address or base64 data, as text");
   });
   return value;

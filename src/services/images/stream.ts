@@ -190,10 +190,11 @@ class ImageStream implements StreamSource, StreamTransform {
     return completedFrames(request, step.work, { cost, now: this.#clock.now() });
   }
 
-  /** The estimated consumption of the partial pictures that were shown. */
+  /** The estimated consumption of the partial pictures that were shown, but for those that nobody has ordered. */
   #shown() {
-    const estimate = estimatedConsumption({ ...this.#opened.bill.measure, count: 0 });
-    return { ...estimate, outputTokens: this.#partials * PARTIAL_TOKENS };
+    const { bill: { measure }, request: { partialImages, count } } = this.#opened;
+    const estimate = estimatedConsumption({ ...measure, count: 0 });
+    return { ...estimate, outputTokens: Math.min(this.#partials, partialImages * count) * PARTIAL_TOKENS };
   }
 }
 

@@ -48,6 +48,9 @@ export interface StateParts {
   readonly providers: ReadonlyMap<string, Provider>;
 }
 
+/** More than the items of any conversation that a vendor continues. Each of them is looked up in the store. */
+const MAX_REFERENCES = 5_000;
+
 /**
  * The providers that may get a request, in their order. Every referenced id must belong to the account, and then only
  * the provider that issued it may get the request; or the provider's configuration allows the id. Buckets must be
@@ -69,6 +72,8 @@ export function permittedCandidates<C extends RoutedModel>(
   if (named.length === 0 && tools.length === 0) return candidates;
   const references = named.filter((reference) => !isOpenToAll(request.grammar, reference));
   if (references.length === 0 && tools.length === 0) return candidates;
+  const excess = references[MAX_REFERENCES];
+  if (excess !== undefined) throw invalidField(excess.field, `expected at most ${MAX_REFERENCES} ids in one request`);
   return candidatesFor(references, tools, { request, candidates, parts });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ReferenceKind } from "../../conversation/contract/context_reference.ts";
+import { nextTurn } from "../../platform/lib/streams/loop_turns.ts";
 import type { Commit, Entry, Key, Store } from "../../platform/store/store.ts";
 
 /** The owner of state at a vendor. */
@@ -27,6 +28,9 @@ export interface StateReference {
 /** How long an owner is stored, in milliseconds. Vendors keep responses for 30 days. */
 const OWNER_TTL_MS = 35 * 86_400_000;
 
+/** A read of more would delay the requests of others by more than some milliseconds. */
+const STATES_PER_READ = 100;
+
 /** Ids can have any length, so the key has a hash of 192 bits, for which no second id can be found. */
 function ownerKey({ kind, id }: StateReference): Key {
   const hash = createHash("sha256").update(`${kind}\0${id}`).digest("base64url").slice(0, 32);
@@ -35,12 +39,18 @@ function ownerKey({ kind, id }: StateReference): Key {
 
 /** The owners of states, in their order; null for an id that was never issued or has expired. */
 export async function readOwners(store: Store, states: readonly StateReference[]): Promise<(OwnerEntry | null)[]> {
-  const entries = await store.get<OwnerRecord>(states.map(ownerKey));
-  return entries.map((entry) => {
-    if (entry === null) return null;
-    const [account, provider, writtenAt] = entry.value;
-    return { account, provider, writtenAt, entry };
-  });
+  const owners: (OwnerEntry | null)[] = [];
+  for (let from = 0; from < states.length; from += STATES_PER_READ) {
+    if (from > 0) await nextTurn();
+    const entries = await store.get<OwnerRecord>(states.slice(from, from + STATES_PER_READ).map(ownerKey));
+    for (const entry of entries) owners.push(entry === null ? null : ownerIn(entry));
+  }
+  return owners;
+}
+
+function ownerIn(entry: Entry<OwnerRecord>): OwnerEntry {
+  const [account, provider, writtenAt] = entry.value;
+  return { account, provider, writtenAt, entry };
 }
 
 /**

@@ -5,10 +5,10 @@ import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_er
 import { type CountedRequest, type RateTerms, RequestRate } from "../../money/limits/request_rate.ts";
 import type { JobHandler } from "../../platform/store/job_runner.ts";
 import { type ContentChoice, locationsOf } from "./results/content.ts";
-import { type CreateKey, createVideo } from "./create/create.ts";
+import { createVideo } from "./create/create.ts";
 import { cancelVideo } from "./submit/cancel.ts";
 import type { DryRunResult } from "./create/dry_run.ts";
-import { IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
+import { type CreateKey, IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
 import { MAX_COPIES } from "./results/copy_limiter.ts";
 import { mirrorHandler } from "./results/mirror.ts";
 import type { VideoCall } from "./create/plan.ts";
@@ -40,10 +40,8 @@ import type { VideoParts } from "./tasks/video_parts.ts";
 
 /** A create request from a protocol. */
 export interface VideoCreate extends VideoCall {
-  /** The body as sent. */
-  readonly bytes: Uint8Array;
   /** Null if none was sent. */
-  readonly idempotencyKey: string | null;
+  readonly key: CreateKey | null;
 }
 
 /** Result of a create request. */
@@ -156,16 +154,16 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
   }
 
   return {
-    async create({ bytes, idempotencyKey: key, ...call }) {
+    async create({ key, ...call }) {
       const tasks: VideoTask[] = [];
-      const create = async (createKey: CreateKey | null) => {
-        const task = await createVideo(parts, call, createKey);
+      const create = async () => {
+        const task = await createVideo(parts, call, key);
         tasks.push(task);
         return task.id;
       };
       const created = key === null
-        ? { taskId: await create(null), replayed: false }
-        : await creates.run(call.keyId, key, bytes, ({ bodyHash }) => create({ key, bodyHash }));
+        ? { taskId: await create(), replayed: false }
+        : await creates.run(call.keyId, key, create);
       const task = tasks.at(0) ?? (await readTask(parts.store, created.taskId))?.value;
       return { ...created, estimate: task ? estimateOf(task.price) : null, dropped: task?.dropped ?? [] };
     },

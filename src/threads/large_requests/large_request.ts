@@ -3,6 +3,7 @@ import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
 import type { Inbound } from "../../platform/http/request/inbound.ts";
 import type { RequestRecord } from "../../platform/http/request/request_record.ts";
+import { ownBufferOf } from "../../platform/lib/bytes/own_buffer.ts";
 import { encodeFrames } from "../../platform/lib/streams/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../../platform/lib/basics/gateway_error.ts";
 import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
@@ -72,7 +73,7 @@ export class LargeRequest {
   takeMessage(): { readonly message: RequestMessage; readonly body: ArrayBuffer } {
     const { id, inbound, credential, body } = this.#facts;
     const { request, method, path, query, requestId, receivedAt, remote } = inbound;
-    const buffer = body.byteLength === body.buffer.byteLength ? body.buffer : new Uint8Array(body).buffer;
+    const buffer = ownBufferOf(body);
     const message: RequestMessage = {
       type: "request",
       id,

@@ -9,6 +9,7 @@ import type { IdempotencyUse } from "../../money/limits/idempotency_counts.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { AttemptTarget, Availability } from "../../vendors/routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../../platform/store/store.ts";
+import type { BodyJob } from "../../platform/http/bodies/body_reader.ts";
 import type { MediaJob } from "../../platform/workers/media_job.ts";
 import type { ReplyJob } from "../../services/texts/large_replies/reply_jobs.ts";
 import type { FailureFacts, FailureKind } from "../../vendors/upstreams/call/failure.ts";
@@ -80,6 +81,7 @@ export type Call =
   | { readonly name: "reply-job"; readonly job: ReplyJob; readonly accountId: string }
   /** Returns the result of the job. Its buffer moves, and that of the result. */
   | { readonly name: "media-job"; readonly job: MediaJob; readonly accountId: string }
+  | { readonly name: "body-job"; readonly job: BodyJob; readonly accountId: string }
   /** Counts the use of idempotency keys, or gives it back. Returns whether it was counted. */
   | {
     readonly name: "count-keys";

@@ -27,6 +27,7 @@ import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { CircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
 import type { Store, StoreLimits } from "../../platform/store/store.ts";
 import type { KeptValues } from "../../services/texts/memory/bounded_memory.ts";
+import { type BodyOutcome, type BodyReader, bodyReaderBy } from "../../platform/http/bodies/body_reader.ts";
 import { type MediaWork, mediaWorkBy } from "../../platform/workers/media_work.ts";
 import type { ReplyJobOutcome } from "../../services/texts/large_replies/reply_jobs.ts";
 import type { ReplyRunner } from "../../services/texts/large_replies/reply_runner.ts";
@@ -196,6 +197,11 @@ export class RemoteState {
   /** Media work is done in the main thread's threads for that. */
   readonly media: MediaWork = mediaWorkBy((job, accountId) =>
     this.#send({ name: "media-job", job, accountId }, [job.buffer]).result
+  );
+
+  /** Large bodies with media are read in the main thread's thread for that. A caller who leaves is not waited for. */
+  readonly bodies: BodyReader = bodyReaderBy(async (job, { accountId }) =>
+    await this.#send({ name: "body-job", job, accountId }, [job.buffer]).result as BodyOutcome
   );
 
   /** Delays the error of a wrong key. Failures are counted on the main thread, for all threads together. */

@@ -30,6 +30,7 @@ import type { Store } from "../../platform/store/store.ts";
 import type { KeptValues } from "../../services/texts/memory/bounded_memory.ts";
 import type { KeptReasoning } from "../../services/texts/memory/reasoning_memory.ts";
 import type { ReplyJobOutcome } from "../../services/texts/large_replies/reply_jobs.ts";
+import { type BodyOutcome, type BodyRunner, movedBuffersOf } from "../../platform/http/bodies/body_reader.ts";
 import type { MediaThreads } from "../../platform/workers/media_work.ts";
 import { runJob } from "../../services/texts/large_replies/reply_runner.ts";
 import { countTextTokens, estimatedUsage } from "../../services/texts/plan/token_estimate.ts";
@@ -55,6 +56,8 @@ export interface SharedParts {
   readonly idempotencyCounts?: IdempotencyCounts;
   /** Runs media jobs. Default: threads have none. */
   readonly media?: Pick<MediaThreads, "run">;
+  /** Reads large bodies with media. Default: threads have none. */
+  readonly bodies?: { readonly run: BodyRunner };
   readonly store: Store;
   readonly breaker: CircuitBreaker;
   /** Limits the attempts at providers. Default: no limits. */
@@ -257,6 +260,8 @@ export class SharedState {
         return await runJob(what.job, what.accountId);
       case "media-job":
         return await this.parts.media?.run(what.job, what.accountId);
+      case "body-job":
+        return await this.parts.bodies?.run(what.job, { accountId: what.accountId });
       case "wrong-key":
         return await this.parts.wrongKeys?.refuse(what.address, errorOf(what.error) as GatewayError);
       case "slot":
@@ -366,6 +371,7 @@ function buffersIn(name: Call["name"], value: unknown): readonly ArrayBuffer[] {
     const outcome = value as ReplyJobOutcome;
     return "result" in outcome ? outcome.result.pieces : [];
   }
+  if (name === "body-job") return value === undefined ? [] : movedBuffersOf(value as BodyOutcome);
   if (name !== "media-job" || typeof value !== "object" || value === null) return [];
   const buffer = "buffer" in value ? value.buffer : value;
   return buffer instanceof ArrayBuffer ? [buffer] : [];

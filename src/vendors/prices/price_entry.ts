@@ -4,4 +4,4 @@ import { guardThread } from "../../platform/workers/thread_guard.ts";
 import { type PriceJob, runPriceJob } from "./price_job.ts";
 
 guardThread();
-serveJobs((job) => Promise.resolve({ value: runPriceJob(job as PriceJob) }));
+serveJobs((job: PriceJob) => Promise.resolve({ value: runPriceJob(job) }));

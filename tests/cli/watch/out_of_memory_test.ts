@@ -20,6 +20,7 @@ const KINDS: readonly {
   },
   { module: "platform/workers/token_entry", line: { event: "worker_crashed", ref: "tokens" }, work: leftStream },
   { module: "platform/workers/media_entry", line: { event: "worker_crashed", ref: "media" }, work: reference },
+  { module: "platform/http/bodies/body_entry", line: { event: "worker_crashed", ref: "bodies" }, work: largeReference },
   {
     module: "platform/store/journal/journal_entry",
     line: { event: "worker_crashed", ref: "journal" },
@@ -74,10 +75,19 @@ async function leftStream({ chat }: OrderedGateway): Promise<Response> {
 }
 
 /** An image from a reference, which is checked. */
-async function reference({ address, key }: OrderedGateway): Promise<Response> {
+async function reference(gateway: OrderedGateway): Promise<Response> {
+  return await referenceWith(gateway, "a red fox");
+}
+
+/** An image whose body is read in a thread. */
+async function largeReference(gateway: OrderedGateway): Promise<Response> {
+  return await referenceWith(gateway, "a red fox ".repeat(3_000));
+}
+
+async function referenceWith({ address, key }: OrderedGateway, prompt: string): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const input_images = [`data:image/png;base64,${plainPng(64, 64).toBase64()}`];
-  const body = JSON.stringify({ model: "sandbox/seer-1", prompt: "a red fox", quality: "low", input_images });
+  const body = JSON.stringify({ model: "sandbox/seer-1", prompt, quality: "low", input_images });
   return await consumed(await fetch(`${address}/v1/images/generations`, { method: "POST", headers, body }));
 }
 

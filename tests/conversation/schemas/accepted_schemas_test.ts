@@ -122,8 +122,8 @@ const TABLE: readonly (readonly [what: string, schema: JsonSchema, expected: Par
   }],
 
   ["boolean bounds", DRAFT_4_BOUNDS, {
-    "openai tool": true,
-    "compatible tool": true,
+    "openai tool": obj({ ttl: { type: "integer", exclusiveMinimum: 0 } }),
+    "compatible tool": obj({ ttl: { type: "integer", exclusiveMinimum: 0 } }),
     "anthropic tool": obj({ ttl: { type: "integer", exclusiveMinimum: 0 } }),
     "bedrock tool": obj({ ttl: { type: "integer", exclusiveMinimum: 0 } }),
     "gemini tool": true,
@@ -134,14 +134,14 @@ const TABLE: readonly (readonly [what: string, schema: JsonSchema, expected: Par
   ["boolean bounds that are off", obj({ a: { type: "number", maximum: 9, exclusiveMaximum: false } }), {
     "anthropic tool": obj({ a: { type: "number", maximum: 9 } }),
     "bedrock tool": obj({ a: { type: "number", maximum: 9 } }),
-    "openai tool": true,
+    "openai tool": obj({ a: { type: "number", maximum: 9 } }),
   }],
   ["an upper boolean bound", obj({ a: { type: "number", maximum: 9, exclusiveMaximum: true } }), {
     "anthropic tool": obj({ a: { type: "number", exclusiveMaximum: 9 } }),
   }],
   ["numeric exclusive bounds", obj({ a: { type: "number", exclusiveMinimum: 3 } }), all(TOOLS, true)],
   ["a list of items", TUPLE, {
-    "openai tool": true,
+    "openai tool": obj({ pair: { type: "array", prefixItems: [STRING, INTEGER], items: false } }),
     "anthropic tool": obj({ pair: { type: "array", prefixItems: [STRING, INTEGER], items: false } }),
     "bedrock tool": obj({ pair: { type: "array", prefixItems: [STRING, INTEGER], items: false } }),
     "gemini tool": obj({ pair: { type: "array", prefixItems: [STRING, INTEGER], items: false } }),
@@ -218,9 +218,21 @@ const TABLE: readonly (readonly [what: string, schema: JsonSchema, expected: Par
   ["types that no draft has", obj({ a: { type: "any" }, b: { type: "STRING" }, c: { type: ["Integer", "null"] } }), {
     "anthropic tool": obj({ a: {}, b: STRING, c: { type: ["integer", "null"] } }),
     "bedrock tool": obj({ a: {}, b: STRING, c: { type: ["integer", "null"] } }),
+    "openai tool": obj({ a: {}, b: STRING, c: { type: ["integer", "null"] } }),
+    "compatible tool": obj({ a: {}, b: STRING, c: { type: ["integer", "null"] } }),
   }],
   ["repeated required names", obj({ a: STRING }, { required: ["a", "a"] }), {
     "anthropic tool": obj({ a: STRING }, { required: ["a"] }),
+    "openai tool": obj({ a: STRING }, { required: ["a"] }),
+    "openai format": obj({ a: STRING }, { required: ["a"] }),
+  }],
+  ["a property that is no schema", obj({ a: STRING, type: "object", list: [STRING] }), {
+    "anthropic tool": obj({ a: STRING }),
+    "openai tool": obj({ a: STRING }),
+    "compatible tool": obj({ a: STRING }),
+  }],
+  ["a property that is required itself", obj({ a: { type: "string", required: true } }), {
+    "openai tool": obj({ a: STRING }, { required: ["a"] }),
   }],
 
   ["a union at the top", UNION, {

@@ -48,6 +48,22 @@ Deno.test("commits are collected during an atomic write", async () => {
   });
 });
 
+Deno.test("a written value that is only scanned is not cached, and one before it is forgotten", async () => {
+  await withStore(async (store, faults) => {
+    const keys = [["one"], ["two"]];
+    const write = (isReadByKey: boolean) =>
+      store.commit(null, { set: keys.map((key) => ({ key, value: isReadByKey, isReadByKey })) });
+    const read: Deno.KvKey[] = [];
+    faults.onRead = (key) => read.push(key);
+    await write(true);
+    await store.get(keys);
+    assertEquals(read.length, 0);
+    await write(false);
+    assertEquals((await store.get(keys)).map((entry) => entry?.value), [false, false]);
+    assertEquals(read.length, 2);
+  });
+});
+
 Deno.test("a commit on cached values reads nothing", async () => {
   await withStore(async (store, faults) => {
     await store.commit(null, credit(0));

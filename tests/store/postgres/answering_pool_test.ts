@@ -50,6 +50,18 @@ function registerTests(server: PostgresServer): void {
     await sql.end({ timeout: 1 });
   });
 
+  Deno.test("answering pool: a statement on a reserved connection that has ended is rejected", async () => {
+    const { sql } = stage(server, 500);
+    const connection = await sql.reserve();
+    const [own] = await connection<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    await server.run(`select pg_terminate_backend(${own?.pid}, 10000)`);
+    await assertRejects(async () => void await connection`select 1 as a`);
+    await assertRejects(async () => void await connection`select 2 as a`);
+    connection.release();
+    assertEquals([...await sql`select 3 as a`], [{ a: 3 }]);
+    await sql.end({ timeout: 1 });
+  });
+
   Deno.test("answering pool: a statement that runs or waits for a connection is not lost", async () => {
     const { sql } = stage(server, 1_500);
     const both = [sql`select pg_sleep(1.2), 1 as a`, sql`select pg_sleep(0.1), 2 as a`];

@@ -118,6 +118,12 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
     facts: { efforts: ["high"], defaultEffort: "high" },
   },
   {
+    models: ["gpt-*-pro", "gpt-*codex*", "codex*"],
+    source: "OpenAI, model pages of the pro and Codex models: Responses API only; openai/codex#4136",
+    seen: "2026-11",
+    facts: { hasChat: false },
+  },
+  {
     models: ["o1*", "o3*", "o4*"],
     source: "OpenAI, guide Reasoning models",
     seen: "2026-11",
@@ -131,7 +137,14 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasChatStop: false,
       hasChatMaxTokens: false,
       minCacheTokens: 1_024,
+      hasCacheBreakpoints: false,
     },
+  },
+  {
+    models: ["o1-pro", "o3-pro", "o3-deep-research*", "o4-mini-deep-research*"],
+    source: "OpenAI, model pages: Responses API only",
+    seen: "2026-11",
+    facts: { hasChat: false },
   },
   {
     models: ["gpt-3*", "gpt-4*", "chatgpt-*", "gpt-*-chat*"],
@@ -145,6 +158,7 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasChatStop: true,
       hasChatMaxTokens: true,
       minCacheTokens: 1_024,
+      hasCacheBreakpoints: false,
     },
   },
   {

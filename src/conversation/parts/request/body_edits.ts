@@ -7,6 +7,7 @@ import { halfCharacterCuts } from "../../../platform/lib/json/well_formed_json.t
 import { hasQuoted } from "../../../platform/lib/text/word_search.ts";
 import { isIssuedBy, type ReasoningSignature, WRAPPED_SIGNATURE_PREFIX } from "../../neutral/reasoning_signature.ts";
 import { objectOf } from "../../neutral/wire_value.ts";
+import { parseWithExactValues } from "../../neutral/exact_values.ts";
 
 /**
  * The edits of a pass-through request whose history comes partly from other vendors. A vendor receives its own
@@ -77,7 +78,7 @@ export function editedValue(
   { bytes: original, wholeBody }: { readonly bytes: Uint8Array; readonly wholeBody: () => JsonObject },
   bytes: Uint8Array,
 ): JsonObject {
-  return bytes === original ? wholeBody() : objectOf(JSON.parse(new TextDecoder().decode(bytes))) ?? {};
+  return bytes === original ? wholeBody() : objectOf(parseWithExactValues(new TextDecoder().decode(bytes))) ?? {};
 }
 
 /** Edits of different parts of a body together. */

@@ -14,7 +14,7 @@ import type {
 import type { TextParts } from "../../../services/texts/plan/attempt.ts";
 import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import { BatchChoice, capturing, hasBatches, replaying } from "./batched_calls.ts";
+import { BatchChoice, capturing, hasBatches, mayBeBatched, replaying } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
@@ -46,9 +46,6 @@ export interface LineRunnerOptions {
   readonly observer: RequestObserver | null;
 }
 
-/** Aborts nothing: a check sends nothing. */
-const NEVER = new AbortController().signal;
-
 /**
  * Answers lines by the handlers of the endpoints, so that a line is checked, routed, translated and priced as the same
  * request of a connection. Only the money differs: the batch has it already, and the line is charged with its reply.
@@ -61,7 +58,7 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
       if (routed !== null) return routed;
       const record = recordOf(line, services, null);
       try {
-        await answer(line, { ...current(), meter: new EstimatingMeter(), record, signal: NEVER });
+        await answer(line, { ...current(), meter: new EstimatingMeter(), record, signal: null });
         return { part: 0n, route: null }; // an answer without a call costs nothing
       } catch (error) {
         if (error instanceof LineEstimate) return { part: error.amount, route: null };
@@ -120,12 +117,15 @@ async function refusal(endpoint: string, error: GatewayError, requestId: string)
 /** What a line needs in a batch of its vendor; null if no vendor of it has batches, or it is invalid. */
 async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<LineNeeds | null> {
   const { services, features } = current;
-  const { providers } = features.texts.parts;
+  const { providers, catalog } = features.texts.parts;
   if (!isTextLine(line) || !hasBatches(providers)) return null;
+  // A check of the whole line takes as long as that for a request by itself, which follows.
+  const named = line.model === undefined ? null : catalog.at(services.clock.now()).named(line.model);
+  if (named !== null && !mayBeBatched(named.model, providers)) return null;
   const batch = new BatchChoice(providers);
   const record = recordOf(line, services, null);
   try {
-    await answer(line, { ...current, meter: new EstimatingMeter(), record, signal: NEVER, textParts: { batch } });
+    await answer(line, { ...current, meter: new EstimatingMeter(), record, signal: null, textParts: { batch } });
     return null;
   } catch (error) {
     const { route } = batch;
@@ -144,7 +144,7 @@ async function composed(
   const record = recordOf(request, services, null);
   const { textParts, sent } = capturing(route, features.texts.parts);
   try {
-    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: NEVER, textParts });
+    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: null, textParts });
     throw new Error("The line was answered without its vendor");
   } catch (thrown) {
     const call = sent();
@@ -167,7 +167,7 @@ async function answered(
     ...current,
     meter,
     record: recordOf(request, services, observer),
-    signal: NEVER,
+    signal: null,
     textParts,
   });
 }
@@ -193,7 +193,8 @@ type LineGateway = ReturnType<LineRunnerOptions["current"]>;
 interface LineCall extends LineGateway {
   readonly meter: Meter;
   readonly record: RequestRecord;
-  readonly signal: AbortSignal;
+  /** Ends the call; null for a line that is not sent. */
+  readonly signal: AbortSignal | null;
   /** What differs for a line of a vendor's batch. */
   readonly textParts?: Partial<TextParts>;
 }
@@ -210,7 +211,9 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
     ...rowOf(line.endpoint).errors === "message" && { "msg-version": MESSAGE_VERSION },
     ...line.betas !== undefined && { "anthropic-beta": line.betas },
   };
-  const request = new Request(`http://localhost${path}`, { method: "POST", headers, body, signal });
+  const ending = followed(signal);
+  const init = { method: "POST", headers, body, signal: ending?.signal ?? null };
+  const request = new Request(`http://localhost${path}`, init);
   const memory = services.memory.lease(accountId);
   const facts = { request, method: "POST", path, endpoint: route, query: "", params, remote: "", memory };
   const inbound: Inbound = { ...facts, requestId, receivedAt, record };
@@ -219,8 +222,22 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
     // The last byte comes when the charge was made.
     return { status: response.status, body: new Uint8Array(await response.arrayBuffer()) };
   } finally {
+    ending?.leave();
     memory.end();
   }
+}
+
+/**
+ * A signal that ends with another one until it is left. The platform keeps a reference for each request that follows a
+ * signal until that signal is gone, so requests do not follow one that outlives them.
+ */
+function followed(signal: AbortSignal | null): { readonly signal: AbortSignal; readonly leave: () => void } | null {
+  if (signal === null) return null;
+  const own = new AbortController();
+  const end = () => own.abort(signal.reason);
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return { signal: own.signal, leave: () => signal.removeEventListener("abort", end) };
 }
 
 function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {

@@ -24,6 +24,21 @@ export function hasBatches(providers: ReadonlyMap<string, Provider>): boolean {
   return providers.values().some(({ capabilities }) => capabilities.batches !== undefined);
 }
 
+/** Whether the batches of any vendor may take a line that names a model. */
+export function mayBeBatched(model: Model, providers: ReadonlyMap<string, Provider>): boolean {
+  return batchedOf(model, model.serves, providers) !== null;
+}
+
+/** The first candidate with batches, if the model has their price. */
+function batchedOf(
+  { isFree, prices }: Model,
+  candidates: readonly Candidate[],
+  providers: ReadonlyMap<string, Provider>,
+): Candidate | null {
+  if (!isFree && !isTierPriced(prices, BATCH_TIER)) return null;
+  return candidates.find(({ provider }) => providers.get(provider)?.capabilities.batches !== undefined) ?? null;
+}
+
 /** Picks the provider whose batches take a line: the first one with batches, if the model has their price. */
 export class BatchChoice implements BatchRouting {
   readonly fixed = null;
@@ -33,10 +48,9 @@ export class BatchChoice implements BatchRouting {
   constructor(private readonly providers: ReadonlyMap<string, Provider>) {}
 
   /** @throws {UnbatchedError} */
-  pick({ isFree, prices }: Model, candidates: readonly Candidate[]): Candidate {
-    const isPriced = isFree || isTierPriced(prices, BATCH_TIER);
-    const found = candidates.find(({ provider }) => this.providers.get(provider)?.capabilities.batches !== undefined);
-    if (!isPriced || found === undefined) throw new UnbatchedError("No vendor of the line has batches");
+  pick(model: Model, candidates: readonly Candidate[]): Candidate {
+    const found = batchedOf(model, candidates, this.providers);
+    if (found === null) throw new UnbatchedError("No vendor of the line has batches");
     this.route = { provider: found.provider, model: found.model };
     return found;
   }

@@ -1,4 +1,5 @@
 import type { Route } from "../../../platform/http/request/inbound.ts";
+import type { BodyReader } from "../../../platform/http/bodies/body_reader.ts";
 import { MAX_MEDIA_REQUEST_VALUES } from "../../../platform/http/bodies/json_body.ts";
 import { createImageFinisher } from "../../../services/images/finished_image.ts";
 import { ImageCalls } from "../../../services/images/image_call.ts";
@@ -15,12 +16,14 @@ export interface ImageServices
   readonly config: Pick<Services["config"], "limits">;
   readonly files: Pick<Services["files"], "uploads">;
   readonly media: MediaWork;
+  /** Reads large bodies. */
+  readonly bodies: BodyReader;
 }
 
 /** Builds the image endpoints with all that they need. */
 export function buildImageRoutes(services: ImageServices): Route[] {
-  const { config, files, authenticate, egress, media, openStreams, ...shared } = services;
-  const { imageBodyBytes, editBodyBytes, editFileBytes, bodyIdleMs: idleMs } = config.limits;
+  const { config, files, authenticate, egress, media, bodies, openStreams, ...shared } = services;
+  const { imageBodyBytes, editBodyBytes, editFileBytes, largeBodyBytes, bodyIdleMs: idleMs } = config.limits;
   const images = new ImageCalls({
     ...shared,
     openStreams: openStreams,
@@ -32,6 +35,7 @@ export function buildImageRoutes(services: ImageServices): Route[] {
     catalog: shared.catalog,
     authenticate,
     generationBody: { capBytes: imageBodyBytes, idleMs, maxValues: MAX_MEDIA_REQUEST_VALUES },
+    bodyThread: { reader: bodies, aboveBytes: largeBodyBytes },
     editForm: { body: { capBytes: editBodyBytes, idleMs }, fileBytes: editFileBytes },
     spool: files.uploads,
   });

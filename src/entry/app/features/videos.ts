@@ -125,15 +125,16 @@ function videoPartsOf(services: VideoServices, options: VideoFeatureOptions): Om
 
 /** Builds the endpoints of videos with the body limits of one configuration. */
 export function createVideoRoutes(
-  { config, store, authenticate, files, signingKeys, log }: OwnedServices,
+  { config, store, authenticate, bodies, files, signingKeys, log }: OwnedServices,
   videos: Videos,
 ): Route[] {
-  const { videoBodyBytes: capBytes, bodyIdleMs: idleMs } = config.limits;
+  const { videoBodyBytes: capBytes, largeBodyBytes: aboveBytes, bodyIdleMs: idleMs } = config.limits;
   return [
     ...defaultVideoRoutes({
       videos,
       authenticate,
       bodyLimits: { capBytes, idleMs, maxValues: MAX_MEDIA_REQUEST_VALUES },
+      bodyThread: { reader: bodies, aboveBytes },
     }),
     ...videoCallbackRoutes({ videos, bodyIdleMs: idleMs }),
     ...fileRoutes({

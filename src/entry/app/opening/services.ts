@@ -33,6 +33,8 @@ import type { IdempotencyCounts } from "../../../money/limits/idempotency_counts
 import { idempotencyCounts } from "./replays.ts";
 import type { Lessors } from "../../../threads/thread_state/lessors.ts";
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
+import { type BodyReader, bodyReaderBy, type BodyRunner } from "../../../platform/http/bodies/body_reader.ts";
+import type { BodyWork } from "../../../platform/http/bodies/body_work.ts";
 import { createMediaWork, type MediaThreads } from "../../../platform/workers/media_work.ts";
 import { createTokenWork } from "../../../platform/workers/token_work.ts";
 import type { LogThreadData } from "../../../observers/request_log/messages.ts";
@@ -49,6 +51,7 @@ import { Late } from "../../../platform/lib/process/late.ts";
 const lendingModule = new Late(() => import("./lending.ts"));
 const recallingModule = new Late(() => import("./recalling.ts"));
 const usageReportModule = new Late(() => import("../../../money/billing/usage/usage_report.ts"));
+const bodyWorkModule = new Late(() => import("../../../platform/http/bodies/body_work.ts"));
 const replyWorkModule = new Late(() => import("../../../services/texts/large_replies/reply_work.ts"));
 
 /** Options of {@linkcode openServices}. */
@@ -139,6 +142,8 @@ export interface Services extends Required<Omit<ServiceOptions, OpeningOptions>>
   readonly ownAddresses: OwnAddress[];
   /** Decodes and measures media, in threads. */
   readonly media: MediaThreads;
+  /** Reads large bodies with media, in a thread. */
+  readonly bodies: BodyReader & Pick<BodyWork, "run">;
   /** The response streams that are open. */
   readonly openStreams: OpenStreams;
   /** Flushes all charges to the store, then closes everything but the providers of a later configuration. */
@@ -265,6 +270,12 @@ function buildServices(
   const restoreCounter = useTokenCounter((text) => tokens.count(text));
   let usage: UsageReports | null = null;
   let replies: ReplyWork | null = null;
+  let bodies: BodyWork | null = null;
+  const readBody: BodyRunner = async (...request) => {
+    const { createBodyWork } = await bodyWorkModule.load();
+    bodies ??= createBodyWork({ clock, log });
+    return await bodies.run(...request);
+  };
   const restoreRunner = useReplyRunner(async (job, accountId) => {
     const { createReplyWork } = await replyWorkModule.load();
     replies ??= createReplyWork({ clock, log });
@@ -309,10 +320,12 @@ function buildServices(
     memory: new MemoryBudget(memoryBytes, threadUse && { use: threadUse, limitBytes: memoryBytes }),
     ownAddresses,
     media,
+    bodies: { ...bodyReaderBy(readBody), run: readBody },
     threadUse,
     openStreams: new OpenStreams(threadUse),
     async close() {
       media.close();
+      bodies?.close();
       // A request whose caller left is charged by a token count, so the counts come before the flush.
       await waitAtMost(clock, MAX_LAST_COUNTS_MS, tokens.whenIdle());
       replies?.close(); // no request is open any more

@@ -181,6 +181,7 @@ async function openGeneration(
     log,
     random: Math.random,
     media: state.media,
+    bodies: state.bodies,
     files: { uploads },
   };
   const large = {

@@ -1,4 +1,5 @@
 import { threadModule } from "../../../platform/lib/process/program_files.ts";
+import { startWebThread, type WebThread } from "../../../platform/workers/web_thread.ts";
 
 /** The message that starts the thread. */
 export interface LauncherData {
@@ -34,18 +35,20 @@ export const LOOKS_PER_THREAD = 600;
  */
 export function watchLauncher(env: (name: string) => string | undefined, onEnd: () => void): () => void {
   if (Deno.build.os !== "linux" || env("npm_command") !== "exec") return () => {};
-  let worker: Worker | null = null;
+  let thread: WebThread | null = null;
   const start = (chain: LauncherChain | null) => {
-    worker = new Worker(threadModule("entry/cli/process/launcher_entry"), { type: "module" });
-    worker.onerror = (event) => event.preventDefault(); // a signal to the group still ends the gateway
-    worker.onmessage = ({ data }: MessageEvent<LauncherNews>) => {
-      worker?.terminate();
-      if (data.type === "ended") onEnd();
-      if (data.type === "again") start(data.chain);
+    const onStart = (worker: Worker) => {
+      worker.onerror = (event) => event.preventDefault(); // a signal to the group still ends the gateway
+      worker.onmessage = ({ data }: MessageEvent<LauncherNews>) => {
+        worker.terminate();
+        if (data.type === "ended") onEnd();
+        if (data.type === "again") start(data.chain);
+      };
+      const data: LauncherData = { parent: Deno.ppid, chain };
+      worker.postMessage(data);
     };
-    const data: LauncherData = { parent: Deno.ppid, chain };
-    worker.postMessage(data);
+    thread = startWebThread({ entry: threadModule("entry/cli/process/launcher_entry"), onStart });
   };
   start(null);
-  return () => worker?.terminate();
+  return () => thread?.terminate();
 }

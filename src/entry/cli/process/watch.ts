@@ -1,6 +1,7 @@
 import { processHeartbeats, startMainHeartbeat } from "../../../platform/lib/process/own_heartbeat.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
 import { threadModule } from "../../../platform/lib/process/program_files.ts";
+import { startWebThread, type WebThread } from "../../../platform/workers/web_thread.ts";
 import type { StallLimits } from "./stall_watch.ts";
 
 /** The message that starts the watch in its thread. */
@@ -21,7 +22,10 @@ export interface WatchSettings {
 
 /** The watch over the threads of this process. */
 export interface Watch {
-  /** Starts the thread. Threads that were started since {@linkcode openWatch} are watched from then on. */
+  /**
+   * Starts the thread, once, as soon as descriptors are free for it. Threads that were started since
+   * {@linkcode openWatch} are watched from then on.
+   */
   start(): void;
   /** Starts the time after which the process ends, whatever it does. */
   onStop(): void;
@@ -37,26 +41,24 @@ export interface Watch {
 export function openWatch({ stallLimitMs, shutdownGraceMs }: WatchSettings, log: Log): Watch {
   const endHeartbeat = startMainHeartbeat();
   const heartbeats = processHeartbeats()!;
-  let worker: Worker | null = null;
+  let thread: WebThread | null = null;
+  const onStart = (worker: Worker) => {
+    worker.onerror = (event) => {
+      event.preventDefault();
+      log.error("watch_ended", { reason: "the thread that watches the others ended; restart the gateway" });
+    };
+    const data: WatchData = {
+      buffer: heartbeats.buffer,
+      stallMs: stallLimitMs,
+      stopMs: shutdownGraceMs + STOP_MARGIN_MS,
+    };
+    worker.postMessage(data);
+  };
   return {
-    start() {
-      if (worker !== null) return;
-      // A thread of Node.js would hold twice as much memory.
-      worker = new Worker(threadModule("entry/cli/process/watch_entry"), { type: "module" });
-      worker.onerror = (event) => {
-        event.preventDefault();
-        log.error("watch_ended", { reason: "the thread that watches the others ended; restart the gateway" });
-      };
-      const data: WatchData = {
-        buffer: heartbeats.buffer,
-        stallMs: stallLimitMs,
-        stopMs: shutdownGraceMs + STOP_MARGIN_MS,
-      };
-      worker.postMessage(data);
-    },
+    start: () => void (thread ??= startWebThread({ entry: threadModule("entry/cli/process/watch_entry"), onStart })),
     onStop: () => heartbeats.setStopping(),
     close() {
-      worker?.terminate();
+      thread?.terminate();
       endHeartbeat();
     },
   };

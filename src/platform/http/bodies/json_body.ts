@@ -35,7 +35,7 @@ export interface JsonBody {
 export const JSON_MEMORY_FACTOR = 4;
 
 /** The additional memory of an object or array in bytes. Measured with empty ones, which cost the most. */
-const JSON_CONTAINER_BYTES = 96;
+export const JSON_CONTAINER_BYTES = 96;
 
 /** The maximum number of values in an image or video request, which consists of a few long strings. */
 export const MAX_MEDIA_REQUEST_VALUES = 100_000;
@@ -62,11 +62,24 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   if (source.received !== undefined) return jsonObjectOf(source.received.bytes, source.memory, source.received.scan);
   const bytes = await readBody(source, limits, JSON_MEMORY_FACTOR);
-  const { maxValues } = limits;
+  return await countedJsonObject(bytes, limits.maxValues, source.memory);
+}
+
+/**
+ * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values.
+ *
+ * @param maxValues Default: unlimited.
+ * @throws {GatewayError} As {@linkcode jsonObjectOf}.
+ */
+export async function countedJsonObject(
+  bytes: Uint8Array<ArrayBuffer>,
+  maxValues: number | undefined,
+  memory?: HeldMemory,
+): Promise<JsonBody> {
   if (maxValues !== undefined && await hasMoreValuesThan(bytes, maxValues)) {
     throw new GatewayError("invalid_request", `Cannot read the body: expected at most ${maxValues} JSON values`);
   }
-  return jsonObjectOf(bytes, source.memory);
+  return jsonObjectOf(bytes, memory);
 }
 
 /**
@@ -145,7 +158,12 @@ function textOf(bytes: Uint8Array, isAscii: boolean): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(isAscii ? "latin1" : "utf8");
 }
 
-function refuseOtherTypes(field: string | null): void {
+/**
+ * Refuses the content types of {@linkcode readJsonObject} that are not JSON.
+ *
+ * @throws {GatewayError} `invalid_request` (415).
+ */
+export function refuseOtherTypes(field: string | null): void {
   if (field === null || field === "application/json") return;
   const [type = "", ...parameters] = field.toLowerCase().split(";").map((part) => part.trim());
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);

@@ -203,8 +203,6 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   /** See {@linkcode RecordedFacts}. */
   keyId: string | null = null;
   /** See {@linkcode RecordedFacts}. */
-  model: string | null = null;
-  /** See {@linkcode RecordedFacts}. */
   servedModel: string | null = null;
   /** See {@linkcode RecordedFacts}. */
   provider: string | null = null;
@@ -269,6 +267,7 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   /** Keeps the bodies of the request and of its response; null if they are not captured. */
   capture: BodyCapture | null = null;
   #holders = 1;
+  #model: string | null = null;
 
   /**
    * Creates the record of a request that has arrived, held once.
@@ -276,6 +275,15 @@ export class RequestRecord implements RecordedFacts, SlotMember {
    * @param observer Receives the record at the end. Default: none.
    */
   constructor(readonly arrival: RecordedArrival, readonly observer: RequestObserver | null = null) {}
+
+  /** See {@linkcode RecordedFacts}. Of a longer name only the beginning is kept, which no model has. */
+  get model(): string | null {
+    return this.#model;
+  }
+
+  set model(name: string | null) {
+    this.#model = name === null || name.length <= MAX_MODEL_CHARACTERS ? name : name.slice(0, MAX_MODEL_CHARACTERS);
+  }
 
   /**
    * Milliseconds until the first byte of the response; null if the request ended without a response. Zero if the clock
@@ -296,8 +304,14 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   release(): void {
     this.#holders--;
     if (this.#holders !== 0) return;
-    this.observer?.(this);
-    this.capture?.release();
+    try {
+      this.observer?.(this);
+    } catch (error) {
+      // A log that fails costs no caller the response, nor those whose requests the same thread answers.
+      reportError(error);
+    } finally {
+      this.capture?.release();
+    }
   }
 
   /**
@@ -380,6 +394,9 @@ export class RequestRecord implements RecordedFacts, SlotMember {
     Object.assign(this, facts);
   }
 }
+
+/** More than any endpoint accepts. Callers can send names of many megabytes. */
+const MAX_MODEL_CHARACTERS = 1_024;
 
 const NO_REFUSED_FIELDS: readonly RefusedFieldOfModel[] = [];
 const NONE: readonly string[] = [];

@@ -1,6 +1,7 @@
 const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const MAX_DEPTH = 64;
+const MAX_PARSED_BYTES = 65_536;
 const DECODER = new TextDecoder();
 
 /**
@@ -61,9 +62,11 @@ export class JsonCursor {
     this.#expect(CLOSE_LIST);
   }
 
-  /** Parses the next value. */
+  /** Parses the next value. One of more than 64 KB is no name, number or usage, and not parsed. */
   value(): unknown {
-    return JSON.parse(DECODER.decode(this.skip()));
+    const bytes = this.skip();
+    if (bytes.length > MAX_PARSED_BYTES) throw this.#broken();
+    return JSON.parse(DECODER.decode(bytes));
   }
 
   /** Skips the next value and returns its bytes, which are not copied. */

@@ -33,6 +33,15 @@ export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): P
 }
 
 /**
+ * Checks the number of values of a JSON text before it is parsed.
+ *
+ * @throws {RangeError} If there are more than `maxValues`.
+ */
+export async function checkValueCount(bytes: Uint8Array, maxValues: number): Promise<void> {
+  if (await hasMoreValuesThan(bytes, maxValues)) throw new RangeError(`Expected at most ${maxValues} JSON values`);
+}
+
+/**
  * Whether a JSON text contains more than `maxValues` values. It counts in one step, for texts of a few hundred
  * kilobytes.
  */

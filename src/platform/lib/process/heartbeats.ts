@@ -1,3 +1,5 @@
+import type { PauseMemory } from "./accept_pause.ts";
+
 /**
  * What threads write for the watch thread (`src/workers/watch.ts`), in memory that all threads of a process share: a
  * heartbeat, which is a number that grows while the thread's event loop turns, and a mark of the work that it began
@@ -18,6 +20,7 @@ export const THREAD_KINDS = [
   "request log",
   "journal",
   "prices",
+  "bodies",
 ] as const;
 
 /** A kind of thread. */
@@ -47,6 +50,8 @@ const STEP = 2;
 const END = 3;
 /** The second of the last beat, in Unix time. */
 const HEARTBEAT_AT = 4;
+/** Whether the thread accepts connections. See `AcceptPause`. */
+const ACCEPTING = 5;
 /** The texts of a slot, in ASCII. Each ends with a zero, or at its greatest length. */
 const ID_AT = 32;
 const ID_BYTES = 48;
@@ -57,6 +62,8 @@ const DETAIL_BYTES = SLOT_BYTES - DETAIL_AT;
 const STOPPING = 0;
 const LOST = 1;
 const STALLS = 2;
+/** Whether threads that accept connections pause. See `AcceptPause`. */
+const PAUSED = SLOT_INTS - 1;
 
 /** In `END`: whether the thread is to answer that its event loop turns, and whether it has. */
 const NOT_ENDING = 0;
@@ -138,6 +145,12 @@ export class Heartbeats {
   /** The memory of a thread's own slot, to which it writes its marks. */
   ownMark(slot: number): OwnMark {
     return new OwnMark(this.buffer, slot * SLOT_BYTES);
+  }
+
+  /** Where a thread pauses the others, and they pause it. */
+  pauseMemory(slot: number): PauseMemory {
+    const threads = Array.from({ length: SLOTS - 1 }, (_, n) => (n + 1) * SLOT_INTS + ACCEPTING);
+    return { ints: this.#ints, paused: PAUSED, threads, own: slot * SLOT_INTS + ACCEPTING };
   }
 
   /** Asks a thread to answer with its next beat. */

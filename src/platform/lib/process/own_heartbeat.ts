@@ -1,9 +1,16 @@
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
+import { AcceptPause } from "./accept_pause.ts";
 import { HEARTBEAT_MS, Heartbeats, type MarkedStep, OwnMark } from "./heartbeats.ts";
 
 /** The heartbeats of the process that this thread takes part in; null while there is no watch. */
 let heartbeats: Heartbeats | null = null;
 let mark = new OwnMark();
+let acceptPause: AcceptPause | null = null;
+
+/** By which this thread and others pause each other; null while there is no watch. */
+export function ownAcceptPause(): AcceptPause | null {
+  return acceptPause;
+}
 
 /** The heartbeats of the process; null while there is no watch. */
 export function processHeartbeats(): Heartbeats | null {
@@ -38,7 +45,7 @@ export function startMainHeartbeat(): () => void {
   const stop = beatIn(own, own.open("main") ?? 0);
   return () => {
     stop();
-    heartbeats = null;
+    heartbeats = acceptPause = null;
     mark = new OwnMark();
   };
 }
@@ -68,6 +75,7 @@ export function withSlot<T>(slot: number | null, start: () => T): T {
 function beatIn(own: Heartbeats, slot: number): () => void {
   heartbeats = own;
   mark = own.ownMark(slot);
+  acceptPause = new AcceptPause(own.pauseMemory(slot));
   own.beat(slot);
   const timer = setInterval(() => own.beat(slot), HEARTBEAT_MS);
   Deno.unrefTimer(timer);

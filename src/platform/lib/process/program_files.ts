@@ -21,6 +21,7 @@ export const THREAD_MODULES = [
   "vendors/prices/price_entry",
   "observers/request_log/postgres/log_entry",
   "observers/request_log/sqlite/log_entry",
+  "platform/http/bodies/body_entry",
   "platform/store/journal/journal_entry",
   "services/texts/large_replies/reply_entry",
   "platform/workers/media_entry",

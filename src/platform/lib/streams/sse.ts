@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createParser } from "eventsource-parser";
+import { createParser, type EventSourceParser } from "eventsource-parser";
 import type { Frame } from "./frame.ts";
 import { Utf8Decoder } from "../bytes/utf8_decoder.ts";
 
@@ -36,16 +36,18 @@ export function createFrameReader(options: FrameReaderOptions = {}): FrameReader
   const longest = options.maxFrameCharacters ?? MAX_FRAME_CHARACTERS;
   let frames: Frame[] = [];
   let overflowed = false;
+  /** The characters since the last frame. The parser holds no more than these. */
+  let characters = 0;
+  // Without `onError`: the parser would make an error with a stack for each line of an unknown field.
   const parser = createParser({
     maxBufferSize: longest,
     onEvent: ({ event, data }) => frames.push({ event: event ?? null, data }),
-    onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") overflowed = true;
-    },
   });
 
   function feed(text: string): Frame[] {
     if (!overflowed) parser.feed(text);
+    characters = frames.length > 0 ? text.length : characters + text.length;
+    if (characters > longest) overflowed ||= isTerminated(parser);
     if (overflowed) throw new RangeError(`Cannot read a frame of more than ${longest} characters`);
     const complete = frames;
     frames = [];
@@ -57,6 +59,16 @@ export function createFrameReader(options: FrameReaderOptions = {}): FrameReader
     // Ends an incomplete line, then the frame. The third line end is needed if the first one belongs to a preceding CR.
     end: () => feed(`${decoder.end()}\n\n\n`),
   };
+}
+
+/** Whether a parser has ended because it holds more than its limit. It then refuses even an empty text. */
+function isTerminated(parser: EventSourceParser): boolean {
+  try {
+    parser.feed("");
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Serialises a frame. Data of several lines becomes several `data` lines. */

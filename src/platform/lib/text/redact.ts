@@ -15,21 +15,35 @@ interface Shape {
   readonly isCredential?: (found: string, token: string) => boolean;
 }
 
-/** Patterns of credentials as vendors print them, and of anything long enough to be media or an encoded secret. */
+/**
+ * Patterns of credentials as vendors print them, and of anything long enough to be media or an encoded secret.
+ *
+ * Every repetition is bounded: the engine keeps a place to go back to for each character of one, and fails with a
+ * `RangeError` beyond some million. No credential has more than 8,192 characters.
+ */
 const SHAPES: readonly Shape[] = [
-  { pattern: /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][A-Za-z0-9_\-.*]{12,}/g, isCredential: isMixed },
-  { pattern: /\b(?:AIza|ya29\.|AKIA|ASIA)[A-Za-z0-9_\-.*]{12,}/g },
-  { pattern: /\bBearer\s+([A-Za-z0-9._~+/=*-]{8,})/gi, isCredential: (_found, token) => isMixed(token) },
+  { pattern: /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][A-Za-z0-9_\-.*]{12,8192}/g, isCredential: isMixed },
+  { pattern: /\b(?:AIza|ya29\.|AKIA|ASIA)[A-Za-z0-9_\-.*]{12,8192}/g },
+  { pattern: /\bBearer\s{1,64}([A-Za-z0-9._~+/=*-]{8,8192})/gi, isCredential: (_found, token) => isMixed(token) },
   // A JSON Web Token (RFC 7519): base64 objects and a signature.
   { pattern: /\beyJ[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}/g },
-  { pattern: /\bBasic\s+([A-Za-z0-9+/=]{8,})/gi, isCredential: (_found, token) => holdsPassword(token) },
-  { pattern: /\b(?:org|proj|user)-([A-Za-z0-9]{12,})/g, isCredential: (_found, id) => isMixed(id) },
+  { pattern: /\bBasic\s{1,64}([A-Za-z0-9+/=]{8,8192})/gi, isCredential: (_found, token) => holdsPassword(token) },
+  { pattern: /\b(?:org|proj|user)-([A-Za-z0-9]{12,8192})/g, isCredential: (_found, id) => isMixed(id) },
   { pattern: /\borgani[sz]ation\W{1,4}(?:id\W{1,4})?[0-9a-f]{8}-[0-9a-f-]{27}/gi },
-  { pattern: /\bprojects?[ /]\d{6,}/gi },
-  { pattern: /[?&](?:(?:api|access)?[-_]?(?:key|token)|sig|signature|x-amz-[a-z-]+|x-goog-[a-z-]+)=[^&\s"']+/gi },
-  { pattern: /\/\/[^\s/@:]+:[^\s/@]+@/g },
-  { pattern: /[A-Za-z0-9+/_-]{200,}={0,2}/g, isCredential: isEncoded },
+  { pattern: /\bprojects?[ /]\d{6,8192}/gi },
+  {
+    pattern:
+      /[?&](?:(?:api|access)?[-_]?(?:key|token)|sig|signature|x-amz-[a-z-]{1,64}|x-goog-[a-z-]{1,64})=[^&\s"']{1,8192}/gi,
+  },
+  { pattern: /\/\/[^\s/@:]{1,1024}:[^\s/@]{1,8192}@/g },
+  // A longer run is cut. The last part has what would be too short by itself.
+  {
+    pattern: /[A-Za-z0-9+/_-]{200,8192}(?:[A-Za-z0-9+/_-]{1,199}(?![A-Za-z0-9+/_-]))?={0,2}/g,
+    isCredential: isEncoded,
+  },
 ];
+
+const REPEATED_PLACEHOLDER = /\[redacted\](?:\[redacted\]){1,1024}/g;
 
 /**
  * Creates a redactor for the configured secrets (plain, URL-encoded, JSON-escaped or base64) and for common patterns of
@@ -52,11 +66,12 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 
 /** Removes everything that looks like a credential or like encoded media from a text of any length. */
 export function withoutCredentials(text: string): string {
-  return SHAPES.reduce(
+  const clean = SHAPES.reduce(
     (clean, { pattern, isCredential }) =>
       clean.replace(pattern, (found, token) => isCredential?.(found, token) === false ? found : PLACEHOLDER),
     text,
   );
+  return clean.replace(REPEATED_PLACEHOLDER, PLACEHOLDER);
 }
 
 /** Matches a secret with any of its characters escaped as in URLs or JSON, the latter up to twice. */

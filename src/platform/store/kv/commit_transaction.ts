@@ -128,7 +128,9 @@ class Decision {
     if (refusal) return refused(refusal);
     const written = this.#write();
     if (operation !== null) {
-      this.writes.put(operationKey(operation), this.now + OPERATION_TTL_MS, collectAfterMs(OPERATION_TTL_MS));
+      this.writes.put(operationKey(operation), this.now + OPERATION_TTL_MS, {
+        collectAfterMs: collectAfterMs(OPERATION_TTL_MS),
+      });
     }
     return {
       accepted: true,
@@ -237,9 +239,11 @@ class Decision {
   /** Returns the changes of `set`, in its order. */
   #write(): Change[] {
     for (const { account, overdraft } of this.commit.setOverdrafts ?? []) this.#setOverdraft(account, overdraft);
-    const written = (this.commit.set ?? []).map(({ key, value, ttlMs }) => {
-      if (ttlMs === undefined) return this.writes.put(valueKey(key), [value] satisfies StoredValue);
-      return this.writes.put(valueKey(key), [value, this.now + ttlMs] satisfies StoredValue, collectAfterMs(ttlMs));
+    const written = (this.commit.set ?? []).map(({ key, value, ttlMs, isReadByKey = true }) => {
+      const options = isReadByKey ? {} : { isCached: false };
+      if (ttlMs === undefined) return this.writes.put(valueKey(key), [value] satisfies StoredValue, options);
+      const stored: StoredValue = [value, this.now + ttlMs];
+      return this.writes.put(valueKey(key), stored, { ...options, collectAfterMs: collectAfterMs(ttlMs) });
     });
     for (const key of this.commit.delete ?? []) this.writes.remove(valueKey(key));
     return written;

@@ -190,6 +190,7 @@ export class GroupCommit {
     if (!written.ok) return null;
     this.#atomics++;
     for (const [id, { key, put }] of batch.changes) {
+      if (put?.isCached === false) continue;
       this.#cache.put(
         id,
         key,

@@ -32,13 +32,21 @@ export interface LoadedValue extends VersionedValue {
   readonly isAssumed: boolean;
 }
 
+/** How a value is written. */
+export interface PutOptions {
+  /** The engine may remove it after this time, so readers check the expiry themselves. Default: it stays. */
+  readonly collectAfterMs?: number;
+  /** Whether it may be cached. Default: true. */
+  readonly isCached?: boolean;
+}
+
 /** A change that a batch writes. */
 export interface Change {
   /** The encoded key. */
   readonly id: string;
   readonly key: Key;
   /** The new value; null deletes the key. */
-  readonly put: { readonly value: unknown; readonly collectAfterMs?: number } | null;
+  readonly put: ({ readonly value: unknown } & PutOptions) | null;
 }
 
 /** Returns the version of a change after its batch is durable. */
@@ -94,10 +102,10 @@ export class WriteSet {
     return this.#batch.get(id);
   }
 
-  /** Sets a value. The engine may remove it after `collectAfterMs`, so readers check the expiry themselves. */
-  put(key: Key, value: unknown, collectAfterMs?: number): Change {
+  /** Sets a value. */
+  put(key: Key, value: unknown, options: PutOptions = {}): Change {
     const id = encodeKey(key);
-    const change = { id, key, put: { value, ...(collectAfterMs !== undefined && { collectAfterMs }) } };
+    const change = { id, key, put: { value, ...options } };
     this.#changes.set(id, change);
     return change;
   }

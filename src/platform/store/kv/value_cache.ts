@@ -22,7 +22,8 @@ const ENTRY_OVERHEAD_BYTES = 200;
 export class ValueCache {
   readonly #records = new RecentEntries(MAX_RECORDS);
   readonly #values = new RecentEntries(MAX_CACHED_BYTES);
-  readonly #writing = new Set<string>();
+  /** A new one for each write: a cleared set keeps its tables as long as the first one of them. */
+  #writing = new Set<string>();
   readonly #reads = new Map<string, PendingRead>();
 
   /** The value under an encoded key if it is cached. It must not be changed. */
@@ -48,7 +49,7 @@ export class ValueCache {
 
   /** Must be called after that write, also when it failed. */
   endWrite(): void {
-    this.#writing.clear();
+    this.#writing = new Set();
   }
 
   /** Must be called before keys are read other than by the writer. */

@@ -29,16 +29,26 @@ export function answeringPool(open: () => postgres.Sql, deadlineMs: number): pos
     pool = open();
     void failed.end({ timeout: deadlineMs / 1_000 }).catch(() => {});
   };
-  const watched = <T>(made: T): T => {
-    const used = pool;
+  const watched = <T>(made: T, used = pool): T => {
     if (isStatement(made)) watch(made, { deadlineMs, onLost: () => replace(used) });
     return made;
+  };
+  /** A connection that its user keeps. After its end, the client loses the statements on it. */
+  const reserved = async () => {
+    const used = pool;
+    // The client waits for ever if it has to open a connection for this.
+    await watched(used`select 1`);
+    const connection = await used.reserve();
+    return new Proxy(connection, {
+      apply: (_, receiver, given) => watched(Reflect.apply(connection, receiver, given), used),
+    });
   };
   return new Proxy(listening, {
     apply: (_, receiver, given) => watched(Reflect.apply(pool, receiver, given)),
     get(_, name) {
       if (name === "unsafe") return (...given: Parameters<postgres.Sql["unsafe"]>) => watched(pool.unsafe(...given));
       if (name === "listen") return listening.listen;
+      if (name === "reserve") return reserved;
       if (name === "end") {
         return async (options?: { readonly timeout?: number }) => {
           await Promise.all([listening.end(options), pool.end(options)]);

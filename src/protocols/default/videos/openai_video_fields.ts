@@ -1,5 +1,6 @@
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
+import { isSentMedia } from "../../../platform/lib/media/sent_media.ts";
 
 /**
  * Converts the fields of OpenAI's video API in a create request: `seconds` to `duration`, and `input_reference` to the
@@ -26,14 +27,16 @@ function framesIn(reference: unknown, { frame_images, input_references }: JsonOb
   if (!isEmpty(frame_images) || !isEmpty(input_references)) {
     throw invalidField("input_reference", "expected it without frame_images and input_references");
   }
-  const { image_url, file_id } = typeof reference === "object" ? reference as JsonObject : { image_url: reference };
+  const { image_url, file_id }: JsonObject = typeof reference === "object" && !isSentMedia(reference)
+    ? { ...reference }
+    : { image_url: reference };
   if (!isMissing(file_id)) {
     throw invalidField(
       "input_reference.file_id",
       "the gateway does not store callers' files; send image_url or a file",
     );
   }
-  if (typeof image_url !== "string") {
+  if (!isSentMedia(image_url)) {
     throw invalidField("input_reference", "expected a file, or an object with image_url");
   }
   return { frame_images: [{ type: "image_url", image_url: { url: image_url }, frame_type: "first_frame" }] };

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type BodyLimits, type BodySource, chunksOf } from "../../../platform/http/bodies/body.ts";
 import { closingError, FormText } from "../../../platform/http/bodies/form_text.ts";
@@ -9,6 +8,7 @@ import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway
 import { GrowingBytes } from "../../../platform/lib/bytes/growing_bytes.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
+import { EmbeddedMedia } from "../../../platform/lib/media/sent_media.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 
 /** A create request sent as a form, converted to JSON. */
@@ -16,6 +16,8 @@ export interface VideoForm {
   readonly body: JsonObject;
   /** Equal for forms with equal fields, regardless of their formatting; the file is represented by its digest. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The digest of `bytes`, which nobody has computed. */
+  readonly hash: null;
 }
 
 /** The first frame of a video. Source: OpenAI API reference, "Create video". */
@@ -42,13 +44,8 @@ const MEMBER = /^([a-z_]+)\[([^\[\]]+)\]$/;
 
 /** The memory of a form besides its file. */
 const FORM_MEMORY_BYTES = 1_048_576;
-/** The memory per byte of the file: the file itself, and its base64 as text. */
-const FILE_MEMORY_FACTOR = 4;
-
-/** Whether the body of a request is a form. */
-export function isForm(headers: Headers): boolean {
-  return /^\s*multipart\/form-data\s*(;|$)/i.test(headers.get("content-type") ?? "");
-}
+/** The memory per byte of the file: the file itself, and a copy of it while its buffer grows. */
+const FILE_MEMORY_FACTOR = 2;
 
 /**
  * Reads a create request sent as a form, as OpenAI's clients do. Unknown fields are ignored, as in JSON.
@@ -75,6 +72,8 @@ export async function readVideoForm({ request, memory }: BodySource, limits: Bod
 class FormBuilder {
   readonly #fields = new Map<string, string>();
   #file: GrowingBytes | null = null;
+  /** Of the file, as it arrives: the digest of a whole one would hold up other requests. */
+  readonly #hash = createHash("sha256");
   #part: FormText | GrowingBytes | null = null;
 
   constructor(readonly memory: HeldMemory) {}
@@ -96,6 +95,7 @@ class FormBuilder {
 
   take(bytes: Uint8Array<ArrayBuffer>): void {
     this.#part?.add(bytes);
+    if (this.#part !== null && this.#part === this.#file) this.#hash.update(bytes);
   }
 
   endPart(): void {
@@ -105,15 +105,16 @@ class FormBuilder {
 
   async finish(): Promise<VideoForm> {
     const body = bodyOf(this.#fields);
-    if (this.#file === null) return { body, bytes: encoded(body) };
+    if (this.#file === null) return { body, bytes: encoded(body), hash: null };
     if (body[FILE_FIELD] !== undefined) throw invalidField(FILE_FIELD, "expected a file or an object, got both");
     const file = this.#file.finish();
     const type = await mediaTypeOf(file);
     if (!type?.startsWith("image/")) throw invalidField(FILE_FIELD, "expected an image");
-    const digest = createHash("sha256").update(file).digest("hex");
-    const url = `data:${type};base64,${Buffer.from(file.buffer, 0, file.length).toString("base64")}`;
-    this.drop();
-    return { body: { ...body, [FILE_FIELD]: { image_url: url } }, bytes: encoded({ ...body, [FILE_FIELD]: digest }) };
+    const digest = this.#hash.digest("hex");
+    const image = new EmbeddedMedia(file, true, file.length);
+    this.#file = null;
+    const bytes = encoded({ ...body, [FILE_FIELD]: digest });
+    return { body: { ...body, [FILE_FIELD]: { image_url: image } }, bytes, hash: null };
   }
 
   drop(): void {

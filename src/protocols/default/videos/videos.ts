@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import type { Authenticate } from "../../../money/billing/authenticate.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../../platform/endpoints/callers.ts";
 import type { BodyLimits } from "../../../platform/http/bodies/body.ts";
 import { isDryRun } from "../../../platform/http/request/dry_run.ts";
 import { readIdempotencyKey } from "../../../platform/http/request/idempotency_key.ts";
 import { type Inbound, pathParam, type Route } from "../../../platform/http/request/inbound.ts";
-import { readJsonObject } from "../../../platform/http/bodies/json_body.ts";
+import { type MediaBodyThread, readMediaBody } from "../../../platform/http/bodies/media_body.ts";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { type CountedRequest, rateExceeded } from "../../../money/limits/request_rate.ts";
 import type { DryRunResult } from "../../../services/videos/create/dry_run.ts";
@@ -15,12 +16,12 @@ import { routesAt } from "../../route_at.ts";
 import { EVENT_HEADERS, EVENT_WRITER, lastEventIdIn } from "./video_events.ts";
 import { withOpenaiFields } from "./openai_video_fields.ts";
 import { dialectOf } from "./video_dialects.ts";
-import { isForm, readVideoForm } from "./video_form.ts";
 import type { VideoChange } from "./video_remix.ts";
 import { readContentQuery } from "./video_content_query.ts";
 import { readVideoListQuery } from "./video_list_query.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 
+const videoFormModule = new Late(() => import("./video_form.ts"));
 const videoRemixModule = new Late(() => import("./video_remix.ts"));
 
 /** The dependencies of the video endpoints. */
@@ -28,7 +29,12 @@ export interface VideoRouteParts {
   readonly videos: Videos;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
+  /** Reads large bodies. */
+  readonly bodyThread: MediaBodyThread;
 }
+
+/** The members of a create request that have media. */
+const MEDIA_PLACES = { members: ["frame_images", "input_references", "input_reference"], isBase64: false };
 
 /**
  * `POST /v1/videos`, `GET /v1/videos`, and `GET`, `DELETE`, `/events` and `/content` of one task. Changes of finished
@@ -49,19 +55,24 @@ export function defaultVideoRoutes(parts: VideoRouteParts): Route[] {
   ];
 }
 
-async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: VideoRouteParts): Promise<Response> {
-  const { keyId, accountId, limits } = await authenticate(inbound);
+async function create(inbound: Inbound, parts: VideoRouteParts): Promise<Response> {
+  const { videos, authenticate, bodyLimits: limits, bodyThread: thread } = parts;
+  const { keyId, accountId, limits: callerLimits } = await authenticate(inbound);
   const { receivedAt, memory, request: { headers } } = inbound;
   const idempotencyKey = readIdempotencyKey(headers);
   const isTrial = isDryRun(headers);
-  const { body, bytes } = isForm(headers)
-    ? await readVideoForm(inbound, bodyLimits)
-    : await readJsonObject(inbound, bodyLimits);
-  const call = { keyId, accountId, limits, receivedAt, body: withOpenaiFields(body), memory };
+  const isHashed = idempotencyKey !== null;
+  const { body, bytes, hash } = isForm(headers)
+    ? await (await videoFormModule.load()).readVideoForm(inbound, limits)
+    : await readMediaBody(inbound, { limits, places: MEDIA_PLACES, thread, accountId, isHashed });
+  const call = { keyId, accountId, limits: callerLimits, receivedAt, body: withOpenaiFields(body), memory };
   inbound.record.capture?.takeRequest(bytes);
   inbound.record.model = typeof body.model === "string" ? body.model : null;
   if (isTrial) return trialAnswer(await videos.dryRun(call));
-  const { taskId, replayed, estimate, dropped } = await videos.create({ ...call, bytes, idempotencyKey });
+  const key = isHashed
+    ? { key: idempotencyKey, bodyHash: hash ?? createHash("sha256").update(bytes).digest("hex") }
+    : null;
+  const { taskId, replayed, estimate, dropped } = await videos.create({ ...call, key });
   inbound.record.kind = "video";
   inbound.record.dropped = dropped;
   const dialect = dialectOf(headers);
@@ -72,6 +83,11 @@ async function create(inbound: Inbound, { videos, authenticate, bodyLimits }: Vi
     status: 202,
     headers: { ...droppedHeader(dropped), ...(replayed ? { "idempotent-replayed": "true" } : {}) },
   });
+}
+
+/** Whether the body of a request is a form. */
+function isForm(headers: Headers): boolean {
+  return /^\s*multipart\/form-data\s*(;|$)/i.test(headers.get("content-type") ?? "");
 }
 
 function trialAnswer({ price, ...found }: DryRunResult): Response {

@@ -18,6 +18,7 @@ export function checkCacheMarkers(body: JsonObject): void {
       `A maximum of ${MAX_CACHE_MARKS} blocks with cache_control may be provided. Found ${marked.length}.`,
     );
   }
+  checkPlaces(body);
   let isShort = false;
   for (const [path, { cache_control: mark, text }] of marked) {
     if (text === "") throw invalidRequest(path, "cache_control cannot be set for empty text blocks");
@@ -33,6 +34,36 @@ export function checkCacheMarkers(body: JsonObject): void {
     }
     isShort ||= ttl === "5m";
   }
+}
+
+/**
+ * Refuses marks within results and on system messages in the middle, and two lifetimes for one block. Sources: public
+ * reports with the whole answer, such as caozhiyuan/copilot-api#241; pydantic/pydantic-ai.
+ */
+function checkPlaces({ messages, cache_control: whole }: JsonObject): void {
+  let last: JsonObject | null = null;
+  objectsOf(messages).forEach(({ role, content }, index) =>
+    objectsOf(content).forEach((block, at) => {
+      const path = `messages.${index}.content.${at}`;
+      const inner = objectsOf(block.content).findIndex((part) => isObject(part.cache_control));
+      if (block.type === "tool_result" && inner >= 0) {
+        throw invalidRequest(
+          `${path}.tool_result.content.${inner}.cache_control`,
+          "cache_control may not be specified within `tool_result.content`. Instead, place it directly on " +
+            "`tool_result`",
+        );
+      }
+      if (!isObject(block.cache_control)) return;
+      if (role === "system") throw invalidRequest(`${path}.cache_control`, "Extra inputs are not permitted");
+      last = block.cache_control;
+    })
+  );
+  if (!isObject(whole) || last === null || lifetimeOf(whole) === lifetimeOf(last)) return;
+  throw invalidRequest("cache_control.ttl", "must be the ttl of the last block with cache_control");
+}
+
+function lifetimeOf({ ttl }: JsonObject): unknown {
+  return ttl ?? "5m";
 }
 
 /** Yields everything that can carry a marker, in the order in which a prompt is read. */

@@ -15,12 +15,24 @@ import { checkMessageModel } from "./anthropic_model_rules.ts";
 export function checkMessage(body: JsonObject): void {
   checkTopFields(body, false);
   for (const name of ["model", "max_tokens", "messages"]) checkPresent(body, name);
-  if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 1) {
-    throw invalidRequest("max_tokens", "Input should be greater than or equal to 1");
+  if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 0) {
+    throw invalidRequest("max_tokens", "Input should be greater than or equal to 0");
   }
   checkSampling(body);
+  checkUser(body.metadata);
   checkContents(body);
   checkMessageModel(body);
+}
+
+/** Source: BerriAI/litellm#10106, which has the whole answer. */
+function checkUser(metadata: unknown): void {
+  const user = isObject(metadata) ? String(metadata.user_id ?? "") : "";
+  const kind = /\S@\S+\.\S/.test(user) ? "an email address" : /^\+?[\d\s()-]{7,}$/.test(user) ? "a phone number" : null;
+  if (kind === null) return;
+  throw invalidRequest(
+    "metadata.user_id",
+    `user_id appears to contain ${kind}. Please send a uuid or hash value instead.`,
+  );
 }
 
 /** Does the same for a request that only counts tokens. Throws the same errors. */

@@ -3,7 +3,7 @@ import { isAbsent, isObject, listOf, objectsOf } from "../../../conversation/neu
 import { SimulatedError } from "../../simulated_error.ts";
 import { isReasoner } from "./openai_chat.ts";
 import { checkChatMessages } from "./openai_chat_message_rules.ts";
-import { checkChatModel } from "./openai_model_rules.ts";
+import { checkCacheMarks, checkChatModel } from "./openai_model_rules.ts";
 import {
   badParameter,
   checkLength,
@@ -40,6 +40,7 @@ export function checkChat(body: JsonObject): void {
   if (unknown !== undefined) throw new SimulatedError(400, `Unrecognized request argument supplied: ${unknown}`);
   checkPresent(body, "messages");
   if (!isDialect) checkMembers(body.messages);
+  if (!isDialect) checkCacheMarks(body, "messages");
   checkChatMessages(body.messages);
   checkSettings(body);
   checkChatModel(body, body.model);

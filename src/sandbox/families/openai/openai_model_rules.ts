@@ -23,6 +23,10 @@ const CHAT_SAMPLING: Readonly<Record<string, unknown>> = {
  */
 export function checkChatModel(body: JsonObject, model: string): void {
   const facts = factsIn(OPENAI_FACTS, model);
+  if (facts.hasChat === false) {
+    const message = "This model is only supported in v1/responses and not in v1/chat/completions.";
+    throw new SimulatedError(404, message, { param: "model" });
+  }
   const { reasoning_effort: effort } = body;
   if (facts.canReason === false && !isAbsent(effort)) {
     throw badParameter("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort");
@@ -58,6 +62,34 @@ export function checkResponsesModel(body: JsonObject): void {
   checkEffort(effort, "reasoning.effort", facts.efforts, model);
   if (takesSampling(facts, reasonsAt(effort, facts))) return;
   for (const name of ["temperature", "top_p", "top_logprobs"]) if (!isAbsent(body[name])) throw unsupported(name);
+}
+
+/**
+ * Refuses the marks of other vendors, and those of OpenAI for models without them. Source: BerriAI/litellm#28431, which
+ * has the whole answer; Responses API reference, `prompt_cache_options`.
+ *
+ * @param list The member with the contents.
+ */
+export function checkCacheMarks(body: JsonObject, list: "messages" | "input"): void {
+  const { hasCacheBreakpoints } = factsIn(OPENAI_FACTS, String(body.model));
+  if (hasCacheBreakpoints === false && !isAbsent(body.prompt_cache_options)) throw unsupported("prompt_cache_options");
+  const owners = [...placedIn(body.tools, "tools"), ...placedIn(body[list], list)];
+  for (const { owner, path } of owners) {
+    const parts = ["content", "output"].flatMap((name) => placedIn(owner[name], `${path}.${name}`));
+    for (const each of [{ owner, path }, ...parts]) {
+      if (each.owner.cache_control !== undefined) {
+        const param = `${each.path}.cache_control`;
+        throw badParameter(param, `Unknown parameter: '${param}'.`, "unknown_parameter");
+      }
+      if (hasCacheBreakpoints === false && each.owner.prompt_cache_breakpoint !== undefined) {
+        throw unsupported(`${each.path}.prompt_cache_breakpoint`);
+      }
+    }
+  }
+}
+
+function placedIn(list: unknown, path: string): { readonly owner: JsonObject; readonly path: string }[] {
+  return listOf(list).flatMap((owner, index) => isObject(owner) ? [{ owner, path: `${path}[${index}]` }] : []);
 }
 
 /** Whether the model reasons: with the effort of the request, otherwise with its own default. */

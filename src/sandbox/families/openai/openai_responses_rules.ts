@@ -12,7 +12,7 @@ import {
   checkReplySchema,
 } from "./openai_fields.ts";
 import { checkItems } from "./openai_item_rules.ts";
-import { checkResponsesModel } from "./openai_model_rules.ts";
+import { checkCacheMarks, checkResponsesModel } from "./openai_model_rules.ts";
 
 /** Source: Responses API reference, "Create a model response", request body. */
 const FIELDS = new Set(
@@ -57,6 +57,7 @@ export function checkResponses(body: JsonObject): void {
   checkLength(body.prompt_cache_key, "prompt_cache_key", 64);
   checkLength(body.safety_identifier, "safety_identifier", 64);
   checkResponsesModel(body);
+  checkCacheMarks(body, "input");
   listOf(body.include).forEach((name, index) => checkChoice(name, `include[${index}]`, INCLUDES));
   checkContents(body);
 }

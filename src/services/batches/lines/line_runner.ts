@@ -11,6 +11,8 @@ export interface LineRequest {
   readonly credential: Credential;
   /** JSON. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** The model that the line names, if that is known. */
+  readonly model?: string;
   /** As in the record of the batch. */
   readonly betas?: string | undefined;
   /** Receives the size of the stored files that it names, before they are read. It may refuse them. */

@@ -2,6 +2,7 @@ import { mergeCommits } from "../../../money/billing/accounts/records.ts";
 import { entriesBelow } from "../../../platform/store/entries_below.ts";
 import type { Commit, Entry, Key, Store } from "../../../platform/store/store.ts";
 import type { StoreTime } from "../../../platform/store/store_time.ts";
+import { LineSet } from "./line_set.ts";
 import type { VendorBatch } from "./vendor_batch.ts";
 import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
 
@@ -111,17 +112,17 @@ export function removeBatch({ key, version, value }: BatchEntry): Commit {
 export function addReply(commit: Commit, batchId: string, line: SettledLine): Commit {
   return mergeCommits(commit, {
     set: [
-      { key: [...settledPrefix(batchId), line.number], value: true },
-      { key: [...repliesPrefix(batchId), line.number], value: line },
+      { key: [...settledPrefix(batchId), line.number], value: true, isReadByKey: false },
+      { key: [...repliesPrefix(batchId), line.number], value: line, isReadByKey: false },
     ],
   });
 }
 
-/** The numbers of the settled lines of a batch. */
-export async function settledNumbers(store: Store, batchId: string): Promise<Set<number>> {
-  const numbers = new Set<number>();
-  for await (const { key } of entriesBelow(store, settledPrefix(batchId))) numbers.add(Number(key[key.length - 1]));
-  return numbers;
+/** The settled lines of a batch. */
+export async function settledLines(store: Store, { id, total }: Pick<BatchRecord, "id" | "total">): Promise<LineSet> {
+  const lines = new LineSet(total);
+  for await (const { key } of entriesBelow(store, settledPrefix(id))) lines.add(Number(key[key.length - 1]));
+  return lines;
 }
 
 /** The replies to the lines of a batch, in the order of the lines. */

@@ -11,6 +11,13 @@ import { batchDigitsOf } from "./batch.ts";
  */
 export type VendorBatchState = "cut" | "creating" | "open" | "ended";
 
+/** The end of the results that were read: all lines before it are settled. */
+export interface ResultPlace {
+  /** The number of its file in the list of results, from 0. */
+  readonly file: number;
+  readonly bytes: number;
+}
+
 /** Lines of a batch that a vendor runs as one batch. */
 export interface VendorBatch {
   /** From 1, in the batch. */
@@ -36,6 +43,8 @@ export interface VendorBatch {
   readonly failures: number;
   /** How often its results were read, and lacked lines. */
   readonly reads: number;
+  /** Where the next read of the results begins. Absent: at the start. */
+  readonly place?: ResultPlace;
   /** The uploaded file at the vendor; null for none. */
   readonly file: string | null;
   /** The vendor's id; null until it is known. */

@@ -27,6 +27,8 @@ const MAX_INLINE_BYTES = 40_000;
 /** The lines of one commit, and the bytes of their replies, within the limits of every store. */
 const MAX_LINES = 16;
 const MAX_BYTES = 400_000;
+/** The replies that wait in memory for their commit. */
+const MAX_WAITING = 2 * MAX_LINES;
 /** A batch changes beside its worker when its caller cancels it. */
 const MAX_RACES = 8;
 
@@ -48,8 +50,12 @@ export class Settler {
     public hold: Hold | null,
   ) {}
 
-  /** Adds a line. */
-  add(answered: AnsweredLine): void {
+  /** Adds a line as soon as few others wait: lines can be answered faster than the store takes them. */
+  async add(answered: AnsweredLine): Promise<void> {
+    // Ends when few wait: a write takes lines, or fails.
+    while (this.#waiting.length >= MAX_WAITING && this.#writing !== null && this.#failure === null) {
+      await this.#writing;
+    }
     this.#waiting.push(answered);
     this.#start();
   }
@@ -86,14 +92,6 @@ export class Settler {
     }
     // A commit may have changed it meanwhile, and then has read it again.
     if (this.entry === before) this.entry = entry;
-  }
-
-  /** Resolves when few lines wait, so that no more replies than that are in memory. */
-  async room(): Promise<void> {
-    // Ends when few wait: a write takes lines, or fails.
-    while (this.#waiting.length >= MAX_LINES * 2 && this.#writing !== null && this.#failure === null) {
-      await this.#writing;
-    }
   }
 
   /**

@@ -7,6 +7,7 @@ import type { BatchParts } from "../settling/batch_parts.ts";
 import { type StoredLine, storedLines } from "../lines/input_lines.ts";
 import { type BatchRoute, isRefusedForNow } from "../lines/line_runner.ts";
 import { setVendorBatch, vendorBatchesOf } from "../records/records.ts";
+import type { LineSet } from "../records/line_set.ts";
 import type { Settler } from "../settling/settle.ts";
 import {
   addLine,
@@ -27,7 +28,7 @@ export interface CutOptions {
   readonly settler: Settler;
   readonly lines: StoredFile;
   /** Numbers of the lines that are settled. */
-  readonly settled: ReadonlySet<number>;
+  readonly settled: LineSet;
   /** Of the key; the error of one that may not be used any more. */
   readonly credential: Credential | GatewayError;
   /** Whether the run ends. */
@@ -52,15 +53,19 @@ export class BatchCutter {
   /** @throws {UnfinishedCutError} If the run ends before. */
   async cut(): Promise<void> {
     const { settler, settled } = this.options;
-    for (const number of settled) addLine(this.#taken, number);
+    this.#take(settled.bits);
     for (const { number, lines } of await vendorBatchesOf(this.parts.store, settler.entry.value.id)) {
       this.#next = number + 1;
-      lines.forEach((bits, index) => this.#taken[index] = (this.#taken[index] ?? 0) | bits);
+      this.#take(lines);
     }
     // Ends when no line is left: each step takes lines.
     while (await this.#cutOne());
     await settler.flush();
     if (!this.#isWaiting) await settler.change({ isCut: true });
+  }
+
+  #take(lines: Uint8Array): void {
+    lines.forEach((bits, index) => this.#taken[index] = (this.#taken[index] ?? 0) | bits);
   }
 
   /** Cuts one batch of a vendor. Returns whether it took lines. */
@@ -114,8 +119,7 @@ export class BatchCutter {
         continue; // for a later cut
       }
       if ("reply" in composed) {
-        await settler.room();
-        settler.add({ line, reply: composed.reply });
+        await settler.add({ line, reply: composed.reply });
         addLine(this.#taken, number);
         piece.hasRefused = true;
         continue;

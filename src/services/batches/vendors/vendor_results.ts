@@ -2,13 +2,15 @@ import { TurnPace } from "../../../platform/lib/streams/turn_pace.ts";
 import type { StoredFile } from "../../../platform/files/files.ts";
 import type { Credential } from "../../../money/billing/keys/key_ring.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import type { BatchUpstream, EndedBatch } from "../../../vendors/upstreams/contract/batch_upstream.ts";
+import { UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
+import type { BatchUpstream, EndedBatch, ResultContent } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 import type { BatchParts } from "../settling/batch_parts.ts";
 import { LineIndex, readStoredLine, type StoredLine, storedLines } from "../lines/input_lines.ts";
 import { isRefusedForNow, isSuccess, type LineReply } from "../lines/line_runner.ts";
 import { splitLines } from "../lines/split_lines.ts";
+import type { LineSet } from "../records/line_set.ts";
 import type { Settler } from "../settling/settle.ts";
-import { hasLine, idPrefixOf, lineNumberOf, type VendorBatch } from "../records/vendor_batch.ts";
+import { hasLine, idPrefixOf, lineNumberOf, type ResultPlace, type VendorBatch } from "../records/vendor_batch.ts";
 
 /** A longer line of a vendor's results is left out: no reply of a model is as long. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
@@ -18,10 +20,12 @@ export interface ResultOptions {
   readonly settler: Settler;
   readonly lines: StoredFile;
   /** Numbers of the lines that are settled. Grows with the lines that are settled here. */
-  readonly settled: Set<number>;
+  readonly settled: LineSet;
   readonly credential: Credential;
-  /** Whether the run ends before all results are read. */
+  /** Whether the time of the run is over, so that a later run reads the other results. */
   readonly shouldPause: () => boolean;
+  /** Whether the run ends now, whatever was read. */
+  readonly mustPause: () => boolean;
 }
 
 /** What {@linkcode VendorResults.settle} reads. */
@@ -32,69 +36,124 @@ export interface ReadResults {
   readonly mayWait: boolean;
 }
 
-/** How a look at results ends. `paused`: the run ended before. `refused`: the gateway could not take some for now. */
-export type ReadOutcome = "paused" | "refused" | "read";
+/** What the lines of results are settled with. */
+interface SettledResults extends ReadResults {
+  readonly vendor: VendorBatch;
+  readonly counts: { ignored: number; waiting: number };
+}
+
+/** How a look at results ends. */
+export interface ReadEnd {
+  /** `paused`: the run ended before. `refused`: the gateway could not take some for now. */
+  readonly outcome: "paused" | "refused" | "read";
+  /** Why the results could not be read to their end; null if they were, as far as the outcome says. */
+  readonly failure: UpstreamFailure | null;
+  /** The vendor's batch with the place from which the next look reads. */
+  readonly vendor: VendorBatch;
+}
 
 /** Settles the lines of vendors' batches from their results, each once, whatever the vendor sends. */
 export class VendorResults {
+  readonly #pace = new TurnPace();
   #index: LineIndex | null = null;
+  /** The bytes of the present file that have arrived, and those that must before the run may pause. */
+  #progress = { bytes: 0, needed: 0 };
 
   constructor(private readonly parts: BatchParts, private readonly options: ResultOptions) {}
 
   /**
-   * Settles the lines that have results. Lines without one, of other batches, and those that are settled already are
-   * left out.
-   *
-   * @throws {UpstreamFailure} If the results cannot be read to their end.
+   * Settles the lines that have results, from the place on where an earlier look ended. Lines without one, of other
+   * batches, and those that are settled already are left out.
    */
-  async settle(vendor: VendorBatch, { ended, upstream, mayWait }: ReadResults): Promise<ReadOutcome> {
-    const { settler, settled, shouldPause } = this.options;
-    const { id } = settler.entry.value;
-    const pace = new TurnPace();
-    const prefix = idPrefixOf(id, vendor.number);
-    let ignored = 0;
-    let isWaiting = false;
-    for await (const bytes of splitLines(this.#untilPause(upstream.results(ended)), MAX_RESULT_BYTES)) {
-      if (shouldPause()) return "paused";
-      if (bytes === null || bytes.length === 0) continue;
-      const turn = pace.note();
-      if (turn !== null) await turn;
-      const result = readQuietly(upstream, bytes);
-      if (result === null) continue;
-      const number = lineNumberOf(prefix, result.id);
-      if (number === null || settled.has(number) || !hasLine(vendor.lines, number)) {
-        ignored++;
-        continue;
-      }
-      if (!("status" in result)) continue; // it was not run: as a line without a result
-      const line = await this.#lineAt(number);
-      if (line === null) continue;
-      const reply = await this.#answer(vendor, line, result);
-      if (mayWait && isSuccess(result) && isRefusedForNow(reply)) {
-        isWaiting = true;
-        continue;
-      }
-      settled.add(number);
-      await settler.room();
-      settler.add({ line, reply });
+  async settle(vendor: VendorBatch, read: ReadResults): Promise<ReadEnd> {
+    const { settler } = this.options;
+    const counts = { ignored: 0, waiting: 0 };
+    const at = { place: vendor.place };
+    const ended = (outcome: ReadEnd["outcome"], failure: UpstreamFailure | null = null) => ({
+      outcome,
+      failure,
+      vendor: at.place === vendor.place ? vendor : { ...vendor, ...at.place && { place: at.place } },
+    });
+    try {
+      const isRead = await this.#readAll({ ...read, vendor, counts }, at);
+      if (!isRead) return ended("paused");
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      return ended("read", error);
+    } finally {
+      await settler.flush(); // the place is stored when the lines before it are
     }
-    if (shouldPause()) return "paused";
-    await settler.flush();
-    if (ignored > 0) {
-      this.parts.log.warn("batch_results_ignored", { ref: id, provider: vendor.provider, count: ignored });
+    if (counts.ignored > 0) {
+      const { id } = settler.entry.value;
+      this.parts.log.warn("batch_results_ignored", { ref: id, provider: vendor.provider, count: counts.ignored });
     }
-    return isWaiting ? "refused" : "read";
+    return ended(counts.waiting > 0 ? "refused" : "read");
   }
 
-  /** Chunks until the run ends: a vendor can send any number without a result. */
-  async *#untilPause(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const pace = new TurnPace();
-    for await (const chunk of chunks) {
-      if (this.options.shouldPause()) return;
-      const turn = pace.note();
-      if (turn !== null) await turn;
-      yield chunk;
+  /** Whether all results were read. `at` gets the place before which all lines are settled. */
+  async #readAll(read: SettledResults, at: { place: ResultPlace | undefined }): Promise<boolean> {
+    const { vendor: { place = { file: 0, bytes: 0 } }, ended, upstream, counts } = read;
+    for (const [file, name] of ended.results.entries()) {
+      if (file < place.file) continue;
+      const consumed = { bytes: file === place.file ? place.bytes : 0 };
+      const chunks = this.#chunksFrom(consumed.bytes, await upstream.results(name, consumed.bytes));
+      for await (const line of splitLines(chunks, MAX_RESULT_BYTES, consumed)) {
+        if (this.#pauses()) return false;
+        if (line !== null) await this.#settleLine(line, read);
+        if (counts.waiting === 0) at.place = { file, bytes: consumed.bytes };
+      }
+      if (this.#pauses()) return false;
     }
+    return true;
+  }
+
+  /** Settles the line of a result, and counts one that is none of the batch, or that the gateway cannot take now. */
+  async #settleLine(
+    bytes: Uint8Array<ArrayBuffer>,
+    { vendor, upstream, mayWait, counts }: SettledResults,
+  ): Promise<void> {
+    const { settler, settled } = this.options;
+    const turn = this.#pace.note();
+    if (turn !== null) await turn;
+    const result = bytes.length === 0 ? null : readQuietly(upstream, bytes);
+    if (result === null) return;
+    const number = lineNumberOf(idPrefixOf(settler.entry.value.id, vendor.number), result.id);
+    if (number === null || settled.has(number) || !hasLine(vendor.lines, number)) {
+      counts.ignored++;
+      return;
+    }
+    if (!("status" in result)) return; // it was not run: as a line without a result
+    const line = await this.#lineAt(number);
+    if (line === null) return;
+    const reply = await this.#answer(vendor, line, result);
+    if (mayWait && isSuccess(result) && isRefusedForNow(reply)) {
+      counts.waiting++;
+      return;
+    }
+    settled.add(number);
+    await settler.add({ line, reply });
+  }
+
+  /**
+   * The chunks after what was read before, until the run pauses: a vendor can send any number without a result. A
+   * vendor that sends no parts sends what was read again. So that such results end, the run does not pause before as
+   * many bytes have followed.
+   */
+  async *#chunksFrom(first: number, { from, chunks }: ResultContent): AsyncGenerator<Uint8Array> {
+    this.#progress = { bytes: from, needed: from < first ? 2 * first : 0 };
+    for await (const chunk of chunks) {
+      if (this.#pauses()) return;
+      const turn = this.#pace.note();
+      if (turn !== null) await turn;
+      const skipped = Math.min(Math.max(0, first - this.#progress.bytes), chunk.length);
+      this.#progress.bytes += chunk.length;
+      if (skipped < chunk.length) yield chunk.subarray(skipped);
+    }
+  }
+
+  #pauses(): boolean {
+    const { shouldPause, mustPause } = this.options;
+    return mustPause() || (shouldPause() && this.#progress.bytes >= this.#progress.needed);
   }
 
   /** Ends the lines of a vendor's batch that have no result with an error, which costs nothing. */
@@ -104,17 +163,14 @@ export class VendorResults {
     for await (const line of storedLines(lines.read())) {
       if (settled.has(line.number) || !hasLine(vendor.lines, line.number)) continue;
       settled.add(line.number);
-      await settler.room();
-      settler.add({ line, reply: await this.parts.runner.refuse(endpoint, error) });
+      await settler.add({ line, reply: await this.parts.runner.refuse(endpoint, error) });
     }
     await settler.flush();
   }
 
   /** Whether all lines of a vendor's batch are settled. */
   hasAll({ lines, count }: VendorBatch): boolean {
-    let found = 0;
-    for (const number of this.options.settled) if (hasLine(lines, number)) found++;
-    return found >= count;
+    return this.options.settled.countOf(lines) >= count;
   }
 
   async #answer(

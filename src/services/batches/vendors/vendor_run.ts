@@ -6,10 +6,11 @@ import { UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
 import type { BatchOrder, BatchUpstream, EndedBatch } from "../../../vendors/upstreams/contract/batch_upstream.ts";
 import type { BatchParts } from "../settling/batch_parts.ts";
 import { BatchCutter } from "./cut.ts";
-import { settledNumbers, setVendorBatch, vendorBatchesOf } from "../records/records.ts";
+import { settledLines, setVendorBatch, vendorBatchesOf } from "../records/records.ts";
 import { LostBatchError, type Settler } from "../settling/settle.ts";
-import { idPrefixOf, markOf, type VendorBatch, vendorContentNameOf } from "../records/vendor_batch.ts";
+import { type VendorBatch, vendorContentNameOf } from "../records/vendor_batch.ts";
 import { MIN_POLL_MS, pollMs, retryMs } from "./vendor_pauses.ts";
+import { orderOf } from "./vendor_order.ts";
 import { VendorResults } from "./vendor_results.ts";
 
 /**
@@ -40,6 +41,8 @@ export interface VendorRunOptions {
   readonly stoppedAt: () => number | null;
   /** Whether this run ends, and a later one goes on. */
   readonly shouldPause: () => boolean;
+  /** Whether this run ends now, whatever was read: the process stops, or lines cannot be stored. */
+  readonly mustPause: () => boolean;
   /** Ends calls to vendors. */
   readonly signal: AbortSignal;
 }
@@ -74,7 +77,7 @@ export class VendorRun {
 
   async #cut(): Promise<void> {
     const { settler, lines, shouldPause, stoppedAt } = this.options;
-    const settled = await settledNumbers(this.parts.store, settler.entry.value.id);
+    const settled = await settledLines(this.parts.store, settler.entry.value);
     const credential = await this.options.credential();
     const shouldStop = () => shouldPause() || stoppedAt() !== null;
     await new BatchCutter(this.parts, { settler, lines, settled, credential, shouldStop }).cut();
@@ -198,23 +201,18 @@ export class VendorRun {
       return await this.#set({ ...vendor, ...again, dueAt: store.now() + retryMs(failures) });
     }
     const results = await this.#resultsOf();
-    const isLastRead = vendor.reads + 1 >= MAX_RESULT_READS;
-    try {
-      const mayWait = vendor.failures + 1 < MAX_REFUSED_READS;
-      const outcome = await results.settle(vendor, { ended, upstream, mayWait });
-      if (outcome === "paused") return { ...vendor, dueAt: store.now() };
-      if (outcome === "refused") {
-        return await this.#later(vendor, "the gateway cannot take all results now");
-      }
-    } catch (error) {
-      if (!(error instanceof UpstreamFailure)) throw error;
-      if (!isLastRead) return await this.#later({ ...vendor, reads: vendor.reads + 1 }, error.loggedMessage);
-      this.#log(vendor, error.loggedMessage);
-    }
+    const mayWait = vendor.failures + 1 < MAX_REFUSED_READS;
+    const { outcome, failure: cut, vendor: read } = await results.settle(vendor, { ended, upstream, mayWait });
+    if (outcome === "paused") return await this.#set({ ...read, dueAt: store.now() });
+    if (outcome === "refused") return await this.#later(read, "the gateway cannot take all results now");
+    // A file that arrives in pieces ends at some time.
+    const reads = cut !== null && read.place !== vendor.place ? vendor.reads : vendor.reads + 1;
+    if (cut !== null && reads < MAX_RESULT_READS) return await this.#later({ ...read, reads }, cut.loggedMessage);
+    if (cut !== null) this.#log(vendor, cut.loggedMessage);
     // A vendor that cancelled or expired a batch lists no result for the lines that it did not run.
     const isWhole = this.options.stoppedAt() !== null || results.hasAll(vendor);
-    if (!isWhole && !isLastRead) {
-      return await this.#later({ ...vendor, reads: vendor.reads + 1 }, "the results lack lines");
+    if (!isWhole && reads < MAX_RESULT_READS) {
+      return await this.#later({ ...vendor, reads, place: { file: 0, bytes: 0 } }, "the results lack lines");
     }
     const done = await this.#missing(vendor, "the vendor returned no result");
     await this.#remove(vendor, ended, upstream);
@@ -254,12 +252,19 @@ export class VendorRun {
 
   async #resultsOf(): Promise<VendorResults> {
     if (this.#results !== null) return this.#results;
-    const { settler, lines, shouldPause } = this.options;
-    const { id, account: accountId, keyId } = settler.entry.value;
-    const settled = await settledNumbers(this.parts.store, id);
+    const { settler, lines, shouldPause, mustPause } = this.options;
+    const { account: accountId, keyId } = settler.entry.value;
+    const settled = await settledLines(this.parts.store, settler.entry.value);
     // What the vendor has done is paid, whatever the key may do by now.
     const credential = { accountId, keyId, limits: null, capture: null };
-    return this.#results = new VendorResults(this.parts, { settler, lines, settled, credential, shouldPause });
+    return this.#results = new VendorResults(this.parts, {
+      settler,
+      lines,
+      settled,
+      credential,
+      shouldPause,
+      mustPause,
+    });
   }
 
   async #later(vendor: VendorBatch, reason: string): Promise<VendorBatch> {
@@ -280,16 +285,7 @@ export class VendorRun {
   }
 
   #orderOf(vendor: VendorBatch): BatchOrder {
-    const { files } = this.parts;
-    const { id } = this.options.settler.entry.value;
-    const { path, headers, model, count, bytes: lengthBytes, file } = vendor;
-    async function* open(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-      const content = await files.find(vendorContentNameOf(id, vendor.number));
-      if (content === null) throw new Error("The lines of a vendor's batch are missing");
-      yield* content.read();
-    }
-    const idPrefix = idPrefixOf(id, vendor.number);
-    return { mark: markOf(id, vendor), idPrefix, path, headers, model, count, content: { lengthBytes, open }, file };
+    return orderOf(vendor, this.options.settler.entry.value.id, this.parts.files);
   }
 }
 

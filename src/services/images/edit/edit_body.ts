@@ -1,5 +1,6 @@
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
+import { isSentMedia, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import { isObject } from "../../../conversation/neutral/wire_value.ts";
 import { EDIT_TEXTS, type EditForm, SVG_FIELDS } from "./edit_form.ts";
 
@@ -53,12 +54,12 @@ function addSvg(svg: unknown, fields: Map<string, string>): void {
 }
 
 /** Clients of other vendors send the address itself. */
-function addressIn(value: unknown, field: string): string {
-  if (typeof value === "string" && value !== "") return value;
+function addressIn(value: unknown, field: string): SentMedia {
+  if (isSentMedia(value) && value !== "") return value;
   const { image_url: address, file_id: file }: JsonObject = typeof value === "object" && value !== null
     ? value as JsonObject
     : {};
-  if (typeof address === "string" && address !== "") return address;
+  if (isSentMedia(address) && address !== "") return address;
   if (file !== undefined) throw invalidField(`${field}.file_id`, 'files are not supported here: send "image_url"');
   throw invalidField(`${field}.image_url`, "expected an address, a data URI or base64, as text");
 }

@@ -1,6 +1,7 @@
 import type { RequestRecord } from "../../../platform/http/request/request_record.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
+import type { SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { ImageSource } from "../../../vendors/upstreams/contract/image_upstream.ts";
 import type { ImageExtras } from "../../../vendors/upstreams/contract/image_options.ts";
@@ -40,9 +41,9 @@ export interface ImageRequest {
   readonly size: string | null;
   readonly count: number;
   /** Addresses or base64 of input pictures, not downloaded yet; empty for edits by a form. */
-  readonly references: readonly string[];
+  readonly references: readonly SentMedia[];
   /** The mask likewise; null for none. */
-  readonly maskReference: string | null;
+  readonly maskReference: SentMedia | null;
   /** Pictures to edit; empty for generations. */
   readonly images: readonly ImageSource[];
   readonly mask: ImageSource | null;

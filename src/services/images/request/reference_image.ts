@@ -1,6 +1,7 @@
-import { bytesOfBase64, bytesOfDataUri, isDataUri, plainBase64 } from "../../../platform/lib/media/data_uri.ts";
+import { isDataUri } from "../../../platform/lib/media/data_uri.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { type ImageFacts, imageFactsOf } from "../../../platform/lib/media/picture_head.ts";
+import { decodedBase64, isAddress, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import { download, type DownloadOptions, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
@@ -9,7 +10,7 @@ import type { MediaWork } from "../../../platform/workers/media_work.ts";
 
 /** Obtains the input pictures of a caller. */
 export type ReferenceReader = (
-  values: readonly string[],
+  values: readonly SentMedia[],
   caller: ReferenceCaller,
 ) => Promise<ImageSource[]>;
 
@@ -34,7 +35,6 @@ const MAX_REFERENCE_BYTES = 20_000_000;
 const MAX_CHARACTERS_PER_BYTE = 2;
 
 const MAX_DOWNLOAD_MS = 30_000;
-const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
  * Creates the reader of `input_images`: addresses under the egress rules, data URIs, or plain base64 in either
@@ -61,19 +61,16 @@ export function createReferenceReader(policy: EgressPolicy, media: MediaWork): R
 
 type ReferenceFetch = Pick<DownloadOptions, "signal" | "reserve">;
 
-function bytesOf(field: string, value: string, policy: EgressPolicy, fetch: ReferenceFetch) {
-  if (isDataUri(value)) return decoded(field, value, bytesOfDataUri);
-  if (ADDRESS.test(value.slice(0, 40))) return fetched(field, value, policy, fetch);
-  return decoded(field, value, (text) => bytesOfBase64(plainBase64(text)));
+function bytesOf(field: string, value: SentMedia, policy: EgressPolicy, fetch: ReferenceFetch) {
+  const isFetched = typeof value === "string" && isAddress(value) && !isDataUri(value);
+  return isFetched ? fetched(field, value, policy, fetch) : decoded(field, value);
 }
 
-function decoded(
-  field: string,
-  text: string,
-  read: (text: string) => Uint8Array<ArrayBuffer> | null,
-): Uint8Array<ArrayBuffer> {
-  if (text.length > MAX_REFERENCE_BYTES * MAX_CHARACTERS_PER_BYTE) throw tooLarge(field);
-  const bytes = read(text);
+function decoded(field: string, value: SentMedia): Uint8Array<ArrayBuffer> {
+  const characters = typeof value === "string" ? value.length : value.characters;
+  if (characters > MAX_REFERENCE_BYTES * MAX_CHARACTERS_PER_BYTE) throw tooLarge(field);
+  const media = decodedBase64(value);
+  const bytes = typeof media === "string" ? null : media.bytes;
   if (bytes === null) throw invalidField(field, "expected an address, a data URI or valid base64");
   if (bytes.length > MAX_REFERENCE_BYTES) throw tooLarge(field);
   return bytes;

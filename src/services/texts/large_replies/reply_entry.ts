@@ -5,7 +5,7 @@ import { runReplyJob } from "./reply_job.ts";
 import type { ReplyJob } from "./reply_jobs.ts";
 
 guardThread();
-serveJobs(async (job) => {
-  const value = await runReplyJob(job as ReplyJob);
+serveJobs(async (job: ReplyJob) => {
+  const value = await runReplyJob(job);
   return { value, transfer: value.pieces };
 });

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { WireFormat } from "../../../conversation/contract/format.ts";
-import { parseWithExactValues } from "../../../conversation/parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../conversation/neutral/exact_values.ts";
 import { readModelName } from "../../../conversation/models/answering_models.ts";
 import type { WireFormatName } from "../../../conversation/neutral/reasoning_signature.ts";
 import type { Reply } from "../../../conversation/neutral/reply.ts";

@@ -21,11 +21,19 @@ export function factsAt({ provider, model, name }: ServedAt): ModelFacts {
   return modelFacts(name, model, provider);
 }
 
-/** Returns the endpoints at which a provider serves a model, preferred first. */
+/**
+ * Returns the endpoints at which a provider serves a model, preferred first. Some models are not served at chat
+ * completions by their maker; relays have them there.
+ */
 export function endpointsAt(served: ServedAt): readonly TextEndpoint[] {
   const endpoints = textEndpointsOf(served.provider, served.name);
+  if (endpoints.length < 2) return endpoints;
+  const { chatTools, hasChat } = factsAt(served);
+  if (hasChat === false && !served.provider.quirks.has("union_schemas")) {
+    const others = endpoints.filter(({ format }) => format.refusals === undefined);
+    if (others.length > 0) return others;
+  }
   if (!endpoints.some(({ isReserve }) => isReserve === true)) return endpoints;
-  const { chatTools } = factsAt(served);
   return chatTools === "without_reasoning" ? endpoints : endpoints.filter(({ isReserve }) => isReserve !== true);
 }
 

@@ -1,9 +1,9 @@
-import { isJson } from "../../../platform/lib/json/json.ts";
 import { Buffer } from "node:buffer";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { Bytes, StreamTransform } from "../../calls/stream_relay.ts";
 import type { Frame } from "../../../platform/lib/streams/frame.ts";
 import { createFrameReader, createListWriter, MAX_IMAGE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
+import { isCompleteData, isEndMarker } from "./stream_frames.ts";
 
 /** The second framing of the content format: the vendor streams events, the caller receives one growing JSON array. */
 export class ArrayRelay implements StreamTransform {
@@ -63,9 +63,13 @@ export class ArrayRelay implements StreamTransform {
 
   /**
    * The list must stay valid JSON. Other data is left out, such as the end marker of another format or half a frame.
+   *
+   * @throws {RangeError} For data with too many values.
    */
   #elements(frames: readonly Frame[]): string {
-    return this.#list.write(frames.map(({ data }) => data).filter(isJson));
+    return this.#list.write(
+      frames.map(({ data }) => data).filter((data) => !isEndMarker(data) && isCompleteData(data)),
+    );
   }
 }
 

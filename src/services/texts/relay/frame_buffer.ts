@@ -1,9 +1,18 @@
 import { MAX_IMAGE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
 import type { FrameMemory } from "../memory/frame_memory.ts";
-import { framesIn, isCompleteData, lastFrameEnd } from "./stream_frames.ts";
+import { framesIn, isCompleteData, isEndMarker, lastFrameEnd } from "./stream_frames.ts";
 
 /** The last characters of data that may be complete. It is checked first because it is cheap. */
 const WHOLE_END = /[}\]]\s*$/;
+
+const DATA = "data:";
+const OTHER_THAN_LINE_END = /[^\r\n]/;
+
+/** The most characters of an empty line and the end of the line before it that can be in an earlier read. */
+const MAX_EMPTY_LINE_CHARACTERS = 3;
+
+/** The first characters of a line, which tell whether it is data. */
+const LINE_HEAD_CHARACTERS = DATA.length;
 
 /**
  * Holds the beginning of a frame until its end arrives. A frame ends with its empty line, or with a line whose data is
@@ -16,6 +25,8 @@ export class FrameBuffer {
    * be slow.
    */
   #seam = "";
+  /** The first characters of the line that has not ended: whether it is data does not depend on the rest. */
+  #lineHead = "";
   /** Whether the held text has data on several lines, which only an empty line ends. */
   #isFolded = false;
 
@@ -35,77 +46,82 @@ export class FrameBuffer {
     if (this.#held === "" && (text.endsWith("\n\n") || text.endsWith("\r\n\r\n"))) return text;
     const seam = this.#seam + text;
     if (!text.includes("\n") && !text.includes("\r")) {
-      this.#hold(this.#held + text, seam.slice(-3), this.#isFolded);
+      this.#add(text, seam);
       return "";
     }
     const end = lastFrameEnd(seam) - this.#seam.length;
     if (end > 0) {
       const frames = this.#held + text.slice(0, end);
       const rest = text.slice(end);
-      this.#hold(rest, rest.slice(-3), false);
-      return rest === "" ? frames : frames + this.#closedByData(rest);
+      this.#clear();
+      if (rest === "") return frames;
+      this.#add(rest, rest);
+      return frames + this.#closedByData(rest);
     }
-    this.#hold(this.#held + text, seam.slice(-3), this.#isFolded);
-    return this.#closedByData(text);
+    const lines = this.#lineHead + text;
+    this.#add(text, seam);
+    return this.#closedByData(lines);
   }
 
   /** Returns the held text when the stream ends. */
   end(): string {
     const rest = this.#held;
-    this.#hold("", "", false);
+    this.#clear();
     return rest;
   }
 
-  #hold(rest: string, seam: string, isFolded: boolean): void {
-    if (rest.length > MAX_IMAGE_FRAME_BYTES) {
+  #clear(): void {
+    this.#isFolded = false;
+    this.#held = this.#seam = this.#lineHead = "";
+    this.memory.hold(0);
+  }
+
+  #add(text: string, seam: string): void {
+    const held = this.#held + text;
+    if (held.length > MAX_IMAGE_FRAME_BYTES) {
       throw new RangeError(`Stream event exceeds ${MAX_IMAGE_FRAME_BYTES} bytes`);
     }
-    this.memory.hold(rest.length);
-    this.#held = rest;
-    this.#seam = seam;
-    this.#isFolded = isFolded;
+    this.memory.hold(held.length);
+    const lineStart = lastLineEnd(text);
+    const line = lineStart > 0 ? text.slice(lineStart) : this.#lineHead + text;
+    this.#lineHead = line.slice(0, LINE_HEAD_CHARACTERS);
+    this.#held = held;
+    this.#seam = seam.slice(-MAX_EMPTY_LINE_CHARACTERS);
   }
 
   /**
    * Removes and returns the held text up to its last whole line, if that line is complete data or a late empty line.
    *
-   * @param text The last part of the held text. In most cases it shows that this is not so; a search of the whole text
-   * at each read would be slow.
+   * @param lines What was added last, after the start of the line that it continues. It shows in most cases that this
+   * is not so: a search of the whole held text at each read would be slow.
    */
-  #closedByData(text: string): string {
-    if (this.#isFolded || endsWithOtherLine(text)) return "";
+  #closedByData(lines: string): string {
+    if (this.#isFolded || !this.#mayClose(lines)) return "";
     const held = this.#held;
     const end = lastLineEnd(held);
-    if (end === 0 || !isDataOrBlank(held, end) || !this.#isClosed(held.slice(0, end))) return "";
+    if (end === 0 || !this.#isClosed(held.slice(0, end))) return "";
     const rest = held.slice(end);
-    this.#hold(rest, rest.slice(-3), false);
+    this.#clear();
+    if (rest !== "") this.#add(rest, rest);
     return held.slice(0, end);
   }
 
+  /** Whether the last whole line of a text is data, or the text is all that is held and has only empty lines. */
+  #mayClose(lines: string): boolean {
+    const whole = lines.slice(0, lastLineEnd(lines));
+    const before = whole.trimEnd();
+    if (before === "") return lines.length === this.#held.length && !OTHER_THAN_LINE_END.test(whole);
+    return before.startsWith(DATA, lastLineEnd(before));
+  }
+
   #isClosed(lines: string): boolean {
-    const { data } = framesIn(lines).at(-1)!;
+    const { data = null } = framesIn(lines).at(-1) ?? {};
     // An empty line that arrived late.
-    if (data === null) return !/[^\r\n]/.test(lines);
-    const isWhole = data.startsWith("[DONE]") || (WHOLE_END.test(data) && isCompleteData(data));
+    if (data === null) return true;
+    const isWhole = isEndMarker(data) || (WHOLE_END.test(data) && isCompleteData(data));
     this.#isFolded = data.includes("\n") || !isWhole;
     return !this.#isFolded;
   }
-}
-
-/** Whether the last whole line of a text that is not empty begins in it, and is not data. */
-function endsWithOtherLine(text: string): boolean {
-  const before = text.slice(0, lastLineEnd(text)).trimEnd();
-  const start = lastLineEnd(before);
-  return start > 0 && !before.startsWith("data", start);
-}
-
-/**
- * Whether the line that ends at a position is empty or begins like data. It is a cheap check for most of the lines at
- * which reads are split.
- */
-function isDataOrBlank(text: string, end: number): boolean {
-  const before = text.slice(0, end).trimEnd();
-  return before === "" || before.startsWith("data", lastLineEnd(before));
 }
 
 /** The position after the last LF or CR; 0 if there is none. */

@@ -85,9 +85,19 @@ export function rejectManyValues(data: string): void {
   throw new RangeError(`Stream event has more than ${MAX_VALUES} JSON values`);
 }
 
-/** Whether data is a complete JSON value or the end marker of chat completions. */
+/** Whether data is the end marker of chat completions. */
+export function isEndMarker(data: string): boolean {
+  return data.startsWith("[DONE]");
+}
+
+/**
+ * Whether data is a complete JSON value or the end marker of chat completions.
+ *
+ * @throws {RangeError} As {@linkcode rejectManyValues}: only a parser can tell.
+ */
 export function isCompleteData(data: string): boolean {
-  if (data.startsWith("[DONE]")) return true;
+  if (isEndMarker(data)) return true;
+  rejectManyValues(data);
   try {
     JSON.parse(data);
     return true;

@@ -18,6 +18,7 @@ import { withAnswer } from "./answering_model.ts";
 import { eventWithCache } from "../plan/cached_request.ts";
 import { chargeText } from "../charge/charge_text.ts";
 import { FrameMemory } from "../memory/frame_memory.ts";
+import { ReplyMemory } from "../memory/reply_memory.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { toCallerEvents } from "./caller_reply.ts";
 import { SignatureCollector } from "./signature_collector.ts";
@@ -34,6 +35,8 @@ const SAMPLE_CHARACTERS = 64_000;
 export class TranslateRelay implements StreamTransform {
   finished = false;
   readonly #memory: FrameMemory;
+  /** What the reader, the writer and the collector keep of the reply, as long as it may be. */
+  readonly #kept: ReplyMemory;
   readonly #reader: StreamReader;
   readonly #writer: EventWriter;
   readonly #onEvent = (event: ReplyEvent) => this.#write(event);
@@ -67,6 +70,7 @@ export class TranslateRelay implements StreamTransform {
     const held = (bytes: number) => this.#memory.hold(bytes);
     const seen = (data: string) => this.#seen(data);
     this.#memory = new FrameMemory(attempt.request.memory);
+    this.#kept = new ReplyMemory(attempt.request.memory);
     const options = countsHosted ? { onData: seen, onBufferedBytes: held } : { onBufferedBytes: held };
     const { format } = attempt.endpoint;
     this.#reader = isExpected ? format.streamReader(options) : anyFramingReader(format, options);
@@ -89,6 +93,7 @@ export class TranslateRelay implements StreamTransform {
 
   take(bytes: Uint8Array<ArrayBuffer>): MaybePromise<Bytes> {
     try {
+      this.#kept.add(bytes.length);
       this.#reader.push(bytes, this.#onEvent);
     } catch (thrown) {
       return this.#break(thrown);
@@ -233,6 +238,7 @@ export class TranslateRelay implements StreamTransform {
 
   async #settle(usage: Usage, state: EndState): Promise<void> {
     this.#memory.hold(0);
+    this.#kept.release();
     await chargeText(await withAnswer(this.attempt, this.#model, usage), usage, state);
   }
 }

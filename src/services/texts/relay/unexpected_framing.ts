@@ -1,5 +1,5 @@
 import type { ReplyEvent } from "../../../conversation/neutral/events.ts";
-import { parseWithExactValues } from "../../../conversation/parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../conversation/neutral/exact_values.ts";
 import { eventsOfReply, replyOfEvents } from "../../../conversation/parts/reply/reply_events.ts";
 import type { Reply } from "../../../conversation/neutral/reply.ts";
 import type {

@@ -6,7 +6,7 @@ import { isDryRun } from "../../../platform/http/request/dry_run.ts";
 import type { Inbound } from "../../../platform/http/request/inbound.ts";
 import type { JsonBody } from "../../../platform/http/bodies/json_body.ts";
 import { hasInexactNumber } from "../../../platform/lib/json/exact_json.ts";
-import { parseWithExactValues } from "../../../conversation/parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../conversation/neutral/exact_values.ts";
 import { readHeaderPin } from "../../../vendors/routing/pin.ts";
 import type { TextRequest } from "../plan/attempt.ts";
 import { sessionOf } from "./session_of.ts";

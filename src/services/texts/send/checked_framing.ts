@@ -1,5 +1,5 @@
 import type { StreamSource } from "../../calls/stream_relay.ts";
-import { parseWithExactValues } from "../../../conversation/parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../conversation/neutral/exact_values.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
 import type { OutboundResponse } from "../../../vendors/upstreams/call/outbound_call.ts";

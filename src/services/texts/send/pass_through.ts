@@ -4,6 +4,7 @@ import { statePolicyOf } from "../../../conversation/contract/issued_ids.ts";
 import type { Usage } from "../../../conversation/neutral/usage.ts";
 import { returnBodyBuffer } from "../../../platform/lib/bytes/body_buffers.ts";
 import { freeBytes } from "../../../platform/lib/bytes/free_bytes.ts";
+import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { type MaybePromise, recover } from "../../../platform/lib/basics/maybe_promise.ts";
 import { responseHeaders, streamHeaders, wholeResponse } from "../relay/response_headers.ts";
 import { withAnswer } from "../relay/answering_model.ts";
@@ -161,12 +162,12 @@ function prepared(
   parts: TextParts,
 ): PreparedRequest {
   const { request, candidate, provider, endpoint } = attempt;
-  const { bytes, scan, body: sent, wholeBody, outlineText, cache } = request;
+  const { bytes, scan, body: sent, outlineText, cache } = request;
   const sending = pass.prepare({
     bytes,
     scan,
     body: sent,
-    wholeBody,
+    wholeBody: exactBodyOf(request),
     outlineText,
     changed: { ...request.clampedLimit?.set, ...forwarded.members },
     model: candidate.model,
@@ -184,6 +185,12 @@ function prepared(
     ...sending,
     droppedFields: [...request.format.droppedFields(sent, sending.droppedFields), ...forwarded.droppedFields],
   };
+}
+
+/** The whole body, in which numbers of tools keep their digits: an edit writes the values that it moves. */
+function exactBodyOf({ wholeBody, exactOf }: TextAttempt["request"]): () => JsonObject {
+  let exact: JsonObject | null = null;
+  return () => exact ??= exactOf(wholeBody());
 }
 
 /** Whether several providers or credentials serve a model. Each is a maker of signatures that others cannot read. */

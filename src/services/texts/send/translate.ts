@@ -5,7 +5,7 @@ import { withCallerFieldName } from "../../../conversation/contract/caller_field
 import type { RequestTarget } from "../../../conversation/contract/upstream_format.ts";
 import type { ToolPropertyNames, WriteResult } from "../../../conversation/neutral/write_result.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
-import { parseWithExactValues } from "../../../conversation/parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../conversation/neutral/exact_values.ts";
 import { FailedReply, failureOfStop } from "../../../conversation/parts/reply/failed_reply.ts";
 import type { Conversation } from "../../../conversation/neutral/conversation.ts";
 import type { Reply } from "../../../conversation/neutral/reply.ts";
@@ -158,13 +158,13 @@ function translationOf(
   parts: TextParts,
 ): Translation {
   const { request } = attempt;
-  const own = limited(attempt.dropsReasoning === true ? withoutReasoning(inlined) : inlined, attempt);
+  const fillsCache = inlined.maxOutputTokens === 0 && !isSameFormat(request, attempt.endpoint);
+  const own = limited(attempt.dropsReasoning === true ? withoutReasoning(inlined) : inlined, attempt, fillsCache);
   const caching = planCaching(withPrefix(own, prefix, attempt), attempt, parts);
   const { conversation } = caching;
   const written = writtenFor(conversation, attempt);
-  const losses = attempt.dropsReasoning === true
-    ? [...new Set([...written.droppedFields, "reasoning_signature"])]
-    : written.droppedFields;
+  const more = [...attempt.dropsReasoning === true ? ["reasoning_signature"] : [], ...fillsCache ? ["max_tokens"] : []];
+  const losses = more.length > 0 ? [...new Set([...written.droppedFields, ...more])] : written.droppedFields;
   const { emulation, droppedFields } = emulationFor(conversation, losses);
   // Header features apply to a body of their own format, even if it is rewritten.
   const forwarded = isSameFormat(request, attempt.endpoint) ? forwardedFields(attempt) : NOTHING_FORWARDED;
@@ -204,8 +204,9 @@ function writtenFor(conversation: Conversation, attempt: TextAttempt): WriteResu
   }
 }
 
-function limited(conversation: Conversation, attempt: TextAttempt): Conversation {
-  const limit = outputLimitOf(attempt);
+/** @param fillsCache Whether the request only fills a cache, for which other formats generate the least they can. */
+function limited(conversation: Conversation, attempt: TextAttempt, fillsCache: boolean): Conversation {
+  const limit = fillsCache ? 1 : outputLimitOf(attempt);
   return limit === null ? conversation : { ...conversation, maxOutputTokens: limit };
 }
 

@@ -4,19 +4,14 @@ import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { budgetExceeded } from "../../../money/limits/limit_refusal.ts";
 import { writeMoney } from "../../../platform/lib/basics/money.ts";
 import { IDEMPOTENCY_MS } from "../../../platform/http/request/idempotency_key.ts";
-import { KeyTakenError } from "./idempotency.ts";
+import { type CreateKey, KeyTakenError } from "./idempotency.ts";
 import { removeInputs, type StoredInputs, storeInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall, type VideoPlan } from "./plan.ts";
-import { addIdempotency, addTask, type IdempotencyRecord } from "../tasks/records.ts";
+import { addIdempotency, addTask } from "../tasks/records.ts";
 import type { TaskPrice, VideoTask } from "../tasks/task.ts";
 import { newTaskId } from "../tasks/task_id.ts";
 import { refuseOversized } from "./task_size.ts";
 import type { VideoParts } from "../tasks/video_parts.ts";
-
-/** The `Idempotency-Key` of a create request. */
-export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
-  readonly key: string;
-}
 
 /**
  * Creates a task. All checks come first. Then one commit stores the task, its hold, its idempotency key and the job

@@ -1,8 +1,12 @@
-import { createHash } from "node:crypto";
 import { keyInUse, keyOfOtherBody } from "../../../platform/http/request/idempotency_key.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { Store } from "../../../platform/store/store.ts";
 import { type IdempotencyRecord, readIdempotency, readTask } from "../tasks/records.ts";
+
+/** The `Idempotency-Key` of a create request, and the SHA-256 of its body. */
+export interface CreateKey extends Pick<IdempotencyRecord, "bodyHash"> {
+  readonly key: string;
+}
 
 /** Result of a create request with a key. */
 export interface IdempotentTask {
@@ -30,19 +34,13 @@ export class IdempotentCreates {
    * @param create Creates the task and its key record in one commit, or throws {@linkcode KeyTakenError}.
    * @throws {GatewayError} `invalid_request` with status 422, or `conflict`; and what `create` throws.
    */
-  async run(
-    keyId: string,
-    key: string,
-    body: Uint8Array,
-    create: (record: Pick<IdempotencyRecord, "bodyHash">) => Promise<string>,
-  ): Promise<IdempotentTask> {
-    const bodyHash = createHash("sha256").update(body).digest("hex");
+  async run(keyId: string, { key, bodyHash }: CreateKey, create: () => Promise<string>): Promise<IdempotentTask> {
     const name = `${keyId} ${key}`;
     const first = this.#underWay.get(name);
     if (first !== undefined) throw first === bodyHash ? keyInUse() : keyOfOtherBody();
     this.#underWay.set(name, bodyHash);
     try {
-      return await this.#standing(keyId, key, bodyHash) ?? { taskId: await create({ bodyHash }), replayed: false };
+      return await this.#standing(keyId, key, bodyHash) ?? { taskId: await create(), replayed: false };
     } catch (error) {
       if (!(error instanceof KeyTakenError)) throw error;
       const standing = await this.#standing(keyId, key, bodyHash);

@@ -2,12 +2,12 @@ import type { FileStore } from "../../../platform/files/files.ts";
 import { elementAt } from "../../../platform/lib/collections/element_at.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
+import { decodedMedia } from "../../../platform/lib/media/sent_media.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import { checkTargetUrl } from "../../../platform/net/target.ts";
 import type { Store } from "../../../platform/store/store.ts";
 import { audioSecondsAt, isTooLong, MAX_AUDIO_SECONDS } from "./audio_length.ts";
-import { bytesOfDataUri, isDataUri } from "../../../platform/lib/media/data_uri.ts";
 import { prepareImages } from "./real_person.ts";
 import { readTask } from "../tasks/records.ts";
 import type { SentReference } from "../request/references.ts";
@@ -100,19 +100,20 @@ async function storePersonImages(
 async function store(
   parts: InputParts,
   { taskId, accountId, memory, assets }: Owner,
-  { medium, url, field }: SentReference,
+  { medium, url: sent, field }: SentReference,
   names: string[],
 ): Promise<TaskMedia> {
-  if (assets.has(url)) return { medium, at: "url", url };
+  const url = decodedMedia(sent);
+  if (typeof url === "string" && assets.has(url)) return { medium, at: "url", url };
   const path = `${field}.${medium}_url.url`;
-  if (!isDataUri(url)) {
+  if (typeof url === "string") {
     refuseAddress(parts, url, path);
     if (medium === "audio" && isTooLong(await audioSecondsAt(url, accountId, fetchingFor(parts, memory)))) {
       throw tooLong(path);
     }
     return { medium, at: "url", url };
   }
-  const bytes = bytesOfDataUri(url);
+  const { bytes } = url;
   if (bytes === null) throw invalidField(path, "expected a data: URI with contents in base64");
   const mediaType = await mediaTypeOf(bytes) ?? "";
   if (!isOf(medium, mediaType)) throw invalidField(path, `expected ${medium} data`);

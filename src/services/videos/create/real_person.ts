@@ -4,7 +4,7 @@ import { download, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
 import type { MediaWork } from "../../../platform/workers/media_work.ts";
-import { bytesOfBase64, isDataUri, readDataUri } from "../../../platform/lib/media/data_uri.ts";
+import { decodedMedia } from "../../../platform/lib/media/sent_media.ts";
 import type { SentReference } from "../request/references.ts";
 
 /** Why an image cannot be prepared. Source: docs/api/errors.md#reason-codes. */
@@ -66,18 +66,18 @@ async function bytesOf(
   reference: SentReference,
   { egress, reserve }: ImageSources,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (isDataUri(reference.url)) {
-    const read = readDataUri(reference.url);
-    const bytes = read && bytesOfBase64(read.base64);
+  const url = decodedMedia(reference.url);
+  if (typeof url !== "string") {
+    const { bytes, isBase64 } = url;
     // Pictures are written in base64: text that is none of them was meant to be.
-    const isText = bytes !== null && !read?.isBase64 && imageFactsOf(bytes) === null;
+    const isText = bytes !== null && !isBase64 && imageFactsOf(bytes) === null;
     if (bytes === null || isText) throw fault("bad_data_uri", reference);
     if (bytes.length > MAX_IMAGE_BYTES) throw fault("too_large", reference);
     return bytes;
   }
   try {
     const options = { maxBytes: MAX_IMAGE_BYTES, timeoutMs: FETCH_MS, accept: "image/*", reserve };
-    return (await download(reference.url, options, egress)).bytes;
+    return (await download(url, options, egress)).bytes;
   } catch (error) {
     if (error instanceof DownloadRefused) throw fault("unreachable", reference, error);
     if (!(error instanceof EgressError)) throw error;

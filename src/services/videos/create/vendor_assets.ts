@@ -27,8 +27,12 @@ export function vendorAssetsOf(
   pin: string | null,
 ): VendorAssets {
   const able = model.serves.map(({ provider }) => provider).filter((name) => (pin ?? name) === name);
-  const sent = [request.firstFrame, request.lastFrame, ...request.references].filter((each) => each !== null);
-  const assets = sent.filter(({ url }) => able.some((name) => holdsScheme(parts, name, url)));
+  const sent = [request.firstFrame, request.lastFrame, ...request.references];
+  const assets = sent.flatMap((each) => {
+    const { url } = each ?? {};
+    const isAsset = typeof url === "string" && able.some((name) => holdsScheme(parts, name, url));
+    return each !== null && isAsset ? [{ ...each, url }] : [];
+  });
   const [first] = assets;
   if (first === undefined) return { urls: new Set(), pin };
   const homes = able.filter((name) => assets.every(({ url }) => isAllowed(parts, name, url)));

@@ -1,13 +1,14 @@
 import { MAX_REFERENCES } from "../../../vendors/catalog/sections/media_sections.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
+import { EmbeddedMedia, isSentMedia, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import { videoError } from "../tasks/video_errors.ts";
 import type { Medium } from "../../../vendors/video_mode.ts";
 
 /** A reference as sent. */
 export interface SentReference {
   readonly medium: Medium;
-  /** An address or a `data:` URI. */
-  readonly url: string;
+  /** An address, or a `data:` URI as text or decoded. */
+  readonly url: SentMedia;
   /** Field of the reference, for errors: `input_references[0]`. */
   readonly field: string;
 }
@@ -90,12 +91,12 @@ function referenceOf(element: unknown, field: string, media: readonly Medium[]):
   }
   const named = element[`${medium}_url`];
   if (!isObject(named)) throw invalidField(`${field}.${medium}_url`, "expected an object with a url");
-  if (typeof named.url !== "string" || named.url === "") {
+  if (!isSentMedia(named.url) || named.url === "") {
     throw invalidField(`${field}.${medium}_url.url`, "expected a URL or a data: URI");
   }
   return { medium, url: named.url, field };
 }
 
 function isObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof EmbeddedMedia);
 }

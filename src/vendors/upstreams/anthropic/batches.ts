@@ -1,12 +1,13 @@
 import { Buffer } from "node:buffer";
 import * as z from "zod";
-import { readError, statusOf } from "../../../conversation/codecs/messages/upstream/error.ts";
+import { statusOf } from "../../../conversation/codecs/messages/upstream/error.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type { OutboundBody } from "../call/outbound_body.ts";
 import type { BatchContent, BatchOrder, BatchUpstream } from "../contract/batch_upstream.ts";
-import { BATCH_CALL, ignoreMissing, nullIfMissing, readMember, streamedBytes } from "../shared/batch_exchange.ts";
+import { readAnthropicError } from "./text.ts";
+import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
 
 /** The limits of one batch, whose bytes are those of the body. Source: Messages API reference, "Message Batches". */
 const LIMITS = { lines: 100_000, bytes: 256_000_000 - 1_000 };
@@ -40,7 +41,7 @@ const Result = z.object({
 
 /** Message batches of Anthropic. Source: Messages API reference, "Message Batches". */
 export function anthropicBatches(outbound: Outbound): BatchUpstream {
-  const options = { ...BATCH_CALL, readError };
+  const options = { ...BATCH_CALL, readError: readAnthropicError };
   const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
   return {
     limits: LIMITS,
@@ -84,9 +85,7 @@ export function anthropicBatches(outbound: Outbound): BatchUpstream {
     async cancel(id) {
       await ignoreMissing(() => outbound.json("POST", `${pathOf(id)}/cancel`, null, () => true, options));
     },
-    async *results({ results }) {
-      for (const id of results) yield* streamedBytes(outbound, `${pathOf(id)}/results`, readError);
-    },
+    results: (id, from) => openContent({ outbound, path: `${pathOf(id)}/results`, from, readError: readAnthropicError }),
     readResult(line) {
       const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
       if (!whole.success) return null;
@@ -105,7 +104,8 @@ export function anthropicBatches(outbound: Outbound): BatchUpstream {
   /** Whether the results of a batch have lines of an order: its first line tells. */
   async function hasLineOf({ idPrefix }: BatchOrder, id: string): Promise<boolean> {
     let line = new Uint8Array();
-    for await (const chunk of streamedBytes(outbound, `${pathOf(id)}/results`, readError)) {
+    const { chunks } = await openContent({ outbound, path: `${pathOf(id)}/results`, readError: readAnthropicError });
+    for await (const chunk of chunks) {
       line = new Uint8Array(Buffer.concat([line, chunk]));
       const end = line.indexOf(LINE_FEED);
       if (end >= 0) line = line.subarray(0, end);

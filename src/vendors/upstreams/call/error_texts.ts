@@ -4,6 +4,11 @@
  */
 export const ERROR_TEXTS = {
   /**
+   * Anthropic: an account without a balance is a 400 with the type of any invalid request. Source: GitHub,
+   * "continuedev/continue", issue 5499.
+   */
+  anthropicBalanceExhausted: /^Your credit balance is too low\b/,
+  /**
    * Bedrock: a model without a counter, a model that exists only as an inference profile, and a credential that may not
    * count are reported as an invalid or forbidden request. Observed.
    */

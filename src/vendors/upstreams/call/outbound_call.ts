@@ -144,6 +144,8 @@ export interface JsonRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The maximum size of the response. Default: 1 MiB. */
   readonly capBytes?: number;
+  /** The maximum number of JSON values of the response. Default: 100,000. */
+  readonly maxValues?: number;
   /** As in {@linkcode OutboundResponse.readAll}. Default: everything is accepted. */
   readonly reserve?: (bytes: number) => void;
   /** The time limit for the response head. Default: the provider's own. */

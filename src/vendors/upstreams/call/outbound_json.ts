@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
+import { checkValueCount } from "../../../platform/lib/json/json_values.ts";
 import { chat } from "../../../conversation/codecs/chat/mod.ts";
 import { UpstreamFailure } from "./failure.ts";
 import type { JsonRequestOptions, Outbound, OutboundCall } from "./outbound_call.ts";
@@ -14,6 +15,8 @@ export interface JsonExchange<T> {
 }
 
 const MAX_RESPONSE_BYTES = 1_048_576;
+/** No vendor's response has more. Parsed, each value can need a hundred times the memory of its text. */
+const MAX_RESPONSE_VALUES = 100_000;
 const encoder = new TextEncoder();
 
 /**
@@ -36,7 +39,7 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
   options.onResponse?.(response);
   const bytes = await response.readAll(options.capBytes ?? MAX_RESPONSE_BYTES, options.reserve);
   try {
-    return readJsonResponse(outbound, bytes, read, options.parse);
+    return await readJsonResponse(outbound, bytes, read, options);
   } catch (error) {
     response.cancel(); // its connection may have the replies of other requests
     throw error;
@@ -44,13 +47,14 @@ export async function exchangeJson<T>(outbound: Outbound, exchange: JsonExchange
 }
 
 /** Parses and reads the bytes of a whole response. Throws like {@linkcode exchangeJson}. */
-export function readJsonResponse<T>(
+export async function readJsonResponse<T>(
   outbound: Outbound,
   bytes: Uint8Array,
   read: (response: unknown) => T,
-  parse: (text: string) => unknown = JSON.parse,
-): T {
+  { parse = JSON.parse, maxValues = MAX_RESPONSE_VALUES }: Pick<JsonRequestOptions, "parse" | "maxValues"> = {},
+): Promise<T> {
   try {
+    await checkValueCount(bytes, maxValues);
     return read(bytes.length === 0 ? null : parse(new TextDecoder().decode(bytes)));
   } catch (error) {
     if (error instanceof UpstreamFailure) throw error;

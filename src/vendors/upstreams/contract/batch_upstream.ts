@@ -25,8 +25,13 @@ export interface BatchUpstream {
   read(id: string): Promise<BatchProgress>;
   /** Asks the vendor to cancel a batch. One that has ended stays as it is. */
   cancel(id: string): Promise<void>;
-  /** Returns the results of an ended batch, line by line in any order, in chunks of any size. */
-  results(ended: EndedBatch): AsyncIterable<Uint8Array>;
+  /**
+   * Opens what has results of an ended batch: lines in any order, in chunks of any size.
+   *
+   * @param name One of {@linkcode EndedBatch.results}.
+   * @param from The first byte that is needed. A vendor may send all bytes nevertheless.
+   */
+  results(name: string, from: number): Promise<ResultContent>;
   /** Reads a line of the results; null if it is none. */
   readResult(line: Uint8Array<ArrayBuffer>): BatchResult | null;
   /**
@@ -86,6 +91,13 @@ export interface EndedBatch {
   readonly failure: BatchFailure | null;
   /** What has the results, for {@linkcode BatchUpstream.results}. */
   readonly results: readonly string[];
+}
+
+/** Results that are read. */
+export interface ResultContent {
+  /** The place of the first byte that is sent: that which was asked for, or an earlier one. */
+  readonly from: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /** Why a vendor ran no line of a batch. */

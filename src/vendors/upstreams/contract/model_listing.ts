@@ -50,6 +50,8 @@ export const MAX_LISTED_MODELS = 2_000;
 const MAX_ID_LENGTH = 192;
 const MAX_PAGES = 50;
 const MAX_PAGE_BYTES = 4_194_304;
+/** A dozen for each of the models that fit. */
+const MAX_PAGE_VALUES = 350_000;
 const PAGE_TIMEOUT_MS = 30_000;
 const MAX_TOKENS = 1_000_000_000;
 /** The last second of the year 9999. */
@@ -73,6 +75,7 @@ export async function listModels(
     const page: ListedPage = await outbound.json("GET", path, null, (response) => listing.readPage(response), {
       callerSignal: () => signal,
       capBytes: MAX_PAGE_BYTES,
+      maxValues: MAX_PAGE_VALUES,
       firstByteMs: Math.min(PAGE_TIMEOUT_MS, outbound.firstByteMs),
     });
     const before = models.size;

@@ -4,7 +4,7 @@ import { content as contentFormat } from "../../../conversation/codecs/content/m
 import { RPC_CODES, rpcCodeOf } from "../../../conversation/codecs/content/shared/rpc_codes.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type { BatchContent, BatchProgress, BatchResult, BatchUpstream } from "../contract/batch_upstream.ts";
-import { BATCH_CALL, ignoreMissing, nullIfMissing, readMember, streamedBytes } from "../shared/batch_exchange.ts";
+import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
 import { geminiPath } from "../shared/model_paths.ts";
 
 /** The limits of one batch with a file, which has at most 2 GB. Source: Gemini API reference, "Batch API". */
@@ -106,11 +106,8 @@ export function googleBatches(outbound: Outbound): BatchUpstream {
     async cancel(id) {
       await ignoreMissing(() => outbound.json("POST", `/v1beta/${id}:cancel`, {}, () => true, options));
     },
-    async *results({ results }) {
-      for (const file of results) {
-        yield* streamedBytes(outbound, `/download/v1beta/${file}:download?alt=media`, readError);
-      }
-    },
+    results: (file, from) =>
+      openContent({ outbound, path: `/download/v1beta/${file}:download?alt=media`, from, readError }),
     readResult(line): BatchResult | null {
       const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
       if (!whole.success) return null;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type { BatchProgress, BatchUpstream } from "../contract/batch_upstream.ts";
 import { multipartBody } from "../contract/multipart_body.ts";
-import { BATCH_CALL, ignoreMissing, nullIfMissing, readMember, streamedBytes } from "../shared/batch_exchange.ts";
+import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
 
 /** The limits of one batch. Source: OpenAI API reference, "Create batch". */
 const LIMITS = { lines: 50_000, bytes: 200_000_000 };
@@ -98,9 +98,7 @@ export function openaiBatches(outbound: Outbound): BatchUpstream {
       const path = `/batches/${encodeURIComponent(id)}/cancel`;
       await ignoreMissing(() => outbound.json("POST", path, null, () => true, BATCH_CALL));
     },
-    async *results({ results }) {
-      for (const file of results) yield* streamedBytes(outbound, `/files/${encodeURIComponent(file)}/content`);
-    },
+    results: (file, from) => openContent({ outbound, path: `/files/${encodeURIComponent(file)}/content`, from }),
     readResult(line) {
       const whole = Answered.safeParse(JSON.parse(new TextDecoder().decode(line)));
       if (!whole.success) return null;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { textHasMoreValuesThan } from "../../../platform/lib/json/json_values.ts";
 import { createFrameReader, MAX_IMAGE_FRAME_BYTES } from "../../../platform/lib/streams/sse.ts";
 import type { Frame } from "../../../platform/lib/streams/frame.ts";
 import type { FailureKind } from "../call/failure.ts";
@@ -20,6 +21,9 @@ const PartialImage = z.object({
 
 const CompletedImage = z.object({ b64_json: z.string(), created_at: z.number().nullish() });
 
+/** Events with pictures have a few dozen values. */
+const MAX_EVENT_VALUES = 10_000;
+
 /**
  * Reads a streamed response. Its events are `image_generation.partial_image` and `image_generation.completed`, or the
  * same of `image_edit`. Each image has its own `completed` event; together they are one outcome. A complete response of
@@ -33,7 +37,7 @@ export async function* readImageStream(
   sent: SentLook,
 ): AsyncGenerator<ImageEvent> {
   if (response.mediaType !== "text/event-stream") {
-    const outcome = readJsonResponse(
+    const outcome = await readJsonResponse(
       outbound,
       await response.readAll(IMAGE_REPLY_CAP_BYTES),
       (body) => readOutcome(body, sent, outbound),
@@ -41,13 +45,18 @@ export async function* readImageStream(
     return yield { type: "completed", outcome };
   }
   let outcome: ImageOutcome | null = null;
+  let completedCharacters = 0;
   for await (const { event, data } of framesOf(response, outbound)) {
     if (data === "[DONE]") continue;
     const body = parsed(data, outbound);
     const type = read(AnyEvent, body, outbound).type ?? event ?? "";
     if (type === "error" || type.endsWith(".failed")) throw failureIn(body, outbound);
     if (type.endsWith(".partial_image")) yield partialOf(body, outbound);
-    if (type.endsWith(".completed")) outcome = merged(outcome, completedOf(body, outbound, sent));
+    if (!type.endsWith(".completed")) continue;
+    completedCharacters += data.length;
+    // As in a reply that is no stream. Partial images are passed on, and completed ones are kept.
+    if (completedCharacters > IMAGE_REPLY_CAP_BYTES) throw outbound.failure("broken", "", { accepted: "unknown" });
+    outcome = merged(outcome, completedOf(body, outbound, sent));
   }
   if (outcome === null) throw outbound.failure("broken", "", { accepted: "unknown" });
   yield { type: "completed", outcome };
@@ -75,6 +84,7 @@ function framesIn(reader: ReturnType<typeof createFrameReader>, bytes: Uint8Arra
 
 function parsed(data: string, outbound: Outbound): unknown {
   try {
+    if (textHasMoreValuesThan(data, MAX_EVENT_VALUES)) throw new RangeError("Event has too many JSON values");
     return JSON.parse(data);
   } catch (cause) {
     throw outbound.failure("broken", "", { accepted: "unknown", cause });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { chat } from "../../../conversation/codecs/chat/mod.ts";
+import { checkValueCount } from "../../../platform/lib/json/json_values.ts";
 import type { EndpointPaths } from "../shared/endpoint_paths.ts";
 import { type FormField, multipartBody } from "../contract/multipart_body.ts";
 import type { Outbound } from "../call/outbound_call.ts";
@@ -11,6 +12,8 @@ import type {
 } from "../contract/transcript_upstream.ts";
 
 const MAX_REPLY_BYTES = 20_000_000;
+/** The words of some hours, with their times. Subtitles are counted as if they were JSON, and have fewer. */
+const MAX_REPLY_VALUES = 350_000;
 
 const anything = () => z.unknown().optional();
 const Reply = z.object({
@@ -52,6 +55,7 @@ export function openaiTranscripts(
       const { mediaType } = response;
       const bytes = await response.readAll(MAX_REPLY_BYTES, reserve);
       try {
+        await checkValueCount(bytes, MAX_REPLY_VALUES);
         return readOutcome(bytes, mediaType, order);
       } catch (cause) {
         throw outbound.failure("broken", "", { accepted: "unknown", cause });

@@ -2,7 +2,8 @@ import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { UpstreamFailure } from "../call/failure.ts";
 import type { JsonRequestOptions, Outbound } from "../call/outbound_call.ts";
 import { chat } from "../../../conversation/codecs/chat/mod.ts";
-import type { OutboundCall } from "../call/outbound_call.ts";
+import type { OutboundCall, OutboundResponse } from "../call/outbound_call.ts";
+import type { ResultContent } from "../contract/batch_upstream.ts";
 
 /** A vendor answers about a batch within this time; the replies to its lines are another request. */
 const ANSWER_TIMEOUT_MS = 120_000;
@@ -36,21 +37,39 @@ export async function ignoreMissing(send: () => Promise<unknown>): Promise<void>
   }
 }
 
-/** Streams the bytes that the vendor answers to a request. */
-export async function* streamedBytes(
-  outbound: Outbound,
-  path: string,
-  readError: OutboundCall["readError"] = chat.upstream.readError,
-): AsyncGenerator<Uint8Array> {
-  const response = await outbound.send({
-    method: "GET",
-    path,
-    headers: {},
-    body: null,
-    firstByteMs: ANSWER_TIMEOUT_MS,
-    callerSignal: null,
-    readError,
-  });
+/** A content that is read from its vendor. */
+interface ReadContent {
+  readonly outbound: Outbound;
+  readonly path: string;
+  /** The first byte that is needed. Default: 0. */
+  readonly from?: number;
+  /** Default: that of OpenAI's format. */
+  readonly readError?: OutboundCall["readError"];
+}
+
+/** Opens a content at a byte, if the vendor sends parts, or at its start. Source: RFC 9110, 14.2 and 15.3.7. */
+export async function openContent(
+  { outbound, path, from = 0, readError = chat.upstream.readError }: ReadContent,
+): Promise<ResultContent> {
+  const call = { method: "GET", path, body: null, firstByteMs: ANSWER_TIMEOUT_MS, callerSignal: null } as const;
+  const headers = from === 0 ? {} : { range: `bytes=${from}-` };
+  const response = await nullIfAtEnd(() => outbound.send({ ...call, headers, readError }));
+  const [, first = String(from)] = /^bytes (\d{1,15})-/.exec(response?.header("content-range") ?? "") ?? [];
+  return { from: response !== null && response.status !== 206 ? 0 : Number(first), chunks: chunksOf(response) };
+}
+
+/** Returns null if the vendor has nothing from the first byte on. */
+async function nullIfAtEnd(send: () => Promise<OutboundResponse>): Promise<OutboundResponse | null> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.facts.status === 416) return null;
+    throw error;
+  }
+}
+
+async function* chunksOf(response: OutboundResponse | null): AsyncGenerator<Uint8Array> {
+  if (response === null) return;
   let isRead = false;
   try {
     for (let bytes = await response.read(); bytes !== null; bytes = await response.read()) yield bytes;

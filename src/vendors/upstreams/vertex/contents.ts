@@ -1,4 +1,4 @@
-import { withEdits } from "../../../conversation/parts/request/body_edits.ts";
+import { editedValue, withEdits } from "../../../conversation/parts/request/body_edits.ts";
 import type { PassThroughRequest } from "../../../conversation/contract/pass_through.ts";
 import { isAbsent, isObject, listOf } from "../../../conversation/neutral/wire_value.ts";
 import type { JsonEdit } from "../../../platform/lib/json/json_edits.ts";
@@ -15,7 +15,7 @@ export function withVertexContents(request: PassThroughRequest): PassThroughRequ
   const edits = editsOf(request);
   if (edits.length === 0) return request;
   const { bytes, scan } = withEdits(request, { edits, droppedFields: [] });
-  return { ...request, bytes, scan, wholeBody: () => JSON.parse(new TextDecoder().decode(bytes)) };
+  return { ...request, bytes, scan, wholeBody: () => editedValue(request, bytes) };
 }
 
 function editsOf({ body, outlineText, wholeBody }: PassThroughRequest): JsonEdit[] {

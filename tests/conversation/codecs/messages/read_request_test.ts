@@ -50,7 +50,7 @@ Deno.test("messages request reads every setting", () => {
 });
 
 Deno.test("messages request checks before it reads", () => {
-  assertThrows(() => read({ max_tokens: 0 }), GatewayError, "max_tokens");
+  assertThrows(() => read({ max_tokens: -1 }), GatewayError, "max_tokens");
 });
 
 Deno.test("messages request refuses a max_tokens that JSON cannot carry exactly", () => {

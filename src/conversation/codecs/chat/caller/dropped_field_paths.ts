@@ -33,6 +33,7 @@ export const DROPPED_FIELD_PATHS: DroppedFieldPaths = {
   file: ["messages.content.file", "messages.content.document_url"],
   file_name: ["messages.content.file.filename"],
   cache_control: [
+    "messages.cache_control",
     "messages.content.cache_control",
     "messages.content.prompt_cache_breakpoint",
     "tools.cache_control",

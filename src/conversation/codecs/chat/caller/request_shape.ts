@@ -1,7 +1,8 @@
 import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
 
 /** Prompt cache marks of gateways and of OpenAI. Other formats support only these values of `ttl`. */
-const CACHE: Fields = { cache_control: { type: true, ttl: isKnownTtl }, prompt_cache_breakpoint: { mode: true } };
+const MARK: Fields = { cache_control: { type: true, ttl: isKnownTtl } };
+const CACHE: Fields = { ...MARK, prompt_cache_breakpoint: { mode: true } };
 
 /** The fields that are read of content parts, in messages of any role. Source: Chat Completions reference; dialects. */
 const PART = new Kinds({
@@ -27,12 +28,13 @@ const CALL = new Kinds({
 }, { defaultKind: "function" });
 
 const MESSAGE = new Kinds({
-  system: { role: true, content: [PART] },
-  developer: { role: true, content: [PART] },
-  user: { role: true, content: [PART] },
+  system: { role: true, content: [PART], ...MARK },
+  developer: { role: true, content: [PART], ...MARK },
+  user: { role: true, content: [PART], ...MARK },
   assistant: {
     role: true,
     content: [PART],
+    ...MARK,
     refusal: true,
     tool_calls: [CALL],
     function_call: { name: true, arguments: true },
@@ -43,8 +45,8 @@ const MESSAGE = new Kinds({
     // Replies contain it, and clients send whole messages back.
     annotations: (value) => Array.isArray(value) && value.length === 0,
   },
-  tool: { role: true, content: [PART], tool_call_id: true, name: true },
-  function: { role: true, content: [PART], name: true },
+  tool: { role: true, content: [PART], tool_call_id: true, name: true, ...MARK },
+  function: { role: true, content: [PART], name: true, ...MARK },
 }, { kindField: "role" });
 
 const DEFINITION: Fields = { name: true, description: true, parameters: true, strict: true };

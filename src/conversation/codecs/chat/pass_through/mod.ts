@@ -2,6 +2,7 @@ import { readModelName } from "../../../models/answering_models.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { spliceJson } from "../../../../platform/lib/json/json.ts";
 import { joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
+import { openAiMarkEdits } from "../../../parts/request/cache_breakpoints.ts";
 import { NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
 import type { PassThrough } from "../../../contract/pass_through.ts";
 import { hasMembers, objectOf } from "../../../neutral/wire_value.ts";
@@ -28,7 +29,12 @@ export const passThrough: PassThrough = {
     const { body } = request;
     const { bytes, scan, droppedFields } = withEdits(
       request,
-      joinedEdits(joinedEdits(messageEditsOf(request), signatureEditsOf(request)), schemaEditsOf(request)),
+      [
+        messageEditsOf(request),
+        signatureEditsOf(request),
+        openAiMarkEdits(request, { list: "messages", parts: ["content"] }),
+        schemaEditsOf(request),
+      ].reduce(joinedEdits),
     );
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);

@@ -15,7 +15,7 @@ import { joinedTexts } from "../../../parts/request/joined_texts.ts";
 import { readSignature } from "../../../neutral/reasoning_signature.ts";
 import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
 import { hasValue } from "./fields.ts";
-import { readContent } from "./read_parts.ts";
+import { cacheOf, readContent } from "./read_parts.ts";
 import { readReasoning } from "./reasoning.ts";
 
 /** A turn being collected. Tool results come before other parts. */
@@ -74,19 +74,33 @@ function readMessage(message: JsonObject, i: number, reading: Reading): void {
   if (hasValue(message.name) && message.role !== "tool" && message.role !== "function") {
     reading.unsupportedFields.add("messages.name");
   }
+  const mark = cacheOf(message);
   switch (message.role) {
     case "system":
     case "developer":
-      return addInstruction(content(), reading);
+      return addInstruction(withMark(content(), mark), reading);
     case "user":
-      return addParts("user", content(), reading);
+      return addParts("user", withMark(content(), mark), reading);
     case "assistant":
-      return addParts("assistant", readAssistant(message, content(), i, reading), reading);
+      return addParts("assistant", withMark(readAssistant(message, content(), i, reading), mark), reading);
     case "tool":
-      return addResult(readResult(message, textOf(message.tool_call_id), content(), reading), reading);
+      return addResult(
+        { ...readResult(message, textOf(message.tool_call_id), content(), reading), ...mark },
+        reading,
+      );
     case "function":
-      return addResult(readResult(message, legacyId(message.name), content(), reading), reading);
+      return addResult({ ...readResult(message, legacyId(message.name), content(), reading), ...mark }, reading);
   }
+}
+
+/** Kinds of parts that can end a prefix to cache. */
+const MARKABLE: readonly Part["kind"][] = ["text", "image", "file", "tool_call"];
+
+/** Puts the mark of a whole message, which relays have beside its content, on its last part. */
+function withMark(parts: readonly Part[], mark: ReturnType<typeof cacheOf>): readonly Part[] {
+  if (mark.cache === undefined) return parts;
+  const last = parts.findLastIndex(({ kind }) => MARKABLE.includes(kind));
+  return parts.map((part, index) => index === last ? { ...part, ...mark } : part);
 }
 
 function addInstruction(parts: readonly Part[], reading: Reading): void {

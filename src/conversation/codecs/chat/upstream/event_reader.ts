@@ -2,7 +2,7 @@ import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
 import type { EventReader } from "../../../contract/upstream_format.ts";
 import type { Frame } from "../../../../platform/lib/streams/frame.ts";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
-import { parseWithExactValues } from "../../../parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../neutral/exact_values.ts";
 import type { Citation, ReasoningPart } from "../../../neutral/conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
 import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";

@@ -7,7 +7,7 @@ import { stopFor } from "../../../neutral/reply.ts";
 import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts";
 import { laterReport, withAtLeast, withImageTokens } from "../../../neutral/usage.ts";
 import { inputOf } from "../../../parts/request/call_input.ts";
-import { parseWithExactValues } from "../../../parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../neutral/exact_values.ts";
 import { newCallId, newReplyId } from "../shared/calls.ts";
 import { logprobsField } from "../../../neutral/logprobs.ts";
 import { RepeatedText } from "../../../parts/reply/repeated_text.ts";

@@ -48,10 +48,11 @@ function checkThread(thread: unknown): boolean {
   throw invalidField("thread.previous_message_id", `expected the id of the previous reply, got ${kindOf(id)}`);
 }
 
+/** 0 fills the vendor's cache and generates nothing. Source: Messages API reference, `max_tokens`. */
 function checkMaxTokens(value: unknown): void {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0) return;
   const got = typeof value === "number" && Number.isFinite(value) ? value : kindOf(value);
-  throw invalidField("max_tokens", `expected an integer of at least 1, got ${got}`);
+  throw invalidField("max_tokens", `expected an integer of at least 0, got ${got}`);
 }
 
 function checkNumber(body: JsonObject, field: string, max: number): void {

@@ -6,6 +6,7 @@ import { editedValue, joinedEdits, withEdits } from "../../../parts/request/body
 import type { PassThrough, PassThroughRequest } from "../../../contract/pass_through.ts";
 import { describedSchema } from "../../../schemas/described_keywords.ts";
 import { isObject, listOf } from "../../../neutral/wire_value.ts";
+import { blockEditsOf } from "./block_edits.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { restorerOf } from "./property_names.ts";
@@ -37,9 +38,9 @@ export function passThroughTo(envelopeOf: (model: string) => Envelope): PassThro
   return {
     prepare(request) {
       const { changed, model, outputLimit, version } = request;
-      const signatures = signatureEditsOf(request);
+      const history = joinedEdits(signatureEditsOf(request), blockEditsOf(request));
       const { edits, restorer, described } = toolEditsOf(request);
-      const { bytes, scan, droppedFields } = withEdits(request, joinedEdits(signatures, edits));
+      const { bytes, scan, droppedFields } = withEdits(request, joinedEdits(history, edits));
       const sent = { ...request, wholeBody: () => editedValue(request, bytes) };
       const isSwitchedOff = droppedFields.includes("reasoning");
       const known = factEditsOf(isSwitchedOff ? { ...sent, body: { ...request.body, ...OFF } } : sent);

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { CacheMark } from "../../../neutral/conversation.ts";
 import { isObject } from "../../../neutral/wire_value.ts";
+import { shortHash } from "../../../parts/request/sanitized_name.ts";
 
 /** Names of dropped fields when a body is written, or of unsupported fields when one is read. */
 export type FieldNames = Set<string>;
@@ -25,4 +26,16 @@ export function readCache(block: JsonObject): { cache?: CacheMark } {
 export function writeCache(cache: CacheMark | undefined): { cache_control?: JsonObject } {
   if (!cache) return {};
   return { cache_control: cache.ttl === null ? { type: "ephemeral" } : { type: "ephemeral", ttl: cache.ttl } };
+}
+
+/** Texts that the vendor takes for an email address or a telephone number. */
+const PERSONAL = /[^\s@]+@[^\s@]+\.[^\s@]|^\+?[\d\s().-]{7,}$/;
+
+/**
+ * The id of a caller's user as the vendor accepts it: it refuses what identifies a person, with "user_id appears to
+ * contain an email address". A hash distinguishes users as well. Source: Messages API reference, `metadata.user_id`;
+ * BerriAI/litellm#10106.
+ */
+export function opaqueUserId(user: string): string {
+  return PERSONAL.test(user) ? `user_${shortHash(user, 16)}` : user;
 }

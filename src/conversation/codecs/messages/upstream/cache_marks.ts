@@ -3,7 +3,7 @@ import { isObject } from "../../../neutral/wire_value.ts";
 import type { FieldNames } from "../shared/fields.ts";
 
 /** Maximum number of cache marks in a request. */
-const MAX_MARKS = 4;
+export const MAX_MARKS = 4;
 
 /**
  * Removes cache marks from a request until it meets the vendor's rules: at most four, of which the last are kept, and

@@ -6,7 +6,7 @@ import type { Citation } from "../../../neutral/conversation.ts";
 import type { PartOpening, ReplyEvent } from "../../../neutral/events.ts";
 import type { Stop } from "../../../neutral/reply.ts";
 import { inputOf } from "../../../parts/request/call_input.ts";
-import { parseWithExactValues } from "../../../parts/reply/exact_values.ts";
+import { parseWithExactValues } from "../../../neutral/exact_values.ts";
 import { RepeatedText } from "../../../parts/reply/repeated_text.ts";
 import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
 import { readError, statusOf } from "./error.ts";

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { Conversation, OutputFormat, Part, TextPart, ToolResultPart } from "../../../neutral/conversation.ts";
 import { limitCacheMarks } from "./cache_marks.ts";
 import { CONTINUE } from "../shared/continued_turn.ts";
-import { type FieldNames, writeCache } from "../shared/fields.ts";
+import { type FieldNames, opaqueUserId, writeCache } from "../shared/fields.ts";
 import { type ModelTraits, traitsOf } from "./model_traits.ts";
 import { type AlternatingTurn, isVisible, pairCalls } from "../../../parts/request/alternating_turns.ts";
 import { argumentsOf } from "../../../parts/request/call_input.ts";
@@ -55,7 +55,7 @@ export function writeRequest(sent: Conversation, target: RequestTarget): WriteRe
     ...(plan.thinking ? { thinking: plan.thinking } : {}),
     ...writeOutputConfig(conversation, plan.effort, writing, droppedFields),
     ...writeSampling(conversation, traits, thinks, droppedFields),
-    ...(conversation.user === null ? {} : { metadata: { user_id: conversation.user } }),
+    ...(conversation.user === null ? {} : { metadata: { user_id: opaqueUserId(conversation.user) } }),
     ...writeTier(
       conversation.serviceTier,
       "service_tier",
@@ -184,14 +184,19 @@ function writeText(part: Pick<TextPart, "text" | "cache" | "citations">): JsonOb
 
 function writeResult(result: ToolResultPart, droppedFields: FieldNames): JsonObject {
   const parts = result.parts.filter(isVisible);
-  const content = parts.flatMap((part) => writePart(part, droppedFields));
+  // The vendor refuses marks within a result, and takes one beside it.
+  const content = parts.flatMap<JsonObject>((part) => writePart(part, droppedFields)).map(withoutMark);
   return {
     type: "tool_result",
     tool_use_id: result.callId,
     ...(content.length > 0 ? { content } : result.isError ? { content: EMPTY_ERROR } : {}),
     ...(result.isError ? { is_error: true } : {}),
-    ...writeCache(result.cache),
+    ...writeCache(result.cache ?? parts.findLast(({ cache }) => cache !== undefined)?.cache),
   };
+}
+
+function withoutMark({ cache_control: _, ...block }: JsonObject): JsonObject {
+  return block;
 }
 
 function calledTools(turns: readonly AlternatingTurn[]): Set<string> {

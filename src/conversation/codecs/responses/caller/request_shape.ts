@@ -1,6 +1,6 @@
 import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
 
-const CACHE: Fields = { prompt_cache_breakpoint: { mode: true } };
+const CACHE: Fields = { prompt_cache_breakpoint: { mode: true }, cache_control: { type: true, ttl: isKnownTtl } };
 
 const PART = new Kinds({
   input_text: { type: true, text: true, ...CACHE },
@@ -126,4 +126,8 @@ function isFalse(value: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
+}
+
+function isKnownTtl(value: unknown): boolean {
+  return value === "5m" || value === "1h";
 }

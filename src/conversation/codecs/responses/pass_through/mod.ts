@@ -1,8 +1,11 @@
 import { readModelName } from "../../../models/answering_models.ts";
-import { objectOf } from "../../../neutral/wire_value.ts";
+import { isObject, objectOf } from "../../../neutral/wire_value.ts";
 import { spliceJson } from "../../../../platform/lib/json/json.ts";
-import { joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
-import type { PassThrough } from "../../../contract/pass_through.ts";
+import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
+import { wireCallId } from "../shared/tools.ts";
+import { type BodyEdits, joinedEdits, NO_EDITS, withEdits } from "../../../parts/request/body_edits.ts";
+import { openAiMarkEdits } from "../../../parts/request/cache_breakpoints.ts";
+import type { PassThrough, PassThroughRequest } from "../../../contract/pass_through.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
@@ -16,7 +19,12 @@ export const passThrough: PassThrough = {
     const { changed, model, outputLimit } = request;
     const { bytes, scan, droppedFields } = withEdits(
       request,
-      joinedEdits(signatureEditsOf(request), schemaEditsOf(request)),
+      [
+        signatureEditsOf(request),
+        callIdEditsOf(request),
+        openAiMarkEdits(request, { list: "input", parts: ["content", "output"] }),
+        schemaEditsOf(request),
+      ].reduce(joinedEdits),
     );
     const known = factEditsOf(request);
     const limit = outputLimit === null ? {} : { max_output_tokens: outputLimit };
@@ -33,3 +41,21 @@ export const passThrough: PassThrough = {
   watch: () => watcher(),
   issuedIds,
 };
+
+/**
+ * Edits ids of calls that are too long, which other vendors make of the tool's name. Compatible vendors get them as
+ * they are. Source: Responses API reference, `call_id`; the vendor's error message "string too long. Expected a string
+ * with maximum length 64".
+ */
+function callIdEditsOf({ body, quirks }: PassThroughRequest): BodyEdits {
+  const { input } = body;
+  if (quirks.has("union_schemas") || !Array.isArray(input)) return NO_EDITS;
+  const edits: JsonEdit[] = [];
+  for (let index = 0; index < input.length; index++) {
+    const item: unknown = input[index];
+    if (!isObject(item) || typeof item.call_id !== "string" || item.call_id === "") continue;
+    const sent = wireCallId(item.call_id);
+    if (sent !== item.call_id) edits.push({ path: ["input", index, "call_id"], value: sent });
+  }
+  return edits.length === 0 ? NO_EDITS : { edits, droppedFields: [] };
+}

@@ -14,7 +14,7 @@ import { portableAddressOf } from "../../../parts/request/media_address.ts";
 import { writeBreakpoint } from "../../../parts/request/cache_breakpoints.ts";
 import type { FactTarget } from "../../../contract/upstream_format.ts";
 import { plainTextOf, readFile, readImage } from "./media.ts";
-import { isObject, numberOrNull, objectsOf, textOf, textOrNull } from "../../../neutral/wire_value.ts";
+import { isObject, numberOrNull, objectOf, objectsOf, textOf, textOrNull } from "../../../neutral/wire_value.ts";
 
 /** Reads one part of a user, system or developer message; null for an empty or unknown one. */
 export function readUserPart(
@@ -38,8 +38,16 @@ export function readOutput(output: unknown, path: string, unsupportedFields: Set
   return objectsOf(output).flatMap((part, index) => readShown(part, `${path}[${index}]`, unsupportedFields) ?? []);
 }
 
+/** Reads `prompt_cache_breakpoint`, and `cache_control`, the spelling of relays. */
+function cacheOf(part: JsonObject): { cache?: CacheMark } {
+  const control = objectOf(part.cache_control);
+  if (control === null && !isObject(part.prompt_cache_breakpoint)) return {};
+  const ttl = control?.ttl;
+  return { cache: { ttl: ttl === "5m" || ttl === "1h" ? ttl : null } };
+}
+
 function readShown(part: JsonObject, path: string, unsupportedFields: Set<string>): ShownPart | null {
-  const cache: { cache?: CacheMark } = isObject(part.prompt_cache_breakpoint) ? { cache: { ttl: null } } : {};
+  const cache = cacheOf(part);
   switch (part.type) {
     case "input_text":
     case "output_text":

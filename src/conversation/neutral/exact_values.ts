@@ -1,4 +1,4 @@
-import { parseExactJson } from "../../../platform/lib/json/exact_json.ts";
+import { parseExactJson } from "../../platform/lib/json/exact_json.ts";
 
 /** The members with values of tools: arguments of calls, results, and what schemas allow. In every spelling. */
 const EXACT_MEMBERS: ReadonlySet<string> = new Set([
