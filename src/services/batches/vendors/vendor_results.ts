@@ -158,12 +158,12 @@ export class VendorResults {
 
   /** Ends the lines of a vendor's batch that have no result with an error, which costs nothing. */
   async refuseOthers(vendor: VendorBatch, error: GatewayError): Promise<void> {
-    const { settler, settled, lines } = this.options;
+    const { settler, settled, lines, credential } = this.options;
     const { endpoint } = settler.entry.value;
     for await (const line of storedLines(lines.read())) {
       if (settled.has(line.number) || !hasLine(vendor.lines, line.number)) continue;
       settled.add(line.number);
-      await settler.add({ line, reply: await this.parts.runner.refuse(endpoint, error) });
+      await settler.add({ line, reply: await this.parts.runner.refuse({ endpoint, credential }, error) });
     }
     await settler.flush();
   }
