@@ -107,7 +107,7 @@ stageTest("a caller sees batches of every format, with their errors, and cancels
   await open("batches");
   await page.getByText("2 of 2, 1 failed").waitFor();
   for (const format of ["OpenAI", "Anthropic", "Google"]) await page.getByRole("cell", { name: format }).waitFor();
-  await checkShown(stage, "batches-own");
+  await checkShown(stage, "caller-batches");
   await page.setViewportSize({ width: 1_280, height: 860 });
   await page.getByRole("row", { name: "Anthropic" }).getByRole("link").first().click();
   await page.getByRole("heading", { name: messages.json.id }).waitFor();

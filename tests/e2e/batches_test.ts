@@ -164,6 +164,15 @@ Deno.test("batches: an invalid file is a failed batch with the first errors by l
       ["invalid_request", 8, "custom_id"],
       ["invalid_request", 9, "temperature"],
     ]);
+    assertEquals(
+      batch.errors?.data?.[0]?.message,
+      "Cannot read the line as JSON: got the end of the text at position 1",
+    );
+    const bare = await create([{ model: "sandbox/chat-1", messages: [] }, { custom_id: "a", params: {} }]);
+    assertEquals(bare.errors?.data?.map(({ message }) => message), [
+      'Cannot read "custom_id": expected text of 1 to 512 characters, got nothing',
+      'Cannot read "body": expected an object, got nothing',
+    ]);
     assertEquals(await money(), { balance: "25.0000000000", ...NO_MONEY });
     assertEquals(gateway.sandbox.requests.filter(({ path }) => path.includes("chat")).length, 0);
     assertEquals((await create([""])).errors?.data?.[0]?.code, "empty_file");

@@ -203,12 +203,13 @@ export class Batches {
     return new InputReader({ endpoint, credential, runner, format, betas, maxLineBytes: maxLineBytes() });
   }
 
-  async #chunksOf(
-    { inputFileId, lines, protocol = "default" }: NewBatch,
-    { keyId }: Credential,
-  ): Promise<AsyncIterable<Uint8Array>> {
+  async #chunksOf(batch: NewBatch, { keyId }: Credential): Promise<AsyncIterable<Uint8Array>> {
+    const { inputFileId, lines, protocol = "default" } = batch;
     if (lines !== null) return lines;
-    const file = await this.parts.stored.read(keyId, inputFileId ?? "");
+    const file = await this.parts.stored.read(keyId, inputFileId ?? "").catch((error) => {
+      if (!(error instanceof GatewayError) || error.code !== "not_found") throw error;
+      throw new GatewayError("not_found", error.message, { field: lineFormatOf(batch).inputFields.file });
+    });
     // Files of other protocols have no purpose.
     if (protocol === "default" && file.purpose !== "batch") {
       throw new GatewayError("invalid_request", 'Cannot read "input_file_id": expected a file of the purpose "batch"', {

@@ -151,7 +151,7 @@ export class InputReader {
       if (!(error instanceof GatewayError) || !isOfLine(error)) throw error;
       const { field } = error.details;
       const code = field === "url" ? "invalid_url" : error.code === "invalid_request" ? "invalid_request" : error.code;
-      this.#fail(code, error.message, line, field === undefined ? undefined : within + field);
+      this.#fail(code, messageOfLine(error), line, field === undefined ? undefined : within + field);
       return null;
     }
   }
@@ -174,6 +174,11 @@ export class InputReader {
       param: param === undefined ? null : shown(param, "param"),
     });
   }
+}
+
+/** Mistakes in the JSON of a line are found as those of a body are, whose lines are others. */
+function messageOfLine({ message }: GatewayError): string {
+  return message.replace(/^Cannot read the body/, "Cannot read the line").replace(/ \(line \d+, column \d+\)$/, "");
 }
 
 /** A refusal by the gateway's own state says nothing about the line. */

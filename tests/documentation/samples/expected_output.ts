@@ -11,6 +11,7 @@ const KINDS: readonly { readonly found: RegExp; readonly matched: string; readon
     isName: true,
   },
   { found: /\bcachedContents\/0[0-9a-f]+…?/, matched: "cachedContents/0[0-9a-f]{27}", isName: true },
+  { found: /\b(?:batch_|file-)01a2[0-9a-f]{24}/, matched: "(?:batch_|file-)[0-9a-f]{28}", isName: true },
   // A UUID that the sample cuts: 01a2032d-… or 019d…
   { found: /\b0[0-9a-f]{3}(?:[0-9a-f]{4}-)?…/, matched: "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", isName: true },
   { found: /\b0[0-9a-f]{27}\b/, matched: "0[0-9a-f]{27}", isName: true },

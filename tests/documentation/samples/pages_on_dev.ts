@@ -3,6 +3,8 @@ import { environmentOf } from "../../../src/entry/cli/environment.ts";
 import { checkConfig } from "../../../src/config/load_config.ts";
 import { plainPng } from "../../support/heavy_media.ts";
 import { startGatewayProcess } from "../../support/gateway_process.ts";
+import { callerOf } from "../../support/gateway_call.ts";
+import { untilSo } from "../../support/patience.ts";
 import { callAdmin, callGateway, CHAT, createKey, idOf, untilEnded } from "./gateway_requests.ts";
 import type { Scenario, Session } from "./scenario.ts";
 
@@ -45,7 +47,7 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
     },
   },
   { page: "docs/api/generate-content.md" },
-  { page: "docs/batches.md" },
+  { page: "docs/batches.md", before: { "batches/batch_": untilBatchCompleted } },
   {
     page: "docs/files.md",
     before: {
@@ -189,6 +191,12 @@ async function usageChunk(session: Session): Promise<string> {
 async function untilCompleted(session: Session): Promise<void> {
   const { text } = await untilEnded(session, idOf(session, "01a2"));
   session.printed.push({ text, isSuccess: true });
+}
+
+async function untilBatchCompleted(session: Session): Promise<void> {
+  const id = idOf(session, "batch_01a2");
+  const call = callerOf(session.stage.address, { authorization: `Bearer ${session.variables.KEY}` });
+  await untilSo(async () => (await call("GET", `/v1/batches/${id}`)).json.status === "completed");
 }
 
 /** Creates a video, whose events the page then shows. */

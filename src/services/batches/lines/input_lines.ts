@@ -58,7 +58,7 @@ export function readInputLine(sent: Uint8Array<ArrayBuffer>, endpoint: string): 
   const { custom_id: customId, method = "POST", url = endpoint, body } = outline;
   const { customIdCharacters: max } = BATCH_LIMITS;
   if (typeof customId !== "string" || customId === "" || customId.length > max) {
-    throw invalidField("custom_id", `expected text of 1 to ${max} characters`);
+    throw invalidField("custom_id", `expected text of 1 to ${max} characters${gotNothing(customId)}`);
   }
   if (method !== "POST") throw invalidField("method", 'expected "POST"');
   if (url !== endpoint) throw invalidField("url", `expected the endpoint of the batch, "${endpoint}"`);
@@ -78,7 +78,12 @@ interface LineFacts {
 /** The request of a line. @throws {GatewayError} `invalid_request`, naming the member. */
 export function requestIn(value: unknown, member: string): LineFacts {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw invalidField(member, "expected an object");
+  throw invalidField(member, `expected an object${gotNothing(value)}`);
+}
+
+/** The end of a message about a member that is missing, which often means that a line is a request itself. */
+function gotNothing(value: unknown): string {
+  return value === undefined ? ", got nothing" : "";
 }
 
 /** The bytes of a member of a line, as they were sent. */
